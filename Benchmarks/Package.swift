@@ -1,0 +1,15 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+    name: "transition-arbiter-benchmarks",
+    targets: [
+        // The bare libmicrohttpd handler that everything is measured against.
+        .executableTarget(name: "floor", linkerSettings: [.linkedLibrary("microhttpd")]),
+        // Clients that start and end transitions as fast as they can.
+        .executableTarget(name: "cycles", linkerSettings: [.linkedLibrary("pthread")]),
+        // Clients that wait, by the thousand.
+        .executableTarget(name: "parked"),
+    ]
+)

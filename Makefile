@@ -1,0 +1,93 @@
+# What a developer does with this project, each by one word. `make` alone lists them.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+# Debian packages the build needs; `deps` installs those that are missing.
+DEBIAN_PACKAGES := libmicrohttpd-dev libsqlite3-dev pkg-config curl
+
+SOURCES := $(wildcard Sources Tests Benchmarks Package.swift)
+IMAGE ?= transition-arbiter
+
+.PHONY: help
+help: ## list these targets
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' Makefile | expand -t 18
+
+.PHONY: run
+run: build-release ## build for release and start the daemon in the foreground
+	@echo
+	@echo 'Starting arbiterd; Ctrl-C ends it. In another terminal:'
+	@echo '  curl -X POST http://127.0.0.1:8080/transitions/start   # 201; 409 for everybody else while it runs'
+	@echo '  curl http://127.0.0.1:8080/transitions                 # who runs, who waits'
+	@echo '  curl http://127.0.0.1:8080/openapi.yaml                # every call'
+	@echo
+	@exec .build/release/arbiterd
+
+.PHONY: check
+check: deps ## quick: formatting, and the unit tests
+	@swift format lint --strict --parallel -r $(SOURCES)
+	@swift test --skip IntegrationTests
+
+.PHONY: test
+test: deps ## every test
+	@swift test
+
+.PHONY: soak
+soak: KILLS ?= 200
+soak: build-release ## kill the daemon under load, again and again (KILLS=200)
+	@ARBITER_KILLS=$(KILLS) ARBITER_DAEMON=$(CURDIR)/.build/release/arbiterd swift test --filter 'what clients saw holds'
+
+.PHONY: sanitize sanitize-thread sanitize-address
+sanitize: sanitize-thread sanitize-address ## every test under each sanitizer
+
+sanitize-thread: deps ## every test under ThreadSanitizer
+	@ARBITER_SANITIZE=thread swift test --sanitize=thread --scratch-path .build-thread
+
+sanitize-address: deps ## every test under AddressSanitizer
+	@ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-address
+
+# SEED= replays one history (without it, one is drawn); SEEDS= runs so many in a row, STEPS= each so far.
+SEEDS ?= 1
+STEPS ?= 100000
+
+.PHONY: simulate
+simulate: deps ## long random histories of the core: SEED=, SEEDS=, STEPS=
+	@swift build -c release --product simulate
+	@.build/release/simulate $(if $(SEED),--seed $(SEED)) --seeds $(SEEDS) --steps $(STEPS)
+
+FUZZ_SECONDS ?= 60
+
+.PHONY: fuzz
+fuzz: deps ## bodies, paths and kept bytes made up by libFuzzer: FUZZ_SECONDS=
+	@ARBITER_FUZZ=1 swift build --sanitize=address --scratch-path .build-fuzz --product fuzz
+	@mkdir -p .build-fuzz/corpus
+	@SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 .build-fuzz/corpus
+
+.PHONY: bench
+bench: build-release ## the benchmarks
+	@Benchmarks/run
+
+.PHONY: image
+image: ## build the container image with docker, podman or buildah
+	@if docker info >/dev/null 2>&1; then docker build --tag $(IMAGE) .; \
+	elif command -v podman >/dev/null; then podman build --format docker --tag $(IMAGE) .; \
+	elif command -v buildah >/dev/null; then buildah build --format docker --tag $(IMAGE) .; \
+	else echo 'No container engine answers: start docker, or install podman or buildah.' >&2; exit 1; fi
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf .build .build-thread .build-address .build-fuzz Benchmarks/.build
+
+.PHONY: build-release
+build-release: deps
+	@swift build -c release --product arbiterd
+
+.PHONY: deps
+deps: swift
+	@scripts/install-packages $(DEBIAN_PACKAGES)
+
+.PHONY: swift
+swift:
+	@command -v swift >/dev/null || { echo 'Swift 6.3 is needed: https://www.swift.org/install/linux/' >&2; exit 1; }

@@ -1,0 +1,138 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// The strictness every target of the package is built with.
+let strictness: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+// ThreadSanitizer needs locks that it understands; `make sanitize` says so here.
+let sanitizesThreads = Context.environment["ARBITER_SANITIZE"] == "thread"
+// libFuzzer needs to see where an input leads; `make fuzz` says so here.
+let fuzzes = Context.environment["ARBITER_FUZZ"] != nil
+let strict =
+    strictness + (sanitizesThreads ? [.define("ARBITER_SANITIZE_THREAD")] : [])
+    + (fuzzes ? [.unsafeFlags(["-sanitize-coverage=edge,inline-8bit-counters,pc-table,trace-cmp"])] : [])
+
+let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+
+let package = Package(
+    name: "transition-arbiter",
+    products: [
+        .executable(name: "arbiterd", targets: ["arbiterd"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    ],
+    targets: [
+        // In the order a request travels: the C door, the core that decides, the engine around it, the HTTP shell.
+        .systemLibrary(
+            name: "CMicroHTTPD",
+            pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"])]
+        ),
+        .systemLibrary(name: "CLinux"),
+        .target(
+            name: "ArbiterCore",
+            dependencies: [collections],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "ArbiterEngine",
+            dependencies: ["ArbiterCore", collections, grdb, logging],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "ArbiterHTTP",
+            dependencies: ["ArbiterCore", "ArbiterEngine", "CLinux", "CMicroHTTPD", logging, yams],
+            resources: [.embedInCode("openapi.yaml")],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "arbiterd",
+            dependencies: [
+                "ArbiterCore", "ArbiterEngine", "ArbiterHTTP", logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict
+        ),
+        // For the tests: a client on the bare wire, clocks that stand still, and a process that stands in for a view.
+        .target(
+            name: "ArbiterTestKit",
+            dependencies: ["ArbiterCore", "ArbiterEngine"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "standin-view",
+            dependencies: ["ArbiterTestKit"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ArbiterCoreTests",
+            dependencies: ["ArbiterCore"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ArbiterEngineTests",
+            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterTestKit", grdb, logging],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ArbiterHTTPTests",
+            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterHTTP", "ArbiterTestKit", logging, yams],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ArbiterTestKitTests",
+            dependencies: ["ArbiterTestKit"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["ArbiterHTTP", "ArbiterTestKit", "arbiterd", "standin-view"],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "ArbiterSimulation",
+            dependencies: ["ArbiterCore"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "simulate",
+            dependencies: ["ArbiterSimulation"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: ["ArbiterSimulation"],
+            path: "Tests/SimulationTests",
+            swiftSettings: strict
+        ),
+    ]
+)
+
+// `make fuzz` builds one target more, with libFuzzer in it; it is of no use to anybody else.
+if fuzzes {
+    package.targets.append(
+        .executableTarget(
+            name: "fuzz",
+            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterHTTP", logging],
+            swiftSettings: strict + [.unsafeFlags(["-sanitize=fuzzer,address", "-parse-as-library"])],
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]
+        ))
+}

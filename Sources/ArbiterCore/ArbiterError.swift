@@ -1,0 +1,37 @@
+/// Why the arbiter refused a command.
+///
+/// A refused command has changed nothing.
+package enum ArbiterError: Error, Hashable, Sendable {
+    /// Something unfinished conflicts with a `start`.
+    case busy(Busy)
+    /// No transition has this id, or it ended too long ago to be remembered.
+    case unknownTransition(TransitionID)
+    /// No scene has this name.
+    case unknownScene(SceneName)
+    /// The token is not the transition's own.
+    case wrongToken(TransitionID)
+    /// The owner ended it before, and asks for something else now.
+    case alreadyEnded(TransitionView)
+    /// The owner said before that the ticket is to complete at its turn, and asks for something else now.
+    case alreadyDecided(TransitionView)
+    /// It ended without its owner.
+    case endedWithoutOwner(TransitionView)
+    /// Nothing is granted until leases that the journal may not know of are over.
+    case holdingGrants(remaining: Duration)
+    /// The idempotency key was given with another request.
+    case keyReused(IdempotencyKey)
+    /// The scene's queue is as long as it may get.
+    case queueFull(limit: Int)
+    /// There are as many unfinished transitions as there may be, over all scenes.
+    case tooManyTransitions(limit: Int)
+    /// There are as many scenes as there may be, and none of them is idle.
+    case tooManyScenes(limit: Int)
+}
+
+/// Who is in the way of a `start`.
+package struct Busy: Hashable, Sendable {
+    /// The first in the way: one that runs, if any does.
+    package let holder: TransitionView
+    /// The unfinished transitions in the way, running ones first, `Limits.blockersShown` at most.
+    package let blockers: [TransitionID]
+}

@@ -1,0 +1,52 @@
+internal import DequeModule
+
+// What a restart does to the state.
+
+extension ArbiterStateMachine {
+    /// Begins everything momentary afresh after a replay: full leases, tickets as good as new, nobody parked.
+    package mutating func recover(at now: Instant) {
+        momentary = MomentaryState()
+        let remembered = durable.transitions.values.sorted { $0.order < $1.order }
+        momentary.requested = Deque(remembered.map(\.id))
+        for transition in remembered where !transition.isEnded {
+            momentary.attention[transition.id] = Attention()
+            attend(transition.id, at: now)
+        }
+        if durable.isHoldingGrants { scheduleResumption(from: now) }
+    }
+
+    /// How long nothing will be granted yet; `nil` if grants are not held.
+    package func remainingHold(at now: Instant) -> Duration? {
+        durable.isHoldingGrants ? holdRemaining(at: now) : nil
+    }
+
+    func holdRemaining(at now: Instant) -> Duration {
+        momentary.deadlines[.hold].map { max(.zero, now.duration(to: $0)) } ?? .zero
+    }
+
+    mutating func distrust(holdsGrants: Bool, in step: inout Step) -> Reply {
+        step.isDurable = true
+        durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + Limits.fenceJump)
+        // What an earlier death may have left behind is not over for this one.
+        durable.isHoldingGrants = durable.isHoldingGrants || holdsGrants
+        if holdsGrants { scheduleResumption(from: step.now) }
+        return .done
+    }
+
+    mutating func resume(in step: inout Step) -> Reply {
+        momentary.deadlines.cancel(.hold)
+        guard durable.isHoldingGrants else { return .done }
+        step.isDurable = true
+        durable.isHoldingGrants = false
+        // In an order that is the same at every replay.
+        for scene in durable.scenes.keys.sorted(by: { $0.description < $1.description }) {
+            grantWhatIsFree(in: scene, step: &step)
+        }
+        prune(at: step.now)
+        return .done
+    }
+
+    private mutating func scheduleResumption(from now: Instant) {
+        momentary.deadlines.schedule(.hold, at: now.advanced(by: Limits.leaseDurations.upperBound))
+    }
+}

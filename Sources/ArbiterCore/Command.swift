@@ -1,0 +1,74 @@
+/// Everything that can happen to the arbiter.
+///
+/// Ids and tokens travel inside, so that the same commands in the same order give the same state.
+package enum Command: Hashable, Sendable {
+    // MARK: From clients
+
+    /// Run now, or be refused.
+    case start(TransitionRequest, id: TransitionID, token: Token)
+    /// Take a place in the queue; with `park`, the answer may wait for the grant.
+    case serialize(TransitionRequest, id: TransitionID, token: Token, park: Park?)
+    /// Ask how a transition stands; with `park`, the answer may wait for `until`. A token makes it its owner's word.
+    case await(TransitionID, token: Token?, until: Milestone, park: Park?)
+    /// The owner's last word.
+    case end(TransitionID, token: Token, EndOutcome)
+    /// The owner is still there.
+    case renew(TransitionID, token: Token)
+
+    // MARK: From the shell
+
+    /// The connection of a parked await has closed.
+    case leave(WaiterID)
+    /// Answer every parked await as it stands, and park no more.
+    case drain
+
+    // MARK: The arbiter's own decisions, said outright so that replay needs no clock
+
+    /// Nobody looked after the transition.
+    case expire(TransitionID, ExpiryReason)
+    /// The machine died, and the last commands may be missing from the journal: fences jump, and where clients of then
+    /// may still hold their leases nothing is granted until `resume`.
+    case distrust(holdsGrants: Bool)
+    /// Every lease of before is over.
+    case resume
+    /// The wait of a parked await has run out.
+    case answer(WaiterID)
+}
+
+extension Command {
+    /// What of the command is kept: whoever parks by it does so only now.
+    package var kept: Command {
+        switch self {
+        case .serialize(let request, let id, let token, _): .serialize(request, id: id, token: token, park: nil)
+        case .start, .await, .end, .renew, .leave, .drain, .expire, .distrust, .resume, .answer: self
+        }
+    }
+}
+
+/// How an await parks.
+package struct Park: Hashable, Sendable {
+    package let waiter: WaiterID
+    /// The longest it stays parked, within `Limits.waitDurations`.
+    package let wait: Duration
+
+    package init(waiter: WaiterID, wait: Duration) {
+        self.waiter = waiter
+        self.wait = wait
+    }
+}
+
+/// What an await waits for.
+package enum Milestone: String, Hashable, Sendable, CaseIterable {
+    /// The transition holds its scope, or has ended.
+    case granted
+    /// The transition runs, or has ended.
+    case running
+    /// The transition has ended.
+    case ended
+}
+
+/// What an owner may end a transition as.
+package enum EndOutcome: String, Hashable, Sendable, CaseIterable {
+    case completed
+    case cancelled
+}

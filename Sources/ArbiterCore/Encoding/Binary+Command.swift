@@ -1,0 +1,61 @@
+/// The commands that change the durable state; what is momentary in them is not kept.
+extension Command: BinaryCodable {
+    private enum Code {
+        static let start: UInt8 = 0
+        static let serialize: UInt8 = 1
+        static let end: UInt8 = 2
+        static let expire: UInt8 = 3
+        static let distrust: UInt8 = 4
+        static let resume: UInt8 = 5
+    }
+
+    package func encode(to writer: inout BinaryWriter) {
+        switch self {
+        case .start(let request, let id, let token):
+            writer.write(Code.start)
+            writer.write(request)
+            writer.write(id)
+            writer.write(token)
+        case .serialize(let request, let id, let token, _):
+            writer.write(Code.serialize)
+            writer.write(request)
+            writer.write(id)
+            writer.write(token)
+        case .end(let id, let token, let outcome):
+            writer.write(Code.end)
+            writer.write(id)
+            writer.write(token)
+            writer.write(outcome)
+        case .expire(let id, let reason):
+            writer.write(Code.expire)
+            writer.write(id)
+            writer.write(reason)
+        case .distrust(let holdsGrants):
+            writer.write(Code.distrust)
+            writer.write(holdsGrants)
+        case .resume:
+            writer.write(Code.resume)
+        case .await, .renew, .leave, .drain, .answer:
+            preconditionFailure("a momentary command is to be kept: \(self)")
+        }
+    }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        switch try reader.read(UInt8.self) {
+        case Code.start:
+            self = .start(try reader.read(), id: try reader.read(), token: try reader.read())
+        case Code.serialize:
+            self = .serialize(try reader.read(), id: try reader.read(), token: try reader.read(), park: nil)
+        case Code.end:
+            self = .end(try reader.read(), token: try reader.read(), try reader.read())
+        case Code.expire:
+            self = .expire(try reader.read(), try reader.read())
+        case Code.distrust:
+            self = .distrust(holdsGrants: try reader.readBool())
+        case Code.resume:
+            self = .resume
+        default:
+            throw reader.malformed("a command")
+        }
+    }
+}

@@ -1,0 +1,168 @@
+internal import DequeModule
+
+extension ArbiterStateMachine {
+    /// The durable state, byte for byte the same for the same state.
+    package func snapshot() -> [UInt8] {
+        var writer = BinaryWriter()
+        writer.write(durable)
+        return writer.bytes
+    }
+
+    /// A machine in the state of a snapshot; nothing momentary is true of it until it recovers.
+    ///
+    /// - Throws: `DecodingError` if the bytes are no snapshot.
+    package init(snapshot: [UInt8], limits: Limits = Limits()) throws(DecodingError) {
+        self.init(limits: limits)
+        var reader = BinaryReader(snapshot)
+        durable = try reader.read()
+        guard reader.isAtEnd else { throw reader.malformed("the end of a snapshot") }
+    }
+}
+
+extension DurableState: BinaryCodable {
+    func encode(to writer: inout BinaryWriter) {
+        writer.write(lastOrder)
+        writer.write(lastFence)
+        writer.write(isHoldingGrants)
+        writer.write(transitions.values.sorted { $0.order < $1.order })
+        writer.write(ended.map(\.id))
+        writer.write(UInt32(scenes.count))
+        for (name, scene) in scenes.sorted(by: { $0.key.description < $1.key.description }) {
+            writer.write(name)
+            writer.write(scene.lastOrder)
+        }
+    }
+
+    init(from reader: inout BinaryReader) throws(DecodingError) {
+        lastOrder = try reader.read()
+        lastFence = try reader.read()
+        isHoldingGrants = try reader.readBool()
+        let known: [Transition] = try reader.readArray()
+        var previous = RequestOrder(rawValue: 0)
+        for transition in known {
+            guard previous < transition.order, transition.order <= lastOrder, transitions[transition.id] == nil else {
+                throw reader.malformed("the order of the transitions")
+            }
+            previous = transition.order
+            transitions[transition.id] = transition
+            if let key = transition.request.idempotencyKey { keys[key] = transition.id }
+        }
+        for id in try reader.readArray(of: TransitionID.self) {
+            guard case .ended(let ending)? = transitions[id]?.phase else {
+                throw reader.malformed("an ended transition")
+            }
+            ended.append(Ended(id: id, at: ending.endedAt.instant))
+        }
+        guard Set(ended.map(\.id)).count == ended.count, ended.count == known.count(where: \.isEnded) else {
+            throw reader.malformed("the ended transitions")
+        }
+        for _ in 0..<(try reader.read(UInt32.self)) {
+            let name: SceneName = try reader.read()
+            guard scenes[name] == nil else { throw reader.malformed("a scene") }
+            scenes[name] = Scene(lastOrder: try reader.read())
+        }
+        try restoreQueues(known.filter { !$0.isEnded }, &reader)
+    }
+
+    /// Queues what is unfinished: first what runs, which nothing stands in the way of, then what waits.
+    private mutating func restoreQueues(
+        _ unfinished: [Transition], _ reader: inout BinaryReader
+    ) throws(DecodingError) {
+        for transition in unfinished where transition.state == .running {
+            scenes[transition.request.scene]?.queue.append(transition)
+            guard scenes[transition.request.scene]?.queue.grantNext() == transition.id else {
+                throw reader.malformed("a running transition")
+            }
+        }
+        for transition in unfinished where transition.state == .queued {
+            guard scenes[transition.request.scene] != nil else { throw reader.malformed("a queued transition") }
+            scenes[transition.request.scene]?.queue.append(transition)
+            scenes[transition.request.scene]?.tickets.append(transition.order)
+        }
+    }
+}
+
+extension Transition: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(id)
+        writer.write(token)
+        writer.write(order)
+        writer.write(isSerialized)
+        writer.write(request)
+        writer.write(requestedAt)
+        writer.write(phase)
+    }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        self.init(
+            id: try reader.read(), token: try reader.read(), order: try reader.read(),
+            isSerialized: try reader.readBool(), request: try reader.read(), requestedAt: try reader.read(),
+            phase: try reader.read()
+        )
+    }
+}
+
+extension Transition.Phase: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        switch self {
+        case .queued(let queued):
+            writer.write(UInt8(0))
+            writer.write(queued.completesAtGrant)
+        case .running(let grant):
+            writer.write(UInt8(1))
+            writer.write(grant)
+        case .ended(let ending):
+            writer.write(UInt8(2))
+            writer.write(ending.outcome)
+            writer.write(ending.grant)
+            writer.write(ending.endedAt)
+        }
+    }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        switch try reader.read(UInt8.self) {
+        case 0:
+            self = .queued(Transition.Queued(completesAtGrant: try reader.readBool()))
+        case 1:
+            self = .running(try reader.read())
+        case 2:
+            self = .ended(
+                Transition.Ending(
+                    outcome: try reader.read(), grant: try reader.readOptional(), endedAt: try reader.read()))
+        default:
+            throw reader.malformed("a phase")
+        }
+    }
+}
+
+extension Transition.Grant: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(fence)
+        writer.write(grantedAt)
+    }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        self.init(fence: try reader.read(), grantedAt: try reader.read())
+    }
+}
+
+extension TransitionOutcome: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        switch self {
+        case .completed: writer.write(UInt8(0))
+        case .cancelled: writer.write(UInt8(1))
+        case .expired(let reason):
+            writer.write(UInt8(2))
+            writer.write(reason)
+        }
+    }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        switch try reader.read(UInt8.self) {
+        case 0: self = .completed
+        case 1: self = .cancelled
+        case 2: self = .expired(try reader.read())
+        default: throw reader.malformed("an outcome")
+        }
+    }
+}

@@ -1,0 +1,161 @@
+// The small values, in the order of their files.
+
+extension Instant: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) { writer.write(nanoseconds) }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        self.init(nanoseconds: try reader.readInt64())
+    }
+}
+
+extension Timestamp: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) { writer.write(milliseconds) }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        self.init(milliseconds: try reader.readInt64())
+    }
+}
+
+extension Moment: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(instant)
+        writer.write(timestamp)
+    }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        self.init(instant: try reader.read(), timestamp: try reader.read())
+    }
+}
+
+/// In nanoseconds.
+extension Duration: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) { writer.write(wholeNanoseconds) }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        self = .nanoseconds(try reader.readInt64())
+    }
+}
+
+extension SceneName: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) { writer.write(description) }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        guard let name = SceneName(try reader.readText()) else { throw reader.malformed("the name of a scene") }
+        self = name
+    }
+}
+
+extension ClientName: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) { writer.write(description) }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        guard let name = ClientName(try reader.readText()) else { throw reader.malformed("the name of a client") }
+        self = name
+    }
+}
+
+extension IdempotencyKey: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) { writer.write(description) }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        guard let key = IdempotencyKey(try reader.readText()) else { throw reader.malformed("an idempotency key") }
+        self = key
+    }
+}
+
+extension TransitionID: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) { writer.write(rawValue) }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        self.init(rawValue: try reader.read())
+    }
+}
+
+extension Token: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(high)
+        writer.write(low)
+    }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        self.init(high: try reader.read(), low: try reader.read())
+    }
+}
+
+extension Fence: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) { writer.write(rawValue) }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        self.init(rawValue: try reader.read())
+    }
+}
+
+extension RequestOrder: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) { writer.write(rawValue) }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        self.init(rawValue: try reader.read())
+    }
+}
+
+extension ExpiryReason: BinaryCodable {
+    private var code: UInt8 {
+        switch self {
+        case .lease: 0
+        case .abandoned: 1
+        case .unclaimed: 2
+        case .queueTimeout: 3
+        }
+    }
+
+    package func encode(to writer: inout BinaryWriter) { writer.write(code) }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        let code: UInt8 = try reader.read()
+        guard let reason = Self.allCases.first(where: { $0.code == code }) else {
+            throw reader.malformed("a reason to expire")
+        }
+        self = reason
+    }
+}
+
+extension EndOutcome: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) { writer.write(self == .cancelled) }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        self = try reader.readBool() ? .cancelled : .completed
+    }
+}
+
+extension Scope: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        switch self {
+        case .scene: writer.write(UInt8(0))
+        }
+    }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        guard try reader.read(UInt8.self) == 0 else { throw reader.malformed("a scope") }
+        self = .scene
+    }
+}
+
+extension TransitionRequest: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(scene)
+        writer.write(client)
+        writer.write(scope)
+        writer.write(lease)
+        writer.write(ticket)
+        writer.write(queue)
+        writer.write(idempotencyKey)
+    }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        self.init(
+            scene: try reader.read(), client: try reader.readOptional(), scope: try reader.read(),
+            lease: try reader.read(), ticket: try reader.read(), queue: try reader.readOptional(),
+            idempotencyKey: try reader.readOptional()
+        )
+    }
+}

@@ -1,0 +1,135 @@
+/// A value that can be written as bytes and read back, the same on every machine.
+///
+/// Integers are little-endian and of fixed width; texts are UTF-8 behind their length; an optional is a byte, 0 or 1,
+/// and the value; an enumeration is a byte and what the case holds. What is written is never changed afterwards: a new
+/// form gets a new version of the journal.
+package protocol BinaryCodable {
+    func encode(to writer: inout BinaryWriter)
+
+    /// Reads the value back.
+    ///
+    /// - Throws: `DecodingError` if the bytes are not such a value.
+    init(from reader: inout BinaryReader) throws(DecodingError)
+}
+
+/// Why bytes are not what they should be.
+package struct DecodingError: Error, Hashable, Sendable {
+    /// What was being read.
+    package let subject: String
+    /// Where, in bytes from the beginning.
+    package let offset: Int
+}
+
+/// Collects bytes.
+package struct BinaryWriter: Sendable {
+    package private(set) var bytes: [UInt8] = []
+
+    package init() {}
+
+    package mutating func write(_ value: some FixedWidthInteger & UnsignedInteger) {
+        var rest = value
+        for _ in 0..<MemoryLayout.size(ofValue: value) {
+            bytes.append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
+    }
+
+    package mutating func write(_ value: Int64) {
+        write(UInt64(bitPattern: value))
+    }
+
+    package mutating func write(_ value: Bool) {
+        bytes.append(value ? 1 : 0)
+    }
+
+    /// A text of less than 64 KiB.
+    package mutating func write(_ text: String) {
+        let utf8 = text.utf8
+        precondition(utf8.count <= UInt16.max, "a text of \(utf8.count) bytes is too long to be kept")
+        write(UInt16(utf8.count))
+        bytes.append(contentsOf: utf8)
+    }
+
+    package mutating func write<Value: BinaryCodable>(_ value: Value) {
+        value.encode(to: &self)
+    }
+
+    package mutating func write<Value: BinaryCodable>(_ value: Value?) {
+        write(value != nil)
+        if let value { write(value) }
+    }
+
+    /// Fewer than 2^32 values, behind their number.
+    package mutating func write<Value: BinaryCodable>(_ values: some Collection<Value>) {
+        write(UInt32(values.count))
+        for value in values { write(value) }
+    }
+}
+
+/// Reads bytes, from the first to the last.
+package struct BinaryReader: Sendable {
+    private let bytes: [UInt8]
+    private var offset = 0
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    package var isAtEnd: Bool { offset == bytes.count }
+
+    /// The complaint about what was read last.
+    package func malformed(_ subject: String) -> DecodingError {
+        DecodingError(subject: subject, offset: offset)
+    }
+
+    package mutating func read<Value: FixedWidthInteger & UnsignedInteger>(
+        _ type: Value.Type = Value.self
+    ) throws(DecodingError) -> Value {
+        let size = MemoryLayout<Value>.size
+        guard bytes.count - offset >= size else { throw malformed("an integer") }
+        var value: Value = 0
+        for index in (0..<size).reversed() { value = value << 8 | Value(bytes[offset + index]) }
+        offset += size
+        return value
+    }
+
+    package mutating func readInt64() throws(DecodingError) -> Int64 {
+        Int64(bitPattern: try read(UInt64.self))
+    }
+
+    package mutating func readBool() throws(DecodingError) -> Bool {
+        switch try read(UInt8.self) {
+        case 0: return false
+        case 1: return true
+        default: throw malformed("a truth value")
+        }
+    }
+
+    package mutating func readText() throws(DecodingError) -> String {
+        let count = Int(try read(UInt16.self))
+        guard bytes.count - offset >= count,
+            let text = String(validating: bytes[offset..<offset + count], as: UTF8.self)
+        else { throw malformed("a text") }
+        offset += count
+        return text
+    }
+
+    package mutating func read<Value: BinaryCodable>(_ type: Value.Type = Value.self) throws(DecodingError) -> Value {
+        try Value(from: &self)
+    }
+
+    package mutating func readOptional<Value: BinaryCodable>(
+        _ type: Value.Type = Value.self
+    ) throws(DecodingError) -> Value? {
+        try readBool() ? try Value(from: &self) : nil
+    }
+
+    package mutating func readArray<Value: BinaryCodable>(
+        of type: Value.Type = Value.self
+    ) throws(DecodingError) -> [Value] {
+        let count = try read(UInt32.self)
+        var values: [Value] = []
+        for _ in 0..<count { values.append(try Value(from: &self)) }
+        return values
+    }
+}

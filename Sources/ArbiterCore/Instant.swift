@@ -1,0 +1,50 @@
+/// A reading of the arbiter's monotonic clock, in nanoseconds from an origin of its own.
+///
+/// Every duration (lease, ticket, wait) is counted between instants; a jump of the wall clock moves none of them.
+package struct Instant: Hashable, Sendable, InstantProtocol {
+    package let nanoseconds: Int64
+
+    package init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    package func advanced(by duration: Duration) -> Instant {
+        Instant(nanoseconds: nanoseconds + duration.wholeNanoseconds)
+    }
+
+    package func duration(to other: Instant) -> Duration {
+        .nanoseconds(other.nanoseconds - nanoseconds)
+    }
+
+    package static func < (left: Instant, right: Instant) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+}
+
+/// A wall-clock time in milliseconds since 1970-01-01T00:00:00Z, shown to people and never reckoned with.
+package struct Timestamp: Hashable, Sendable {
+    package let milliseconds: Int64
+
+    package init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+    }
+}
+
+/// When a command was given: both clocks, read once by the engine.
+package struct Moment: Hashable, Sendable {
+    package let instant: Instant
+    package let timestamp: Timestamp
+
+    package init(instant: Instant, timestamp: Timestamp) {
+        self.instant = instant
+        self.timestamp = timestamp
+    }
+}
+
+extension Duration {
+    /// The duration in nanoseconds, rounded towards zero; limits keep every duration here far below 292 years.
+    package var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,66 @@
+/// What must be true of the state after every command; the first that is not, in words.
+extension ArbiterStateMachine {
+    package func brokenInvariant() -> String? {
+        brokenCount() ?? brokenQueue() ?? brokenAttention()
+    }
+
+    private func brokenCount() -> String? {
+        let ended = durable.transitions.values.count { $0.isEnded }
+        guard ended == durable.ended.count, Set(durable.ended.map(\.id)).count == ended else {
+            return "\(ended) transitions have ended, \(durable.ended.count) are listed as ended"
+        }
+        let queued = durable.scenes.values.reduce(0) { $0 + $1.queue.count }
+        guard queued == durable.unfinishedCount else {
+            return "\(durable.unfinishedCount) transitions are unfinished, \(queued) stand in a queue"
+        }
+        return nil
+    }
+
+    /// No two conflicting transitions run, and whatever could run does.
+    private func brokenQueue() -> String? {
+        for (name, scene) in durable.scenes {
+            let unfinished = scene.queue.unfinished.compactMap { durable.transitions[$0] }
+            // With scene scope every two transitions conflict: the first runs, unless grants are held, the others wait.
+            for (rank, transition) in unfinished.enumerated() {
+                let mayWait = rank > 0 || durable.isHoldingGrants
+                let mayRun = rank == 0
+                guard transition.state == .running ? !mayRun : !mayWait else { continue }
+                return "scene \(name): \(transition.id) at rank \(rank) is \(transition.state)"
+            }
+            for (rank, transition) in unfinished.filter({ $0.state == .queued }).enumerated() {
+                guard scene.tickets.rank(of: transition.order) == rank + 1 else {
+                    return "scene \(name): \(transition.id) at rank \(rank + 1) has another position"
+                }
+            }
+        }
+        return nil
+    }
+
+    /// Everyone who waits does so for something that is yet to come, and everything that can be forgotten has a deadline.
+    private func brokenAttention() -> String? {
+        for (waiter, waiting) in momentary.waiters {
+            guard let transition = durable.transitions[waiting.transition], !transition.hasReached(waiting.milestone),
+                momentary.attention[waiting.transition]?.waiters.contains(waiter) == true
+            else { return "\(waiter) waits for what has come" }
+        }
+        guard momentary.attention.count == durable.unfinishedCount else {
+            return
+                "\(momentary.attention.count) transitions are looked after, \(durable.unfinishedCount) are unfinished"
+        }
+        for (id, attention) in momentary.attention {
+            guard let transition = durable.transitions[id], !transition.isEnded else {
+                return "\(id) is over and attended"
+            }
+            let owners = attention.waiters.count { momentary.waiters[$0]?.isOwner == true }
+            guard owners == attention.ownersWaiting else { return "\(id) has \(owners) owners waiting, not as counted" }
+            let isSilent: Bool
+            switch transition.phase {
+            case .queued(let queued): isSilent = owners == 0 && !queued.completesAtGrant
+            case .running: isSilent = true
+            case .ended: isSilent = false
+            }
+            if isSilent, momentary.deadlines[.transition(id)] == nil { return "\(id) has no deadline" }
+        }
+        return nil
+    }
+}

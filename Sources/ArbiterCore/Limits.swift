@@ -1,0 +1,59 @@
+/// Every limit of the arbiter's state, in one place.
+///
+/// What was admitted must be admitted again when it is replayed, so the limits on admission are constants; what a
+/// test or a deployment may set for itself is an instance property.
+package struct Limits: Hashable, Sendable {
+    // MARK: Names
+
+    package static let sceneNameBytes = 64
+    package static let controllerIDBytes = 128
+    package static let clientNameBytes = 128
+    package static let idempotencyKeyBytes = 255
+
+    // MARK: Durations a request may ask for
+
+    /// The longest is also how long nothing is granted after the machine died under a journal that cannot be trusted.
+    package static let leaseDurations = Duration.milliseconds(100)...Duration.seconds(300)
+    package static let ticketDurations = Duration.milliseconds(100)...Duration.seconds(3600)
+    package static let queueDurations = Duration.zero...Duration.seconds(86_400)
+    package static let waitDurations = Duration.zero...Duration.seconds(120)
+
+    // MARK: Durations where the request is silent
+
+    package static let defaultLease = Duration.seconds(10)
+    package static let defaultTicket = Duration.seconds(30)
+    package static let defaultAwait = Duration.seconds(30)
+
+    /// How long a request with an idempotency key is known again.
+    package static let idempotency = Duration.seconds(600)
+
+    // MARK: Recovery
+
+    /// By how much the fences jump when the last ones given may be missing from the journal.
+    package static let fenceJump: UInt64 = 1_000_000
+
+    // MARK: Answers
+
+    package static let blockersShown = 8
+    package static let listedTransitions = 1...1000
+    package static let defaultListedTransitions = 100
+
+    // MARK: Settings
+
+    /// Tickets waiting in one scene.
+    package var queuedPerScene = 10_000
+    /// Transitions not yet ended, over all scenes.
+    package var unfinished = 100_000
+    /// Scenes known at once.
+    package var scenes = 1_000
+    /// The first lease of a ticket whose turn came while nobody was looking.
+    package var claim = Duration.seconds(5)
+    /// Ended transitions that are always kept.
+    package var retainedCount = 10_000
+    /// How long an ended transition is kept where `retainedMaximum` allows.
+    package var retainedDuration = Duration.seconds(600)
+    /// Ended transitions beyond which the oldest goes, however young.
+    package var retainedMaximum = 50_000
+
+    package init() {}
+}

@@ -1,0 +1,166 @@
+internal import ArbiterCore
+internal import DequeModule
+
+// MARK: - From command to answer
+
+extension Engine {
+    func parking(
+        for wait: Duration, completion: @escaping Completion, _ command: (inout State, Park?) -> Command
+    ) -> WaiterID? {
+        submit(completion: completion) { state in
+            guard wait > .zero else { return command(&state, nil) }
+            state.lastWaiter += 1
+            return command(&state, Park(waiter: WaiterID(rawValue: state.lastWaiter), wait: wait))
+        }
+    }
+
+    /// Has a command applied, at its turn and its time.
+    ///
+    /// - Returns: whoever parked by it.
+    @discardableResult
+    func submit(completion: Completion? = nil, _ command: (inout State) -> Command) -> WaiterID? {
+        let (deliveries, waiter) = state.withLock { state -> ([Delivery], WaiterID?) in
+            if let failure = state.failure {
+                guard let completion else { return ([], nil) }
+                return ([.reading { _ in completion(.failure(.journalUnavailable(failure))) }], nil)
+            }
+            var deliveries: [Delivery] = []
+            let moment = now()
+            // What is due comes first, so that nobody gains by the alarm being late.
+            decide(&state, at: moment, into: &deliveries)
+            let command = command(&state)
+            let reply = apply(command, to: &state, at: moment, into: &deliveries)
+            if let completion { answer(reply, to: command, completion: completion, in: &state, into: &deliveries) }
+            decide(&state, at: moment, into: &deliveries)
+            setAlarm(in: &state, at: moment.instant)
+            let parked = command.waiter.flatMap { state.parked[$0] == nil ? nil : $0 }
+            return (withhold(deliveries, in: &state), parked)
+        }
+        deliver(deliveries)
+        return waiter
+    }
+
+    /// Does what is due; `alarm` is the setting that rang, where one did.
+    func tick(for alarm: Instant? = nil) {
+        let deliveries = state.withLock { state -> [Delivery] in
+            if let alarm { while let next = state.alarms.last, next <= alarm { state.alarms.removeLast() } }
+            guard state.failure == nil else { return [] }
+            var deliveries: [Delivery] = []
+            let moment = now()
+            decide(&state, at: moment, into: &deliveries)
+            setAlarm(in: &state, at: moment.instant)
+            return withhold(deliveries, in: &state)
+        }
+        deliver(deliveries)
+    }
+
+    func decide(_ state: inout State, at moment: Moment, into deliveries: inout [Delivery]) {
+        while let command = state.machine.nextDecision(at: moment.instant) {
+            _ = apply(command, to: &state, at: moment, into: &deliveries)
+        }
+    }
+
+    func apply(
+        _ command: Command, to state: inout State, at moment: Moment, into deliveries: inout [Delivery]
+    ) -> Result<Reply, ArbiterError> {
+        let outcome = state.machine.apply(command, at: moment)
+        if outcome.isDurable {
+            state.lastSequence += 1
+            let record = JournalRecord(sequence: state.lastSequence, moment: moment, command: command.kept)
+            if journal.append(record) { state.committedSequence = state.lastSequence }
+        }
+        for effect in outcome.effects {
+            switch effect {
+            case .wake(let waiter, let view):
+                guard let completion = state.parked.removeValue(forKey: waiter) else { continue }
+                deliveries.append(.answer(completion, .success(view)))
+            }
+        }
+        return outcome.reply
+    }
+
+    func answer(
+        _ reply: Result<Reply, ArbiterError>, to command: Command, completion: @escaping Completion,
+        in state: inout State, into deliveries: inout [Delivery]
+    ) {
+        switch reply {
+        case .success(.transition(let view)):
+            deliveries.append(.answer(completion, .success(view)))
+        case .success(.parked):
+            guard let waiter = command.waiter else { preconditionFailure("\(command) parked nobody") }
+            state.parked[waiter] = completion
+        case .success(.done):
+            break
+        case .failure(let error):
+            deliveries.append(.answer(completion, .failure(error)))
+        }
+    }
+
+    static func told<Value>(
+        _ answer: Result<Value, ArbiterError>, unless failure: JournalError?
+    ) -> Result<Value, EngineError> {
+        if let failure { .failure(.journalUnavailable(failure)) } else { answer.mapError(EngineError.refused) }
+    }
+}
+
+// MARK: - Commit before effects
+
+extension Engine {
+    func now() -> Moment {
+        let moment = time.now()
+        return Moment(instant: moment.instant.advanced(by: lag), timestamp: moment.timestamp)
+    }
+
+    /// What may be said at once; the rest is kept until the journal has committed.
+    func withhold(_ deliveries: [Delivery], in state: inout State) -> [Delivery] {
+        guard state.committedSequence < state.lastSequence, state.failure == nil else { return deliveries }
+        for delivery in deliveries { state.withheld.append((state.lastSequence, delivery)) }
+        return []
+    }
+
+    func deliver(_ deliveries: [Delivery]) {
+        for delivery in deliveries { delivery.deliver(unless: nil) }
+    }
+
+    func committed(_ result: Result<UInt64, JournalError>) {
+        switch result {
+        case .success(let sequence):
+            let released = state.withLock { state -> [Delivery] in
+                state.committedSequence = max(state.committedSequence, sequence)
+                let count = state.withheld.prefix { $0.sequence <= sequence }.count
+                let released = state.withheld.prefix(count).map(\.delivery)
+                state.withheld.removeFirst(count)
+                return released
+            }
+            deliver(released)
+        case .failure(let error):
+            let (lost, parked) = state.withLock { state -> ([Delivery], [Completion]) in
+                state.failure = state.failure ?? error
+                defer {
+                    state.withheld.removeAll()
+                    state.parked.removeAll()
+                }
+                return (state.withheld.map(\.delivery), Array(state.parked.values))
+            }
+            for delivery in lost { delivery.deliver(unless: error) }
+            for completion in parked { completion(.failure(.journalUnavailable(error))) }
+        }
+    }
+
+    func setAlarm(in state: inout State, at now: Instant) {
+        // A later setting that is still to ring is as good as one made now.
+        guard let next = state.machine.nextDeadline, state.alarms.last.map({ next < $0 }) ?? true else { return }
+        state.alarms.append(next)
+        alarm.ring(after: now.duration(to: next)) { [weak self] in self?.tick(for: next) }
+    }
+}
+
+extension Command {
+    /// Who parks, if the command may park somebody.
+    fileprivate var waiter: WaiterID? {
+        switch self {
+        case .serialize(_, _, _, let park), .await(_, _, _, let park): park?.waiter
+        case .start, .end, .renew, .leave, .drain, .expire, .answer, .distrust, .resume: nil
+        }
+    }
+}

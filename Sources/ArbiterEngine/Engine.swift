@@ -1,0 +1,103 @@
+package import ArbiterCore
+internal import DequeModule
+
+/// Gives commands their order and their time, has them journalled, and lets answers go once they are committed.
+///
+/// Everything is decided by the state machine, under one lock; completions run after the lock is released, on the
+/// thread that submitted the command, on the journal's, or on the alarm's.
+package final class Engine: Sendable {
+    /// Called exactly once with the answer, unless the waiter leaves before.
+    package typealias Completion = @Sendable (Result<TransitionView, EngineError>) -> Void
+
+    let state: Guarded<State>
+    let journal: any Journal
+    let time: any TimeSource
+    let alarm: any Alarm
+    /// How far the arbiter's clock is ahead of the machine's.
+    let lag: Duration
+
+    struct State {
+        var machine: ArbiterStateMachine
+        var random = RandomSource()
+        var lastWaiter: UInt64 = 0
+        /// Who waits for a `wake`.
+        var parked: [WaiterID: Completion] = [:]
+        var lastSequence: UInt64 = 0
+        var committedSequence: UInt64 = 0
+        /// What may be said once its sequence is committed, in that order.
+        var withheld: Deque<(sequence: UInt64, delivery: Delivery)> = []
+        /// When the alarm will ring, the next time last.
+        var alarms: [Instant] = []
+        var failure: JournalError?
+
+        mutating func unusedID() -> TransitionID {
+            var id = TransitionID(rawValue: random.next())
+            while machine.isInUse(id) { id = TransitionID(rawValue: random.next()) }
+            return id
+        }
+
+        mutating func token() -> Token {
+            Token(high: random.next(), low: random.next())
+        }
+    }
+
+    /// Something to be said once it is committed.
+    enum Delivery: Sendable {
+        case answer(Completion, Result<TransitionView, ArbiterError>)
+        case reading(@Sendable (JournalError?) -> Void)
+
+        /// Says it, or that nobody knows whether it lasts.
+        func deliver(unless failure: JournalError?) {
+            switch self {
+            case .answer(let completion, let result): completion(Engine.told(result, unless: failure))
+            case .reading(let tell): tell(failure)
+            }
+        }
+    }
+
+    /// Rebuilds the state from the journal, and takes up its work.
+    ///
+    /// Where the journal may lack its last records, fences jump, and nothing is granted until the longest lease that
+    /// could be missing is over, unless `trustsLeasesOver` says that no client of then is left.
+    ///
+    /// - Throws: `JournalError` if the journal cannot be read.
+    package init(
+        limits: Limits = Limits(),
+        journal: any Journal,
+        trustsLeasesOver: Bool = false,
+        time: any TimeSource = SystemTimeSource(),
+        alarm: any Alarm = SystemAlarm()
+    ) throws(JournalError) {
+        let contents = try journal.contents()
+        var machine = try ArbiterStateMachine(replaying: contents.snapshot, contents.records, limits: limits)
+        // The machine's clock may have begun anew; the arbiter's goes on.
+        let last = contents.records.last?.moment ?? contents.snapshot?.moment
+        let begun = time.now().instant
+        lag = max(.zero, last.map { begun.duration(to: $0.instant) } ?? .zero)
+        machine.recover(at: begun.advanced(by: lag))
+        let sequence = contents.records.last?.sequence ?? contents.snapshot?.sequence ?? 0
+        state = Guarded(State(machine: machine, lastSequence: sequence, committedSequence: sequence))
+        self.journal = journal
+        self.time = time
+        self.alarm = alarm
+        journal.begin { [weak self] in self?.committed($0) }
+        if contents.isIncomplete { submit { _ in .distrust(holdsGrants: !trustsLeasesOver) } }
+        // An earlier death may have left grants held.
+        if trustsLeasesOver { submit { _ in .resume } }
+        tick()
+    }
+
+    /// Commits what is under way, and takes no more: whoever waits still, or asks later, is told so.
+    package func stop() {
+        journal.close()
+        committed(.failure(JournalError(reason: "The daemon has stopped; ask its successor.")))
+    }
+}
+
+/// Why the engine has no answer.
+package enum EngineError: Error, Hashable, Sendable {
+    /// The arbiter refused, and nothing has changed.
+    case refused(ArbiterError)
+    /// The command may or may not last: the journal has failed.
+    case journalUnavailable(JournalError)
+}

@@ -1,0 +1,96 @@
+package import ArbiterCore
+
+/// One command that changed the state, as it is kept.
+package struct JournalRecord: Hashable, Sendable {
+    /// Counts the records from 1, without a gap.
+    package let sequence: UInt64
+    package let moment: Moment
+    package let command: Command
+
+    package init(sequence: UInt64, moment: Moment, command: Command) {
+        self.sequence = sequence
+        self.moment = moment
+        self.command = command
+    }
+}
+
+/// The state after some of the records, which then need not be kept.
+package struct JournalSnapshot: Hashable, Sendable {
+    /// The last record in it.
+    package let sequence: UInt64
+    /// When that record was made.
+    package let moment: Moment
+    /// What `ArbiterStateMachine.snapshot()` gave.
+    package let state: [UInt8]
+
+    package init(sequence: UInt64, moment: Moment, state: [UInt8]) {
+        self.sequence = sequence
+        self.moment = moment
+        self.state = state
+    }
+}
+
+/// What a journal holds.
+package struct JournalContents: Hashable, Sendable {
+    package let snapshot: JournalSnapshot?
+    /// Everything committed after the snapshot, oldest first.
+    package let records: [JournalRecord]
+    /// The last records may be missing, because the machine died before they were on its disk.
+    package let isIncomplete: Bool
+
+    package init(snapshot: JournalSnapshot?, records: [JournalRecord], isIncomplete: Bool) {
+        self.snapshot = snapshot
+        self.records = records
+        self.isIncomplete = isIncomplete
+    }
+}
+
+/// What keeps the commands.
+///
+/// The engine calls `append` under its lock, in the order of the commands, and lets an answer go only when everything
+/// it was computed from is committed. A journal may commit at once, in groups on a thread of its own, or far away.
+package protocol Journal: Sendable {
+    /// Everything that is committed.
+    ///
+    /// - Throws: `JournalError` if it cannot be read.
+    func contents() throws(JournalError) -> JournalContents
+
+    /// Says whom to tell, from any thread but never from within `append`, up to which sequence all is committed.
+    ///
+    /// Called once, before the first `append`. After a failure nothing more is committed.
+    func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void)
+
+    /// Takes a record in, without waiting for a disk or a network.
+    ///
+    /// - Returns: whether it is committed already, and so will not be told of.
+    func append(_ record: JournalRecord) -> Bool
+
+    /// Commits what was taken in, tells of it, and takes no more: a later `append` does nothing and returns `false`.
+    func close()
+}
+
+/// Why a journal cannot be relied on.
+package struct JournalError: Error, Hashable, Sendable {
+    /// What kind of trouble it is.
+    package enum Kind: Hashable, Sendable {
+        /// Another process uses it.
+        case inUse
+        /// It does not say what was written.
+        case damaged
+        /// It is of a form that is not known here.
+        case unknownForm
+        /// It cannot be read or written.
+        case inaccessible
+        /// It has been closed.
+        case closed
+    }
+
+    package let kind: Kind
+    /// What is wrong and what to do, in one sentence.
+    package let reason: String
+
+    package init(_ kind: Kind = .inaccessible, reason: String) {
+        self.kind = kind
+        self.reason = reason
+    }
+}

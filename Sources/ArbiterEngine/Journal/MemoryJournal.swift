@@ -1,0 +1,35 @@
+internal import ArbiterCore
+
+/// A journal that lives as long as the process: every record is committed as it comes.
+package final class MemoryJournal: Journal {
+    private struct State {
+        var records: [JournalRecord] = []
+        var isClosed = false
+    }
+
+    private let state = Guarded(State())
+    private let keepsRecords: Bool
+
+    /// - Parameter keepsRecords: whether the records can be read back. Only a process that will do so should keep them:
+    ///   they grow without bound.
+    package init(keepsRecords: Bool) {
+        self.keepsRecords = keepsRecords
+    }
+
+    package func contents() throws(JournalError) -> JournalContents {
+        JournalContents(snapshot: nil, records: state.withLock { $0.records }, isIncomplete: false)
+    }
+
+    package func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void) {}
+
+    package func append(_ record: JournalRecord) -> Bool {
+        state.withLock { state in
+            if keepsRecords, !state.isClosed { state.records.append(record) }
+            return !state.isClosed
+        }
+    }
+
+    package func close() {
+        state.withLock { $0.isClosed = true }
+    }
+}

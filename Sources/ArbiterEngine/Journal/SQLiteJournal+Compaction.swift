@@ -1,0 +1,107 @@
+internal import ArbiterCore
+internal import Foundation
+internal import GRDB
+internal import Logging
+
+// Keeping the file bounded: a snapshot takes the place of the records before it.
+
+extension SQLiteJournal {
+    /// Makes a snapshot of the state after a record, beside the commits.
+    ///
+    /// It is made by a replay of the journal itself, on a connection of its own, so that neither the engine nor the commits
+    /// wait for it; the commits are only interrupted to take it in.
+    func compact(through sequence: UInt64) {
+        state.withLock { $0.isCompacting = true }
+        compaction.async {
+            do throws(JournalError) {
+                if !self.state.withLock({ $0.isClosed }) { self.takeIn(try self.replayed(through: sequence)) }
+            } catch {
+                self.logger.error("the journal was not compacted", metadata: ["reason": "\(error.reason)"])
+                // Tried again only after as many records more: whatever is wrong will not be mended by haste.
+                self.state.withLock { state in
+                    state.isCompacting = false
+                    state.snapshot = sequence
+                }
+            }
+        }
+    }
+
+    private func replayed(through sequence: UInt64) throws(JournalError) -> JournalSnapshot {
+        do {
+            var configuration = Configuration()
+            configuration.readonly = true
+            let reading = try DatabaseQueue(path: path, configuration: configuration)
+            let found = try reading.read { try Self.read($0, path: path, through: sequence) }
+            try reading.close()
+            let machine = try ArbiterStateMachine(replaying: found.snapshot, found.records)
+            guard let last = found.records.last, last.sequence == sequence else {
+                throw JournalError(.damaged, reason: "\(path) lacks the records up to \(sequence)")
+            }
+            return JournalSnapshot(sequence: sequence, moment: last.moment, state: machine.snapshot())
+        } catch {
+            throw JournalError(error, path: path)
+        }
+    }
+
+    private func takeIn(_ snapshot: JournalSnapshot) {
+        betweenCommits {
+            var moment = BinaryWriter()
+            moment.write(snapshot.moment)
+            do throws(JournalError) {
+                try self.write { database in
+                    try database.execute(
+                        sql: "INSERT INTO snapshot VALUES (?, ?, ?, ?)",
+                        arguments: [
+                            Int64(snapshot.sequence), Data(moment.bytes), Data(snapshot.state),
+                            Int64(Checksum.crc32(snapshot.state)),
+                        ])
+                    try database.execute(
+                        sql: "DELETE FROM snapshot WHERE sequence < ?", arguments: [Int64(snapshot.sequence)])
+                }
+                self.logger.debug("compacted", metadata: ["sequence": "\(snapshot.sequence)"])
+                self.state.withLock { $0.superfluous = snapshot.sequence }
+            } catch {
+                self.logger.error("the journal was not compacted", metadata: ["reason": "\(error.reason)"])
+            }
+            let due = self.state.withLock { state -> UInt64? in
+                state.isCompacting = false
+                state.snapshot = snapshot.sequence
+                return state.last >= state.snapshot + self.recordsBetweenSnapshots ? state.last : nil
+            }
+            if let due { self.compact(through: due) }
+        }
+    }
+
+    /// Deletes some of the batches that a snapshot has made superfluous, if there are any.
+    func deleteSuperfluous(in database: Database) throws {
+        let superfluous = state.withLock { $0.superfluous }
+        guard superfluous > 0 else { return }
+        let statement = try database.cachedStatement(
+            sql: "DELETE FROM batch WHERE last IN (SELECT last FROM batch WHERE last <= ? ORDER BY last LIMIT ?)")
+        try statement.execute(arguments: [Int64(superfluous), Self.batchesDeletedAtOnce])
+        if database.changesCount < Self.batchesDeletedAtOnce { state.withLock { $0.superfluous = 0 } }
+    }
+}
+
+extension ArbiterStateMachine {
+    /// The machine that a journal's contents make; nothing momentary is true of it until it recovers.
+    ///
+    /// - Throws: `JournalError` if they contradict one another.
+    init(
+        replaying snapshot: JournalSnapshot?, _ records: [JournalRecord], limits: Limits = Limits()
+    ) throws(JournalError) {
+        do {
+            self =
+                try snapshot.map { try ArbiterStateMachine(snapshot: $0.state, limits: limits) } ?? Self(limits: limits)
+        } catch {
+            throw JournalError(.damaged, reason: "the journal's snapshot holds no state: restore a copy of it")
+        }
+        for record in records {
+            guard apply(record.command, at: record.moment).isDurable else {
+                throw JournalError(
+                    .damaged,
+                    reason: "the journal contradicts itself at record \(record.sequence): restore a copy of it")
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+internal import ArbiterCore
+internal import Foundation
+internal import GRDB
+internal import Logging
+
+// Reading what is there.
+
+extension SQLiteJournal {
+    package func contents() throws(JournalError) -> JournalContents {
+        do {
+            let found = try database.read { database in try Self.read(database, path: path) }
+            if let torn = found.torn { try cutOff(torn) }
+            state.withLock { state in
+                state.snapshot = found.snapshot?.sequence ?? 0
+                state.superfluous = state.snapshot
+            }
+            // What was cut off had been committed once, and perhaps answered.
+            return JournalContents(
+                snapshot: found.snapshot, records: found.records, isIncomplete: isIncomplete || found.torn != nil)
+        } catch {
+            throw JournalError(error, path: path)
+        }
+    }
+
+    /// What is in a database, whoever has it open.
+    struct Found {
+        var snapshot: JournalSnapshot?
+        var records: [JournalRecord] = []
+        /// The last batch, if its bytes are not those that were written.
+        var torn: RecordBatch?
+    }
+
+    /// Reads the newest snapshot and every batch after it, up to a sequence.
+    ///
+    /// - Throws: `JournalError` if anything but the last batch is not as it was written, or is missing.
+    static func read(_ database: Database, path: String, through limit: UInt64 = .max) throws -> Found {
+        var found = Found()
+        found.snapshot = try newestSnapshot(database, path: path)
+        var last = found.snapshot?.sequence ?? 0
+        let rows = try Row.fetchCursor(
+            database,
+            sql: "SELECT first, last, records, checksum FROM batch WHERE last > ? AND last <= ? ORDER BY last",
+            arguments: [Int64(last), Int64(clamping: limit)])
+        while let row = try rows.next() {
+            guard found.torn == nil else { throw damaged(path, after: last) }
+            let batch = RecordBatch(row)
+            guard let records = batch.records else {
+                found.torn = batch
+                continue
+            }
+            guard batch.first == last + 1 else { throw damaged(path, after: last) }
+            found.records += records
+            last = batch.last
+        }
+        return found
+    }
+
+    private static func newestSnapshot(_ database: Database, path: String) throws -> JournalSnapshot? {
+        guard
+            let row = try Row.fetchOne(
+                database, sql: "SELECT sequence, moment, state, checksum FROM snapshot ORDER BY sequence DESC LIMIT 1")
+        else { return nil }
+        let sequence = UInt64(clamping: row["sequence"] as Int64)
+        let state = [UInt8](row["state"] as Data)
+        var reader = BinaryReader([UInt8](row["moment"] as Data))
+        guard Int64(Checksum.crc32(state)) == row["checksum"], let moment = try? reader.read(Moment.self) else {
+            throw JournalError(
+                .damaged,
+                reason: "\(path) is damaged: the snapshot at \(sequence) is not what was written; restore a copy")
+        }
+        return JournalSnapshot(sequence: sequence, moment: moment, state: state)
+    }
+
+    private static func damaged(_ path: String, after sequence: UInt64) -> JournalError {
+        JournalError(
+            .damaged,
+            reason:
+                "\(path) is damaged after record \(sequence), and there is more behind it: restore a copy of it, or move "
+                + "it away to begin anew")
+    }
+
+    /// Takes the torn end out of the journal; it is kept aside, in case somebody wants to look.
+    private func cutOff(_ torn: RecordBatch) throws(JournalError) {
+        logger.warning(
+            "the end of the journal is torn and is cut off",
+            metadata: ["first": "\(torn.first)", "last": "\(torn.last)", "journal": "\(path)"])
+        try write { database in
+            try database.execute(
+                sql: "INSERT INTO torn SELECT last, first, records, checksum FROM batch WHERE last = ?",
+                arguments: [Int64(torn.last)])
+            try database.execute(sql: "DELETE FROM batch WHERE last = ?", arguments: [Int64(torn.last)])
+            // Known at the next start too, should this one end before it has written.
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO life VALUES (1, 'torn', ?, 0)", arguments: [Durability.crash.rawValue])
+        }
+    }
+}
+
+extension RecordBatch {
+    fileprivate init(_ row: Row) {
+        self.init(
+            first: UInt64(clamping: row["first"] as Int64), last: UInt64(clamping: row["last"] as Int64),
+            bytes: [UInt8](row["records"] as Data), checksum: UInt32(truncatingIfNeeded: row["checksum"] as Int64))
+    }
+}

@@ -1,0 +1,192 @@
+internal import ArbiterCore
+internal import Foundation
+internal import GRDB
+internal import Glibc
+internal import Logging
+
+// The form of the file, and how it is opened, read and closed.
+
+extension SQLiteJournal {
+    /// "ARBI", by which `file` and others can tell what the database is.
+    static let applicationID: Int32 = 0x4152_4249
+    /// How long a commit waits for another program to let go of the file.
+    private static let busySeconds = 5.0
+    /// The form that is written here; a file of a newer one is left alone.
+    static let form: Int32 = 1
+
+    private static let tables = """
+        CREATE TABLE batch (
+            last INTEGER PRIMARY KEY, first INTEGER NOT NULL, records BLOB NOT NULL, checksum INTEGER NOT NULL
+        );
+        CREATE TABLE snapshot (
+            sequence INTEGER PRIMARY KEY, moment BLOB NOT NULL, state BLOB NOT NULL, checksum INTEGER NOT NULL
+        );
+        CREATE TABLE life (
+            one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL, durability TEXT NOT NULL,
+            closed INTEGER NOT NULL
+        );
+        CREATE TABLE torn (
+            last INTEGER NOT NULL, first INTEGER NOT NULL, records BLOB NOT NULL, checksum INTEGER NOT NULL
+        );
+        """
+
+    static func makeDirectory(_ directory: String) throws(JournalError) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+            let reason = cause.map { unsafe String(cString: strerror(Int32($0.code))) } ?? error.localizedDescription
+            throw JournalError(reason: "cannot make the directory \(directory): \(reason)")
+        }
+    }
+
+    /// The name of this run of the machine: random, and made anew at every boot.
+    static func currentBoot() -> String {
+        let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+        return text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? "unknown"
+    }
+
+    /// Makes an empty file that only its owner can read, because tokens will be in it, unless there is one.
+    ///
+    /// What SQLite puts beside it gets the same mode.
+    static func makeFile(_ path: String) throws(JournalError) {
+        let descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw JournalError(reason: "cannot open \(path): \(unsafe String(cString: strerror(errno)))")
+        }
+        Glibc.close(descriptor)
+    }
+
+    /// Opens the database for writing, with every commit waiting for the disk.
+    ///
+    /// What is there is not touched, so that a journal which turns out to be damaged stays as it was found.
+    ///
+    /// - Returns: it, and whether the last records may be missing.
+    static func open(_ path: String, boot: String) throws(JournalError) -> (DatabaseQueue, isIncomplete: Bool) {
+        do {
+            var configuration = Configuration()
+            // Somebody else may look at the file; who writes it for longer is in the way.
+            configuration.busyMode = .timeout(busySeconds)
+            let database = try DatabaseQueue(path: path, configuration: configuration)
+            let isIncomplete = try database.writeWithoutTransaction { database in
+                try checkForm(of: database, at: path)
+                try database.execute(sql: "PRAGMA journal_mode = WAL")
+                try database.execute(sql: "PRAGMA synchronous = FULL")
+                if try Int32.fetchOne(database, sql: "PRAGMA user_version") == 0 {
+                    try database.inTransaction(.immediate) {
+                        try database.execute(sql: tables)
+                        try database.execute(sql: "PRAGMA application_id = \(applicationID)")
+                        try database.execute(sql: "PRAGMA user_version = \(form)")
+                        return .commit
+                    }
+                }
+                return try wasCutShort(database, boot: boot)
+            }
+            return (database, isIncomplete)
+        } catch {
+            throw JournalError(error, path: path)
+        }
+    }
+
+    /// Notes that somebody writes, in the same transaction as the first batch.
+    ///
+    /// Where records may be missing, that batch says so. Only once it is on the disk is this known to be another life:
+    /// otherwise a second death could undo the jump of the fences, or hide that there ought to be one.
+    func noteLife(in database: Database) throws {
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO life VALUES (1, ?, ?, 0)", arguments: [boot, durability.rawValue])
+    }
+
+    /// From the second batch on a commit waits for the disk only where it has to survive the death of the machine.
+    func relaxWaiting() throws(JournalError) {
+        guard durability == .crash else { return }
+        do {
+            try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
+        } catch {
+            throw JournalError(error, path: path)
+        }
+    }
+
+    /// Whether the machine died while somebody wrote without waiting for the disk.
+    private static func wasCutShort(_ database: Database, boot: String) throws -> Bool {
+        guard let life = try Row.fetchOne(database, sql: "SELECT boot, durability, closed FROM life") else {
+            return false
+        }
+        return life["boot"] != boot && life["durability"] == Durability.crash.rawValue && life["closed"] == 0
+    }
+
+    /// - Throws: `JournalError` if the file is somebody else's, or of a form that is not known here.
+    static func checkForm(of database: Database, at path: String) throws {
+        let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        let form = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        if application == 0, form == 0 {
+            guard try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 else {
+                throw JournalError(.unknownForm, reason: "\(path) is no journal of arbiterd: choose another --data")
+            }
+            return
+        }
+        guard application == applicationID else {
+            throw JournalError(.unknownForm, reason: "\(path) is no journal of arbiterd: choose another --data")
+        }
+        guard form <= self.form else {
+            throw JournalError(
+                .unknownForm,
+                reason:
+                    "\(path) was written by a newer arbiterd (form \(form), known here are 1 to \(self.form)): run that"
+            )
+        }
+    }
+
+    /// Everything is on the disk now, and nobody writes any more.
+    func finish() {
+        let isAlive = state.withLock { $0.isAlive }
+        do {
+            try database.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA synchronous = FULL")
+                if isAlive { try database.execute(sql: "UPDATE life SET closed = 1") }
+                try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            }
+            try database.close()
+        } catch {
+            logger.error(
+                "the journal was not closed", metadata: ["reason": "\(JournalError(error, path: path).reason)"])
+        }
+    }
+
+    static func insert(_ batch: RecordBatch, into database: Database) throws {
+        let statement = try database.cachedStatement(
+            sql: "INSERT INTO batch (last, first, records, checksum) VALUES (?, ?, ?, ?)")
+        try statement.execute(
+            arguments: [Int64(batch.last), Int64(batch.first), Data(batch.bytes), Int64(batch.checksum)])
+    }
+}
+
+extension JournalError {
+    /// What SQLite says, and what can be done about it.
+    init(_ error: any Error, path: String) {
+        if let error = error as? JournalError {
+            self = error
+            return
+        }
+        guard let error = error as? DatabaseError else {
+            self.init(reason: "\(path): \(error)")
+            return
+        }
+        let said = error.message ?? "\(error.resultCode)"
+        switch error.resultCode {
+        case .SQLITE_FULL:
+            self.init(reason: "\(path) cannot grow (\(said)): make room on its disk and start again")
+        case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
+            self.init(
+                reason: "\(path) cannot be written (\(said)): check its owner, its mode and how its disk is mounted")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+            self.init(
+                .damaged, reason: "\(path) is damaged (\(said)): restore a copy of it, or move it away to begin anew")
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            self.init(.inUse, reason: "\(path) is in use by another program (\(said))")
+        default:
+            self.init(reason: "\(path): \(said)")
+        }
+    }
+}

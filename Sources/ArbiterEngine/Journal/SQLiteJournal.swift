@@ -1,0 +1,191 @@
+internal import ArbiterCore
+internal import Dispatch
+internal import GRDB
+internal import Glibc
+package import Logging
+
+/// A journal in a SQLite database: the commands in batches, one a group commit, behind a snapshot of the state.
+///
+/// All writing happens on a queue of its own: while one group is being committed the next one gathers.
+package final class SQLiteJournal: Journal {
+    /// What a commit survives.
+    package enum Durability: String, Sendable, CaseIterable {
+        /// The death of the process: nothing waits for the disk (`synchronous=NORMAL`).
+        case crash
+        /// The death of the machine: every commit waits for the disk (`synchronous=FULL`).
+        case power
+    }
+
+    /// Records in one commit at most, so that none takes long.
+    static let recordsInBatch = 4096
+    /// Batches that a snapshot made superfluous, deleted with each commit, so that none takes long.
+    static let batchesDeletedAtOnce = 128
+
+    let path: String
+    let database: DatabaseQueue
+    let logger: Logger
+    /// Records between two snapshots.
+    let recordsBetweenSnapshots: UInt64
+    let durability: Durability
+    /// The run of the machine that this is.
+    let boot: String
+    let isIncomplete: Bool
+
+    private let queue = DispatchQueue(label: "arbiter.journal", qos: .userInitiated)
+    let compaction = DispatchQueue(label: "arbiter.journal.compaction", qos: .utility)
+    let state = Guarded(State())
+    private let lock: DirectoryLock
+
+    struct State {
+        var pending: [JournalRecord] = []
+        /// A commit of what is pending is under way.
+        var isCommitting = false
+        var isClosed = false
+        /// A batch has been committed, and with it the note that somebody writes.
+        var isAlive = false
+        var committed: @Sendable (Result<UInt64, JournalError>) -> Void = { _ in }
+        /// The last record that is committed.
+        var last: UInt64 = 0
+        /// The sequence of the newest snapshot, or of the last attempt at one.
+        var snapshot: UInt64 = 0
+        /// Up to which sequence batches are still there that the snapshot made superfluous.
+        var superfluous: UInt64 = 0
+        var isCompacting = false
+    }
+
+    /// Opens the journal of a directory, or begins one there.
+    ///
+    /// - Throws: `JournalError` if another process uses it, if it is damaged or of another form, or cannot be written.
+    package init(
+        directory: String, durability: Durability, logger: Logger, recordsBetweenSnapshots: UInt64 = 200_000,
+        boot: String? = nil
+    ) throws(JournalError) {
+        try Self.makeDirectory(directory)
+        lock = try DirectoryLock(directory: directory)
+        path = Self.path(in: directory)
+        try Self.makeFile(path)
+        self.logger = logger
+        self.recordsBetweenSnapshots = recordsBetweenSnapshots
+        self.durability = durability
+        self.boot = boot ?? Self.currentBoot()
+        (database, isIncomplete) = try Self.open(path, boot: self.boot)
+    }
+
+    /// Where the journal of a directory is.
+    package static func path(in directory: String) -> String { directory + "/journal.sqlite" }
+
+    package func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void) {
+        state.withLock { $0.committed = committed }
+    }
+
+    package func append(_ record: JournalRecord) -> Bool {
+        let isIdle = state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.pending.append(record)
+            defer { state.isCommitting = true }
+            return !state.isCommitting
+        }
+        if isIdle { queue.async { self.commitPending() } }
+        return false
+    }
+
+    package func close() {
+        state.withLock { $0.isClosed = true }
+        queue.sync { commitPending() }
+        // Whatever compaction is under way finds it closed.
+        compaction.sync {}
+        queue.sync { finish() }
+        lock.release()
+    }
+}
+
+// MARK: - Committing, on the journal's queue
+
+extension SQLiteJournal {
+    private func commitPending() {
+        while let records = nextGroup() {
+            let batch = RecordBatch(records)
+            let isFirst = state.withLock { !$0.isAlive }
+            do throws(JournalError) {
+                try commit(batch, isFirst: isFirst)
+                if isFirst {
+                    state.withLock { $0.isAlive = true }
+                    try relaxWaiting()
+                }
+            } catch {
+                fail(error)
+                return
+            }
+            let (committed, isDue) = state.withLock { state in
+                state.last = batch.last
+                return (state.committed, !state.isCompacting && batch.last >= state.snapshot + recordsBetweenSnapshots)
+            }
+            committed(.success(batch.last))
+            if isDue { compact(through: batch.last) }
+        }
+    }
+
+    /// What is pending, if anything is.
+    private func nextGroup() -> [JournalRecord]? {
+        // Whoever is ready to run may add to the group first: fewer, larger commits. Where nobody is, this takes no time.
+        sched_yield()
+        return state.withLock { state in
+            guard !state.pending.isEmpty else {
+                state.isCommitting = false
+                return nil
+            }
+            guard state.pending.count > Self.recordsInBatch else {
+                defer { state.pending.removeAll(keepingCapacity: true) }
+                return state.pending
+            }
+            defer { state.pending.removeFirst(Self.recordsInBatch) }
+            return Array(state.pending.prefix(Self.recordsInBatch))
+        }
+    }
+
+    /// Gives up: nothing is committed any more, and what is pending never was.
+    private func fail(_ error: JournalError) {
+        logger.critical("the journal cannot be written", metadata: ["reason": "\(error.reason)"])
+        let committed = state.withLock { state in
+            state.isClosed = true
+            state.pending = []
+            return state.committed
+        }
+        committed(.failure(error))
+    }
+
+    /// One insertion is a transaction by itself; only where there is more to do, it has to be said.
+    private func commit(_ batch: RecordBatch, isFirst: Bool) throws(JournalError) {
+        guard !isFirst, state.withLock({ $0.superfluous }) == 0 else {
+            return try write { database in
+                if isFirst { try self.noteLife(in: database) }
+                try Self.insert(batch, into: database)
+                try self.deleteSuperfluous(in: database)
+            }
+        }
+        do {
+            try database.writeWithoutTransaction { try Self.insert(batch, into: $0) }
+        } catch {
+            throw JournalError(error, path: path)
+        }
+    }
+
+    /// Writes in one transaction of its own.
+    func write(_ body: (Database) throws -> Void) throws(JournalError) {
+        do {
+            try database.writeWithoutTransaction { database in
+                try database.inTransaction(.immediate) {
+                    try body(database)
+                    return .commit
+                }
+            }
+        } catch {
+            throw JournalError(error, path: path)
+        }
+    }
+
+    /// Runs on the queue that commits, between two commits.
+    func betweenCommits(_ body: @escaping @Sendable () -> Void) {
+        queue.async(execute: body)
+    }
+}

@@ -1,0 +1,107 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+internal import Logging
+
+/// One request at its endpoint.
+///
+/// A class, because every answer that comes later keeps it.
+final class Call: Sendable {
+    let request: Request
+    let exchange: any Exchange
+    /// The parts of the path that its route names, percent-decoded.
+    let parameters: [String: String]
+    let requestID: String
+    private let logger: Logger
+
+    init(
+        request: Request, exchange: any Exchange, parameters: [String: String] = [:], requestID: String, logger: Logger
+    ) {
+        self.request = request
+        self.exchange = exchange
+        self.parameters = parameters
+        self.requestID = requestID
+        self.logger = logger
+    }
+
+    /// Answers.
+    func respond(_ response: Response) {
+        var response = response
+        response.headers.append(HeaderField("Cache-Control", "no-store"))
+        response.headers.append(HeaderField(HeaderName.requestID.rawValue, requestID))
+        exchange.respond(response)
+        guard logger.logLevel <= .debug else { return }
+        logger.debug(
+            "\(printable(request.method)) \(printable(request.path)) \(response.status)",
+            metadata: ["request": "\(requestID)"])
+    }
+
+    /// Answers with the transition, or with what went wrong.
+    func respond(
+        _ result: Result<TransitionView, EngineError>, showingToken: Bool = false, headers: [HeaderField] = [],
+        status: (TransitionView) -> Int = { _ in 200 }
+    ) {
+        respond(result) { view in
+            var response = Response.json(status(view)) { $0.members(of: view, showingToken: showingToken) }
+            response.headers += headers
+            return response
+        }
+    }
+
+    /// Answers with what was found, or with what went wrong.
+    func respond<Value>(_ result: Result<Value, EngineError>, with response: (Value) -> Response) {
+        switch result {
+        case .success(let value): respond(response(value))
+        case .failure(let error): respond(Problem(error).response)
+        }
+    }
+}
+
+/// A text for a log that somebody may read in a terminal, which would obey its control characters.
+private func printable(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+}
+
+// MARK: - What the request says
+
+extension Call {
+    /// Reads the body's members, if there is a body.
+    ///
+    /// - Throws: `unsupported-media-type`, `malformed-json`, and what `member` throws.
+    func readBody(_ member: (String, inout JSONReader) throws(Problem) -> Void) throws(Problem) {
+        guard !request.body.isEmpty else { return }
+        if let type = request.headers.value(of: .contentType), !MediaType.isJSON(type) {
+            throw Problem(
+                .unsupportedMediaType, "Send application/json in UTF-8, not \(quoted(type)).",
+                field: HeaderName.contentType.rawValue)
+        }
+        try JSONReader.readObject(request.body, member)
+    }
+
+    /// Reads the query's parameters.
+    ///
+    /// - Throws: `invalid-field` if one is given twice or is not percent-encoded UTF-8, and what `parameter` throws.
+    func readQuery(_ parameter: (QueryItem) throws(Problem) -> Void) throws(Problem) {
+        var seen: [String] = []
+        for item in request.query {
+            guard let name = PercentEncoding.decode(item.name), let value = PercentEncoding.decode(item.value) else {
+                throw Problem(
+                    .invalidField, "The parameter \(quoted(item.name)) is not percent-encoded UTF-8.", field: item.name)
+            }
+            guard !seen.contains(name) else {
+                throw Problem(.invalidField, "The parameter \(quoted(name)) is given twice.", field: name)
+            }
+            seen.append(name)
+            try parameter(QueryItem(name: name, value: value))
+        }
+    }
+
+    /// The complaint about a field or parameter that nobody knows.
+    static func unknown(_ field: String) -> Problem {
+        Problem(.unknownField, "There is no field \(quoted(field)) here.", field: field)
+    }
+
+    /// The complaint about a field or parameter that has to be there.
+    static func missing(_ field: String) -> Problem {
+        Problem(.missingField, "The field \(quoted(field)) is missing.", field: field)
+    }
+}

@@ -1,0 +1,49 @@
+internal import Yams
+
+/// `/openapi.yaml` and `/openapi.json`: what all of this looks like, to machines.
+enum Description {
+    static let document = PackageResources.openapi_yaml
+
+    @Sendable static func yaml(_ call: Call) throws(Problem) {
+        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        call.respond(Response(200, .yaml, body: document))
+    }
+
+    @Sendable static func json(_ call: Call) throws(Problem) {
+        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        call.respond(Response(200, .json, body: converted))
+    }
+
+    /// The document in JSON, made when it is first asked for.
+    private static let converted: [UInt8] = {
+        guard let node = try? Yams.compose(yaml: String(decoding: document, as: UTF8.self)) else {
+            preconditionFailure("the embedded openapi.yaml is not YAML")
+        }
+        var writer = JSONWriter(capacity: 2 * document.count)
+        writer.value(node)
+        return writer.bytes
+    }()
+}
+
+extension JSONWriter {
+    /// A YAML node, by the types of YAML's JSON schema.
+    fileprivate mutating func value(_ node: Node) {
+        switch node {
+        case .mapping(let mapping):
+            object { writer in
+                for (key, value) in mapping { writer.member(named: key.string ?? "", writtenBy: { $0.value(value) }) }
+            }
+        case .sequence(let sequence):
+            elements(Array(sequence)) { writer, element in writer.value(element) }
+        case .scalar, .alias:
+            // The resolved tag, so that a quoted "1.0" stays a string.
+            switch node.tag {
+            case Tag(.null): literal("null")
+            case Tag(.bool): literal(node.bool == true ? "true" : "false")
+            case Tag(.int): literal(String(node.int ?? 0))
+            case Tag(.float): literal(String(node.float ?? 0))
+            default: string(node.string ?? "")
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+
+/// `/livez` and `/readyz`: for whoever starts, stops and watches the daemon.
+struct HealthEndpoints: Sendable {
+    let engine: Engine
+
+    func live(_ call: Call) throws(Problem) {
+        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        call.respond(.json(200) { $0.member("status", "live") })
+    }
+
+    func ready(_ call: Call) throws(Problem) {
+        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        engine.read { machine, now in
+            machine.remainingHold(at: now)
+        } completion: { result in
+            call.respond(result) { remaining in
+                remaining.map { Problem(remainingHold: $0).response } ?? .json(200) { $0.member("status", "ready") }
+            }
+        }
+    }
+}

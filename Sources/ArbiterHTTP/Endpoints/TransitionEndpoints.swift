@@ -1,0 +1,166 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+
+/// `/transitions`: the lock itself.
+struct TransitionEndpoints: Sendable {
+    let engine: Engine
+
+    func start(_ call: Call) throws(Problem) {
+        let asked = try AskedTransition(call, maySetWait: false)
+        engine.start(asked.request) { call.respond($0, showingToken: true) { $0.statusWhenAsked } }
+    }
+
+    func serialize(_ call: Call) throws(Problem) {
+        let asked = try AskedTransition(call, maySetWait: true)
+        let wait = asked.wait.resolved(default: .zero)
+        try reservePlace(call, for: wait)
+        let waiter = engine.serialize(asked.request, wait: wait) {
+            call.respond($0, showingToken: true, headers: asked.wait.appliedPreference) { $0.statusWhenAsked }
+        }
+        leaveWhenAbandoned(waiter, call)
+    }
+
+    func ownersAwait(_ call: Call) throws(Problem) {
+        var transition = ActedTransition()
+        var until: Milestone?
+        var wait = Wait()
+        try call.readBody { field, value throws(Problem) in
+            switch field {
+            case "until": until = try Milestone(try value.string(field), field: field)
+            case "wait": wait.body = try value.seconds(field, in: Limits.waitDurations)
+            default: try transition.read(field, &value)
+            }
+        }
+        try wait.readQueryAndHeader(of: call)
+        try park(
+            call, on: try transition.requiredID(), token: try transition.requiredToken(), until: until, wait: wait)
+    }
+
+    func anybodysAwait(_ call: Call) throws(Problem) {
+        var id: TransitionID?
+        var until: Milestone?
+        var wait = Wait()
+        try call.readQuery { item throws(Problem) in
+            switch item.name {
+            case "id": id = try TransitionID(item.value, field: item.name)
+            case "until": until = try Milestone(item.value, field: item.name)
+            case "wait": wait.query = try Wait.parsed(item.value, field: item.name)
+            default: throw Call.unknown(item.name)
+            }
+        }
+        wait.readHeader(of: call)
+        guard let id else { throw Call.missing("id") }
+        try park(call, on: id, token: nil, until: until, wait: wait)
+    }
+
+    private func park(
+        _ call: Call, on id: TransitionID, token: Token?, until: Milestone?, wait: Wait
+    ) throws(Problem) {
+        let duration = wait.resolved(default: Limits.defaultAwait)
+        try reservePlace(call, for: duration)
+        let waiter = engine.wait(on: id, token: token, until: until ?? .granted, wait: duration) {
+            call.respond($0, headers: wait.appliedPreference)
+        }
+        leaveWhenAbandoned(waiter, call)
+    }
+
+    func end(_ call: Call) throws(Problem) {
+        var transition = ActedTransition()
+        var outcome = EndOutcome.completed
+        try call.readBody { field, value throws(Problem) in
+            switch field {
+            case "outcome": outcome = try EndOutcome(try value.string(field), field: field)
+            default: try transition.read(field, &value)
+            }
+        }
+        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        let (id, token) = (try transition.requiredID(), try transition.requiredToken())
+        engine.end(id, token: token, as: outcome) { call.respond($0) }
+    }
+
+    func renew(_ call: Call) throws(Problem) {
+        var transition = ActedTransition()
+        try call.readBody { field, value throws(Problem) in try transition.read(field, &value) }
+        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        engine.renew(try transition.requiredID(), token: try transition.requiredToken()) { call.respond($0) }
+    }
+}
+
+// MARK: - Reading
+
+extension TransitionEndpoints {
+    func list(_ call: Call) throws(Problem) {
+        var filter = TransitionFilter()
+        try call.readQuery { item throws(Problem) in
+            switch item.name {
+            case "scene": filter.scene = try SceneName(item.value, field: item.name)
+            case "state": filter.state = try TransitionState(item.value, field: item.name)
+            case "client": filter.client = try ClientName(item.value, field: item.name)
+            case "limit":
+                guard item.value.allSatisfy(\.isNumber), let limit = Int(item.value),
+                    Limits.listedTransitions.contains(limit)
+                else {
+                    let range = Limits.listedTransitions
+                    throw Problem(
+                        .invalidField, "The limit must be \(range.lowerBound) to \(range.upperBound).",
+                        field: item.name)
+                }
+                filter.limit = limit
+            default: throw Call.unknown(item.name)
+            }
+        }
+        engine.read { [filter] machine, now in
+            machine.list(filter, at: now)
+        } completion: { result in
+            call.respond(result) { views in
+                .json(200) { writer in
+                    writer.array("transitions", views) { writer, view in
+                        writer.object { $0.members(of: view, showingToken: false) }
+                    }
+                }
+            }
+        }
+    }
+
+    func show(_ call: Call) throws(Problem) {
+        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        // What is no id at all names a transition that there cannot be: 404, as for any other path.
+        let text = call.parameters["id"] ?? ""
+        guard let id = TransitionID(text) else {
+            throw Problem(.unknownTransition, "No transition \(quoted(text)) is known: ids look like t-7f3k9v0m2c5xq.")
+        }
+        engine.read { machine, now throws(ArbiterError) in
+            try machine.view(of: id, at: now)
+        } completion: {
+            call.respond($0)
+        }
+    }
+}
+
+// MARK: - Waiting
+
+extension TransitionEndpoints {
+    private func reservePlace(_ call: Call, for wait: Duration) throws(Problem) {
+        guard wait == .zero || call.exchange.reservePlace() else {
+            throw Problem(
+                .tooManyConnections, "No more connections can wait here; ask again, or ask without waiting.",
+                retryAfter: Problem.briefly)
+        }
+    }
+
+    private func leaveWhenAbandoned(_ waiter: WaiterID?, _ call: Call) {
+        guard let waiter else { return }
+        call.exchange.whenAbandoned { [engine] in engine.leave(waiter) }
+    }
+}
+
+extension TransitionView {
+    /// The status of the answer to a start or serialize.
+    fileprivate var statusWhenAsked: Int {
+        switch transition.phase {
+        case .queued: 202
+        case .running: 201
+        case .ended: 200
+        }
+    }
+}

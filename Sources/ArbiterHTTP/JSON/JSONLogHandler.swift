@@ -1,0 +1,48 @@
+internal import ArbiterCore
+package import ArbiterEngine
+internal import Glibc
+package import Logging
+
+/// Writes each log entry as one JSON object on one line.
+package struct JSONLogHandler: LogHandler {
+    package var logLevel: Logger.Level
+    package var metadata: Logger.Metadata = [:]
+    package var metadataProvider: Logger.MetadataProvider?
+
+    private let label: String
+    private let time: any TimeSource
+    private let output: @Sendable ([UInt8]) -> Void
+
+    /// A handler that gives each line, with its line feed, to the output.
+    package init(
+        label: String, logLevel: Logger.Level, time: any TimeSource = SystemTimeSource(),
+        output: @escaping @Sendable ([UInt8]) -> Void = { Output.write($0, to: STDERR_FILENO) }
+    ) {
+        self.label = label
+        self.logLevel = logLevel
+        self.time = time
+        self.output = output
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        let provided = metadataProvider?.get() ?? [:]
+        let all = metadata.merging(provided) { $1 }.merging(event.metadata ?? [:]) { $1 }
+        var line = JSONWriter.object { writer in
+            writer.member("time", time.now().timestamp)
+            writer.member("level", event.level.rawValue)
+            writer.member("logger", label)
+            writer.member("message", event.message.description)
+            if let error = event.error { writer.member("error", String(describing: error)) }
+            for (key, value) in all.sorted(by: { $0.key < $1.key }) {
+                writer.member(named: key) { $0.string(value.description) }
+            }
+        }
+        line.append(UInt8(ascii: "\n"))
+        output(line)
+    }
+}

@@ -1,0 +1,53 @@
+internal import ArbiterCore
+package import ArbiterEngine
+
+extension JournalRecord {
+    /// One line of JSON without its line feed, for people and their tools; tokens are left out.
+    package var jsonLine: [UInt8] {
+        JSONWriter.object { writer in
+            writer.member("sequence", sequence)
+            writer.member("time", moment.timestamp)
+            writer.members(of: command)
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func members(of command: Command) {
+        switch command {
+        case .start(let request, let id, _):
+            member("command", "start")
+            member("id", id)
+            members(of: request)
+        case .serialize(let request, let id, _, _):
+            member("command", "serialize")
+            member("id", id)
+            members(of: request)
+        case .end(let id, _, let outcome):
+            member("command", "end")
+            member("id", id)
+            member("outcome", outcome.rawValue)
+        case .expire(let id, let reason):
+            member("command", "expire")
+            member("id", id)
+            member("reason", reason.rawValue)
+        case .distrust(let holdsGrants):
+            member("command", "distrust")
+            member("holdsGrants", holdsGrants)
+        case .resume:
+            member("command", "resume")
+        case .await, .renew, .leave, .drain, .answer:
+            preconditionFailure("a momentary command was kept: \(command)")
+        }
+    }
+
+    private mutating func members(of request: TransitionRequest) {
+        member("scene", request.scene.description)
+        if let client = request.client { member("client", client.description) }
+        member("scope", request.scope.name)
+        member("leaseSeconds", request.lease)
+        member("ticketSeconds", request.ticket)
+        if let queue = request.queue { member("queueSeconds", queue) }
+        member("hasIdempotencyKey", request.idempotencyKey != nil)
+    }
+}

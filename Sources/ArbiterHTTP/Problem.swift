@@ -1,0 +1,222 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+
+/// Why a request is not done, as RFC 9457 tells it.
+package struct Problem: Error, Sendable {
+    let code: Code
+    /// One sentence that a person can act on.
+    let detail: String
+    /// The field, parameter or header at fault.
+    var field: String?
+    /// Who is in the way.
+    var busy: Busy?
+    /// The transition that it is about, as it ended or will end.
+    var transition: TransitionView?
+    /// Seconds after which to try again.
+    var retryAfter: Int?
+    /// The methods that the path does have.
+    var allowedMethods: [String] = []
+    /// Whether nothing that follows on the connection can be trusted.
+    var closesConnection: Bool
+
+    init(
+        _ code: Code, _ detail: String, field: String? = nil, retryAfter: Int? = nil, closesConnection: Bool = false
+    ) {
+        self.code = code
+        self.detail = detail
+        self.field = field
+        self.retryAfter = retryAfter
+        self.closesConnection = closesConnection
+    }
+
+    /// The one table from error to status.
+    package enum Code: String, Hashable, Sendable, CaseIterable {
+        case malformedJSON = "malformed-json"
+        case unknownField = "unknown-field"
+        case invalidField = "invalid-field"
+        case missingField = "missing-field"
+        case connectionClosed = "connection-closed"
+        case wrongToken = "wrong-token"
+        case notFound = "not-found"
+        case unknownScene = "unknown-scene"
+        case unknownTransition = "unknown-transition"
+        case methodNotAllowed = "method-not-allowed"
+        case notAcceptable = "not-acceptable"
+        case busy
+        case alreadyEnded = "already-ended"
+        case expired
+        case bodyTooLarge = "body-too-large"
+        case unsupportedMediaType = "unsupported-media-type"
+        case headersTooLarge = "header-fields-too-large"
+        case idempotencyKeyReused = "idempotency-key-reused"
+        case queueFull = "queue-full"
+        case tooManyTransitions = "too-many-transitions"
+        case tooManyScenes = "too-many-scenes"
+        case tooManyConnections = "too-many-connections"
+        case draining
+        case recovering
+        case journalUnavailable = "journal-unavailable"
+
+        package var status: Int {
+            switch self {
+            case .malformedJSON, .unknownField, .invalidField, .missingField, .connectionClosed: 400
+            case .wrongToken: 403
+            case .notFound, .unknownScene, .unknownTransition: 404
+            case .methodNotAllowed: 405
+            case .notAcceptable: 406
+            case .busy, .alreadyEnded: 409
+            case .expired: 410
+            case .bodyTooLarge: 413
+            case .unsupportedMediaType: 415
+            case .idempotencyKeyReused: 422
+            case .queueFull, .tooManyTransitions, .tooManyScenes: 429
+            case .headersTooLarge: 431
+            case .tooManyConnections, .draining, .recovering, .journalUnavailable: 503
+            }
+        }
+
+        /// The same for every problem of the code.
+        var title: String {
+            switch self {
+            case .malformedJSON: "The body is not valid JSON"
+            case .unknownField: "There is no such field"
+            case .invalidField: "A field has a value that it cannot have"
+            case .missingField: "A field is missing"
+            case .connectionClosed: "The connection was closed while it waited"
+            case .wrongToken: "The token is not the transition's own"
+            case .notFound: "There is nothing here"
+            case .unknownScene: "There is no such scene"
+            case .unknownTransition: "There is no such transition"
+            case .methodNotAllowed: "The method is not allowed here"
+            case .notAcceptable: "There is no representation that is accepted"
+            case .busy: "Another transition is in the way"
+            case .alreadyEnded: "The transition has ended otherwise"
+            case .expired: "The transition ended without its owner"
+            case .bodyTooLarge: "The body is too large"
+            case .unsupportedMediaType: "The body is of a type that is not read here"
+            case .headersTooLarge: "The header fields are too large"
+            case .idempotencyKeyReused: "The idempotency key was given with another request"
+            case .queueFull: "The queue is full"
+            case .tooManyTransitions: "There are too many unfinished transitions"
+            case .tooManyScenes: "There are too many scenes"
+            case .tooManyConnections: "There are too many connections"
+            case .draining: "The daemon is shutting down"
+            case .recovering: "Leases from before the machine died may still be held"
+            case .journalUnavailable: "The journal cannot be written"
+            }
+        }
+    }
+}
+
+// MARK: - From what the engine says
+
+extension Problem {
+    init(_ error: EngineError) {
+        switch error {
+        case .refused(let error): self.init(error)
+        case .journalUnavailable(let error):
+            self.init(.journalUnavailable, error.reason, retryAfter: Self.briefly)
+        }
+    }
+
+    init(_ error: ArbiterError) {
+        switch error {
+        case .busy(let busy):
+            let holder = busy.holder.transition
+            let name = holder.request.client.map { "\($0) (\(holder.id))" } ?? "\(holder.id)"
+            self.init(.busy, "\(name) is in the way: wait for it with serialize, or drop the event.")
+            self.busy = busy
+        case .unknownTransition(let id):
+            self.init(.unknownTransition, "No transition \(id) is known; if there was one, it ended long ago.")
+        case .unknownScene(let name):
+            self.init(.unknownScene, "No scene \(name) is known; a scene is made by its first transition.")
+        case .wrongToken(let id):
+            self.init(.wrongToken, "Only the token from its start or serialize acts on \(id).", field: "token")
+        case .alreadyEnded(let view):
+            self.init(.alreadyEnded, "\(view.transition.id) has ended as \(view.outcomeText).")
+            transition = view
+        case .alreadyDecided(let view):
+            self.init(.alreadyEnded, "\(view.transition.id) was ended as completed before its turn; that stands.")
+            transition = view
+        case .endedWithoutOwner(let view):
+            self.init(.expired, "\(view.transition.id) ended without its owner: \(view.outcomeText).")
+            transition = view
+        case .holdingGrants(let remaining):
+            self.init(remainingHold: remaining)
+        case .keyReused(let key):
+            self.init(
+                .idempotencyKeyReused,
+                "Another request was made with the key \(quoted(key.description)); draw a new one.",
+                field: HeaderName.idempotencyKey.rawValue)
+        case .queueFull(let limit):
+            self.init(.queueFull, "\(limit) tickets wait in this scene already.", retryAfter: Self.briefly)
+        case .tooManyTransitions(let limit):
+            self.init(.tooManyTransitions, "\(limit) transitions are unfinished already.", retryAfter: Self.briefly)
+        case .tooManyScenes(let limit):
+            self.init(.tooManyScenes, "\(limit) scenes are in use, and none is idle.", retryAfter: Self.briefly)
+        }
+    }
+
+    /// Nothing is granted yet.
+    init(remainingHold: Duration) {
+        let seconds = Int(remainingHold.components.seconds) + 1
+        self.init(
+            .recovering,
+            "The machine died; nothing is granted for \(seconds) seconds, until every lease of before is over.",
+            retryAfter: seconds)
+    }
+
+    /// After so many seconds it may be worth another try.
+    static let briefly = 1
+}
+
+extension TransitionView {
+    fileprivate var outcomeText: String {
+        guard case .ended(let ending) = transition.phase else { return transition.state.rawValue }
+        switch ending.outcome {
+        case .completed, .cancelled: return ending.outcome.name
+        case .expired(let reason): return "\(ending.outcome.name) (\(reason.rawValue))"
+        }
+    }
+}
+
+// MARK: - To what the client reads
+
+extension Problem {
+    package var response: Response {
+        var response = Response(code.status, .problem, body: JSONWriter.object(write))
+        if let retryAfter { response.headers.append(HeaderField("Retry-After", String(retryAfter))) }
+        if !allowedMethods.isEmpty {
+            response.headers.append(HeaderField("Allow", allowedMethods.joined(separator: ", ")))
+        }
+        if closesConnection { response.headers.append(HeaderField("Connection", "close")) }
+        return response
+    }
+
+    private func write(_ writer: inout JSONWriter) {
+        writer.member("type", "urn:arbiter:problem:\(code.rawValue)")
+        writer.member("title", code.title)
+        writer.member("status", code.status)
+        writer.member("detail", detail)
+        writer.member("code", code.rawValue)
+        if let field { writer.member("field", field) }
+        if let busy {
+            writer.object("holder") { writer in
+                let holder = busy.holder.transition
+                writer.member("id", holder.id)
+                if let client = holder.request.client { writer.member("client", client.description) }
+                writer.member("state", holder.state.rawValue)
+                writer.member("since", holder.grant?.grantedAt ?? holder.requestedAt.timestamp)
+            }
+            writer.member("blockers", busy.blockers)
+        }
+        if let transition { writer.object("transition") { $0.members(of: transition, showingToken: false) } }
+        if let retryAfter { writer.member("retryAfter", retryAfter) }
+    }
+}
+
+/// A name as it stands in a sentence, cut where somebody sent a novel.
+func quoted(_ name: String) -> String {
+    let shown = 64
+    return name.count <= shown ? "\"\(name)\"" : "\"\(name.prefix(shown))…\""
+}

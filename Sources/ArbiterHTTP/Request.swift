@@ -1,0 +1,45 @@
+/// What a client asks, as it came.
+package struct Request: Sendable {
+    package let method: String
+    /// The path as it came, percent-encoding and all.
+    package let path: String
+    /// The parameters behind the question mark, in their order, percent-encoding and all.
+    package let query: [QueryItem]
+    package let headers: any HeaderFields
+    package let body: [UInt8]
+
+    package init(method: String, path: String, query: [QueryItem] = [], headers: any HeaderFields, body: [UInt8] = []) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// One parameter of a query.
+package struct QueryItem: Hashable, Sendable {
+    package let name: String
+    package let value: String
+
+    package init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// The header fields of a request, looked up only when somebody wants to know.
+package protocol HeaderFields: Sendable {
+    /// The first field of this name, in whatever case it was written.
+    func value(of name: HeaderName) -> String?
+}
+
+/// The header fields that mean something here.
+package enum HeaderName: String, Hashable, Sendable, CaseIterable {
+    case accept = "Accept"
+    case contentLength = "Content-Length"
+    case contentType = "Content-Type"
+    case idempotencyKey = "Idempotency-Key"
+    case prefer = "Prefer"
+    case requestID = "X-Request-Id"
+}

@@ -1,0 +1,39 @@
+/// What a client is answered.
+package struct Response: Hashable, Sendable {
+    package let status: Int
+    package let contentType: ContentType
+    package let body: [UInt8]
+    /// Further header fields, in their order.
+    package var headers: [HeaderField]
+
+    package init(_ status: Int, _ contentType: ContentType, body: [UInt8], headers: [HeaderField] = []) {
+        self.status = status
+        self.contentType = contentType
+        self.body = body
+        self.headers = headers
+    }
+
+    /// A JSON object.
+    static func json(_ status: Int, _ members: (inout JSONWriter) -> Void) -> Response {
+        Response(status, .json, body: JSONWriter.object(members))
+    }
+}
+
+/// One header field of a response.
+package struct HeaderField: Hashable, Sendable {
+    package let name: String
+    package let value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// The types of what is served.
+package enum ContentType: String, Hashable, Sendable {
+    case json = "application/json; charset=utf-8"
+    case problem = "application/problem+json; charset=utf-8"
+    case yaml = "application/yaml; charset=utf-8"
+    case text = "text/plain; charset=utf-8"
+}

@@ -1,0 +1,102 @@
+package import ArbiterEngine
+package import Logging
+internal import Synchronization
+
+/// Finds the endpoint for a request; everything that is wrong with one ends as a problem here.
+package final class Router: Sendable {
+    /// What handles a request of one route.
+    typealias Endpoint = @Sendable (Call) throws(Problem) -> Void
+
+    private let plain: [String: [String: Route]]
+    private let templates: [Route]
+    private let logger: Logger
+    private let isDraining = Atomic(false)
+    /// The last request id that was made; where it begins tells one run from another.
+    private let lastRequestID = Atomic(UInt64.random(in: 0..<1 << 59))
+
+    package init(engine: Engine, logger: Logger) {
+        self.logger = logger
+        let routes = Route.all(engine: engine)
+        plain = Dictionary(grouping: routes.filter(\.isPlain), by: \.template).mapValues { routes in
+            Dictionary(uniqueKeysWithValues: routes.map { ($0.method, $0) })
+        }
+        templates = routes.filter { !$0.isPlain }
+    }
+
+    /// Answers every request from now on with `draining`, the questions about the daemon's health apart.
+    package func drain() {
+        isDraining.store(true, ordering: .releasing)
+    }
+
+    /// Handles one request: the exchange is answered now or later, exactly once.
+    package func handle(_ request: Request, _ exchange: any Exchange) {
+        let requestID = requestID(of: request)
+        do throws(Problem) {
+            let (route, parameters) = try route(for: request)
+            let call = Call(
+                request: request, exchange: exchange, parameters: parameters, requestID: requestID, logger: logger)
+            guard !isDraining.load(ordering: .acquiring) || route.answersWhileDraining else {
+                throw Problem(
+                    .draining, "The daemon is shutting down; ask its successor.", retryAfter: Problem.briefly)
+            }
+            try checkAccept(request, route)
+            try route.endpoint(call)
+        } catch {
+            refuse(request, exchange, error, requestID: requestID)
+        }
+    }
+
+    /// Refuses a request that cannot even be read.
+    package func refuse(_ request: Request, _ exchange: any Exchange, _ problem: Problem) {
+        refuse(request, exchange, problem, requestID: requestID(of: request))
+    }
+
+    private func refuse(_ request: Request, _ exchange: any Exchange, _ problem: Problem, requestID: String) {
+        Call(request: request, exchange: exchange, requestID: requestID, logger: logger).respond(problem.response)
+    }
+
+    /// The client's own id, if it is one that can be repeated in a header field and a log, or a new one.
+    private func requestID(of request: Request) -> String {
+        if let given = request.headers.value(of: .requestID), 1...128 ~= given.utf8.count,
+            given.utf8.allSatisfy({ 0x21...0x7e ~= $0 })
+        {
+            return given
+        }
+        return String(lastRequestID.wrappingAdd(1, ordering: .relaxed).newValue, radix: 16)
+    }
+
+    private func checkAccept(_ request: Request, _ route: Route) throws(Problem) {
+        guard let accept = request.headers.value(of: .accept), accept != "*/*",
+            !MediaType.accepts(accept, route.contentType)
+        else { return }
+        throw Problem(.notAcceptable, "This is served as \(route.contentType).", field: HeaderName.accept.rawValue)
+    }
+}
+
+// MARK: - From path to route
+
+extension Router {
+    private func route(for request: Request) throws(Problem) -> (Route, [String: String]) {
+        // HEAD works where GET does.
+        let method = request.method == "HEAD" ? "GET" : request.method
+        if let methods = plain[request.path] {
+            if let route = methods[method] { return (route, [:]) }
+            throw notAllowed(request, methods.values.map(\.method))
+        }
+        let matches = templates.compactMap { route in route.match(request.path).map { (route, $0) } }
+        guard !matches.isEmpty else {
+            throw Problem(.notFound, "There is nothing at \(quoted(request.path)); /openapi.yaml says what there is.")
+        }
+        guard let match = matches.first(where: { $0.0.method == method }) else {
+            throw notAllowed(request, matches.map(\.0.method))
+        }
+        return match
+    }
+
+    private func notAllowed(_ request: Request, _ methods: [String]) -> Problem {
+        var problem = Problem(
+            .methodNotAllowed, "\(quoted(request.path)) does not know the method \(quoted(request.method)).")
+        problem.allowedMethods = (methods + (methods.contains("GET") ? ["HEAD"] : [])).sorted()
+        return problem
+    }
+}

@@ -1,0 +1,69 @@
+internal import ArbiterEngine
+
+/// A method and a path, and what answers there.
+struct Route: Sendable {
+    let method: String
+    /// The path as openapi.yaml writes it, with `{name}` for a part that varies.
+    let template: String
+    /// What it serves when all is well, as `type/subtype`.
+    let contentType: String
+    let answersWhileDraining: Bool
+    let endpoint: Router.Endpoint
+
+    private let segments: [Substring]
+
+    init(
+        _ method: String, _ template: String, contentType: String = "application/json",
+        answersWhileDraining: Bool = false, _ endpoint: @escaping Router.Endpoint
+    ) {
+        self.method = method
+        self.template = template
+        self.contentType = contentType
+        self.answersWhileDraining = answersWhileDraining
+        self.endpoint = endpoint
+        segments = template.split(separator: "/", omittingEmptySubsequences: false)
+    }
+
+    /// Every route of the arbiter, in the order of openapi.yaml.
+    static func all(engine: Engine) -> [Route] {
+        let transitions = TransitionEndpoints(engine: engine)
+        let scenes = SceneEndpoints(engine: engine)
+        let health = HealthEndpoints(engine: engine)
+        return [
+            Route("POST", "/transitions/start", transitions.start),
+            Route("POST", "/transitions/serialize", transitions.serialize),
+            Route("POST", "/transitions/await", transitions.ownersAwait),
+            Route("GET", "/transitions/await", transitions.anybodysAwait),
+            Route("POST", "/transitions/end", transitions.end),
+            Route("POST", "/transitions/renew", transitions.renew),
+            Route("GET", "/transitions", transitions.list),
+            Route("GET", "/transitions/{id}", transitions.show),
+            Route("GET", "/scenes", scenes.list),
+            Route("GET", "/scenes/{scene}", scenes.show),
+            Route("GET", "/livez", answersWhileDraining: true, health.live),
+            Route("GET", "/readyz", health.ready),
+            Route(
+                "GET", "/openapi.yaml", contentType: "application/yaml", answersWhileDraining: true, Description.yaml),
+            Route("GET", "/openapi.json", answersWhileDraining: true, Description.json),
+        ]
+    }
+
+    /// Whether the path is always the same.
+    var isPlain: Bool { !template.contains("{") }
+
+    /// The parts of the path that the template names, or `nil` if the path is another.
+    func match(_ path: String) -> [String: String]? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == segments.count else { return nil }
+        var parameters: [String: String] = [:]
+        for (part, segment) in zip(parts, segments) {
+            if segment.hasPrefix("{") {
+                guard !part.isEmpty, let value = PercentEncoding.decode(part) else { return nil }
+                parameters[String(segment.dropFirst().dropLast())] = value
+            } else if part != segment {
+                return nil
+            }
+        }
+        return parameters
+    }
+}

@@ -1,0 +1,36 @@
+internal import Dispatch
+
+/// What a server allows.
+package struct ServerLimits: Hashable, Sendable {
+    /// The longest body that is read, in bytes.
+    package static let bodyBytes = 64 * 1024
+    /// A longer body is read to its end, to be answered properly; beyond this the connection is closed.
+    static let discardedBytes = 16 * bodyBytes
+    /// The longest request line and header fields, in bytes, together.
+    package static let headerBytes = 12 * 1024
+    /// Memory of one connection, in bytes: beside the request's headers those of the response must fit.
+    static let connectionBytes = 16 * 1024
+    /// How long a connection may be idle between requests, in seconds.
+    static let idleSeconds = 60
+    /// Connections that are there for those who do not wait, beside the parked ones.
+    package static let activeConnections = 1024
+    /// Descriptors that are needed for everything but connections.
+    package static let otherDescriptors = 128
+    /// How long the last answers may take to leave, when the daemon stops.
+    static let drainDuration = DispatchTimeInterval.seconds(5)
+
+    /// Connections that may wait for an answer at once.
+    package var parked: Int
+    /// Threads that serve connections.
+    package var threads: Int
+
+    package init(parked: Int, threads: Int) {
+        self.parked = parked
+        self.threads = threads
+    }
+}
+
+/// Why the server could not start.
+package struct ServerError: Error, Hashable, Sendable {
+    package let reason: String
+}

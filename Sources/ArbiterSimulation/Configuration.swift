@@ -1,0 +1,107 @@
+package import ArbiterCore
+
+/// What a simulation is made of.
+package struct Configuration: Sendable {
+    /// Small, so that every one of them is reached.
+    package var limits: Limits
+    package var clients = 6
+    /// What is made to go wrong, so that a checker has something to find.
+    package var fault: Fault?
+    /// Whether the wall clock jumps; nothing but timestamps may depend on it.
+    package var jumpsWallClock = true
+    /// In how many steps the machine under the process dies once, on average, in units of 500.
+    package var machineDeathRarity = 4
+    /// Whether the journal is replayed beside the machine, and compared with it.
+    package var comparesReplays = true
+
+    package init() {
+        limits = Limits()
+        limits.queuedPerScene = 5
+        limits.unfinished = 12
+        limits.scenes = 3
+        limits.claim = .seconds(2)
+        limits.retainedCount = 4
+        limits.retainedDuration = .seconds(30)
+        limits.retainedMaximum = 12
+    }
+}
+
+/// A mistake that an arbiter could make, planted around the real one.
+package enum Fault: String, Sendable, CaseIterable {
+    /// Of two tickets asked for one after the other, the later is served first.
+    case overtakingQueue
+    /// A restart takes the newest snapshot and leaves out the commands after it.
+    case skippedReplay
+    /// After the machine died, what is left of the journal is believed to be everything.
+    case repeatedFence
+    /// Answers go out before what they tell is committed.
+    case answerBeforeCommit
+    /// An end never reaches the journal.
+    case forgottenEnd
+    /// An end is answered, and its transition holds on.
+    case unappliedEnd
+    /// Any token will do.
+    case blindToken
+    /// A request is not known again by its key.
+    case lostKey
+    /// A parked await is not told.
+    case lostWake
+    /// A parked await is told twice.
+    case repeatedWake
+    /// A lease is taken away before it is over.
+    case hastyExpiry
+    /// Time is up, and the arbiter does not notice.
+    case missedDeadline
+}
+
+/// What can be found broken.
+package enum Rule: String, Sendable, CaseIterable {
+    /// The state contradicts itself.
+    case consistency
+    /// Two conflicting transitions are held at once.
+    case exclusion
+    /// Grants do not follow request order.
+    case order
+    /// The oracle grants something else.
+    case oracle
+    /// A transition has lost, changed or outlived what it was.
+    case life
+    /// A parked await is answered never, twice, or for no reason.
+    case wake
+    /// A fence is not greater than those before.
+    case fence
+    /// Replaying the journal gives another state.
+    case replay
+    /// Something that was answered is true no more.
+    case promise
+    /// An answer is not the one that the rules give.
+    case reply
+    /// Something was decided too early, too late or for the wrong reason.
+    case decision
+}
+
+/// A rule that does not hold, found by one of the checkers.
+struct Broken: Error {
+    let rule: Rule
+    let what: String
+
+    init(_ rule: Rule, _ what: String) {
+        self.rule = rule
+        self.what = what
+    }
+}
+
+/// A broken rule, and all it takes to see it again.
+package struct Violation: Error, Sendable, CustomStringConvertible {
+    package let seed: UInt64
+    package let step: Int
+    package let rule: Rule
+    package let what: String
+    /// The last events, oldest first.
+    package let transcript: [String]
+
+    package var description: String {
+        (["seed \(seed), step \(step): \(rule.rawValue): \(what)"] + transcript.map { "  \($0)" })
+            .joined(separator: "\n")
+    }
+}

@@ -1,0 +1,141 @@
+internal import ArbiterCore
+
+// Time, commits and the ends of processes.
+
+extension Simulation {
+    // MARK: - Time
+
+    mutating func letTimePass() throws(Broken) {
+        let hop =
+            if chance.isOnce(in: 60) {
+                chance.milliseconds(upTo: 700_000)
+            } else if chance.isOnce(in: 5) {
+                chance.milliseconds(upTo: 6_000)
+            } else {
+                chance.milliseconds(upTo: 500)
+            }
+        if chance.isOnce(in: 3) {
+            // The alarm is late: what is due is decided before the next command.
+            pass(until: now.advanced(by: hop))
+        } else {
+            try passOnTime(until: now.advanced(by: hop))
+        }
+    }
+
+    private mutating func pass(until instant: Instant) {
+        now = max(now, instant)
+        note(.time(now))
+    }
+
+    private mutating func passOnTime(until target: Instant) throws(Broken) {
+        while let next = machine.nextDeadline, next <= target {
+            pass(until: next)
+            try decide()
+            guard machine.nextDeadline != next || configuration.fault == .missedDeadline else {
+                throw Broken(.decision, "what is due at \(next) is not decided then")
+            }
+            if configuration.fault == .missedDeadline { break }
+        }
+        pass(until: target)
+        guard machine.nextDecision(at: now) == nil || configuration.fault == .missedDeadline else {
+            throw Broken(.decision, "something was due that nobody had announced")
+        }
+        try decide()
+    }
+
+    mutating func jumpWallClock() {
+        let jump = Duration.seconds(Int.random(in: -100_000...100_000, using: &chance))
+        statistics.count(.wallClockJumps)
+        note(.wallClock(jump))
+        if configuration.jumpsWallClock { wallOffset += jump }
+    }
+
+    // MARK: - The journal
+
+    mutating func commitEverything() {
+        guard journal.committed < journal.last else { return }
+        journal.commit(upTo: journal.last)
+        note(.committed(journal.committed))
+    }
+
+    mutating func commit() {
+        journal.commit(upTo: UInt64.random(in: journal.committed...journal.last, using: &chance))
+        note(.committed(journal.committed))
+        guard !chance.isOnce(in: 3) else { return }
+        journal.sync(upTo: UInt64.random(in: journal.synced...journal.committed, using: &chance))
+        ledger.compact(upTo: journal.synced)
+    }
+
+    mutating func save() throws(Broken) {
+        if configuration.comparesReplays { try compareReplay(passing: journal.last) }
+        journal.save(machine, oracle)
+        note(.saved(journal.last))
+    }
+
+    // MARK: - Ends
+
+    mutating func drain() throws(Broken) {
+        statistics.count(.drains)
+        try decide()
+        try perform(.drain)
+        isDraining = true
+        guard parked.isEmpty else { throw Broken(.wake, "\(parked.count) awaits wait through a drain") }
+    }
+
+    /// The process dies, or the machine under it, and a new one takes over what the journal has kept.
+    mutating func crash(isMachineDead: Bool = false) throws(Broken) {
+        let last = journal.last
+        let surviving = UInt64.random(
+            in: (isMachineDead ? journal.synced : journal.committed)...last, using: &chance)
+        note(.crashed(surviving: surviving, last: last, isMachineDead: isMachineDead))
+        statistics.count(isMachineDead ? .machineDeaths : .crashes)
+        let bytes = configuration.comparesReplays ? try compareReplay(passing: surviving) : nil
+        withheld.removeAll()
+        parked.removeAll()
+        isDraining = false
+        let downtime = chance.milliseconds(upTo: isMachineDead && chance.isOnce(in: 3) ? 700_000 : 2_000)
+        pass(until: now.advanced(by: downtime))
+
+        journal.truncate(to: surviving)
+        try restore()
+        guard bytes.map({ machine.snapshot() == $0 }) ?? true else {
+            throw Broken(.replay, "two ways to replay the records up to \(surviving) differ")
+        }
+        if isMachineDead { ledger.releasePromises(after: surviving) }
+        try ledger.checkPromises(machine, after: surviving)
+        statistics.count(.revivals, ledger.truncate(to: surviving))
+        if isMachineDead, configuration.fault != .repeatedFence {
+            try distrust(holdsGrants: downtime <= Limits.leaseDurations.upperBound)
+        }
+        machine.recover(at: now)
+        ledger.hearEverybody(at: now)
+        heldSince = now
+        try check()
+        try decide()
+    }
+
+    private mutating func restore() throws(Broken) {
+        let savepoint: SimulatedJournal.Savepoint
+        var end = journal.last
+        if configuration.fault == .skippedReplay, let newest = journal.savepoints.last {
+            savepoint = newest
+            end = newest.sequence
+        } else {
+            savepoint = journal.savepoints[Int.random(in: 0..<journal.savepoints.count, using: &chance)]
+        }
+        (machine, oracle) = try journal.restored(from: savepoint, upTo: end, limits: configuration.limits)
+    }
+
+    /// Synced before anything else happens, or a second death could give the same fences again.
+    private mutating func distrust(holdsGrants: Bool) throws(Broken) {
+        let command = Command.distrust(holdsGrants: holdsGrants)
+        let outcome = machine.apply(command, at: moment)
+        guard outcome.isDurable else { throw Broken(.reply, "\(command) leaves no trace") }
+        journal.append(command, at: moment)
+        journal.commit(upTo: journal.last)
+        journal.sync(upTo: journal.last)
+        oracle.apply(command)
+        ledger.note(command, at: moment, sequence: journal.last)
+        note(.applied(command, .done, isDurable: true, sequence: journal.last))
+    }
+}

@@ -1,0 +1,72 @@
+package import ArbiterEngine
+
+/// A journal that commits only when told, and fails when told: what an engine says in between is for a test to see.
+package final class HeldJournal: Journal {
+    private struct State {
+        var records: [JournalRecord]
+        var committed: UInt64
+        var tell: (@Sendable (Result<UInt64, JournalError>) -> Void)?
+        /// Whether it takes no more: it was closed or has failed.
+        var isOver = false
+    }
+
+    private let state: Guarded<State>
+
+    /// A journal that begins with these records, all of them committed.
+    package init(records: [JournalRecord] = []) {
+        state = Guarded(State(records: records, committed: records.last?.sequence ?? 0))
+    }
+
+    package func contents() throws(JournalError) -> JournalContents {
+        let committed = state.withLock { state in state.records.filter { $0.sequence <= state.committed } }
+        return JournalContents(records: committed)
+    }
+
+    package func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void) {
+        state.withLock { $0.tell = committed }
+    }
+
+    package func append(_ record: JournalRecord) -> Bool {
+        state.withLock { state in
+            if !state.isOver { state.records.append(record) }
+        }
+        return false
+    }
+
+    package func close() {
+        commit()
+        state.withLock { $0.isOver = true }
+    }
+}
+
+// MARK: - What a test says
+
+extension HeldJournal {
+    /// Everything it took in, committed or not.
+    package var appended: [JournalRecord] {
+        state.withLock { $0.records }
+    }
+
+    /// Commits what it took in up to this sequence, all of it by default, and tells of it.
+    package func commit(upTo sequence: UInt64 = .max) {
+        let (tell, committed) = state.withLock { state in
+            guard !state.isOver, let last = state.records.last?.sequence, min(last, sequence) > state.committed else {
+                return (nil as (@Sendable (Result<UInt64, JournalError>) -> Void)?, state.committed)
+            }
+            state.committed = min(last, sequence)
+            return (state.tell, state.committed)
+        }
+        tell?(.success(committed))
+    }
+
+    /// Loses what is not committed, and tells of that.
+    package func fail(_ error: JournalError) {
+        let tell = state.withLock { state -> (@Sendable (Result<UInt64, JournalError>) -> Void)? in
+            guard !state.isOver else { return nil }
+            state.isOver = true
+            state.records.removeAll { $0.sequence > state.committed }
+            return state.tell
+        }
+        tell?(.failure(error))
+    }
+}

@@ -1,0 +1,15 @@
+package import ArbiterEngine
+
+extension Journal {
+    /// Every committed record after the snapshot, oldest first.
+    ///
+    /// - Throws: `JournalError` if they cannot be read.
+    package func records() throws(JournalError) -> [JournalRecord] { try contents().records }
+}
+
+extension JournalContents {
+    /// The contents of a journal without a snapshot that lacks nothing.
+    package init(records: [JournalRecord]) {
+        self.init(snapshot: nil, records: records, isIncomplete: false)
+    }
+}

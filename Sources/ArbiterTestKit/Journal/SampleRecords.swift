@@ -1,0 +1,101 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+
+/// Records to put into a journal.
+enum SampleRecords {
+    /// Every kind of command, with every field at its usual and at its extreme values.
+    static func ofEveryKind() -> [JournalRecord] {
+        let commands = requests.flatMap { request in
+            Kind.allCases.flatMap { kind in samples(of: kind, request) }
+        }
+        return commands.enumerated().map { index, command in
+            JournalRecord(sequence: UInt64(index + 1), moment: moments[index % moments.count], command: command)
+        }
+    }
+
+    /// So many records, no two of them the same.
+    static func many(_ count: Int) -> [JournalRecord] {
+        (1...UInt64(count)).map { number in
+            let moment = Moment(
+                instant: Instant(nanoseconds: Int64(number) * 1_000_003),
+                timestamp: Timestamp(milliseconds: 1_767_225_600_000 + Int64(number)))
+            let (id, token) = (TransitionID(rawValue: number), Token(high: number, low: ~number))
+            let command: Command =
+                number.isMultiple(of: 2)
+                ? .end(id, token: token, .completed) : .start(TransitionRequest(), id: id, token: token)
+            return JournalRecord(sequence: number, moment: moment, command: command)
+        }
+    }
+}
+
+// MARK: - Every kind of command
+
+extension SampleRecords {
+    /// The cases of `Command` that a journal keeps: one that is missing here does not compile in `kind(of:)`.
+    private enum Kind: CaseIterable {
+        case start, serialize, end, expire, distrust, resume
+    }
+
+    private static func kind(of command: Command) -> Kind? {
+        switch command {
+        case .start: .start
+        case .serialize: .serialize
+        case .end: .end
+        case .expire: .expire
+        case .distrust: .distrust
+        case .resume: .resume
+        case .await, .renew, .leave, .drain, .answer: nil
+        }
+    }
+
+    private static func samples(of kind: Kind, _ request: TransitionRequest) -> [Command] {
+        let commands: [Command] =
+            switch kind {
+            case .start: each { id, token in [.start(request, id: id, token: token)] }
+            case .serialize: each { id, token in [.serialize(request, id: id, token: token, park: nil)] }
+            case .end: each { id, token in EndOutcome.allCases.map { .end(id, token: token, $0) } }
+            case .expire: each { id, _ in ExpiryReason.allCases.map { .expire(id, $0) } }
+            case .distrust: [.distrust(holdsGrants: false), .distrust(holdsGrants: true)]
+            case .resume: [.resume]
+            }
+        precondition(commands.allSatisfy { self.kind(of: $0) == kind }, "a sample of another kind than \(kind)")
+        return commands
+    }
+
+    private static func each(_ commands: (TransitionID, Token) -> [Command]) -> [Command] {
+        numbers.flatMap { number in
+            commands(TransitionID(rawValue: number), Token(high: number, low: number &+ 0x8000_0000_0000_0000))
+        }
+    }
+
+    private static let numbers: [UInt64] = [0, 1, 0x7fff_ffff_ffff_ffff, 0x8000_0000_0000_0000, .max]
+
+    private static let moments = [
+        Moment(instant: Instant(nanoseconds: 0), timestamp: Timestamp(milliseconds: 0)),
+        Moment(instant: Instant(nanoseconds: 1_234_567_890_123), timestamp: Timestamp(milliseconds: 1_767_225_600_001)),
+        Moment(instant: Instant(nanoseconds: .max / 2), timestamp: Timestamp(milliseconds: 253_402_300_799_999)),
+        Moment(instant: Instant(nanoseconds: -1), timestamp: Timestamp(milliseconds: -1)),
+    ]
+
+    private static let requests: [TransitionRequest] = [
+        TransitionRequest(),
+        TransitionRequest(
+            scene: scene("Az09._-"), client: ClientName("x"), scope: .scene,
+            lease: Limits.leaseDurations.lowerBound, ticket: Limits.ticketDurations.lowerBound,
+            queue: Limits.queueDurations.lowerBound),
+        TransitionRequest(
+            scene: scene(String(repeating: "s", count: Limits.sceneNameBytes)),
+            client: ClientName(String(repeating: "ü", count: Limits.clientNameBytes / 2)),
+            lease: Limits.leaseDurations.upperBound, ticket: Limits.ticketDurations.upperBound,
+            queue: Limits.queueDurations.upperBound),
+        TransitionRequest(
+            client: ClientName(#"it's "quoted" \ %41 🧑‍🚀 é é"#), lease: .nanoseconds(1_234_567_891),
+            ticket: .nanoseconds(2_345_678_912), queue: .nanoseconds(1),
+            idempotencyKey: IdempotencyKey(String(repeating: "~", count: Limits.idempotencyKeyBytes))),
+    ]
+
+    private static func scene(_ text: String) -> SceneName {
+        guard let name = SceneName(text) else { preconditionFailure("\(text) is no scene's name") }
+        return name
+    }
+}

@@ -1,0 +1,161 @@
+internal import Foundation
+internal import Glibc
+
+/// A process started from one of the package's executables; it is killed, if it still runs, when nobody needs it.
+///
+/// Its output can be read line by line, with a deadline; what it writes to its standard error goes to a file, so that
+/// it never has to wait for a reader.
+package final class ChildProcess {
+    package let identifier: Int32
+    private let input: Int32
+    private let output: Int32
+    private let errors: Int32
+    private var unread: [UInt8] = []
+    private var status: Termination?
+
+    /// How long a process may take to start, to answer or to end, at the very most.
+    package static let patience = Duration.seconds(20)
+
+    /// Starts an executable that was built together with the running one.
+    ///
+    /// - Throws: `ChildProcessError.notStarted`.
+    package init(
+        _ executable: String, _ arguments: [String], environment: [String: String] = [:]
+    ) throws(ChildProcessError) {
+        let (input, inputEnd) = Self.stream()
+        let (output, outputEnd) = Self.stream()
+        errors = Self.temporaryFile()
+        defer {
+            close(inputEnd)
+            close(outputEnd)
+        }
+        self.input = input
+        self.output = output
+        identifier = try spawn(
+            BuildProducts.path(of: executable), arguments, environment: environment,
+            standardStreams: [inputEnd, outputEnd, errors])
+    }
+
+    deinit {
+        if status == nil {
+            kill(identifier, SIGKILL)
+            reap()
+        }
+        for descriptor in [input, output, errors] { close(descriptor) }
+    }
+
+    package func signal(_ signal: Int32) {
+        guard status == nil else { return }
+        kill(identifier, signal)
+    }
+
+    /// Waits until the process has ended.
+    ///
+    /// - Throws: `ChildProcessError.timedOut` if it has not by then.
+    @discardableResult
+    package func waitForExit(within limit: Duration = patience) throws(ChildProcessError) -> Termination {
+        if let status { return status }
+        // The last to hold the other end is the process, until it ends.
+        let deadline = Deadline(after: limit)
+        while try readMore(by: deadline, waitingFor: "its end") {}
+        return reap()
+    }
+
+    @discardableResult
+    private func reap() -> Termination {
+        var raw: Int32 = 0
+        while unsafe waitpid(identifier, &raw, 0) < 0, errno == EINTR {}
+        let ended = raw & 0x7f == 0 ? Termination.exited(raw >> 8 & 0xff) : .signalled(raw & 0x7f)
+        status = ended
+        return ended
+    }
+}
+
+/// How a process ended.
+package enum Termination: Hashable, Sendable {
+    case exited(Int32)
+    case signalled(Int32)
+}
+
+/// What goes wrong with a process.
+package enum ChildProcessError: Error, Hashable, Sendable {
+    case notStarted(String)
+    case timedOut(String)
+    case ended(String)
+}
+
+// MARK: - Its streams
+
+extension ChildProcess {
+    /// Writes a line to its standard input.
+    package func write(_ line: String) {
+        var rest = Array((line + "\n").utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { bytes in
+                unsafe send(input, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 || errno == EINTR else { return }
+            rest = rest.dropFirst(max(0, count))
+        }
+    }
+
+    /// Reads the next line of its standard output.
+    ///
+    /// - Throws: `ChildProcessError`, if there is none.
+    package func readLine(within limit: Duration = patience) throws(ChildProcessError) -> String {
+        let deadline = Deadline(after: limit)
+        while true {
+            if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { unread.removeFirst(end + 1) }
+                return String(decoding: unread[..<end], as: UTF8.self)
+            }
+            guard try readMore(by: deadline, waitingFor: "a line") else {
+                throw .ended("\(reap()): \(standardError)")
+            }
+        }
+    }
+
+    /// What it has written to its standard output and nobody has read, once it has ended.
+    package var restOfOutput: String { String(decoding: unread, as: UTF8.self) }
+
+    /// What it has written to its standard error so far.
+    package var standardError: String {
+        let size = Int(lseek(errors, 0, SEEK_CUR))
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            unsafe count = max(0, pread(errors, buffer.baseAddress, size, 0))
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// - Returns: whether there was more.
+    private func readMore(
+        by deadline: Deadline, waitingFor what: String
+    ) throws(ChildProcessError) -> Bool {
+        guard deadline.wait(for: output, toDo: Int32(POLLIN)) else {
+            throw .timedOut("\(identifier) was waited for in vain, for \(what): \(standardError)")
+        }
+        let room = 4096
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            unsafe count = max(0, read(output, buffer.baseAddress, room))
+        }
+        unread += bytes
+        return !bytes.isEmpty
+    }
+
+    /// Two ends of one stream: sockets, since only those can be closed on exec from the beginning.
+    private static func stream() -> (ours: Int32, theirs: Int32) {
+        var ends: [Int32] = [-1, -1]
+        let status = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends)
+        precondition(status == 0, "no descriptors are left for a stream")
+        return (ends[0], ends[1])
+    }
+
+    /// A file that nobody else can find any more.
+    private static func temporaryFile() -> Int32 {
+        let path = NSTemporaryDirectory() + "arbiter-\(UUID())"
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        precondition(descriptor >= 0, "no temporary file can be made")
+        unsafe unlink(path)
+        return descriptor
+    }
+}

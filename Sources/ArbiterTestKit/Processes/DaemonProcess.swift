@@ -1,0 +1,55 @@
+internal import Glibc
+
+/// A real `arbiterd`, started on a port of the system's choice and ready; killed when nobody needs it any more.
+package final class DaemonProcess {
+    package let process: ChildProcess
+    package let port: UInt16
+    /// Where its journal is.
+    package let directory: TemporaryDirectory
+
+    /// Starts the daemon and waits for the line that says it is ready.
+    ///
+    /// - Parameters:
+    ///   - arguments: what to say on the command line, beside `--listen`.
+    ///   - environment: variables to add.
+    ///   - listen: the address to give on the command line, if one is to be given there.
+    ///   - directory: where its journal is; one of its own by default.
+    /// - Throws: `ChildProcessError` if it does not get ready.
+    package init(
+        _ arguments: [String] = [], environment: [String: String] = [:], listen: String? = "127.0.0.1:0",
+        in directory: TemporaryDirectory? = nil
+    ) throws {
+        self.directory = try directory ?? TemporaryDirectory()
+        let listening = listen.map { ["--listen", $0] } ?? []
+        process = try ChildProcess(
+            "arbiterd", listening + ["--data", self.directory.path] + arguments, environment: environment)
+        let line = try process.readLine()
+        guard line.contains(" ready on http://"), let port = line.split(separator: ":").last.flatMap({ UInt16($0) })
+        else { throw ChildProcessError.notStarted("not a ready line: \(line)") }
+        self.port = port
+    }
+
+    package var identifier: Int32 { process.identifier }
+
+    /// A new connection.
+    ///
+    /// - Throws: `WireError.notConnected`.
+    package func connect() throws(WireError) -> WireClient {
+        try WireClient(port: port)
+    }
+
+    package func signal(_ signal: Int32) {
+        process.signal(signal)
+    }
+
+    /// Waits until the daemon has ended.
+    ///
+    /// - Throws: `ChildProcessError.timedOut` if it has not by then.
+    @discardableResult
+    package func waitForExit(within limit: Duration = ChildProcess.patience) throws(ChildProcessError) -> Termination {
+        try process.waitForExit(within: limit)
+    }
+
+    /// What it has logged so far.
+    package var log: String { process.standardError }
+}

@@ -1,0 +1,80 @@
+internal import Glibc
+
+/// A process standing in for a view, with a connection of its own to the daemon; see `standin-view`.
+///
+/// Every command is one line to it, and every answer one line from it, so that it can be killed or paused in between.
+package final class ViewProcess {
+    private let process: ChildProcess
+
+    /// - Throws: `ChildProcessError` if it does not start.
+    package init(_ name: String, of daemon: DaemonProcess) throws(ChildProcessError) {
+        process = try ChildProcess("standin-view", [String(daemon.port), name])
+    }
+
+    /// Has it send a request and wait for the answer, which is to be read with `answer`.
+    package func ask(_ method: String, _ path: String, _ body: JSONValue? = nil) {
+        process.write("request \(method) \(path)" + (body.map { " \($0.text)" } ?? ""))
+    }
+
+    /// The answer to the oldest request whose answer has not been read.
+    ///
+    /// - Throws: `ChildProcessError` if none comes.
+    package func answer() throws(ChildProcessError) -> ViewAnswer {
+        let line = try process.readLine()
+        let parts = line.split(separator: " ", maxSplits: 1)
+        guard let status = parts.first.flatMap({ Int($0) }) else { throw .ended("the view says: \(line)") }
+        return ViewAnswer(status: status, json: parts.count > 1 ? JSONValue(parts[1].utf8) ?? .null : .null)
+    }
+
+    /// Has it send a request, and waits for the answer.
+    ///
+    /// - Throws: `ChildProcessError` if none comes.
+    package func request(
+        _ method: String, _ path: String, _ body: JSONValue? = nil
+    ) throws(ChildProcessError) -> ViewAnswer {
+        ask(method, path, body)
+        return try answer()
+    }
+
+    /// Has it take the lock of a scene again and again, and touch a shared file each time.
+    package func contend(for scene: String, count: Int, file: String) {
+        process.write("contend \(scene) \(count) \(file)")
+    }
+
+    /// What it has seen go wrong since it was told to contend, once it is done.
+    ///
+    /// - Throws: `ChildProcessError` if it does not get done.
+    package func violations(within limit: Duration) throws(ChildProcessError) -> [String] {
+        var lines: [String] = []
+        while true {
+            let line = try process.readLine(within: limit)
+            if line == "done" { return lines }
+            lines.append(line)
+        }
+    }
+
+    /// Ends it at once, and waits until it is gone.
+    package func kill() throws(ChildProcessError) {
+        process.signal(SIGKILL)
+        try process.waitForExit()
+    }
+
+    /// Pauses it where it is.
+    package func pause() {
+        process.signal(SIGSTOP)
+    }
+
+    /// Lets it go on.
+    package func resume() {
+        process.signal(SIGCONT)
+    }
+}
+
+/// What the daemon answered to a stand-in view.
+package struct ViewAnswer: Hashable, Sendable {
+    package let status: Int
+    package let json: JSONValue
+
+    /// A member of the body.
+    package subscript(_ name: String) -> JSONValue { json[name] }
+}

@@ -1,0 +1,34 @@
+/// A response as it came over the wire.
+package struct WireResponse: Sendable, CustomStringConvertible {
+    package let status: Int
+    /// The header fields, in their order.
+    package let headers: [(name: String, value: String)]
+    package let body: [UInt8]
+
+    /// The first field of this name, in whatever case it was written.
+    package func header(_ name: String) -> String? {
+        headers.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    package var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// The body as JSON; `null` if it is something else.
+    package var json: JSONValue { JSONValue(body) ?? .null }
+
+    /// A member of the body.
+    package subscript(_ name: String) -> JSONValue { json[name] }
+
+    package var description: String { "\(status) \(text)" }
+}
+
+/// Why there is no response.
+package enum WireError: Error, Hashable, Sendable {
+    /// The connection could not be made: `errno`.
+    case notConnected(Int32)
+    /// The daemon closed the connection, or reset it, with this much of a response received.
+    case closed(received: String)
+    /// The deadline passed, with this much of a response received.
+    case timedOut(received: String)
+    /// What came is not HTTP/1.1.
+    case malformed(String)
+}

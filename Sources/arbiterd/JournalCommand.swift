@@ -1,0 +1,76 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+internal import ArbiterHTTP
+internal import ArgumentParser
+internal import Foundation
+internal import Glibc
+
+/// `arbiterd journal`: looks at what the daemon keeps.
+struct JournalCommand: ParsableCommand {
+    static let name = "journal"
+
+    static let configuration = CommandConfiguration(
+        commandName: "arbiterd journal",
+        abstract: "Looks at a journal, also while a daemon writes it. No record is changed.",
+        subcommands: [Inspect.self, Verify.self, Export.self]
+    )
+
+    struct Place: ParsableArguments {
+        @Option(help: "The directory of the journal.")
+        var data = Options.defaultData
+    }
+
+    struct Inspect: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Says what it holds.")
+
+        @OptionGroup var place: Place
+
+        func run() throws {
+            let journal = try JournalInspection(directory: place.data)
+            let lines = [
+                ("path", journal.path),
+                ("size", "\(journal.size) bytes"),
+                ("form", "\(journal.form)"),
+                ("durability", journal.durability),
+                ("closed", journal.isClosed ? "yes" : "no: a daemon writes it, or was killed"),
+                ("snapshot", journal.snapshot.map { "after record \($0.sequence)" } ?? "none"),
+                ("records", "\(journal.records.count) after it"),
+                (
+                    "torn",
+                    journal.isTorn
+                        ? "the end; the next start cuts it off" : "\(journal.tornBefore) batches cut off before"
+                ),
+            ]
+            for (name, value) in lines { print(name.padding(toLength: 12, withPad: " ", startingAt: 0) + value) }
+        }
+    }
+
+    struct Verify: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Reads and replays all of it.")
+
+        @OptionGroup var place: Place
+
+        func run() throws {
+            let journal = try JournalInspection(directory: place.data)
+            _ = try journal.replayed()
+            guard !journal.isTorn else {
+                throw JournalError(.damaged, reason: "the end of \(journal.path) is torn; the next start cuts it off")
+            }
+            let last = journal.records.last?.sequence ?? journal.snapshot?.sequence ?? 0
+            print("\(journal.path) is sound: \(journal.records.count) records replayed, up to record \(last)")
+        }
+    }
+
+    struct Export: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Prints the records after the snapshot as JSON lines, without tokens.")
+
+        @OptionGroup var place: Place
+
+        func run() throws {
+            for record in try JournalInspection(directory: place.data).records {
+                guard Output.write(record.jsonLine + [UInt8(ascii: "\n")], to: STDOUT_FILENO) else { return }
+            }
+        }
+    }
+}

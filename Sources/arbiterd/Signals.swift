@@ -1,0 +1,39 @@
+internal import Foundation
+internal import Glibc
+
+/// The signals that end the daemon, taken by waiting for them: no handler, nothing that runs in between.
+enum Signals {
+    private static let ending = [SIGTERM, SIGINT]
+
+    /// Keeps them from ending the process; to be called before there are threads, which inherit it.
+    static func block() {
+        signal(SIGPIPE, SIG_IGN)
+        var set = set()
+        unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
+    /// Waits for one of them; from then on another ends the process at once.
+    ///
+    /// - Returns: its name.
+    static func waitForFirst() -> String {
+        let first = waitForAny()
+        let thread = Thread { _exit(128 + waitForAny()) }
+        thread.name = "arbiterd.signals"
+        thread.start()
+        return first == SIGTERM ? "SIGTERM" : "SIGINT"
+    }
+
+    private static func waitForAny() -> Int32 {
+        var set = set()
+        var signal: Int32 = 0
+        while unsafe sigwait(&set, &signal) != 0 {}
+        return signal
+    }
+
+    private static func set() -> sigset_t {
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        for signal in ending { unsafe sigaddset(&set, signal) }
+        return set
+    }
+}

@@ -1,0 +1,63 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+internal import ArbiterHTTP
+internal import Logging
+
+// libFuzzer's side of the fuzz target: it is called with one input after the other, and a trap is a find.
+
+/// The first byte says what the others are given to: a route that reads a body, or a decoder of what is kept.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+    guard let choice = bytes.first else { return 0 }
+    let input = Array(bytes.dropFirst())
+    switch choice % 8 {
+    case 0: _ = try? ArbiterStateMachine(snapshot: input)
+    case 1:
+        var reader = BinaryReader(input)
+        _ = try? reader.read(Command.self)
+    case 2: ask("POST", "/transitions/end", body: input)
+    case 3: ask("POST", "/transitions/await", body: input)
+    case 4: ask("POST", "/transitions/serialize", body: input)
+    case 5: ask("GET", "/" + String(decoding: input, as: UTF8.self), body: [])
+    case 6:
+        let query = [QueryItem(name: "id", value: String(decoding: input, as: UTF8.self))]
+        ask("GET", "/transitions/await", query: query, body: [])
+    default: ask("POST", "/transitions/start", body: input)
+    }
+    return 0
+}
+
+/// The linker asks for the module's entry; libFuzzer brings the loop behind it.
+@_cdecl("fuzz_main")
+public func fuzzMain(
+    _ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> CInt {
+    var count = count
+    var arguments = unsafe arguments
+    return unsafe runDriver(&count, &arguments, fuzz)
+}
+
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runDriver(
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
+    _ callback: @convention(c) (UnsafePointer<UInt8>, Int) -> CInt
+) -> CInt
+
+private let router: Router? = (try? Engine(journal: MemoryJournal(keepsRecords: false))).map { engine in
+    Router(engine: engine, logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
+}
+
+private func ask(_ method: String, _ path: String, query: [QueryItem] = [], body: [UInt8]) {
+    let exchange = Heard()
+    router?.handle(Request(method: method, path: path, query: query, headers: exchange, body: body), exchange)
+}
+
+/// An exchange that nobody listens to.
+private final class Heard: Exchange, HeaderFields {
+    func respond(_ response: Response) {}
+    func reservePlace() -> Bool { false }
+    func whenAbandoned(_ action: @escaping @Sendable () -> Void) {}
+    func value(of name: HeaderName) -> String? { nil }
+}

@@ -1,0 +1,28 @@
+import ArbiterCore
+import Testing
+
+/// What holds after the machine has died under the journal.
+struct DistrustTests {
+    private let scene = TransitionRequest()
+
+    private func moment(_ seconds: Int64) -> Moment {
+        Moment(instant: Instant(nanoseconds: seconds * 1_000_000_000), timestamp: Timestamp(milliseconds: 0))
+    }
+
+    @Test func `a second death does not end what the first still holds`() throws {
+        var machine = ArbiterStateMachine()
+        _ = machine.apply(.distrust(holdsGrants: true), at: moment(0))
+        let id = TransitionID(rawValue: 1)
+        let token = Token(high: 1, low: 1)
+        _ = machine.apply(.serialize(scene, id: id, token: token, park: nil), at: moment(1))
+
+        _ = machine.apply(.distrust(holdsGrants: false), at: moment(2))
+        machine.recover(at: moment(2).instant)
+        #expect(machine.brokenInvariant() == nil)
+        #expect(machine.transition(id)?.state == .queued)
+        #expect(machine.remainingHold(at: moment(2).instant) == Limits.leaseDurations.upperBound)
+
+        _ = machine.apply(.resume, at: moment(3))
+        #expect(machine.transition(id)?.state == .running)
+    }
+}

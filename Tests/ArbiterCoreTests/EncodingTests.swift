@@ -1,0 +1,180 @@
+import Testing
+
+@testable import ArbiterCore
+
+/// Bytes come back as what they were, or not at all.
+struct EncodingTests {
+    @Test(arguments: UInt64(1)...20)
+    func `a snapshot gives the same state again`(seed: UInt64) throws {
+        let machine = Self.machine(seed: seed)
+        let bytes = machine.snapshot()
+        var restored = try ArbiterStateMachine(snapshot: bytes)
+
+        #expect(restored.snapshot() == bytes, "seed \(seed)")
+        #expect(restored.durable.transitions == machine.durable.transitions, "seed \(seed)")
+        #expect(restored.durable.ended == machine.durable.ended, "seed \(seed)")
+        #expect(restored.durable.keys == machine.durable.keys, "seed \(seed)")
+        #expect(restored.scenes() == machine.scenes(), "seed \(seed)")
+        restored.recover(at: Self.moment(1_000_000).instant)
+        #expect(restored.brokenInvariant() == nil, "seed \(seed)")
+    }
+
+    @Test(arguments: UInt64(1)...10)
+    func `a restored state goes on like the original`(seed: UInt64) throws {
+        var original = Self.machine(seed: seed)
+        var restored = try ArbiterStateMachine(snapshot: original.snapshot(), limits: Self.limits)
+        let now = Self.moment(1_000_000)
+        original.recover(at: now.instant)
+        restored.recover(at: now.instant)
+        var random = SplitMix64(seed: seed &+ 1)
+        for number in 1...200 {
+            let moment = Self.moment(1_000_000 + number)
+            guard let command = Self.command(of: original, at: moment, using: &random) else { continue }
+            #expect(original.apply(command, at: moment).reply == restored.apply(command, at: moment).reply)
+        }
+        #expect(restored.snapshot() == original.snapshot(), "seed \(seed)")
+    }
+
+    @Test func `every truncation of a snapshot is refused`() throws {
+        let bytes = Self.machine(seed: 3, steps: 40).snapshot()
+        for count in 0..<bytes.count {
+            #expect(throws: DecodingError.self) { try ArbiterStateMachine(snapshot: Array(bytes.prefix(count))) }
+        }
+        #expect(throws: DecodingError.self) { try ArbiterStateMachine(snapshot: bytes + [0]) }
+    }
+
+    @Test func `a count that cannot be costs nothing`() throws {
+        // Both orders and fences are 0, nothing is held, and 2^32 - 1 transitions, ended ones or scenes follow.
+        let head = [UInt8](repeating: 0, count: 17)
+        for zeroes in [0, 4, 8] {
+            let bytes = head + [UInt8](repeating: 0, count: zeroes) + [255, 255, 255, 255]
+            let error = #expect(throws: DecodingError.self) { try ArbiterStateMachine(snapshot: bytes) }
+            #expect(error?.offset == bytes.count)
+        }
+    }
+
+    @Test(arguments: UInt64(1)...20)
+    func `no change of a snapshot is more than refused`(seed: UInt64) throws {
+        let bytes = Self.machine(seed: seed, steps: 60).snapshot()
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<300 {
+            // What is taken for a state is one: it can be written again.
+            guard let machine = try? ArbiterStateMachine(snapshot: Self.changed(bytes, using: &random)) else {
+                continue
+            }
+            let bytes = machine.snapshot()
+            #expect(try ArbiterStateMachine(snapshot: bytes).snapshot() == bytes, "seed \(seed)")
+        }
+    }
+
+    @Test func `every command that is kept comes back`() throws {
+        for command in Self.commands {
+            var writer = BinaryWriter()
+            writer.write(command)
+            var reader = BinaryReader(writer.bytes)
+            #expect(try reader.read(Command.self) == command)
+            #expect(reader.isAtEnd)
+        }
+    }
+
+    @Test func `every truncation of a command is refused`() throws {
+        for command in Self.commands {
+            var writer = BinaryWriter()
+            writer.write(command)
+            for count in 0..<writer.bytes.count {
+                var reader = BinaryReader(Array(writer.bytes.prefix(count)))
+                #expect(throws: DecodingError.self) { try reader.read(Command.self) }
+            }
+        }
+    }
+
+    @Test(arguments: UInt64(1)...5)
+    func `no change of a command is more than refused`(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        for command in Self.commands {
+            var writer = BinaryWriter()
+            writer.write(command)
+            for _ in 0..<200 {
+                var reader = BinaryReader(Self.changed(writer.bytes, using: &random))
+                _ = try? reader.read(Command.self)
+            }
+        }
+    }
+}
+
+// MARK: - Material
+
+extension EncodingTests {
+    private static let commands: [Command] = {
+        let (id, token) = (TransitionID(rawValue: .max), Token(high: 1, low: .max))
+        let full = TransitionRequest(
+            client: ClientName("ünï"), queue: .seconds(1), idempotencyKey: IdempotencyKey("key"))
+        var commands: [Command] = [.distrust(holdsGrants: true), .distrust(holdsGrants: false), .resume]
+        for request in [TransitionRequest(), full] {
+            commands += [
+                .start(request, id: id, token: token), .serialize(request, id: id, token: token, park: nil),
+            ]
+        }
+        commands += EndOutcome.allCases.map { .end(id, token: token, $0) }
+        return commands + ExpiryReason.allCases.map { .expire(id, $0) }
+    }()
+
+    private static let limits = {
+        var limits = Limits()
+        limits.retainedCount = 50
+        limits.retainedDuration = .seconds(1)
+        return limits
+    }()
+
+    private static func moment(_ number: Int) -> Moment {
+        Moment(
+            instant: Instant(nanoseconds: Int64(number) * 10_000_000), timestamp: Timestamp(milliseconds: Int64(number))
+        )
+    }
+
+    /// A machine in some state that it can get into.
+    private static func machine(seed: UInt64, steps: Int = 400) -> ArbiterStateMachine {
+        var machine = ArbiterStateMachine(limits: limits)
+        var random = SplitMix64(seed: seed)
+        for number in 1...steps {
+            guard let command = command(of: machine, at: moment(number), using: &random) else { continue }
+            _ = machine.apply(command, at: moment(number))
+        }
+        return machine
+    }
+
+    /// Something that may happen next.
+    private static func command(
+        of machine: ArbiterStateMachine, at moment: Moment, using random: inout SplitMix64
+    ) -> Command? {
+        let unfinished = machine.list(TransitionFilter(limit: 1000), at: moment.instant).map(\.transition)
+            .filter { !$0.isEnded }
+        let (id, token) = (TransitionID(rawValue: random.next()), Token(high: random.next(), low: random.next()))
+        let scene = SceneName("scene-\(random.next() % 5)") ?? .main
+        let key = random.isOnce(in: 3) ? IdempotencyKey("key-\(random.next() % 40)") : nil
+        let request = TransitionRequest(scene: scene, client: ClientName("view"), idempotencyKey: key)
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0, 1: return .start(request, id: id, token: token)
+        case 2, 3, 4: return .serialize(request, id: id, token: token, park: nil)
+        case 5, 6, 7:
+            return unfinished.randomElement(using: &random).map { .end($0.id, token: $0.token, .completed) }
+        case 8: return unfinished.randomElement(using: &random).map { .expire($0.id, .abandoned) }
+        default: return random.isOnce(in: 4) ? .distrust(holdsGrants: random.isOnce(in: 2)) : .resume
+        }
+    }
+
+    /// The bytes with one to four of them changed, and now and then with some taken out or put in.
+    private static func changed(_ bytes: [UInt8], using random: inout SplitMix64) -> [UInt8] {
+        var bytes = bytes
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            guard let index = bytes.indices.randomElement(using: &random) else { return bytes }
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0: bytes.remove(at: index)
+            case 1: bytes.insert(UInt8.random(in: 0...255, using: &random), at: index)
+            case 2: bytes[index] = 255
+            default: bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            }
+        }
+        return bytes
+    }
+}

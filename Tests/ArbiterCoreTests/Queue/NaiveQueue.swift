@@ -1,0 +1,81 @@
+@testable import ArbiterCore
+
+/// The scope queue as its rule says it: a list in request order, looked through from end to end.
+struct NaiveQueue {
+    struct Member {
+        let order: RequestOrder
+        let id: TransitionID
+        let scope: [ScopePath]
+        /// The earlier conflicting ones that have not ended.
+        var waitsFor: Set<RequestOrder>
+        var isGranted = false
+    }
+
+    private(set) var members: [Member] = []
+
+    mutating func append(_ order: RequestOrder, id: TransitionID, scope: [ScopePath]) {
+        let waitsFor = members.filter { Self.conflict($0.scope, scope) }.map(\.order)
+        members.append(Member(order: order, id: id, scope: scope, waitsFor: Set(waitsFor)))
+    }
+
+    /// Grants all whose earlier conflicting ones have ended, in request order.
+    mutating func grantAll() -> [TransitionID] {
+        var granted: [TransitionID] = []
+        for index in members.indices where !members[index].isGranted && members[index].waitsFor.isEmpty {
+            members[index].isGranted = true
+            granted.append(members[index].id)
+        }
+        return granted
+    }
+
+    mutating func remove(_ order: RequestOrder) {
+        members.removeAll { $0.order == order }
+        for index in members.indices { members[index].waitsFor.remove(order) }
+    }
+
+    func conflicting(with scope: [ScopePath]) -> [Member] {
+        members.filter { Self.conflict($0.scope, scope) }
+    }
+
+    func blockers(of member: Member) -> [Member] {
+        members.filter { member.waitsFor.contains($0.order) }
+    }
+
+    static func conflict(_ left: [ScopePath], _ right: [ScopePath]) -> Bool {
+        left.contains { one in right.contains { other in one.starts(with: other) || other.starts(with: one) } }
+    }
+}
+
+/// What the scopes of a random run look like.
+struct Forest: Sendable, CustomStringConvertible {
+    let depth: Int
+    let fanout: Int
+    /// How many may be unfinished at once.
+    let members: Int
+    let steps: Int
+
+    static let all = [
+        Forest(depth: 4, fanout: 2, members: 12, steps: 250),
+        Forest(depth: 4, fanout: 3, members: 40, steps: 250),
+        Forest(depth: 2, fanout: 12, members: 60, steps: 300),
+        Forest(depth: 1, fanout: 2, members: 150, steps: 500),
+    ]
+
+    var description: String { "depth \(depth), fanout \(fanout), \(members) members" }
+
+    /// One to three paths, none of them the beginning of another; rarely the whole scene.
+    func scope(using random: inout SplitMix64) -> [ScopePath] {
+        guard !random.isOnce(in: 15) else { return [[]] }
+        var scope: [ScopePath] = []
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            let path = path(using: &random)
+            if !NaiveQueue.conflict(scope, [path]) { scope.append(path) }
+        }
+        return scope
+    }
+
+    private func path(using random: inout SplitMix64) -> ScopePath {
+        let length = Int.random(in: 1...depth, using: &random)
+        return (0..<length).compactMap { _ in ControllerID("c\(Int.random(in: 0..<fanout, using: &random))") }
+    }
+}

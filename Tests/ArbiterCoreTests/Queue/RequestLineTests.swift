@@ -1,0 +1,50 @@
+import Testing
+
+@testable import ArbiterCore
+
+struct RequestLineTests {
+    @Test(arguments: UInt64(1)...20)
+    func `a line ranks and selects like an array`(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var line = RequestLine()
+        var naive: [RequestOrder] = []
+        var last: UInt64 = 0
+        // Long spells of growing and of shrinking, so that the line is swept and emptied on the way.
+        for step in 0..<1200 {
+            let isGrowing = (step / 300).isMultiple(of: 2) != random.isOnce(in: 5)
+            if isGrowing || naive.isEmpty {
+                last += .random(in: 1...3, using: &random)
+                line.append(RequestOrder(rawValue: last))
+                naive.append(RequestOrder(rawValue: last))
+            } else {
+                let index = random.isOnce(in: 4) ? 0 : Int.random(in: naive.indices, using: &random)
+                line.remove(naive.remove(at: index))
+            }
+            #expect(line.count == naive.count, "seed \(seed)")
+            #expect(line.isEmpty == naive.isEmpty, "seed \(seed)")
+            #expect(line.first == naive.first, "seed \(seed)")
+            let count = Int.random(in: 0...10, using: &random)
+            let limit = RequestOrder(rawValue: .random(in: 0...last + 1, using: &random))
+            let all = line.prefix(count, before: nil)
+            #expect(all == Array(naive.prefix(count)), "seed \(seed)")
+            let some = line.prefix(count, before: limit)
+            #expect(some == Array(naive.filter { $0 < limit }.prefix(count)), "seed \(seed)")
+            guard let middle = naive.indices.randomElement(using: &random) else { continue }
+            for index in [0, middle, naive.count - 1] {
+                let rank = line.rank(of: naive[index])
+                #expect(rank == index + 1, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func `an emptied line begins anew`() {
+        var line = RequestLine()
+        for round in 0..<3 {
+            let orders = (1...100).map { RequestOrder(rawValue: UInt64(100 * round + $0)) }
+            for order in orders { line.append(order) }
+            #expect(orders.map(line.rank(of:)) == Array(1...100))
+            for order in orders.reversed() { line.remove(order) }
+            #expect(line.count == 0)
+        }
+    }
+}

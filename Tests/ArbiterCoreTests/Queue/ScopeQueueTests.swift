@@ -1,0 +1,162 @@
+import Testing
+
+@testable import ArbiterCore
+
+struct ScopeQueueTests {
+    @Test(arguments: Forest.all, UInt64(1)...20)
+    func `the queue grants what one who compares everything would grant`(forest: Forest, seed: UInt64) {
+        var run = Run(forest: forest, seed: seed)
+        for _ in 0..<forest.steps {
+            run.step()
+            run.check()
+        }
+        run.finish()
+    }
+
+    @Test func `a wide request is not starved by narrow ones`() throws {
+        var queue = ScopeQueue()
+        let left = try [#require(ControllerID("left"))]
+        let right = try [#require(ControllerID("right"))]
+        append(1, [left], to: &queue)
+        append(2, [[]], to: &queue)
+        append(3, [right], to: &queue)
+        #expect(granted(&queue) == [1])
+        #expect(!queue.isFree([right]))
+        queue.remove(RequestOrder(rawValue: 1))
+        #expect(granted(&queue) == [2])
+        queue.remove(RequestOrder(rawValue: 2))
+        #expect(granted(&queue) == [3])
+    }
+
+    @Test func `disjoint scopes run side by side and a scope is granted whole`() throws {
+        var queue = ScopeQueue()
+        let left = try [#require(ControllerID("left"))]
+        let right = try [#require(ControllerID("right"))]
+        append(1, [left], to: &queue)
+        append(2, [left, right], to: &queue)
+        append(3, [right], to: &queue)
+        #expect(granted(&queue) == [1])
+        #expect(queue.blockers(of: RequestOrder(rawValue: 3), limit: 8) == [TransitionID(rawValue: 2)])
+        queue.remove(RequestOrder(rawValue: 2))
+        #expect(granted(&queue) == [3])
+    }
+
+    @Test func `the places above and below are taken, those beside are free`() throws {
+        var queue = ScopeQueue()
+        let tabs = try #require(ControllerID("tabs"))
+        let first = try #require(ControllerID("first"))
+        let second = try #require(ControllerID("second"))
+        append(1, [[tabs, first]], to: &queue)
+        #expect(!queue.isFree([[]]))
+        #expect(!queue.isFree([[tabs]]))
+        #expect(!queue.isFree([[tabs, first, second]]))
+        #expect(queue.isFree([[tabs, second]]))
+        #expect(queue.isFree([[first]]))
+        #expect(!queue.isFree([[first], [tabs, first]]))
+    }
+
+    private func append(_ number: UInt64, _ scope: [ScopePath], to queue: inout ScopeQueue) {
+        queue.append(RequestOrder(rawValue: number), id: TransitionID(rawValue: number), scope: scope)
+    }
+
+    private func granted(_ queue: inout ScopeQueue) -> [UInt64] {
+        var granted: [UInt64] = []
+        while let id = queue.grantNext() { granted.append(id.rawValue) }
+        return granted
+    }
+}
+
+/// A random run of the queue and of the naive one beside it.
+private struct Run {
+    let forest: Forest
+    let seed: UInt64
+    private var random: SplitMix64
+    private var queue = ScopeQueue()
+    private var naive = NaiveQueue()
+    private var last: UInt64 = 0
+
+    private var comment: Comment { "seed \(seed), \(forest)" }
+
+    init(forest: Forest, seed: UInt64) {
+        self.forest = forest
+        self.seed = seed
+        random = SplitMix64(seed: seed)
+    }
+
+    /// Appends one or removes one, then grants; now and then two things happen before the grants.
+    mutating func step() {
+        repeat { change() } while random.isOnce(in: 4)
+        grant()
+    }
+
+    mutating func change() {
+        // Mostly full, so that there is something to wait for; at times drained.
+        let fullness = naive.members.count * 10 / forest.members
+        if naive.members.isEmpty || fullness < Int.random(in: 0..<10, using: &random) || random.isOnce(in: 8) {
+            append()
+        } else if let member = memberToRemove() {
+            queue.remove(member.order)
+            naive.remove(member.order)
+        }
+    }
+
+    private mutating func append() {
+        last += 1
+        let scope = forest.scope(using: &random)
+        let order = RequestOrder(rawValue: last)
+        queue.append(order, id: TransitionID(rawValue: last), scope: scope)
+        naive.append(order, id: TransitionID(rawValue: last), scope: scope)
+    }
+
+    /// One that runs, mostly; else one that waits.
+    private mutating func memberToRemove() -> NaiveQueue.Member? {
+        let running = naive.members.filter(\.isGranted)
+        let waiting = naive.members.filter { !$0.isGranted }
+        let preferred = random.isOnce(in: 3) ? waiting : running
+        return preferred.randomElement(using: &random) ?? naive.members.randomElement(using: &random)
+    }
+
+    private mutating func grant() {
+        var granted: [TransitionID] = []
+        while let id = queue.grantNext() { granted.append(id) }
+        #expect(granted == naive.grantAll(), comment)
+    }
+
+    mutating func check() {
+        #expect(queue.count == naive.members.count, comment)
+        #expect(queue.isEmpty == naive.members.isEmpty, comment)
+        #expect(queue.unfinished == naive.members.map(\.id), comment)
+        let scope = forest.scope(using: &random)
+        let conflicting = naive.conflicting(with: scope)
+        #expect(queue.isFree(scope) == conflicting.isEmpty, comment)
+        let limit = Int.random(in: 1...10, using: &random)
+        checkBlockers(queue.blockers(of: scope, limit: limit), among: conflicting, limit: limit)
+        if let member = naive.members.randomElement(using: &random) {
+            let blockers = queue.blockers(of: member.order, limit: limit)
+            checkBlockers(blockers, among: naive.blockers(of: member), limit: limit)
+        }
+    }
+
+    /// The blockers told are some of the true ones: all of the granted, as far as they fit, then others.
+    private func checkBlockers(_ told: [TransitionID], among members: [NaiveQueue.Member], limit: Int) {
+        let granted = Set(members.filter(\.isGranted).map(\.id))
+        let waiting = Set(members.filter { !$0.isGranted }.map(\.id))
+        #expect(told.isEmpty == members.isEmpty, comment)
+        #expect(told.count <= limit, comment)
+        #expect(Set(told).count == told.count, comment)
+        let head = told.prefix { granted.contains($0) }
+        #expect(head.count == min(limit, granted.count), comment)
+        #expect(told.dropFirst(head.count).allSatisfy(waiting.contains), comment)
+    }
+
+    /// Ends everything that runs until nothing is left: no one waits for ever.
+    mutating func finish() {
+        while let running = naive.members.first(where: \.isGranted) {
+            queue.remove(running.order)
+            naive.remove(running.order)
+            grant()
+        }
+        #expect(queue.isEmpty, comment)
+        #expect(queue.isFree([[]]), comment)
+    }
+}

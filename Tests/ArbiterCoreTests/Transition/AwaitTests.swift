@@ -1,0 +1,158 @@
+import ArbiterCore
+import Testing
+
+struct AwaitTests {
+    private var arbiter = Arbiter()
+
+    @Test(arguments: Milestone.allCases)
+    mutating func `an await for what has come is answered at once`(milestone: Milestone) throws {
+        let a = try arbiter.start()
+        if milestone == .ended { try arbiter.end(a) }
+        let waiter = try arbiter.park(on: a, until: milestone, asOwner: false)
+        #expect(arbiter.answers[waiter]?.state == (milestone == .ended ? .ended : .running))
+        #expect(arbiter.wakes.isEmpty)
+    }
+
+    @Test(arguments: Milestone.allCases)
+    mutating func `what has ended has reached every milestone`(milestone: Milestone) throws {
+        _ = try arbiter.start()
+        let b = try arbiter.serialize()
+        try arbiter.end(b, as: .cancelled)
+        let waiter = try arbiter.park(on: b, until: milestone)
+        #expect(arbiter.answers[waiter]?.outcome == .cancelled)
+    }
+
+    @Test mutating func `every await is answered at its milestone and not before`() throws {
+        let a = try arbiter.start()
+        let b = try arbiter.serialize(client: "b")
+        let granted = try arbiter.park(on: b, until: .granted, asOwner: false)
+        let running = try arbiter.park(on: b, until: .running, asOwner: false)
+        let ended = try arbiter.park(on: b, until: .ended, asOwner: false)
+        #expect(arbiter.wakes.isEmpty)
+        try arbiter.end(a)
+        #expect(arbiter.wakes == [granted, running])
+        try arbiter.end(b)
+        #expect(arbiter.wakes == [granted, running, ended])
+        #expect(arbiter.answers[granted]?.state == .running)
+        #expect(arbiter.answers[ended]?.outcome == .completed)
+    }
+
+    @Test(arguments: Milestone.allCases)
+    mutating func `an await is answered when its transition ends without ever running`(milestone: Milestone) throws {
+        _ = try arbiter.start()
+        let b = try arbiter.serialize(ticket: .seconds(2))
+        let waiter = try arbiter.park(on: b, until: milestone, asOwner: false)
+        arbiter.advance(by: .seconds(2))
+        #expect(arbiter.answers[waiter]?.outcome == .expired(.abandoned))
+    }
+
+    @Test mutating func `an await without a wait answers as it stands`() throws {
+        _ = try arbiter.start()
+        let b = try arbiter.serialize()
+        #expect(try arbiter.look(at: b, until: .ended).state == .queued)
+        #expect(arbiter.stillParked.isEmpty)
+    }
+
+    @Test mutating func `a wait that runs out is answered as it stands and keeps the place`() throws {
+        let a = try arbiter.start(lease: .seconds(100))
+        let b = try arbiter.serialize(client: "b", parked: true, wait: .seconds(7))
+        let c = try arbiter.serialize(client: "c", parked: true)
+        arbiter.advance(by: .seconds(7) - .nanoseconds(1))
+        #expect(arbiter.answer(to: b) == nil)
+        arbiter.advance(by: .nanoseconds(1))
+        #expect(arbiter.answer(to: b)?.state == .queued)
+        #expect(arbiter.answer(to: b)?.position == 1)
+        try arbiter.park(on: b)
+        try arbiter.end(a)
+        #expect([b, c].map(arbiter.state(of:)) == [.running, .queued])
+    }
+
+    @Test mutating func `a wait of nothing is answered at once`() throws {
+        _ = try arbiter.start()
+        let b = try arbiter.serialize(parked: true, wait: .zero)
+        #expect(arbiter.answer(to: b)?.state == .queued)
+    }
+
+    @Test mutating func `an await that ran out is not answered again`() throws {
+        let a = try arbiter.start()
+        let b = try arbiter.serialize(parked: true, wait: .seconds(1))
+        arbiter.advance(by: .seconds(1))
+        try arbiter.end(a)
+        try arbiter.end(b)
+        #expect(arbiter.wakes == [b.waiter])
+    }
+
+    @Test mutating func `an await that has left is not answered`() throws {
+        let a = try arbiter.start()
+        let b = try arbiter.serialize(parked: true)
+        let stranger = try arbiter.park(on: b, asOwner: false)
+        try arbiter.leave(stranger)
+        try arbiter.end(a)
+        #expect(arbiter.wakes == [b.waiter])
+        arbiter.advance(by: .seconds(200))
+        #expect(!arbiter.wakes.contains(stranger))
+    }
+
+    @Test mutating func `leaving twice or without ever having waited changes nothing`() throws {
+        let a = try arbiter.start()
+        try arbiter.leave(WaiterID(rawValue: 999))
+        let waiter = try arbiter.park(on: a, until: .ended)
+        try arbiter.leave(waiter)
+        try arbiter.leave(waiter)
+        #expect(arbiter.state(of: a) == .running)
+    }
+
+    @Test mutating func `those who wait for the end hear that the lease ran out`() throws {
+        let a = try arbiter.start(lease: .seconds(2))
+        let owner = try arbiter.park(on: a, until: .ended)
+        let stranger = try arbiter.park(on: a, until: .ended, asOwner: false)
+        arbiter.advance(by: .seconds(2))
+        #expect(arbiter.wakes == [owner, stranger])
+        #expect(arbiter.answers[stranger]?.outcome == .expired(.lease))
+    }
+}
+
+// MARK: - Draining
+
+extension AwaitTests {
+    @Test mutating func `draining answers everyone as it stands`() throws {
+        let a = try arbiter.start()
+        let b = try arbiter.serialize(parked: true)
+        let stranger = try arbiter.park(on: a, until: .ended, asOwner: false)
+        try arbiter.perform(.drain)
+        #expect(arbiter.stillParked.isEmpty)
+        #expect(arbiter.answers[stranger]?.state == .running)
+        #expect(arbiter.answer(to: b)?.state == .queued)
+        #expect(arbiter.answer(to: b)?.position == 1)
+    }
+
+    @Test mutating func `while draining nobody is parked any more`() throws {
+        let a = try arbiter.start()
+        try arbiter.perform(.drain)
+        let b = try arbiter.serialize(parked: true)
+        let waiter = try arbiter.park(on: a, until: .ended)
+        #expect(arbiter.answer(to: b)?.state == .queued)
+        #expect(arbiter.answers[waiter]?.state == .running)
+        #expect(arbiter.wakes.isEmpty)
+    }
+
+    @Test mutating func `while draining turns still come and tickets keep their length`() throws {
+        let a = try arbiter.start()
+        let b = try arbiter.serialize(parked: true)
+        let c = try arbiter.serialize(ticket: .seconds(30), parked: true)
+        try arbiter.perform(.drain)
+        try arbiter.end(a)
+        #expect(arbiter.state(of: b) == .running)
+        try arbiter.renew(b)
+        arbiter.advance(by: .seconds(9))
+        try arbiter.renew(b)
+        #expect(arbiter.state(of: c) == .queued)
+        arbiter.advance(by: .seconds(9))
+        try arbiter.renew(b)
+        arbiter.advance(by: .seconds(9))
+        try arbiter.renew(b)
+        #expect(arbiter.state(of: c) == .queued)
+        arbiter.advance(by: .seconds(3))
+        #expect(arbiter.outcome(of: c) == .expired(.abandoned))
+    }
+}

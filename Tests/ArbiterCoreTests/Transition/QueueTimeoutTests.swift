@@ -1,0 +1,59 @@
+import ArbiterCore
+import Testing
+
+struct QueueTimeoutTests {
+    private var arbiter = Arbiter()
+
+    @Test(arguments: [false, true])
+    mutating func `a ticket waits no longer than it said`(parked: Bool) throws {
+        _ = try arbiter.start(lease: .seconds(100))
+        let b = try arbiter.serialize(queue: .seconds(3), parked: parked)
+        arbiter.advance(by: .seconds(3) - .nanoseconds(1))
+        #expect(arbiter.state(of: b) == .queued)
+        arbiter.advance(by: .nanoseconds(1))
+        #expect(arbiter.outcome(of: b) == .expired(.queueTimeout))
+        #expect(arbiter.answer(to: b)?.outcome == (parked ? .expired(.queueTimeout) : nil))
+    }
+
+    @Test mutating func `no word of the owner makes it wait longer`() throws {
+        _ = try arbiter.start(lease: .seconds(100))
+        let b = try arbiter.serialize(queue: .seconds(3))
+        arbiter.advance(by: .seconds(2))
+        try arbiter.renew(b)
+        try arbiter.park(on: b)
+        arbiter.advance(by: .seconds(1))
+        #expect(arbiter.outcome(of: b) == .expired(.queueTimeout))
+    }
+
+    @Test mutating func `silence may end a ticket sooner`() throws {
+        _ = try arbiter.start(lease: .seconds(100))
+        let b = try arbiter.serialize(ticket: .seconds(2), queue: .seconds(3))
+        arbiter.advance(by: .seconds(2))
+        #expect(arbiter.outcome(of: b) == .expired(.abandoned))
+    }
+
+    @Test mutating func `a grant ends the waiting`() throws {
+        let a = try arbiter.start(lease: .seconds(100))
+        let b = try arbiter.serialize(lease: .seconds(100), queue: .seconds(3), parked: true)
+        arbiter.advance(by: .seconds(2))
+        try arbiter.end(a)
+        arbiter.advance(by: .seconds(50))
+        #expect(arbiter.state(of: b) == .running)
+    }
+
+    @Test mutating func `a ticket that waits for nothing ends at once behind another`() throws {
+        let a = try arbiter.serialize(queue: .zero)
+        #expect(arbiter.state(of: a) == .running)
+        let b = try arbiter.serialize(queue: .zero, parked: true)
+        #expect(arbiter.answer(to: b)?.outcome == .expired(.queueTimeout))
+    }
+
+    @Test mutating func `one that gives up lets those behind it move up`() throws {
+        let a = try arbiter.start(lease: .seconds(100))
+        _ = try arbiter.serialize(queue: .seconds(3))
+        let c = try arbiter.serialize(parked: true)
+        arbiter.advance(by: .seconds(3))
+        #expect(arbiter.view(of: c)?.position == 1)
+        #expect(arbiter.view(of: c)?.blockers == [a.id])
+    }
+}

@@ -1,0 +1,25 @@
+import ArbiterCore
+import ArbiterEngine
+import ArbiterTestKit
+import Testing
+
+struct MemoryJournalTests {
+    @Test(arguments: JournalConformance.Check.allCases)
+    func `a memory journal keeps what every journal promises`(check: JournalConformance.Check) throws {
+        let first = MemoryJournal(keepsRecords: true)
+        // Memory cannot be opened again: a copy stands for it.
+        let latest = Guarded(first)
+        try JournalConformance(make: { first }) {
+            let copy = MemoryJournal(keepsRecords: true)
+            for record in try latest.withLock({ $0 }).records() { _ = copy.append(record) }
+            latest.withLock { $0 = copy }
+            return copy
+        }.run(check)
+    }
+
+    @Test func `a memory journal that need not keep its records keeps none`() throws {
+        let bench = try Bench(MemoryJournal(keepsRecords: false))
+        #expect(try bench.started().state == .running)
+        #expect(try bench.journal.records() == [])
+    }
+}

@@ -1,0 +1,181 @@
+import ArbiterCore
+import ArbiterEngine
+import ArbiterTestKit
+import Dispatch
+import Testing
+
+/// After the machine died the last commits may be missing; after anything else they cannot be.
+struct SQLiteJournalBootTests {
+    private let records = RecordedLife(seed: 7, records: 20).records
+
+    /// A journal whose writer is gone.
+    private func left(
+        _ durability: SQLiteJournal.Durability, closed: Bool, boot: String = "first boot"
+    ) throws -> JournalDirectory {
+        let directory = try JournalDirectory()
+        let journal = try directory.open(durability, boot: boot)
+        let commits = Commits(of: journal)
+        for record in records { _ = journal.append(record) }
+        try commits.wait(for: 20)
+        let killed = try directory.asIfKilled()
+        journal.close()
+        return closed ? directory : killed
+    }
+
+    private func isIncomplete(_ directory: JournalDirectory, boot: String) throws -> Bool {
+        let journal = try directory.open(boot: boot)
+        defer { journal.close() }
+        return try journal.contents().isIncomplete
+    }
+
+    @Test func `another boot after a crash that waited for no disk may lack records`() throws {
+        #expect(try isIncomplete(left(.crash, closed: false), boot: "second boot"))
+    }
+
+    @Test func `the same boot, a closed journal or one that waited for the disk lacks nothing`() throws {
+        #expect(try !isIncomplete(left(.crash, closed: false), boot: "first boot"))
+        #expect(try !isIncomplete(left(.crash, closed: true), boot: "second boot"))
+        #expect(try !isIncomplete(left(.power, closed: false), boot: "second boot"))
+        #expect(try !isIncomplete(JournalDirectory(), boot: "second boot"))
+    }
+
+    @Test func `that records may be missing is known until it is on the disk that somebody said so`() throws {
+        let directory = try left(.crash, closed: false)
+        // Killed, or even ended, before anything was committed.
+        #expect(try isIncomplete(directory, boot: "second boot"))
+        #expect(try isIncomplete(directory, boot: "second boot"))
+        let journal = try directory.open(boot: "second boot")
+        #expect(try journal.contents().isIncomplete)
+        let commits = Commits(of: journal)
+        _ = journal.append(
+            JournalRecord(sequence: 21, moment: ManualTime().now(), command: .distrust(holdsGrants: true)))
+        try commits.wait(for: 21)
+        let killed = try directory.asIfKilled()
+        journal.close()
+        #expect(try !isIncomplete(killed, boot: "second boot"))
+        #expect(try isIncomplete(killed, boot: "third boot"))
+    }
+
+    @Test func `fences jump, and nothing is granted until the longest lease is over`() throws {
+        let directory = try left(.crash, closed: false)
+        let bench = try Bench(directory.open(boot: "second boot"))
+        let before = try #require(RecordedLife(seed: 7, records: 20).lastFence)
+        var scene = try request("fresh")
+        scene.ticket = .seconds(600)
+
+        #expect(try bench.refusedStart(scene) == .holdingGrants(remaining: Limits.leaseDurations.upperBound))
+        let ticket = try bench.answered { bench.engine.serialize(scene, wait: .zero, completion: $0) }
+        #expect(ticket.state == .queued)
+        bench.pass(Limits.leaseDurations.upperBound - .milliseconds(1))
+        #expect(try bench.refusedStart(scene) == .holdingGrants(remaining: .milliseconds(1)))
+        bench.pass(.milliseconds(1))
+
+        let granted = try bench.answered { bench.engine.renew(ticket.id, token: ticket.token, completion: $0) }
+        #expect(granted.state == .running)
+        #expect(try #require(granted.fence) > before + Limits.fenceJump)
+        bench.engine.stop()
+    }
+
+    @Test func `a restart during the hold holds on, unless nobody is left to wait for`() throws {
+        let directory = try left(.crash, closed: false)
+        let first = try Bench(directory.open(boot: "second boot"))
+        first.pass(.seconds(100))
+        _ = try first.refusedStart(request("fresh"))
+        first.engine.stop()
+
+        let second = try Bench(directory.open(boot: "second boot"), time: first.time)
+        #expect(
+            try second.refusedStart(request("fresh")) == .holdingGrants(remaining: Limits.leaseDurations.upperBound))
+        second.engine.stop()
+
+        let engine = try Engine(
+            journal: directory.open(boot: "second boot"), trustsLeasesOver: true, time: first.time,
+            alarm: ManualAlarm(time: first.time))
+        let scene = try request("fresh")
+        #expect(try answered { engine.start(scene, completion: $0) }.state == .running)
+        engine.stop()
+    }
+
+    @Test func `where nobody of before is left, fences jump and grants go on`() throws {
+        let directory = try left(.crash, closed: false)
+        let before = try #require(RecordedLife(seed: 7, records: 20).lastFence)
+        let time = ManualTime()
+        let engine = try Engine(
+            journal: directory.open(boot: "second boot"), trustsLeasesOver: true, time: time,
+            alarm: ManualAlarm(time: time))
+        let scene = try request("fresh")
+        let granted = try answered { engine.start(scene, completion: $0) }
+        #expect(granted.state == .running)
+        #expect(try #require(granted.fence) > before + Limits.fenceJump)
+        engine.stop()
+    }
+
+    @Test func `the clock goes on where the machine's begins anew`() throws {
+        let directory = try JournalDirectory()
+        let late = ManualTime(instant: Instant(nanoseconds: 1_000_000_000_000_000))
+        let before = try Bench(directory.open(.power, boot: "first boot"), time: late)
+        let holder = try before.answered {
+            before.engine.start(TransitionRequest(lease: .seconds(300)), completion: $0)
+        }
+        let patient = TransitionRequest(ticket: .seconds(600), queue: .seconds(60))
+        let ticket = try before.answered { before.engine.serialize(patient, wait: .zero, completion: $0) }
+        late.advance(by: .seconds(40))
+        _ = try before.answered { before.engine.renew(holder.id, token: holder.token, completion: $0) }
+        let mark = try before.answered {
+            before.engine.serialize(TransitionRequest(ticket: .seconds(600)), wait: .zero, completion: $0)
+        }
+        before.engine.stop()
+
+        // Ten seconds after another boot the machine's clock says ten seconds.
+        let after = try Bench(
+            directory.open(.power, boot: "second boot"), time: ManualTime(instant: Instant(nanoseconds: 10_000_000_000))
+        )
+        #expect(try after.answered { after.engine.renew(mark.id, token: mark.token, completion: $0) }.state == .queued)
+        after.pass(.seconds(19))
+        #expect(
+            try after.answered { after.engine.renew(ticket.id, token: ticket.token, completion: $0) }.state == .queued)
+        after.pass(.seconds(1))
+        #expect(
+            try after.answered {
+                after.engine.wait(on: ticket.id, token: nil, until: .ended, wait: .zero, completion: $0)
+            }.outcome == .expired(.queueTimeout))
+        after.engine.stop()
+    }
+}
+
+// MARK: - Answers of an engine that commits on a thread of its own
+
+/// Asks, and waits for the one answer.
+func answered(_ ask: (@escaping Engine.Completion) -> Void) throws -> TransitionView {
+    let (answers, semaphore) = (Answers(), DispatchSemaphore(value: 0))
+    let note = answers.note("asked")
+    ask { answer in
+        note(answer)
+        semaphore.signal()
+    }
+    guard semaphore.wait(timeout: .now() + .seconds(60)) == .success else { throw Commits.TimedOut() }
+    return try answers.view("asked")
+}
+
+extension Bench {
+    func answered(_ ask: (@escaping Engine.Completion) -> Void) throws -> TransitionView {
+        try ArbiterEngineTests.answered(ask)
+    }
+
+    /// Why a start is refused.
+    func refusedStart(_ request: TransitionRequest) throws -> ArbiterError? {
+        do {
+            _ = try answered { engine.start(request, completion: $0) }
+            return nil
+        } catch EngineError.refused(let error) {
+            return error
+        }
+    }
+}
+
+extension RecordedLife {
+    /// The newest fence that it gave.
+    var lastFence: UInt64? {
+        machine.list(TransitionFilter(limit: 1000), at: Instant(nanoseconds: 0)).compactMap(\.fence).max()
+    }
+}

@@ -1,0 +1,119 @@
+import ArbiterCore
+import ArbiterEngine
+import ArbiterTestKit
+import Logging
+import Testing
+
+/// Keeping the file bounded changes nothing of what it says.
+struct SQLiteJournalCompactionTests {
+    private static let between: UInt64 = 100
+
+    /// The state that a journal's contents make.
+    private func state(of contents: JournalContents) throws -> [UInt8] {
+        var machine = try contents.snapshot.map { try ArbiterStateMachine(snapshot: $0.state) } ?? ArbiterStateMachine()
+        for record in contents.records {
+            #expect(machine.apply(record.command, at: record.moment).isDurable)
+        }
+        return machine.snapshot()
+    }
+
+    @Test func `the file holds a snapshot and a bounded number of records, whatever was written`() throws {
+        let directory = try JournalDirectory()
+        let life = RecordedLife(seed: 3, records: 3000)
+        let journal = try directory.open(recordsBetweenSnapshots: Self.between)
+        let commits = Commits(of: journal)
+        for record in life.records {
+            _ = journal.append(record)
+            try commits.wait(for: record.sequence)
+            guard record.sequence.isMultiple(of: Self.between) else { continue }
+            // Whoever writes on meanwhile writes no more than this; the test wants to know by how much.
+            #expect(
+                try eventually {
+                    try directory.number("SELECT max(sequence) FROM snapshot") == Int(record.sequence)
+                })
+            #expect(try directory.number("SELECT count(*) FROM snapshot") == 1)
+            #expect(try directory.number("SELECT coalesce(sum(last - first + 1), 0) FROM batch") <= 2 * Self.between)
+        }
+        journal.close()
+
+        let contents = try directory.contents()
+        #expect(contents.snapshot?.sequence == 3000)
+        #expect(contents.records.isEmpty)
+        #expect(try state(of: contents) == life.machine.snapshot())
+    }
+
+    @Test func `nothing is deleted under a snapshot that could not be written`() throws {
+        let directory = try JournalDirectory()
+        let life = RecordedLife(seed: 4, records: 1000)
+        let journal = try directory.open(recordsBetweenSnapshots: Self.between)
+        try directory.sql("CREATE TRIGGER refusal BEFORE INSERT ON snapshot BEGIN SELECT RAISE(ABORT, 'refused'); END")
+        let commits = Commits(of: journal)
+        for record in life.records {
+            _ = journal.append(record)
+            try commits.wait(for: record.sequence)
+        }
+        #expect(eventually { !directory.log[.error].isEmpty })
+        journal.close()
+
+        let contents = try directory.contents()
+        #expect(contents.snapshot == nil)
+        #expect(contents.records == life.records)
+    }
+
+    @Test(arguments: UInt64(1)...8)
+    func `a journal closed at any moment goes on with the same state`(seed: UInt64) throws {
+        let directory = try JournalDirectory()
+        let life = RecordedLife(seed: seed, records: 1500)
+        var random = SplitMix64(seed: seed)
+        var rest = life.records[...]
+        while !rest.isEmpty {
+            let journal = try directory.open(recordsBetweenSnapshots: Self.between)
+            let contents = try journal.contents()
+            let last = contents.records.last?.sequence ?? contents.snapshot?.sequence ?? 0
+            #expect(Int(last) == life.records.count - rest.count)
+            let commits = Commits(of: journal)
+            for record in rest.prefix(Int.random(in: 1...400, using: &random)) {
+                _ = journal.append(record)
+                if random.isOnce(in: 20) { try commits.wait(for: record.sequence) }
+                rest = rest.dropFirst()
+            }
+            journal.close()
+        }
+        #expect(try state(of: directory.contents()) == life.machine.snapshot(), "seed \(seed)")
+        #expect(try directory.number("SELECT count(*) FROM snapshot") == 1, "seed \(seed)")
+    }
+
+    @Test(arguments: UInt64(1)...4)
+    func `a journal killed at any moment of its compaction has lost nothing`(seed: UInt64) throws {
+        let directory = try JournalDirectory()
+        let life = RecordedLife(seed: seed, records: 1000)
+        var random = SplitMix64(seed: seed)
+        let journal = try directory.open(recordsBetweenSnapshots: Self.between)
+        let commits = Commits(of: journal)
+        var machine = ArbiterStateMachine()
+        for record in life.records {
+            _ = machine.apply(record.command, at: record.moment)
+            _ = journal.append(record)
+            try commits.wait(for: record.sequence)
+            // Just after a snapshot has become due, it is being made.
+            guard record.sequence > Self.between, record.sequence % Self.between < 3 || random.isOnce(in: 50) else {
+                continue
+            }
+            let killed = try directory.asIfKilled()
+            #expect(try state(of: killed.contents()) == machine.snapshot(), "seed \(seed), \(record.sequence)")
+        }
+        journal.close()
+    }
+
+    @Test func `an engine goes on from a snapshot`() throws {
+        let directory = try JournalDirectory()
+        let life = RecordedLife(seed: 4, records: 250)
+        try directory.keep(life.records, recordsInBatch: 10, recordsBetweenSnapshots: Self.between)
+        let journal = try directory.open()
+        let bench = try Bench(journal)
+        #expect(try journal.contents().snapshot != nil)
+        let known = life.machine.list(TransitionFilter(limit: 1000), at: bench.time.now().instant)
+        #expect(try bench.all().map(\.transition) == known.map(\.transition))
+        bench.engine.stop()
+    }
+}

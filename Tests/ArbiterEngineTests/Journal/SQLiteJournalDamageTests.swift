@@ -1,0 +1,122 @@
+import ArbiterEngine
+import ArbiterTestKit
+import Foundation
+import Logging
+import Testing
+
+/// What is not as it was written is never taken for the truth, and never made worse.
+struct SQLiteJournalDamageTests {
+    /// A journal of forty records in four batches, closed.
+    private func sound() throws -> (JournalDirectory, [JournalRecord]) {
+        let directory = try JournalDirectory()
+        let records = RecordedLife(seed: 5, records: 40).records
+        try directory.keep(records, recordsInBatch: 10)
+        try #require(directory.number("SELECT count(*) FROM batch") >= 4)
+        return (directory, records)
+    }
+
+    private func expectRefusal(
+        _ kind: JournalError.Kind, of directory: JournalDirectory, location: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = directory.bytes
+        let refusal = #expect(throws: JournalError.self, sourceLocation: location) { try directory.contents() }
+        #expect(refusal?.kind == kind, "\(refusal?.reason ?? "")", sourceLocation: location)
+        #expect(refusal?.reason.contains(directory.file) == true, sourceLocation: location)
+        #expect(directory.bytes == before, "it was touched", sourceLocation: location)
+    }
+
+    /// Changes one byte of a blob.
+    private func flip(_ column: String, of row: String, in directory: JournalDirectory) throws {
+        try directory.sql(
+            """
+            UPDATE \(row.contains("sequence") ? "snapshot" : "batch") SET \(column) =
+            CAST(substr(\(column), 1, 7) || x'a5' || substr(\(column), 9) AS BLOB) WHERE \(row)
+            """)
+    }
+
+    @Test func `a torn end is cut off, kept aside and logged`() throws {
+        let (directory, records) = try sound()
+        let lost = try directory.number("SELECT first FROM batch ORDER BY last DESC LIMIT 1")
+        try flip("records", of: "last = 40", in: directory)
+        #expect(try JournalInspection(directory: directory.directory.path).isTorn)
+
+        let contents = try directory.contents()
+
+        #expect(contents.records == Array(records.prefix(lost - 1)))
+        // It may have been answered: fences must jump.
+        #expect(contents.isIncomplete)
+        #expect(try directory.number("SELECT count(*) FROM torn WHERE last = 40 AND first = \(lost)") == 1)
+        #expect(directory.log[.warning].count == 1)
+        // Cut off once; from then on it is sound again, and goes on where it ends.
+        #expect(try directory.contents() == contents)
+        #expect(directory.log[.warning].count == 1)
+        let inspection = try JournalInspection(directory: directory.directory.path)
+        #expect(!inspection.isTorn)
+        #expect(inspection.tornBefore == 1)
+        try directory.keep(Array(records.dropFirst(lost - 1)))
+        #expect(try directory.contents().records == records)
+    }
+
+    @Test func `a flipped byte before the end is refused`() throws {
+        let (directory, _) = try sound()
+        try flip("records", of: "last = (SELECT min(last) FROM batch)", in: directory)
+        try expectRefusal(.damaged, of: directory)
+        #expect(throws: JournalError.self) { try JournalInspection(directory: directory.directory.path) }
+    }
+
+    @Test func `a flipped byte in the snapshot is refused`() throws {
+        let directory = try JournalDirectory()
+        try directory.keep(
+            RecordedLife(seed: 6, records: 60).records, recordsInBatch: 10, recordsBetweenSnapshots: 20)
+        try #require(directory.number("SELECT count(*) FROM snapshot") == 1)
+        try flip("state", of: "sequence > 0", in: directory)
+        try expectRefusal(.damaged, of: directory)
+    }
+
+    @Test func `a gap is refused`() throws {
+        let (directory, _) = try sound()
+        try directory.sql("DELETE FROM batch WHERE last = (SELECT last FROM batch ORDER BY last LIMIT 1 OFFSET 1)")
+        try expectRefusal(.damaged, of: directory)
+    }
+
+    @Test func `a batch that says it has other records than it holds is not believed`() throws {
+        let (directory, records) = try sound()
+        let lost = try directory.number("SELECT first FROM batch ORDER BY last DESC LIMIT 1")
+        try directory.sql("UPDATE batch SET first = first - 1 WHERE last = 40")
+        #expect(try directory.contents().records == Array(records.prefix(lost - 1)))
+    }
+
+    @Test func `a newer form is left alone`() throws {
+        let (directory, _) = try sound()
+        try directory.sql("PRAGMA user_version = 2")
+        try expectRefusal(.unknownForm, of: directory)
+    }
+
+    @Test func `somebody else's database is left alone`() throws {
+        let directory = try JournalDirectory()
+        try directory.sql("CREATE TABLE song (title TEXT)")
+        try expectRefusal(.unknownForm, of: directory)
+        try directory.sql("PRAGMA application_id = 7")
+        try expectRefusal(.unknownForm, of: directory)
+    }
+
+    @Test func `a file that is no database is left alone`() throws {
+        let directory = try JournalDirectory()
+        try Data(String(repeating: "Dear diary, ", count: 1000).utf8).write(to: URL(fileURLWithPath: directory.file))
+        try expectRefusal(.damaged, of: directory)
+    }
+
+    @Test(arguments: [1, 2, 3])
+    func `a truncated file is refused`(quarters: Int) throws {
+        let (directory, _) = try sound()
+        let bytes = directory.bytes
+        try bytes.prefix(bytes.count * quarters / 4).write(to: URL(fileURLWithPath: directory.file))
+        try expectRefusal(.damaged, of: directory)
+    }
+
+    @Test func `an empty file is a journal yet to be begun`() throws {
+        let directory = try JournalDirectory()
+        try Data().write(to: URL(fileURLWithPath: directory.file))
+        #expect(try directory.contents().records.isEmpty)
+    }
+}

@@ -1,0 +1,61 @@
+import ArbiterCore
+import ArbiterEngine
+import Testing
+
+/// What was answered to whom, in the order it was said.
+final class Answers: Sendable {
+    typealias Answer = Result<TransitionView, EngineError>
+
+    private let said = Guarded([(label: String, answer: Answer)]())
+
+    /// A completion that notes the answer under a name.
+    func note(_ label: String) -> Engine.Completion {
+        { answer in self.said.withLock { $0.append((label, answer)) } }
+    }
+
+    /// Who has been answered, in order.
+    var labels: [String] { said.withLock { $0.map(\.label) } }
+
+    /// Everything that was answered to one.
+    subscript(label: String) -> [Answer] { said.withLock { $0.filter { $0.label == label }.map(\.answer) } }
+
+    /// The one answer to one, with a transition in it.
+    func view(_ label: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> TransitionView {
+        let answers = self[label]
+        try #require(answers.count == 1, "\(label) was answered \(answers)", sourceLocation: sourceLocation)
+        return try answers[0].get()
+    }
+
+    /// The one answer to one, a refusal.
+    func refusal(_ label: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> EngineError {
+        let answers = self[label]
+        try #require(answers.count == 1, "\(label) was answered \(answers)", sourceLocation: sourceLocation)
+        switch answers[0] {
+        case .success(let view):
+            Issue.record("\(label) was answered with \(view)", sourceLocation: sourceLocation)
+            throw UnexpectedAnswer()
+        case .failure(let error):
+            return error
+        }
+    }
+
+    struct UnexpectedAnswer: Error {}
+}
+
+extension TransitionView {
+    var id: TransitionID { transition.id }
+    var token: Token { transition.token }
+    var state: TransitionState { transition.state }
+
+    var fence: UInt64? {
+        switch transition.phase {
+        case .queued: nil
+        case .running(let grant): grant.fence.rawValue
+        case .ended(let ending): ending.grant?.fence.rawValue
+        }
+    }
+
+    var outcome: TransitionOutcome? {
+        if case .ended(let ending) = transition.phase { ending.outcome } else { nil }
+    }
+}

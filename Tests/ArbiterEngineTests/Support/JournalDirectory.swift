@@ -1,0 +1,181 @@
+import ArbiterCore
+import ArbiterEngine
+import ArbiterTestKit
+import Foundation
+import GRDB
+import Logging
+
+/// A directory with a journal in it, and ways to do to it what must not happen.
+struct JournalDirectory {
+    let directory: TemporaryDirectory
+    let log = RecordedLog()
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    var file: String { SQLiteJournal.path(in: directory.path) }
+
+    func open(
+        _ durability: SQLiteJournal.Durability = .crash, recordsBetweenSnapshots: UInt64 = 200_000,
+        boot: String = "this boot"
+    ) throws(JournalError) -> SQLiteJournal {
+        try SQLiteJournal(
+            directory: directory.path, durability: durability, logger: logger,
+            recordsBetweenSnapshots: recordsBetweenSnapshots, boot: boot)
+    }
+
+    var logger: Logger {
+        Logger(label: "journal") { [log] _ in log }
+    }
+
+    /// Keeps these records and closes.
+    func keep(
+        _ records: [JournalRecord], recordsInBatch: Int = .max, recordsBetweenSnapshots: UInt64 = 200_000
+    ) throws {
+        let journal = try open(recordsBetweenSnapshots: recordsBetweenSnapshots)
+        _ = try journal.contents()
+        let commits = Commits(of: journal)
+        for (index, record) in records.enumerated() {
+            _ = journal.append(record)
+            if (index + 1) % recordsInBatch == 0 { try commits.wait(for: record.sequence) }
+        }
+        if records.count > recordsBetweenSnapshots {
+            // Closing would break it off.
+            guard try eventually({ try number("SELECT count(*) FROM snapshot") > 0 }) else { throw Commits.TimedOut() }
+        }
+        journal.close()
+    }
+
+    /// What the engine would rebuild.
+    func contents() throws -> JournalContents {
+        let journal = try open()
+        defer { journal.close() }
+        return try journal.contents()
+    }
+
+    /// What a process killed at this moment leaves behind: everything committed so far.
+    func asIfKilled() throws -> JournalDirectory {
+        let copy = try JournalDirectory()
+        try sql("VACUUM INTO '\(copy.file)'")
+        return copy
+    }
+
+    /// Does something to the database behind the journal's back.
+    func sql(_ statement: String) throws {
+        let database = try DatabaseQueue(path: file)
+        try database.writeWithoutTransaction { try $0.execute(sql: statement) }
+        try database.close()
+    }
+
+    func number(_ question: String) throws -> Int {
+        let database = try DatabaseQueue(path: file)
+        let number = try database.read { try Int.fetchOne($0, sql: question) }
+        try database.close()
+        return number ?? 0
+    }
+
+    var bytes: Data { FileManager.default.contents(atPath: file) ?? Data() }
+}
+
+/// Waits for the commits of a journal, with a limit that only a broken one reaches.
+final class Commits: Sendable {
+    struct TimedOut: Error {}
+
+    private let told = Guarded((sequence: UInt64(0), failure: JournalError?.none))
+    private let progress = DispatchSemaphore(value: 0)
+
+    init(of journal: any Journal) {
+        journal.begin { self.hear($0) }
+    }
+
+    private func hear(_ result: Result<UInt64, JournalError>) {
+        told.withLock { told in
+            switch result {
+            case .success(let sequence): told.sequence = sequence
+            case .failure(let error): told.failure = error
+            }
+        }
+        progress.signal()
+    }
+
+    var failure: JournalError? { told.withLock { $0.failure } }
+
+    func wait(for sequence: UInt64) throws {
+        while told.withLock({ $0.sequence < sequence && $0.failure == nil }) {
+            guard progress.wait(timeout: .now() + .seconds(60)) == .success else { throw TimedOut() }
+        }
+        if let failure { throw failure }
+    }
+
+    func waitForFailure() throws -> JournalError {
+        while true {
+            if let failure { return failure }
+            guard progress.wait(timeout: .now() + .seconds(60)) == .success else { throw TimedOut() }
+        }
+    }
+}
+
+/// What was logged, by level.
+struct RecordedLog: LogHandler {
+    private final class Lines: Sendable {
+        let lines = Guarded([(level: Logger.Level, text: String)]())
+    }
+
+    private let recorded = Lines()
+    var logLevel = Logger.Level.trace
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    subscript(level: Logger.Level) -> [String] {
+        recorded.lines.withLock { $0.filter { $0.level == level }.map(\.text) }
+    }
+
+    func log(event: LogEvent) {
+        let (level, text) = (event.level, "\(event.message) \(event.metadata ?? [:])")
+        recorded.lines.withLock { $0.append((level, text)) }
+    }
+}
+
+/// A life of an arbiter: the records that it leaves, and the state that they make.
+struct RecordedLife {
+    private(set) var machine = ArbiterStateMachine()
+    private(set) var records: [JournalRecord] = []
+    private let time = ManualTime()
+    private var random: SplitMix64
+    private var unfinished: [(id: TransitionID, token: Token)] = []
+
+    init(seed: UInt64, records count: Int) {
+        random = SplitMix64(seed: seed)
+        while records.count < count { step() }
+    }
+
+    private mutating func step() {
+        time.advance(by: .milliseconds(Int.random(in: 0...20, using: &random)))
+        let (id, token) = (TransitionID(rawValue: random.next()), Token(high: random.next(), low: random.next()))
+        var request = TransitionRequest(client: ClientName("client \(random.next() % 9)"))
+        if random.isOnce(in: 3) { request.idempotencyKey = IdempotencyKey("key-\(id.rawValue)") }
+        if random.isOnce(in: 2), !unfinished.isEmpty {
+            let owned = unfinished.remove(at: Int.random(in: unfinished.indices, using: &random))
+            if random.isOnce(in: 5) {
+                apply(.expire(owned.id, .abandoned))
+            } else {
+                apply(.end(owned.id, token: owned.token, random.isOnce(in: 2) ? .cancelled : .completed))
+            }
+        } else {
+            apply(.serialize(request, id: id, token: token, park: nil))
+            unfinished.append((id, token))
+        }
+    }
+
+    private mutating func apply(_ command: Command) {
+        let moment = time.now()
+        guard machine.apply(command, at: moment).isDurable else { return }
+        records.append(
+            JournalRecord(sequence: UInt64(records.count + 1), moment: moment, command: command))
+    }
+}

@@ -1,0 +1,106 @@
+import Testing
+
+@testable import ArbiterHTTP
+
+struct RoutingTests {
+    private let service: Service
+
+    init() throws {
+        service = try Service()
+    }
+
+    @Test(arguments: [
+        "/", "", "/transition", "/transitions/", "/transitions/start/", "//transitions", "/transitions//", "/scenes/",
+        "/scenes/main/", "/scenes/main/nothing", "/Transitions", "/livez/", "/openapi", "/openapi.yml", "*",
+        "/transitions%2Fstart", "/scenes/%", "/scenes/%f", "/scenes/%ff", "/transitions/%zz",
+    ])
+    func `there is nothing where there is nothing`(path: String) throws {
+        for method in ["GET", "POST", "HEAD", "BREW"] {
+            let answer = try service.ask(method, path)
+            #expect(answer.status == 404)
+            #expect(answer.code == "not-found")
+        }
+    }
+
+    @Test(arguments: [
+        ("/transitions/start", ["POST"]), ("/transitions/serialize", ["POST"]), ("/transitions/end", ["POST"]),
+        ("/transitions/renew", ["POST"]), ("/transitions/await", ["GET", "HEAD", "POST"]),
+        ("/transitions", ["GET", "HEAD"]), ("/transitions/t-0000000000001", ["GET", "HEAD"]),
+        ("/scenes", ["GET", "HEAD"]), ("/scenes/main", ["GET", "HEAD"]), ("/livez", ["GET", "HEAD"]),
+        ("/readyz", ["GET", "HEAD"]), ("/openapi.yaml", ["GET", "HEAD"]), ("/openapi.json", ["GET", "HEAD"]),
+    ])
+    func `a method that a path does not know is refused with those it does`(path: String, allowed: [String]) throws {
+        for method in ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "get", "post", "BREW"] {
+            guard !allowed.contains(method) else { continue }
+            let answer = try service.ask(method, path, "{}")
+            #expect(answer.status == 405)
+            #expect(answer.code == "method-not-allowed")
+            #expect(answer.headers("Allow") == [allowed.joined(separator: ", ")])
+        }
+        #expect(try service.transitions().isEmpty)
+    }
+
+    @Test(arguments: ["t-0000000000001", "x", "t-%30", "START", "%2e%2e"])
+    func `a transition that is not there is not found`(id: String) throws {
+        let answer = try service.ask("GET", "/transitions/\(id)")
+        #expect(answer.status == 404)
+        #expect(answer.code == "unknown-transition")
+    }
+
+    @Test func `a part of a path may be percent-encoded`() throws {
+        let holder = try service.started(#"{"scene": "a.b"}"#)
+        #expect(try service.ask("GET", "/scenes/a%2eb").body["name"] == "a.b")
+        #expect(try service.ask("GET", "/transitions/%74-\(holder.id.dropFirst(2))").status == 200)
+    }
+
+    @Test(arguments: [
+        ("application/json", true), ("*/*", true), ("application/*", true), ("APPLICATION/JSON", true),
+        ("text/html, application/json;q=0.5", true), ("text/html, */*;q=0.1", true), ("text/html", false),
+        ("application/xml", false), ("application/json;q=0", false), ("*/*, application/json;q=0", false),
+        ("application/problem+json", false), ("application/yaml", false),
+    ])
+    func `what cannot be served as it is accepted is refused before it is done`(accept: String, isAccepted: Bool)
+        throws
+    {
+        let answer = try service.ask("POST", "/transitions/start", headers: [.accept: accept])
+        #expect(answer.status == (isAccepted ? 201 : 406))
+        if !isAccepted {
+            #expect(answer.code == "not-acceptable")
+            #expect(answer.field == "Accept")
+        }
+        #expect(try service.transitions().count == (isAccepted ? 1 : 0))
+    }
+
+    @Test func `the description in YAML is asked for as YAML`() throws {
+        #expect(try service.ask("GET", "/openapi.yaml", headers: [.accept: "application/yaml"]).status == 200)
+        #expect(try service.ask("GET", "/openapi.yaml", headers: [.accept: "application/json"]).status == 406)
+        #expect(try service.ask("GET", "/openapi.json", headers: [.accept: "application/json"]).status == 200)
+    }
+
+    @Test(arguments: [
+        "text/plain", "application/x-www-form-urlencoded", "application/xml", "application/json; charset=latin1",
+        "application/json; charset=utf-16", "application/jsonx", "json", "", "multipart/form-data; boundary=x",
+    ])
+    func `a body of another type is refused`(type: String) throws {
+        for target in ["start", "serialize", "await", "end", "renew"] {
+            let headers = [HeaderName.contentType: type]
+            let answer = try service.ask("POST", "/transitions/\(target)", "{}", headers: headers)
+            #expect(answer.status == 415)
+            #expect(answer.code == "unsupported-media-type")
+            #expect(answer.field == "Content-Type")
+        }
+        #expect(try service.transitions().isEmpty)
+    }
+
+    @Test(arguments: [
+        "application/json", "Application/JSON", "application/json;charset=utf-8", "application/json; charset=\"UTF-8\"",
+    ])
+    func `a body of JSON in UTF-8 is read`(type: String) throws {
+        #expect(try service.ask("POST", "/transitions/start", "{}", headers: [.contentType: type]).status == 201)
+    }
+
+    @Test func `where there is no body its type does not matter`() throws {
+        let headers = [HeaderName.contentType: "application/x-www-form-urlencoded"]
+        #expect(try service.ask("POST", "/transitions/start", headers: headers).status == 201)
+    }
+}

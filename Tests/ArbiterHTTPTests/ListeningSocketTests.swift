@@ -1,0 +1,71 @@
+import Testing
+
+@testable import ArbiterHTTP
+
+struct ListeningSocketTests {
+    @Test(
+        arguments: [
+            ("127.0.0.1:8080", "127.0.0.1", 8080), ("localhost:0", "localhost", 0), ("[::1]:65535", "::1", 65535),
+            ("[fe80::1%eth0]:1", "fe80::1%eth0", 1), ("0.0.0.0:80", "0.0.0.0", 80),
+            ("a-b.example:007", "a-b.example", 7),
+        ] as [(String, String, UInt16)])
+    func `an address is read`(text: String, host: String, port: UInt16) throws {
+        let address = try #require(ListenAddress(text))
+        #expect(address.host == host)
+        #expect(address.port == port)
+        #expect(ListenAddress(address.description) == address)
+    }
+
+    @Test(arguments: [
+        "", ":", "8080", ":8080", "localhost", "localhost:", "localhost:65536", "localhost:-1", "localhost:x",
+        "localhost:80 ", "localhost: 80", "::1:8080", "[::1]", "[]:80", "[::1]8080", "http://localhost:80/", "a:b:80",
+    ])
+    func `what is no address is not read`(text: String) {
+        #expect(ListenAddress(text) == nil)
+    }
+
+    @Test func `an address writes itself as it is read`() {
+        #expect(ListenAddress(host: "::1", port: 80).description == "[::1]:80")
+        #expect(ListenAddress(host: "127.0.0.1", port: 80).description == "127.0.0.1:80")
+    }
+
+    @Test func `a socket says which port the system chose`() throws {
+        let socket = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
+        #expect(socket.address.host == "127.0.0.1")
+        #expect(socket.address.port > 0)
+    }
+
+    @Test func `a port that is taken is not available`() throws {
+        let taken = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
+        #expect(try kind(of: taken.address) == .unavailable)
+    }
+
+    @Test(arguments: [
+        ("0.0.0.0", ListenError.Kind.notLoopback), ("::", .notLoopback), ("192.0.2.1", .notLoopback),
+        ("name with spaces", .unknownHost),
+    ])
+    func `an address that may not be listened on is refused`(host: String, expected: ListenError.Kind) throws {
+        #expect(try kind(of: ListenAddress(host: host, port: 0)) == expected)
+    }
+
+    @Test func `an address that is not ours cannot be listened on`() throws {
+        // TEST-NET-1 of RFC 5737: nobody's.
+        #expect(try kind(of: ListenAddress(host: "192.0.2.1", port: 0), beyondLoopback: true) == .unavailable)
+    }
+
+    @Test func `beyond loopback is listened on where that is allowed`() throws {
+        let socket = try ListeningSocket(ListenAddress(host: "0.0.0.0", port: 0), beyondLoopback: true)
+        #expect(socket.address.port > 0)
+    }
+
+    private func kind(of address: ListenAddress, beyondLoopback: Bool = false) throws -> ListenError.Kind? {
+        do throws(ListenError) {
+            let socket = try ListeningSocket(address, beyondLoopback: beyondLoopback)
+            Issue.record("\(address) is listened on at \(socket.address)")
+            return nil
+        } catch {
+            #expect(!error.reason.isEmpty)
+            return error.kind
+        }
+    }
+}

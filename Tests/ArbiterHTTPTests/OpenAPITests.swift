@@ -1,0 +1,205 @@
+import ArbiterCore
+import ArbiterEngine
+import Foundation
+import Logging
+import Testing
+import Yams
+
+@testable import ArbiterHTTP
+
+/// openapi.yaml, held to the code that it describes.
+struct OpenAPITests {
+    private let text: String
+    private let document: Node
+    private let routes: [Route]
+    private let router: Router
+
+    init() throws {
+        text = try String(contentsOf: Self.file, encoding: .utf8)
+        document = try #require(try Yams.compose(yaml: text))
+        let engine = try Engine(journal: MemoryJournal(keepsRecords: false))
+        routes = Route.all(engine: engine)
+        router = Router(engine: engine, logger: Logger(label: "OpenAPITests"))
+    }
+
+    // MARK: Routes
+
+    @Test func `every route is described`() {
+        let described = Set(operations.map(\.name))
+        for route in routes {
+            #expect(described.contains(route.name), "\(route.name) is not in openapi.yaml")
+        }
+    }
+
+    @Test func `everything that is described has a route`() {
+        let served = Set(routes.map(\.name))
+        for operation in operations {
+            #expect(served.contains(operation.name), "\(operation.name) is in openapi.yaml, and no route")
+        }
+    }
+
+    @Test func `routes and descriptions stand in the same order`() {
+        #expect(operations.map(\.name) == routes.map(\.name))
+    }
+
+    @Test func `every route serves what its description says it serves`() throws {
+        let operations = Dictionary(uniqueKeysWithValues: operations.map { ($0.name, $0) })
+        for route in routes {
+            for (status, response) in try #require(operations[route.name]).responses where status < 300 {
+                #expect(response["content"]?.keys == [route.contentType], "\(route.name) \(status)")
+            }
+        }
+    }
+
+    // MARK: Problems
+
+    @Test func `every code of a problem is described, and no other`() throws {
+        let described = try #require(schema("Problem")["properties"]?["code"]?["enum"]?.strings)
+        #expect(described == Problem.Code.allCases.map(\.rawValue))
+    }
+
+    @Test func `every status of a problem is described, and no other`() throws {
+        let described = try #require(schema("Problem")["properties"]?["status"]?["enum"]?.integers)
+        #expect(described == Set(Problem.Code.allCases.map(\.status)).sorted())
+    }
+
+    @Test func `every code of a problem comes under its own status`() throws {
+        var seen: Set<String> = []
+        for operation in operations {
+            for (status, response) in operation.responses where status >= 400 {
+                let schema = response["content"]?["application/problem+json"]?["schema"]
+                #expect(schema?["$ref"]?.string == "#/components/schemas/Problem", "\(operation.name) \(status)")
+                #expect(schema?["properties"]?["status"]?["const"]?.int == status, "\(operation.name) \(status)")
+                for code in try #require(schema?["properties"]?["code"]?["enum"]?.strings) {
+                    #expect(Problem.Code(rawValue: code)?.status == status, "\(operation.name) \(status) \(code)")
+                    seen.insert(code)
+                }
+            }
+        }
+        #expect(seen == Set(Problem.Code.allCases.map(\.rawValue)))
+    }
+
+    // MARK: Words and limits
+
+    @Test func `every word that is described is one that is understood, and no other`() {
+        #expect(schema("TransitionState")["enum"]?.strings == TransitionState.allCases.map(\.rawValue))
+        #expect(schema("Milestone")["enum"]?.strings == Milestone.allCases.map(\.rawValue))
+        #expect(schema("EndOutcome")["enum"]?.strings == EndOutcome.allCases.map(\.rawValue))
+        let ended = schema("EndedTransition")["allOf"]?[1]?["properties"]
+        #expect(ended?["reason"]?["enum"]?.strings == ExpiryReason.allCases.map(\.rawValue))
+    }
+
+    @Test(arguments: [
+        ("LeaseSeconds", Limits.leaseDurations),
+        ("TicketSeconds", Limits.ticketDurations),
+        ("QueueSeconds", Limits.queueDurations),
+        ("WaitSeconds", Limits.waitDurations),
+    ])
+    func `the limits of durations are described as they are`(name: String, range: ClosedRange<Duration>) throws {
+        let described = schema(name)
+        #expect(try #require(described["minimum"]?.seconds) == range.lowerBound)
+        #expect(try #require(described["maximum"]?.seconds) == range.upperBound)
+    }
+
+    @Test(arguments: ["StartRequest", "SerializeRequest"])
+    func `the defaults of durations are described as they are`(request: String) throws {
+        let properties = try #require(schema(request)["properties"])
+        #expect(properties["leaseSeconds"]?["default"]?.seconds == Limits.defaultLease)
+        #expect(properties["ticketSeconds"]?["default"]?.seconds == Limits.defaultTicket)
+        #expect(schema("AwaitRequest")["properties"]?["wait"]?["default"]?.seconds == Limits.defaultAwait)
+    }
+
+    @Test func `the limits of names are described as they are`() {
+        #expect(schema("SceneName")["maxLength"]?.int == Limits.sceneNameBytes)
+        #expect(schema("ClientName")["maxLength"]?.int == Limits.clientNameBytes)
+    }
+
+    // MARK: The document as it is served
+
+    @Test func `the document that is served is the file`() throws {
+        let served = try #require(answer(to: "/openapi.yaml"))
+        #expect(served.status == 200)
+        #expect(served.contentType == .yaml)
+        #expect(String(decoding: served.body, as: UTF8.self) == text)
+    }
+
+    @Test func `the document in JSON says the same as the file`() throws {
+        let served = try #require(answer(to: "/openapi.json"))
+        #expect(served.status == 200)
+        #expect(served.contentType == .json)
+        #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(served.body)) }
+        // JSON is YAML too, so that one parser can compare them.
+        #expect(try Yams.compose(yaml: String(decoding: served.body, as: UTF8.self)) == document)
+    }
+}
+
+// MARK: - Reading the document
+
+extension OpenAPITests {
+    private static let file = URL(filePath: #filePath).appending(path: "../../../openapi.yaml").standardized
+
+    private struct Operation {
+        let name: String
+        /// By status, references resolved.
+        let responses: [(status: Int, response: Node)]
+    }
+
+    private var operations: [Operation] {
+        document["paths"]?.members.flatMap { path, item in
+            item.members.filter { method, _ in method != "parameters" }.map { method, operation in
+                let responses = operation["responses"]?.members.map { status, response in
+                    (status: Int(status) ?? 0, response: resolved(response))
+                }
+                return Operation(name: "\(method.uppercased()) \(path)", responses: responses ?? [])
+            }
+        } ?? []
+    }
+
+    private func schema(_ name: String) -> Node {
+        document["components"]?["schemas"]?[name] ?? [:]
+    }
+
+    private func resolved(_ node: Node) -> Node {
+        guard let reference = node["$ref"]?.string else { return node }
+        return reference.split(separator: "/").dropFirst().reduce(document) { $0[String($1)] ?? [:] }
+    }
+
+    private func answer(to path: String) -> Response? {
+        let exchange = RecordedExchange()
+        router.handle(Request(method: "GET", path: path, headers: NoHeaderFields()), exchange)
+        return exchange.response
+    }
+}
+
+extension Route {
+    fileprivate var name: String { "\(method) \(template)" }
+}
+
+extension Node {
+    fileprivate var members: [(String, Node)] { mapping?.map { ($0.string ?? "", $1) } ?? [] }
+    fileprivate var keys: [String] { members.map { name, _ in name } }
+    fileprivate var strings: [String]? { sequence?.compactMap(\.string) }
+    fileprivate var integers: [Int]? { sequence?.compactMap(\.int) }
+    fileprivate var seconds: Duration? { float.map { .milliseconds(Int64(($0 * 1000).rounded())) } }
+}
+
+// MARK: - Asking without a network
+
+/// Keeps the answer.
+private final class RecordedExchange: Exchange {
+    private let answer = Guarded<Response?>(nil)
+
+    var response: Response? { answer.withLock { $0 } }
+
+    func respond(_ response: Response) {
+        answer.withLock { $0 = $0 ?? response }
+    }
+
+    func reservePlace() -> Bool { true }
+
+    func whenAbandoned(_ action: @escaping @Sendable () -> Void) {}
+}
+
+private struct NoHeaderFields: HeaderFields {
+    func value(of name: HeaderName) -> String? { nil }
+}

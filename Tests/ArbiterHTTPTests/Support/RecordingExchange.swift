@@ -1,0 +1,53 @@
+import ArbiterEngine
+
+@testable import ArbiterHTTP
+
+/// An exchange without a connection: it keeps every answer, and its client goes away when told.
+final class RecordingExchange: Exchange {
+    private struct State {
+        var responses: [Response] = []
+        var reservations = 0
+        var whenAbandoned: (@Sendable () -> Void)?
+    }
+
+    private let state = Guarded(State())
+    private let hasPlace: Bool
+
+    init(hasPlace: Bool = true) {
+        self.hasPlace = hasPlace
+    }
+
+    func respond(_ response: Response) {
+        state.withLock { $0.responses.append(response) }
+    }
+
+    func reservePlace() -> Bool {
+        state.withLock { $0.reservations += 1 }
+        return hasPlace
+    }
+
+    func whenAbandoned(_ action: @escaping @Sendable () -> Void) {
+        state.withLock { $0.whenAbandoned = action }
+    }
+
+    // MARK: What a test asks
+
+    /// Every answer that was given; one too many is a fault of the endpoint.
+    var responses: [Response] { state.withLock { $0.responses } }
+
+    /// How often a place to wait was asked for.
+    var reservations: Int { state.withLock { $0.reservations } }
+
+    /// The client closes its connection.
+    func abandon() {
+        let action = state.withLock { $0.whenAbandoned.take() }
+        action?()
+    }
+}
+
+/// Header fields in a dictionary.
+struct DictionaryHeaders: HeaderFields {
+    let fields: [HeaderName: String]
+
+    func value(of name: HeaderName) -> String? { fields[name] }
+}

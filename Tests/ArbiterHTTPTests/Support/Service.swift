@@ -1,0 +1,108 @@
+import ArbiterCore
+import ArbiterEngine
+import ArbiterTestKit
+import Logging
+import Testing
+
+@testable import ArbiterHTTP
+
+/// The whole arbiter but for its sockets: a router on an engine whose clocks and alarm do as they are told.
+struct Service {
+    let time = ManualTime()
+    let alarm: ManualAlarm
+    let journal: any Journal
+    let engine: Engine
+    let router: Router
+
+    init(limits: Limits = Limits(), journal: any Journal = MemoryJournal(keepsRecords: true)) throws {
+        self.journal = journal
+        alarm = ManualAlarm(time: time)
+        engine = try Engine(limits: limits, journal: journal, time: time, alarm: alarm)
+        router = Router(engine: engine, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// Lets time pass and the alarm ring.
+    func pass(_ duration: Duration) {
+        time.advance(by: duration)
+        alarm.ringDue()
+    }
+
+    // MARK: Asking
+
+    /// Sends a request; its answer may come later.
+    @discardableResult
+    func send(
+        _ method: String, _ target: String, bytes: [UInt8], headers: [HeaderName: String] = [:],
+        to exchange: RecordingExchange = RecordingExchange()
+    ) -> RecordingExchange {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let query = parts.dropFirst().flatMap { $0.split(separator: "&") }.map { item in
+            let pair = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return QueryItem(name: String(pair[0]), value: pair.count > 1 ? String(pair[1]) : "")
+        }
+        let request = Request(
+            method: method, path: String(parts[0]), query: query, headers: DictionaryHeaders(fields: headers),
+            body: bytes)
+        router.handle(request, exchange)
+        return exchange
+    }
+
+    @discardableResult
+    func send(
+        _ method: String, _ target: String, _ body: String = "", headers: [HeaderName: String] = [:],
+        to exchange: RecordingExchange = RecordingExchange()
+    ) -> RecordingExchange {
+        send(method, target, bytes: Array(body.utf8), headers: headers, to: exchange)
+    }
+
+    /// Sends a request that is answered at once.
+    @discardableResult
+    func ask(
+        _ method: String, _ target: String, _ body: String = "", headers: [HeaderName: String] = [:],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Answer {
+        try send(method, target, body, headers: headers).answer(sourceLocation: sourceLocation)
+    }
+
+    // MARK: What tests need often
+
+    /// Starts a transition.
+    @discardableResult
+    func started(_ body: String = "") throws -> Owned { try Owned(try ask("POST", "/transitions/start", body)) }
+
+    /// Queues a transition.
+    @discardableResult
+    func serialized(_ body: String = "") throws -> Owned { try Owned(try ask("POST", "/transitions/serialize", body)) }
+
+    /// Every transition that is remembered.
+    func transitions() throws -> [JSON] {
+        try #require(try ask("GET", "/transitions?limit=1000").body["transitions"]).elements
+    }
+}
+
+/// What an owner knows of its transition.
+struct Owned {
+    let id: String
+    let token: String
+    let answer: Answer
+
+    init(_ answer: Answer) throws {
+        id = try #require(answer.body["id"]?.text, "\(answer.body)")
+        token = try #require(answer.body["token"]?.text, "\(answer.body)")
+        self.answer = answer
+    }
+
+    /// A body that acts on it.
+    func acting(_ more: String = "") -> String {
+        #"{"id": "\#(id)", "token": "\#(token)"\#(more.isEmpty ? "" : ", " + more)}"#
+    }
+}
+
+extension RecordingExchange {
+    /// The one answer that was given.
+    func answer(sourceLocation: SourceLocation = #_sourceLocation) throws -> Answer {
+        let responses = responses
+        try #require(responses.count == 1, "there were \(responses.count) answers", sourceLocation: sourceLocation)
+        return try Answer(responses[0], sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,95 @@
+import ArbiterTestKit
+import Glibc
+import Testing
+
+extension Integration {
+    /// The same request again, because nobody knows whether the first arrived.
+    @Suite struct Idempotency {
+        private let directory: TemporaryDirectory
+        private let daemon: DaemonProcess
+        private let client: WireClient
+
+        init() throws {
+            directory = try TemporaryDirectory()
+            daemon = try DaemonProcess(in: directory)
+            client = try daemon.connect()
+        }
+
+        private func ask(
+            _ verb: String, key: String, _ body: JSONValue = ["client": "view"], over client: WireClient? = nil
+        ) throws -> WireResponse {
+            try (client ?? self.client).post("/transitions/\(verb)", body, headers: ["Idempotency-Key: \(key)"])
+        }
+
+        @Test(arguments: ["start", "serialize"])
+        func `the same key and body give the same transition and token`(verb: String) throws {
+            let first = try ask(verb, key: "key")
+            let again = try ask(verb, key: "key")
+            #expect([first.status, again.status] == [201, 201])
+            #expect(first["token"].string != nil)
+            for name in ["id", "token", "fence"] { #expect(again[name] == first[name]) }
+            #expect(try client.transitions().count == 1)
+            #expect(try ask(verb, key: "another").status == (verb == "start" ? 409 : 202))
+        }
+
+        @Test func `a ticket is the same ticket, and at its end the same end`() throws {
+            let holder = try client.start()
+            let ticket = try ask("serialize", key: "key")
+            let again = try ask("serialize", key: "key")
+            #expect([ticket.status, again.status] == [202, 202])
+            #expect(again["id"] == ticket["id"])
+            #expect(again["token"] == ticket["token"])
+            #expect(again["position"].integer == 1)
+            #expect(try client.end(ticket, ["outcome": "cancelled"]).status == 200)
+            let ended = try ask("serialize", key: "key")
+            #expect(ended.status == 200)
+            #expect(ended["id"] == ticket["id"])
+            #expect(ended["outcome"] == "cancelled")
+            #expect(try client.end(holder).status == 200)
+        }
+
+        @Test func `another body, or another call, with the same key is refused`() throws {
+            let first = try ask("start", key: "key")
+            for (verb, body) in [
+                ("start", ["client": "another"]), ("start", [:]), ("start", ["client": "view", "leaseSeconds": 11]),
+                ("start", ["client": "view", "scene": "other"]), ("serialize", ["client": "view"]),
+            ] as [(String, JSONValue)] {
+                let refused = try ask(verb, key: "key", body)
+                #expect(refused.status == 422, "\(verb) \(body)")
+                #expect(refused["code"] == "idempotency-key-reused")
+            }
+            #expect(try client.transitions().count == 1)
+            #expect(try client.record(of: first["id"])["state"] == "running")
+        }
+
+        @Test func `a key is known after a crash too`() throws {
+            let first = try ask("start", key: "key")
+            daemon.signal(SIGKILL)
+            try daemon.waitForExit()
+            let second = try DaemonProcess(listen: "127.0.0.1:\(daemon.port)", in: directory)
+            let client = try second.connect()
+            let again = try ask("start", key: "key", over: client)
+            #expect(again.status == 201)
+            for name in ["id", "token", "fence"] { #expect(again[name] == first[name]) }
+            #expect(try ask("start", key: "key", ["client": "another"], over: client).status == 422)
+            #expect(try ask("serialize", key: "key", over: client).status == 422)
+            #expect(try client.end(first).status == 200)
+            #expect(try client.transitions().count == 1)
+        }
+
+        @Test(arguments: ["", "two words", "ünï", String(repeating: "k", count: 256)])
+        func `a key that is none is refused`(key: String) throws {
+            let refused = try ask("start", key: key)
+            #expect(refused.status == 400)
+            #expect(refused["code"] == "invalid-field")
+            #expect(try client.transitions() == [])
+        }
+
+        @Test func `the longest key is one`() throws {
+            let key = String(repeating: "~", count: 255)
+            let first = try ask("start", key: key)
+            #expect(first.status == 201)
+            #expect(try ask("start", key: key)["id"] == first["id"])
+        }
+    }
+}

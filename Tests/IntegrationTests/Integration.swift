@@ -1,0 +1,70 @@
+internal import ArbiterTestKit
+internal import Testing
+
+/// Tests with the real daemon, over real sockets, with real processes: one after the other, since they are about time.
+@Suite(.serialized) enum Integration {}
+
+// MARK: - What a client says, in a word
+
+extension WireClient {
+    func post(_ path: String, _ body: JSONValue = [:], headers: [String] = []) throws -> WireResponse {
+        try request("POST", path, headers: headers, body: body.text)
+    }
+
+    func get(_ path: String, headers: [String] = []) throws -> WireResponse {
+        try request("GET", path, headers: headers)
+    }
+
+    func start(_ body: JSONValue = [:]) throws -> WireResponse {
+        try post("/transitions/start", body)
+    }
+
+    func serialize(_ body: JSONValue = [:]) throws -> WireResponse {
+        try post("/transitions/serialize", body)
+    }
+
+    /// Takes a place in the queue, and leaves the answer for later.
+    func park(_ body: JSONValue = [:], wait: Double = 60) throws {
+        try send("POST", "/transitions/serialize", body: body.adding(["wait": .number(wait)]).text)
+    }
+
+    func end(_ transition: WireResponse, _ more: JSONValue = [:]) throws -> WireResponse {
+        try post("/transitions/end", transition.credentials.adding(more))
+    }
+
+    /// A stranger's wait for the end of a transition.
+    func awaitEnd(of id: JSONValue, wait: Int = 15) throws -> WireResponse {
+        try get("/transitions/await?id=\(id.string ?? "")&until=ended&wait=\(wait)")
+    }
+
+    func record(of id: JSONValue) throws -> WireResponse {
+        try get("/transitions/\(id.string ?? "")")
+    }
+
+    /// The transitions of a scene, in request order.
+    func transitions(in scene: String = "main", _ filter: String = "") throws -> [JSONValue] {
+        try get("/transitions?scene=\(scene)&limit=1000\(filter)")["transitions"].elements
+    }
+
+    /// How many tickets wait in a scene; asked of the list, which is short.
+    func queuedCount(in scene: String = "main") throws -> Int? {
+        try get("/scenes")["scenes"].elements.first { $0["name"].string == scene }?["queuedCount"].integer
+    }
+
+    /// Waits until so many tickets wait in a scene.
+    func isQueueLong(_ count: Int, in scene: String = "main") throws -> Bool {
+        try eventually { try queuedCount(in: scene) == count }
+    }
+}
+
+extension WireResponse {
+    /// What its owner acts on a transition with.
+    var credentials: JSONValue { ["id": self["id"], "token": self["token"]] }
+}
+
+extension JSONValue {
+    /// How a transition ended, as `outcome/reason`.
+    var ending: String {
+        [self["outcome"], self["reason"]].compactMap(\.string).joined(separator: "/")
+    }
+}

@@ -1,0 +1,144 @@
+internal import ArbiterTestKit
+internal import Glibc
+internal import Testing
+
+extension Integration {
+    /// What the daemon says when it starts, or does not.
+    @Suite struct StartingTheDaemon {
+        /// Runs a daemon that is expected to end by itself, and gives its exit code and what it said.
+        private func run(
+            _ arguments: [String], environment: [String: String] = [:]
+        ) throws -> (status: Termination, output: String, errors: String) {
+            let process = try ChildProcess("arbiterd", arguments, environment: environment)
+            let status = try process.waitForExit()
+            return (status, process.restOfOutput, process.standardError)
+        }
+
+        private func expectOneLine(_ errors: String, containing part: String) {
+            #expect(errors.hasPrefix("arbiterd: "))
+            #expect(errors.contains(part))
+            #expect(errors.split(separator: "\n", omittingEmptySubsequences: false).count == 2)
+            #expect(errors.hasSuffix("\n"))
+        }
+
+        @Test func `a port in use is said in one line`() throws {
+            let first = try DaemonProcess()
+            let second = try run(["--listen", "127.0.0.1:\(first.port)"])
+            #expect(second.status == .exited(EX_UNAVAILABLE))
+            #expect(second.output == "")
+            expectOneLine(second.errors, containing: "cannot listen on 127.0.0.1:\(first.port): Address already in use")
+            #expect(try first.connect().get("/livez").status == 200)
+        }
+
+        @Test(arguments: [
+            ["--nonsense"], ["--listen"], ["--listen", "nowhere"], ["--listen", "127.0.0.1:65536"],
+            ["--listen", "127.0.0.1:http"], ["--max-parked", "0"], ["--max-parked", "many"], ["--threads", "0"],
+            ["--log-level", "loud"], ["--log-format", "xml"], ["argument"],
+        ])
+        func `a bad option is said in one line`(arguments: [String]) throws {
+            let ended = try run(arguments)
+            #expect(ended.status == .exited(EX_USAGE))
+            #expect(ended.output == "")
+            expectOneLine(ended.errors, containing: "--help")
+        }
+
+        @Test(arguments: ["0.0.0.0:0", "[::]:0"])
+        func `beyond loopback it listens only when told to insecurely`(address: String) throws {
+            let refused = try run(["--listen", address])
+            #expect(refused.status == .exited(EX_CONFIG))
+            expectOneLine(refused.errors, containing: "--insecure")
+        }
+
+        @Test func `a host that cannot be is not found`() throws {
+            // Longer than any label of a name may be, so that nobody has to be asked.
+            let ended = try run(["--listen", String(repeating: "x", count: 64) + ".invalid:0"])
+            #expect(ended.status == .exited(EX_NOHOST))
+            expectOneLine(ended.errors, containing: "cannot find the address of xxx")
+        }
+
+        @Test(arguments: [("--version", "0."), ("--help", "USAGE: arbiterd"), ("-h", "--max-parked")])
+        func `help and version are answers, not failures`(option: String, part: String) throws {
+            let ended = try run([option])
+            #expect(ended.status == .exited(0))
+            #expect(ended.output.contains(part))
+            #expect(ended.errors == "")
+        }
+
+        @Test func `the environment says what the command line does not`() throws {
+            let environment = [
+                "ARBITERD_LISTEN": "127.0.0.1:0", "ARBITERD_MAX_PARKED": "1", "ARBITERD_LOG_FORMAT": "json",
+                "ARBITERD_LOG_LEVEL": "debug", "ARBITERD_INSECURE": "no",
+            ]
+            let daemon = try DaemonProcess(environment: environment, listen: nil)
+            let client = try daemon.connect()
+            let waiter = try daemon.connect()
+            _ = try client.start()
+            try waiter.park()
+            try #require(try client.isQueueLong(1))
+            #expect(try client.serialize(["wait": 60]).status == 503)
+            let line = try #require(daemon.log.split(separator: "\n").first)
+            #expect(JSONValue(line.utf8)?["level"] == "debug")
+        }
+
+        @Test func `the command line counts more than the environment`() throws {
+            let environment = ["ARBITERD_LISTEN": "nowhere", "ARBITERD_MAX_PARKED": "1"]
+            #expect(try run([], environment: environment).status == .exited(EX_USAGE))
+            let listening = ["ARBITERD_LISTEN": "0.0.0.0:0", "ARBITERD_MAX_PARKED": "1"]
+            let daemon = try DaemonProcess(["--max-parked", "2"], environment: listening)
+            let client = try daemon.connect()
+            let waiters = [try daemon.connect(), try daemon.connect()]
+            _ = try client.start()
+            for waiter in waiters { try waiter.park() }
+            try #require(try client.isQueueLong(2))
+        }
+
+        @Test(arguments: [
+            ["ARBITERD_INSECURE": "maybe"], ["ARBITERD_MAX_PARKED": ""], ["ARBITERD_LOG_LEVEL": "loud"],
+        ])
+        func `a bad variable is said in one line`(environment: [String: String]) throws {
+            let ended = try run(["--listen", "127.0.0.1:0"], environment: environment)
+            #expect(ended.status == .exited(EX_USAGE))
+            #expect(ended.errors.split(separator: "\n").count == 1)
+        }
+
+        @Test(arguments: ["text", "json"])
+        func `the log tells no token, however much it tells`(format: String) throws {
+            let daemon = try DaemonProcess(["--log-level", "trace", "--log-format", format])
+            let client = try daemon.connect()
+            let waiter = try daemon.connect()
+            let held = try client.start(["client": "\"quoted\"\\ and ünïcode"])
+            let ticket = try client.serialize(["ticketSeconds": 60])
+            try waiter.send("POST", "/transitions/await", body: ticket.credentials.text)
+            let token = try #require(held["token"].string)
+            _ = try client.post("/transitions/renew", held.credentials)
+            _ = try client.get("/transitions/await?id=\(held["id"].string ?? "")&token=\(token)")
+            _ = try client.post("/transitions/end", ["id": ticket["id"], "token": held["token"]])
+            _ = try client.post("/transitions/end?token=\(token)", held.credentials)
+            _ = try client.end(held)
+            #expect(try waiter.receive()["state"] == "running")
+            daemon.signal(SIGTERM)
+            #expect(try daemon.waitForExit() == .exited(0))
+
+            let log = daemon.log
+            #expect(log.contains("/transitions/serialize"))
+            for token in [held["token"], ticket["token"]] {
+                let token = try #require(token.string)
+                #expect(!log.contains(token))
+            }
+            guard format == "json" else { return }
+            for line in log.split(separator: "\n") {
+                let entry = try #require(JSONValue(line.utf8), "\(line)")
+                #expect(entry.names.isSuperset(of: ["time", "level", "logger", "message"]))
+            }
+        }
+
+        @Test func `a terminal that shows the log is told nothing by a request`() throws {
+            let daemon = try DaemonProcess(["--log-level", "debug"])
+            #expect(try daemon.connect().get("/\u{1b}[2J\u{9b}2J").status == 404)
+            #expect(try daemon.connect().request("\u{1b}", "/livez").status == 405)
+            #expect(daemon.log.contains("GET /?[2J?2J 404"))
+            #expect(daemon.log.contains("? /livez 405"))
+            #expect(!daemon.log.contains("\u{1b}"))
+        }
+    }
+}

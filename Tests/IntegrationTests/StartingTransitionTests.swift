@@ -1,0 +1,102 @@
+internal import ArbiterTestKit
+internal import Testing
+
+extension Integration {
+    /// What two people with two terminals see.
+    @Suite struct StartingATransition {
+        let daemon: DaemonProcess
+        let left: WireClient
+        let right: WireClient
+
+        init() throws {
+            daemon = try DaemonProcess()
+            left = try daemon.connect()
+            right = try daemon.connect()
+        }
+
+        @Test func `the second start is refused, and told who is in the way`() throws {
+            let first = try left.start(["client": "left"])
+            #expect(first.status == 201)
+            #expect(first["state"] == "running")
+
+            let refused = try right.start(["client": "right"])
+            #expect(refused.status == 409)
+            #expect(refused.header("Content-Type") == "application/problem+json; charset=utf-8")
+            #expect(refused["code"] == "busy")
+            #expect(refused["holder"]["client"] == "left")
+            #expect(refused["holder"]["id"] == first["id"])
+            #expect(refused["holder"]["since"] == first["grantedAt"])
+            #expect(refused["holder"]["since"].string?.hasSuffix("Z") == true)
+            #expect(refused["blockers"] == [first["id"]])
+            #expect(!refused.text.contains(first["token"].string ?? "a token"))
+        }
+
+        @Test func `after the end the next start is granted, with a greater fence`() throws {
+            let first = try left.start()
+            #expect(try right.start().status == 409)
+            let ended = try left.end(first)
+            #expect(ended.status == 200)
+            #expect(ended.json.ending == "completed")
+            let second = try right.start()
+            #expect(second.status == 201)
+            #expect(try #require(second["fence"].integer) > #require(first["fence"].integer))
+        }
+
+        @Test func `an empty body asks for the main scene`() throws {
+            let started = try left.request("POST", "/transitions/start")
+            #expect(started.status == 201)
+            #expect(started["scene"] == "main")
+            #expect(try right.start(["scene": "main"]).status == 409)
+        }
+
+        @Test func `scenes do not stand in each other's way`() throws {
+            #expect(try left.start(["scene": "window-1"]).status == 201)
+            #expect(try right.start(["scene": "window-2"]).status == 201)
+            let scenes = try left.get("/scenes")["scenes"].elements
+            #expect(scenes.map { $0["name"] } == ["window-1", "window-2"])
+            #expect(scenes.map { $0["runningCount"] } == [1, 1])
+        }
+
+        @Test func `a start does not overtake a ticket that waits`() throws {
+            let holder = try left.start()
+            let ticket = try left.serialize()
+            #expect(ticket.status == 202)
+            #expect(try left.end(holder).status == 200)
+            let refused = try right.start()
+            #expect(refused.status == 409)
+            #expect(refused["holder"]["id"] == ticket["id"])
+        }
+
+        @Test func `repeating an end is fine, contradicting it is not, and nobody else may end`() throws {
+            let first = try left.start()
+            let stranger: JSONValue = ["token": "00000000000000000000000000000000"]
+            let forbidden = try right.end(first, stranger)
+            #expect(forbidden.status == 403)
+            #expect(forbidden["code"] == "wrong-token")
+            #expect(try left.record(of: first["id"])["state"] == "running")
+
+            let ended = try left.end(first, ["outcome": "cancelled"])
+            #expect(ended.json.ending == "cancelled")
+            #expect(try left.end(first, ["outcome": "cancelled"]).json == ended.json)
+            let contradicted = try left.end(first)
+            #expect(contradicted.status == 409)
+            #expect(contradicted["code"] == "already-ended")
+            #expect(contradicted["transition"]["outcome"] == "cancelled")
+        }
+
+        @Test func `a renewed lease lasts`() throws {
+            let first = try left.start(["leaseSeconds": 1])
+            let watcher = try daemon.connect()
+            try watcher.send("GET", "/transitions/await?id=\(first["id"].string ?? "")&until=ended&wait=15")
+            // Renewed for longer than the lease, by the daemon's own clock: a stranger's waits.
+            for _ in 0..<6 {
+                let renewed = try left.post("/transitions/renew", first.credentials)
+                #expect(renewed.status == 200)
+                let waited = try right.get("/transitions/await?id=\(first["id"].string ?? "")&until=ended&wait=0.25")
+                #expect(waited["state"] == "running")
+            }
+            #expect(!watcher.hasAnswer)
+            #expect(try watcher.receive().json.ending == "expired/lease")
+        }
+    }
+}

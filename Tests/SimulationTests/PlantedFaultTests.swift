@@ -1,0 +1,98 @@
+import ArbiterSimulation
+import Testing
+
+/// A check that cannot fail is worth nothing: each fault has to be found, by the checker that is there for it.
+struct PlantedFaultTests {
+    /// How many steps a fault may go unnoticed.
+    private static let patience = 20_000
+
+    @Test(arguments: UInt64(1)...3)
+    func `a ticket that overtakes another is found`(seed: UInt64) throws {
+        try expect([.oracle, .order], of: .overtakingQueue, seed: seed, comparingReplays: false)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `a restart that leaves out commands is found`(seed: UInt64) throws {
+        try expect([.replay], of: .skippedReplay, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `what clients saw is enough to find a restart that leaves out commands`(seed: UInt64) throws {
+        try expect([.promise, .life], of: .skippedReplay, seed: seed, comparingReplays: false)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `a fence that is given again is found`(seed: UInt64) throws {
+        try expect([.fence, .exclusion], of: .repeatedFence, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `an answer that is not yet committed is found`(seed: UInt64) throws {
+        try expect([.promise], of: .answerBeforeCommit, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `an end that is not in the journal is found`(seed: UInt64) throws {
+        try expect([.replay], of: .forgottenEnd, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `what clients saw is enough to find an end that is not in the journal`(seed: UInt64) throws {
+        try expect([.promise, .replay, .life], of: .forgottenEnd, seed: seed, comparingReplays: false)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `a transition that holds on after its end is found`(seed: UInt64) throws {
+        try expect([.oracle, .life], of: .unappliedEnd, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `a token that is not looked at is found`(seed: UInt64) throws {
+        try expect([.reply], of: .blindToken, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `a request that is not known again is found`(seed: UInt64) throws {
+        try expect([.reply], of: .lostKey, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `an await that is never told is found`(seed: UInt64) throws {
+        try expect([.wake], of: .lostWake, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `an await that is told twice is found`(seed: UInt64) throws {
+        try expect([.wake], of: .repeatedWake, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `a lease that is taken away early is found`(seed: UInt64) throws {
+        try expect([.exclusion], of: .hastyExpiry, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `a deadline that nobody notices is found`(seed: UInt64) throws {
+        try expect([.wake, .decision], of: .missedDeadline, seed: seed)
+    }
+
+    private func expect(
+        _ rules: Set<Rule>, of fault: Fault, seed: UInt64, comparingReplays: Bool = true,
+        at location: SourceLocation = #_sourceLocation
+    ) throws {
+        var configuration = Configuration()
+        configuration.fault = fault
+        if fault == .repeatedFence { configuration.machineDeathRarity = 1 }
+        configuration.comparesReplays = comparingReplays
+        var simulation = Simulation(seed: seed, configuration: configuration)
+        do throws(Violation) {
+            try simulation.run(steps: Self.patience)
+        } catch {
+            print("\(fault.rawValue), seed \(seed): \(error.rule.rawValue) after \(error.step) steps")
+            #expect(rules.contains(error.rule), "\(error)", sourceLocation: location)
+            #expect(error.transcript.isEmpty == false, sourceLocation: location)
+            return
+        }
+        Issue.record("\(fault.rawValue), seed \(seed): not found", sourceLocation: location)
+    }
+}

@@ -1,0 +1,48 @@
+import ArbiterSimulation
+import Testing
+
+/// Whole histories; a failure prints its seed, and `make simulate SEED=` runs it again.
+struct SimulationTests {
+    @Test func `no history breaks a rule, and together they leave nothing out`() throws {
+        var total = Statistics()
+        for seed in UInt64(1)...20 {
+            var simulation = Simulation(seed: seed)
+            try simulation.run(steps: 2_000)
+            total.add(simulation.statistics)
+        }
+        for figure in Statistics.Figure.allCases {
+            #expect(total[figure] > 0, "\(figure.rawValue)")
+        }
+    }
+
+    @Test func `a history that nobody has seen before breaks no rule`() throws {
+        let seed = UInt64(UInt32.random(in: .min ... .max))
+        print("simulated: make simulate SEED=\(seed) STEPS=4000")
+        var simulation = Simulation(seed: seed)
+        try simulation.run(steps: 4_000)
+    }
+
+    @Test func `the same seed is the same history`() throws {
+        var first = Simulation(seed: 7)
+        var second = Simulation(seed: 7)
+        var other = Simulation(seed: 8)
+        for _ in 0..<1_500 {
+            try first.step()
+            try second.step()
+            try other.step()
+            try #require(first.digest == second.digest)
+        }
+        #expect(first.digest != other.digest)
+    }
+
+    @Test func `a jump of the wall clock changes nothing but timestamps`() throws {
+        var jumping = Simulation(seed: 9)
+        var configuration = Configuration()
+        configuration.jumpsWallClock = false
+        var steady = Simulation(seed: 9, configuration: configuration)
+        try jumping.run(steps: 2_000)
+        try steady.run(steps: 2_000)
+        #expect(jumping.statistics[.wallClockJumps] > 0)
+        #expect(jumping.digest == steady.digest)
+    }
+}
