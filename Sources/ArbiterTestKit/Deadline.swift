@@ -29,7 +29,7 @@ struct Deadline {
 /// Asks again and again until the answer is yes; every question should be one that takes a while, such as a request.
 ///
 /// - Returns: whether the answer ever was yes.
-package func eventually(within limit: Duration = .seconds(20), _ isTrue: () throws -> Bool) rethrows -> Bool {
+package func eventually(within limit: Duration = .seconds(60), _ isTrue: () throws -> Bool) rethrows -> Bool {
     let deadline = Deadline(after: limit)
     repeat {
         if try isTrue() { return true }

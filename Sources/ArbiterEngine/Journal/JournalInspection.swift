@@ -30,9 +30,7 @@ package struct JournalInspection: Sendable {
         }
         self.size = size
         do {
-            var configuration = Configuration()
-            configuration.readonly = true
-            let database = try DatabaseQueue(path: path, configuration: configuration)
+            let database = try DatabaseQueue(path: path, configuration: SQLiteJournal.configuration(readOnly: true))
             let (found, form, life, torn) = try database.read { database in
                 try SQLiteJournal.checkForm(of: database, at: path)
                 let life = try Row.fetchOne(database, sql: "SELECT durability, closed FROM life")

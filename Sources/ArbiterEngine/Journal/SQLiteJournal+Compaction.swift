@@ -28,9 +28,7 @@ extension SQLiteJournal {
 
     private func replayed(through sequence: UInt64) throws(JournalError) -> JournalSnapshot {
         do {
-            var configuration = Configuration()
-            configuration.readonly = true
-            let reading = try DatabaseQueue(path: path, configuration: configuration)
+            let reading = try DatabaseQueue(path: path, configuration: Self.configuration(readOnly: true))
             let found = try reading.read { try Self.read($0, path: path, through: sequence) }
             try reading.close()
             let machine = try ArbiterStateMachine(replaying: found.snapshot, found.records)

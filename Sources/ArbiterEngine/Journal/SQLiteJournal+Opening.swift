@@ -58,6 +58,16 @@ extension SQLiteJournal {
         Glibc.close(descriptor)
     }
 
+    /// How a connection is opened, whatever it is for.
+    ///
+    /// Whoever closes one locks the file for a moment against those who come; who locks it for longer is in the way.
+    static func configuration(readOnly: Bool) -> Configuration {
+        var configuration = Configuration()
+        configuration.readonly = readOnly
+        configuration.busyMode = .timeout(busySeconds)
+        return configuration
+    }
+
     /// Opens the database for writing, with every commit waiting for the disk.
     ///
     /// What is there is not touched, so that a journal which turns out to be damaged stays as it was found.
@@ -65,10 +75,7 @@ extension SQLiteJournal {
     /// - Returns: it, and whether the last records may be missing.
     static func open(_ path: String, boot: String) throws(JournalError) -> (DatabaseQueue, isIncomplete: Bool) {
         do {
-            var configuration = Configuration()
-            // Somebody else may look at the file; who writes it for longer is in the way.
-            configuration.busyMode = .timeout(busySeconds)
-            let database = try DatabaseQueue(path: path, configuration: configuration)
+            let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
             let isIncomplete = try database.writeWithoutTransaction { database in
                 try checkForm(of: database, at: path)
                 try database.execute(sql: "PRAGMA journal_mode = WAL")

@@ -51,6 +51,8 @@ package final class SQLiteJournal: Journal {
         /// Up to which sequence batches are still there that the snapshot made superfluous.
         var superfluous: UInt64 = 0
         var isCompacting = false
+        /// Something waits for its turn between two commits.
+        var isInterrupted = false
     }
 
     /// Opens the journal of a directory, or begins one there.
@@ -94,7 +96,11 @@ package final class SQLiteJournal: Journal {
         queue.sync { commitPending() }
         // Whatever compaction is under way finds it closed.
         compaction.sync {}
-        queue.sync { finish() }
+        queue.sync {
+            // The last groups, where a compaction came between them.
+            commitPending()
+            finish()
+        }
         lock.release()
     }
 }
@@ -122,6 +128,11 @@ extension SQLiteJournal {
             }
             committed(.success(batch.last))
             if isDue { compact(through: batch.last) }
+            // Under endless load the next group is always there: what waits would never have its turn.
+            if state.withLock({ $0.isInterrupted }) {
+                queue.async { self.commitPending() }
+                return
+            }
         }
     }
 
@@ -186,6 +197,10 @@ extension SQLiteJournal {
 
     /// Runs on the queue that commits, between two commits.
     func betweenCommits(_ body: @escaping @Sendable () -> Void) {
-        queue.async(execute: body)
+        state.withLock { $0.isInterrupted = true }
+        queue.async {
+            self.state.withLock { $0.isInterrupted = false }
+            body()
+        }
     }
 }

@@ -30,7 +30,7 @@ struct SQLiteJournalCompactionTests {
             #expect(
                 try eventually {
                     try directory.number("SELECT max(sequence) FROM snapshot") == Int(record.sequence)
-                })
+                }, "the journal's complaints: \(directory.log[.error])")
             #expect(try directory.number("SELECT count(*) FROM snapshot") == 1)
             #expect(try directory.number("SELECT coalesce(sum(last - first + 1), 0) FROM batch") <= 2 * Self.between)
         }
@@ -40,6 +40,28 @@ struct SQLiteJournalCompactionTests {
         #expect(contents.snapshot?.sequence == 3000)
         #expect(contents.records.isEmpty)
         #expect(try state(of: contents) == life.machine.snapshot())
+    }
+
+    @Test func `people who look at the file all the while do not keep it from being compacted`() async throws {
+        let directory = try JournalDirectory()
+        let life = RecordedLife(seed: 5, records: 3000)
+        let journal = try directory.open(recordsBetweenSnapshots: Self.between)
+        let commits = Commits(of: journal)
+        let isOver = Guarded(false)
+        async let looks = Task.detached {
+            var count = 0
+            while !isOver.withLock({ $0 }) { count += try directory.number("SELECT count(*) FROM snapshot") }
+            return count
+        }.value
+        for record in life.records {
+            _ = journal.append(record)
+            try commits.wait(for: record.sequence)
+        }
+        journal.close()
+        isOver.withLock { $0 = true }
+        _ = try await looks
+        #expect(directory.log[.error] == [])
+        #expect(try directory.number("SELECT max(sequence) FROM snapshot") > 0)
     }
 
     @Test func `nothing is deleted under a snapshot that could not be written`() throws {

@@ -69,7 +69,9 @@ struct JournalDirectory {
     }
 
     func number(_ question: String) throws -> Int {
-        let database = try DatabaseQueue(path: file)
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        let database = try DatabaseQueue(path: file, configuration: configuration)
         let number = try database.read { try Int.fetchOne($0, sql: question) }
         try database.close()
         return number ?? 0
