@@ -40,9 +40,29 @@ package struct ClientName: Hashable, Sendable, CustomStringConvertible {
 
     /// - Returns: `nil` if the text is empty, too long or holds a control character.
     package init?(_ text: String) {
-        guard text.isIdentifier(upTo: Limits.clientNameBytes, allowing: { _ in true }),
-            text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
-        else { return nil }
+        guard text.isPlain(upTo: Limits.clientNameBytes) else { return nil }
+        description = text
+    }
+}
+
+/// The name of a kind of animation: 1 to 128 bytes without control characters.
+package struct TransitionTypeName: Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    /// - Returns: `nil` if the text is empty, too long or holds a control character.
+    package init?(_ text: String) {
+        guard text.isPlain(upTo: Limits.transitionTypeBytes) else { return nil }
+        description = text
+    }
+}
+
+/// The name of a segue, unique among those of its source: 1 to 128 bytes without control characters.
+package struct SegueIdentifier: Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    /// - Returns: `nil` if the text is empty, too long or holds a control character.
+    package init?(_ text: String) {
+        guard text.isPlain(upTo: Limits.segueIdentifierBytes) else { return nil }
         description = text
     }
 }
@@ -140,6 +160,34 @@ package struct Fence: Hashable, Sendable, Comparable {
     }
 }
 
+/// An event's place among those of its scene, which grows by one.
+///
+/// A scene that is made begins behind every number that was ever given, so that none means two events.
+package struct EventNumber: Hashable, Sendable, Comparable {
+    package let rawValue: UInt64
+
+    package init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    package static func < (left: EventNumber, right: EventNumber) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// How often a scene's hierarchy has changed since the scene was made.
+package struct Revision: Hashable, Sendable, Comparable {
+    package let rawValue: UInt64
+
+    package init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    package static func < (left: Revision, right: Revision) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
 /// A transition's place in request order, counted over all scenes from 1.
 package struct RequestOrder: Hashable, Sendable, Comparable {
     package let rawValue: UInt64
@@ -167,6 +215,11 @@ package struct WaiterID: Hashable, Sendable, Comparable {
 }
 
 extension String {
+    fileprivate func isPlain(upTo limit: Int) -> Bool {
+        isIdentifier(upTo: limit) { _ in true }
+            && unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    }
+
     fileprivate func isIdentifier(upTo limit: Int, allowing isAllowed: (UInt8) -> Bool) -> Bool {
         let bytes = utf8
         return !bytes.isEmpty && bytes.count <= limit && bytes.allSatisfy(isAllowed)

@@ -10,6 +10,28 @@ package struct Limits: Hashable, Sendable {
     package static let clientNameBytes = 128
     package static let idempotencyKeyBytes = 255
 
+    package static let transitionTypeBytes = 128
+    package static let segueIdentifierBytes = 128
+
+    // MARK: Hierarchies and storyboards
+
+    /// Controllers in one scene.
+    package static let controllers = 10_000
+    /// Controllers on the longest way down, the topmost included.
+    package static let hierarchyDepth = 1_000
+    package static let segues = 1_000
+    package static let transitionTypes = 1_000
+    /// Controllers in a scope's list.
+    package static let scopeControllers = 64
+    package static let expectations = 16
+
+    // MARK: Animations
+
+    package static let animationDurations = Duration.zero...Duration.seconds(3600)
+    package static let defaultAnimation = Duration.milliseconds(350)
+    package static let completionSpeed = 1_000.0
+    package static let userInfoBytes = 4096
+
     // MARK: Durations a request may ask for
 
     /// The longest is also how long nothing is granted after the machine died under a journal that cannot be trusted.

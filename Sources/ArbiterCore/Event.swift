@@ -1,0 +1,31 @@
+/// Something that happened in a scene, for whoever follows it.
+package struct SceneEvent: Hashable, Sendable {
+    package let scene: SceneName
+    /// Its place among the scene's events; `nil` for what is momentary and told only to those who listen now.
+    package let number: EventNumber?
+    package let timestamp: Timestamp
+    package let kind: Kind
+
+    package init(scene: SceneName, number: EventNumber?, timestamp: Timestamp, kind: Kind) {
+        self.scene = scene
+        self.number = number
+        self.timestamp = timestamp
+        self.kind = kind
+    }
+
+    package enum Kind: Hashable, Sendable {
+        /// A transition has come to another point of its life.
+        case transition(Stage, TransitionView)
+        /// A controller's view comes or goes.
+        case appearance(AppearanceEvent, TransitionID)
+        /// The hierarchy is another one: by a transition, or else by a declaration.
+        case hierarchyChanged(Revision, by: TransitionID?, inserted: [ControllerID], removed: [ControllerID])
+    }
+
+    /// The points of a transition's life that are told.
+    package enum Stage: String, Hashable, Sendable, CaseIterable {
+        case queued
+        case running
+        case ended
+    }
+}

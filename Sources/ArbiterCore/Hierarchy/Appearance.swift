@@ -1,0 +1,25 @@
+/// A view's word that it comes or goes: UIKit's `viewWillAppear` and its kin.
+package struct AppearanceEvent: Hashable, Sendable {
+    package let controller: ControllerID
+    package let change: Change
+
+    package init(_ controller: ControllerID, _ change: Change) {
+        self.controller = controller
+        self.change = change
+    }
+
+    package enum Change: String, Hashable, Sendable, CaseIterable {
+        case willAppear
+        case didAppear
+        case willDisappear
+        case didDisappear
+    }
+}
+
+/// In which order UIKit tells the views that come and the views that go.
+package enum AppearanceOrder: Hashable, Sendable {
+    /// Those that go first, at the beginning and at the end: pushes, pops, selections.
+    case goingFirst
+    /// Those that go first at the beginning, those that come first at the end: presentations and dismissals.
+    case crossed
+}

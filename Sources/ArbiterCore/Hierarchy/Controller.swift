@@ -1,0 +1,97 @@
+/// A node of a hierarchy: one view controller.
+package struct Controller: Hashable, Sendable {
+    package let id: ControllerID
+    package internal(set) var content: Content
+    /// What it really presents.
+    package internal(set) var presented: ControllerID?
+    /// How it is presented, where it is.
+    package let presentationStyle: PresentationStyle
+    /// Whether `currentContext` presentations of what is at it or below are its own to present.
+    package let definesPresentationContext: Bool
+    /// The type of the transition that brought it in, which a pop or dismiss uses again.
+    package internal(set) var introTransitionType: TransitionTypeName?
+    /// The container it is in, or the controller that really presents it; `nil` at the top.
+    package internal(set) var parent: ControllerID?
+
+    package init(
+        id: ControllerID,
+        content: Content = .view,
+        presented: ControllerID? = nil,
+        presentationStyle: PresentationStyle = .fullScreen,
+        definesPresentationContext: Bool = false,
+        introTransitionType: TransitionTypeName? = nil
+    ) {
+        self.id = id
+        self.content = content
+        self.presented = presented
+        self.presentationStyle = presentationStyle
+        self.definesPresentationContext = definesPresentationContext
+        self.introTransitionType = introTransitionType
+    }
+
+    /// What a controller of each kind has in it.
+    package enum Content: Hashable, Sendable {
+        /// Nothing.
+        case view
+        /// A stack, of which the last is the top; only before its first push is it empty.
+        case navigation([ControllerID])
+        /// An ordered list, of which one is selected unless it is empty.
+        case tabs([ControllerID], selected: Int)
+        case split(Columns)
+    }
+
+    /// The columns of a split controller.
+    package struct Columns: Hashable, Sendable {
+        package internal(set) var primary: ControllerID
+        package internal(set) var secondary: ControllerID
+        package internal(set) var supplementary: ControllerID?
+        /// Only the primary is shown.
+        package let isCollapsed: Bool
+
+        package init(
+            primary: ControllerID, secondary: ControllerID, supplementary: ControllerID? = nil,
+            isCollapsed: Bool = false
+        ) {
+            self.primary = primary
+            self.secondary = secondary
+            self.supplementary = supplementary
+            self.isCollapsed = isCollapsed
+        }
+    }
+}
+
+/// The name of what a controller can be.
+package enum ControllerKind: String, Hashable, Sendable, CaseIterable {
+    case view
+    case navigation
+    case tabs
+    case split
+}
+
+/// How a controller is presented: UIKit's `UIModalPresentationStyle`.
+package enum PresentationStyle: String, Hashable, Sendable, CaseIterable {
+    case fullScreen
+    case overFullScreen
+    case pageSheet
+    case formSheet
+    case popover
+    case currentContext
+    case overCurrentContext
+
+    /// Whether the first one at or above the presenter that defines a presentation context presents, not the layer's
+    /// topmost.
+    package var seeksContext: Bool {
+        switch self {
+        case .currentContext, .overCurrentContext: true
+        case .fullScreen, .overFullScreen, .pageSheet, .formSheet, .popover: false
+        }
+    }
+
+    /// Whether what it is presented over is not visible any more.
+    package var coversPresenter: Bool {
+        switch self {
+        case .fullScreen, .currentContext: true
+        case .overFullScreen, .pageSheet, .formSheet, .popover, .overCurrentContext: false
+        }
+    }
+}

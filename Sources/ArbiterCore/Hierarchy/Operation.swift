@@ -1,0 +1,126 @@
+/// What a transition does to the hierarchy when it completes.
+///
+/// A controller that comes in is given as a hierarchy of its own: the node and whatever is in it.
+package indirect enum Operation: Hashable, Sendable {
+    case present(presenter: ControllerID, controller: Hierarchy)
+    case dismiss(ControllerID)
+    case push(navigation: ControllerID, controller: Hierarchy)
+    case pop(navigation: ControllerID)
+    case popTo(navigation: ControllerID, controller: ControllerID)
+    case popToRoot(navigation: ControllerID)
+    /// Those that are on the stack stay as they are; the others come in.
+    case setStack(navigation: ControllerID, controllers: [Hierarchy])
+    case select(tabs: ControllerID, Tab)
+    case showDetail(split: ControllerID, controller: Hierarchy)
+    case segue(source: ControllerID, SegueIdentifier)
+
+    /// One of the children of a `tabs` controller.
+    package enum Tab: Hashable, Sendable {
+        /// Counted from 0.
+        case index(Int)
+        case controller(ControllerID)
+    }
+}
+
+/// The name of an operation.
+package enum OperationType: String, Hashable, Sendable, CaseIterable {
+    case present
+    case dismiss
+    case push
+    case pop
+    case popTo
+    case popToRoot
+    case setStack
+    case select
+    case showDetail
+    case segue
+}
+
+extension Operation {
+    package var type: OperationType {
+        switch self {
+        case .present: .present
+        case .dismiss: .dismiss
+        case .push: .push
+        case .pop: .pop
+        case .popTo: .popTo
+        case .popToRoot: .popToRoot
+        case .setStack: .setStack
+        case .select: .select
+        case .showDetail: .showDetail
+        case .segue: .segue
+        }
+    }
+}
+
+/// Why the hierarchy does not allow an operation.
+package struct OperationRefusal: Error, Hashable, Sendable {
+    package let code: Code
+    /// UIKit's own words, where it has any.
+    package let detail: String
+
+    package enum Code: String, Hashable, Sendable, CaseIterable {
+        case unknownController = "unknown-controller"
+        /// The controller is not of the kind that the operation is for.
+        case wrongKind = "wrong-kind"
+        case alreadyPresenting = "already-presenting"
+        case notVisible = "not-visible"
+        case alreadyInHierarchy = "already-in-hierarchy"
+        case alreadyOnStack = "already-on-stack"
+        case cannotPushContainer = "cannot-push-container"
+        case notOnStack = "not-on-stack"
+        case indexOutOfRange = "index-out-of-range"
+        case notAChild = "not-a-child"
+        case unknownSegue = "unknown-segue"
+        /// The hierarchy would have more controllers, or a longer way down, than it may.
+        case hierarchyTooLarge = "hierarchy-too-large"
+    }
+}
+
+/// What an operation comes to in the hierarchy of a moment.
+package struct OperationPlan: Hashable, Sendable {
+    /// What is done, in this order.
+    let steps: [Step]
+    /// The controller that really presents, or presented until now.
+    package let presenter: ControllerID?
+    /// What comes in, as it was given: what is in it comes along, and is not listed.
+    package let inserted: [ControllerID]
+    /// What goes, in the order popped or dismissed: what is in it goes along, and is not listed.
+    package let removed: [ControllerID]
+    /// The controllers whose views disappear, each container before what is in it.
+    package let disappearing: [ControllerID]
+    /// The controllers whose views appear, each container before what is in it.
+    package let appearing: [ControllerID]
+    /// What it does in UIKit's eyes, on which the order of appearance depends.
+    package let appearanceOrder: AppearanceOrder
+    /// Whether it goes back: a pop, a dismissal or a lower tab.
+    package let isBackward: Bool
+    /// Whoever goes by it, and was brought in by a transition whose type is to be used again.
+    package let leaving: ControllerID?
+
+    /// One change of the tree.
+    enum Step: Hashable, Sendable {
+        case insert(Hierarchy, at: Place)
+        /// With everything in it and everything it presents.
+        case remove(ControllerID)
+        case select(tabs: ControllerID, index: Int)
+        /// The whole stack in its new order, once what comes is in and before what goes is out.
+        case arrange(navigation: ControllerID, stack: [ControllerID])
+    }
+
+    /// Where a controller comes in.
+    enum Place: Hashable, Sendable {
+        case top(ofNavigation: ControllerID)
+        case presented(by: ControllerID)
+        case primary(ofSplit: ControllerID)
+        case secondary(ofSplit: ControllerID)
+    }
+}
+
+/// What applying a plan did to the hierarchy.
+package struct HierarchyChange: Hashable, Sendable {
+    /// Every controller that has come in, in no order.
+    package let arrived: [ControllerID]
+    /// Every controller that has gone, in no order.
+    package let departed: [ControllerID]
+}

@@ -1,0 +1,134 @@
+/// The declared part of a scene: its hierarchy, its segues, its transition types and its defaults.
+package struct Storyboard: Hashable, Sendable {
+    /// As it was declared, and from then on as the transitions have made it.
+    package var hierarchy: Hierarchy
+    package private(set) var segues: [Segue]
+    package private(set) var transitionTypes: [TransitionType]
+    package var defaults: Defaults
+
+    private let segueIndices: [Segue.Key: Int]
+    private let typeIndices: [TransitionTypeName: Int]
+
+    /// - Throws: `StoryboardFault` if two segues of one source, or two types, share a name, or if there are too many.
+    package init(
+        hierarchy: Hierarchy = Hierarchy(), segues: [Segue] = [], transitionTypes: [TransitionType] = [],
+        defaults: Defaults = Defaults()
+    ) throws(StoryboardFault) {
+        guard segues.count <= Limits.segues else { throw .tooManySegues }
+        guard transitionTypes.count <= Limits.transitionTypes else { throw .tooManyTransitionTypes }
+        var segueIndices: [Segue.Key: Int] = [:]
+        for (index, segue) in segues.enumerated()
+        where segueIndices.updateValue(index, forKey: segue.key) != nil {
+            throw .duplicateSegue(segue.identifier, source: segue.source)
+        }
+        var typeIndices: [TransitionTypeName: Int] = [:]
+        for (index, type) in transitionTypes.enumerated()
+        where typeIndices.updateValue(index, forKey: type.name) != nil {
+            throw .duplicateTransitionType(type.name)
+        }
+        self.hierarchy = hierarchy
+        self.segues = segues
+        self.transitionTypes = transitionTypes
+        self.defaults = defaults
+        self.segueIndices = segueIndices
+        self.typeIndices = typeIndices
+    }
+
+    /// The storyboard of a scene that nobody has declared anything about.
+    package static let empty = Storyboard()
+
+    private init() {
+        hierarchy = Hierarchy()
+        segues = []
+        transitionTypes = []
+        defaults = Defaults()
+        segueIndices = [:]
+        typeIndices = [:]
+    }
+
+    package func segue(_ identifier: SegueIdentifier, from source: ControllerID) -> Segue? {
+        segueIndices[Segue.Key(source: source, identifier: identifier)].map { segues[$0] }
+    }
+
+    package func transitionType(_ name: TransitionTypeName) -> TransitionType? {
+        typeIndices[name].map { transitionTypes[$0] }
+    }
+
+    /// What holds where a request is silent.
+    package struct Defaults: Hashable, Sendable {
+        /// Within `Limits.animationDurations`.
+        package var duration: Duration
+        package var curve: AnimationCurve
+        /// Within `Limits.leaseDurations`.
+        package var lease: Duration
+        package var scope: DefaultScope
+
+        package init(
+            duration: Duration = Limits.defaultAnimation, curve: AnimationCurve = .easeInOut,
+            lease: Duration = Limits.defaultLease, scope: DefaultScope = .scene
+        ) {
+            self.duration = duration
+            self.curve = curve
+            self.lease = lease
+            self.scope = scope
+        }
+    }
+
+    /// The scopes that need no names.
+    package enum DefaultScope: String, Hashable, Sendable, CaseIterable {
+        case scene
+        case operation
+    }
+}
+
+/// A named way from one controller to another: UIKit's `UIStoryboardSegue`.
+package struct Segue: Hashable, Sendable {
+    package let identifier: SegueIdentifier
+    package let source: ControllerID
+    package let kind: Kind
+    /// Whoever comes in; for `unwind`, only its id counts, and it is there already.
+    package let destination: Hierarchy
+
+    package init(identifier: SegueIdentifier, source: ControllerID, kind: Kind, destination: Hierarchy) {
+        self.identifier = identifier
+        self.source = source
+        self.kind = kind
+        self.destination = destination
+    }
+
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        case show
+        case showDetail
+        case present
+        case unwind
+    }
+
+    struct Key: Hashable, Sendable {
+        let source: ControllerID
+        let identifier: SegueIdentifier
+    }
+
+    var key: Key { Key(source: source, identifier: identifier) }
+}
+
+/// A kind of animation that a scene knows by name.
+package struct TransitionType: Hashable, Sendable {
+    package let name: TransitionTypeName
+    /// Within `Limits.animationDurations`; without it, the scene's default.
+    package let duration: Duration?
+    package let curve: AnimationCurve?
+
+    package init(name: TransitionTypeName, duration: Duration? = nil, curve: AnimationCurve? = nil) {
+        self.name = name
+        self.duration = duration
+        self.curve = curve
+    }
+}
+
+/// Why something is no storyboard.
+package enum StoryboardFault: Error, Hashable, Sendable {
+    case tooManySegues
+    case tooManyTransitionTypes
+    case duplicateSegue(SegueIdentifier, source: ControllerID)
+    case duplicateTransitionType(TransitionTypeName)
+}
