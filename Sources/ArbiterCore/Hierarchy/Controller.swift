@@ -60,6 +60,58 @@ package struct Controller: Hashable, Sendable {
     }
 }
 
+extension Controller {
+    package var kind: ControllerKind {
+        switch content {
+        case .view: .view
+        case .navigation: .navigation
+        case .tabs: .tabs
+        case .split: .split
+        }
+    }
+
+    /// What is in it, in order: the stack from its root, the tabs, or the columns from the primary to the secondary.
+    package var children: [ControllerID] {
+        switch content {
+        case .view: []
+        case .navigation(let stack): stack
+        case .tabs(let tabs, _): tabs
+        case .split(let columns): columns.all
+        }
+    }
+
+    /// What is in it, and then what it presents.
+    package var below: [ControllerID] {
+        presented.map { children + [$0] } ?? children
+    }
+
+    /// Those of its children that it shows, as long as it is itself in view.
+    package var shown: [ControllerID] {
+        switch content {
+        case .view: []
+        case .navigation(let stack): stack.suffix(1)
+        case .tabs(let tabs, let selected): tabs.isEmpty ? [] : [tabs[selected]]
+        case .split(let columns): columns.isCollapsed ? [columns.primary] : columns.all
+        }
+    }
+
+    func shows(_ child: ControllerID) -> Bool {
+        switch content {
+        case .view: false
+        case .navigation(let stack): stack.last == child
+        case .tabs(let tabs, let selected): !tabs.isEmpty && tabs[selected] == child
+        case .split(let columns): child == columns.primary || !columns.isCollapsed
+        }
+    }
+}
+
+extension Controller.Columns {
+    /// The columns that are there, from the primary to the secondary.
+    package var all: [ControllerID] {
+        supplementary.map { [primary, $0, secondary] } ?? [primary, secondary]
+    }
+}
+
 /// The name of what a controller can be.
 package enum ControllerKind: String, Hashable, Sendable, CaseIterable {
     case view

@@ -28,18 +28,6 @@ extension Storyboard {
     }
 }
 
-extension Hierarchy {
-    /// The way from the top down to a controller, both included; `nil` if it is not there.
-    func path(to controller: ControllerID) -> ScopePath? {
-        nil
-    }
-
-    /// Whether it is in view: every container above shows it, and no presentation covers it.
-    package func isVisible(_ controller: ControllerID) -> Bool {
-        false
-    }
-}
-
 extension OperationPlan {
     /// What is told when the transition starts to run.
     package var beginning: [AppearanceEvent] { [] }
