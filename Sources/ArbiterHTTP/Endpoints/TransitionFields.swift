@@ -107,12 +107,13 @@ struct Wait: Sendable {
 
 extension Duration {
     /// - Throws: `invalid-field` if the seconds are not within the range.
-    init(seconds: Double, field: String, in range: ClosedRange<Duration>) throws(Problem) {
+    init(seconds: Double, field: @autoclosure () -> String, in range: ClosedRange<Duration>) throws(Problem) {
         // Checked before it is rounded, which could bring it into the range, and before it is converted, which traps on
         // what does not fit.
         guard seconds >= Double(range.lowerBound.wholeNanoseconds) / 1e9,
             seconds <= Double(range.upperBound.wholeNanoseconds) / 1e9
         else {
+            let field = field()
             throw Problem(
                 .invalidField,
                 "The field \(quoted(field)) must be \(range.lowerBound.inSeconds) to \(range.upperBound.inSeconds) seconds.",

@@ -5,8 +5,10 @@ internal import ArbiterCore
 /// The caller says what it expects, so that nothing is built that nobody asked for: Foundation's decoder costs as much
 /// as all the rest of a request.
 struct JSONReader {
-    private let bytes: [UInt8]
-    private var index = 0
+    let bytes: [UInt8]
+    var index = 0
+    /// The names of the objects and arrays around what is read, from the outside in; the outermost has none.
+    private var path: [String] = []
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
@@ -14,13 +16,14 @@ struct JSONReader {
 
     /// Reads the whole text as one object.
     ///
-    /// - Throws: `malformed-json` if it is not one, or names a member twice; and what `member` throws.
+    /// - Throws: `malformed-json` if it is not one; `invalid-field` if it names a member twice; and what `member` throws.
     static func readObject(
         _ bytes: [UInt8], _ member: (String, inout JSONReader) throws(Problem) -> Void
     ) throws(Problem) {
         var reader = JSONReader(bytes)
         reader.skipSpace()
-        try reader.object(member)
+        guard reader.take(UInt8(ascii: "{")) else { throw reader.malformed("a JSON object is expected") }
+        try reader.members(member)
         reader.skipSpace()
         guard reader.index == bytes.count else { throw reader.malformed("something follows the object") }
     }
@@ -31,186 +34,155 @@ struct JSONReader {
         guard let number = try? reader.number(), reader.index == reader.bytes.count else { return nil }
         return number
     }
+}
 
-    private mutating func object(_ member: (String, inout JSONReader) throws(Problem) -> Void) throws(Problem) {
-        guard take(UInt8(ascii: "{")) else { throw malformed("a JSON object is expected") }
-        skipSpace()
-        if take(UInt8(ascii: "}")) { return }
-        var seen: [String] = []
-        repeat {
-            skipSpace()
-            guard peek == UInt8(ascii: "\"") else { throw malformed("a member's name is expected") }
-            let name = try text()
-            guard !seen.contains(name) else {
-                throw Problem(.invalidField, "The field \(quoted(name)) is given twice.", field: name)
+// MARK: - Objects and arrays
+
+extension JSONReader {
+    /// Reads an object, member by member.
+    ///
+    /// - Throws: `invalid-field` if the value is not an object, or names a member twice; and what `member` throws.
+    mutating func object(
+        _ field: String, _ member: (String, inout JSONReader) throws(Problem) -> Void
+    ) throws(Problem) {
+        try openObject(field)
+        try members(member)
+        leave()
+    }
+
+    /// Reads an array, element by element.
+    ///
+    /// - Throws: `invalid-field` if the value is not an array, or has more elements; and what `element` throws.
+    mutating func array(
+        _ field: String, upTo limit: Int, _ element: (String, inout JSONReader) throws(Problem) -> Void
+    ) throws(Problem) {
+        try openArray(field)
+        var count = 0
+        while let name = try nextElement(count) {
+            guard count < limit else {
+                leave()
+                throw invalid(field, "may have \(limit) elements at most")
             }
-            seen.append(name)
-            skipSpace()
-            guard take(UInt8(ascii: ":")) else { throw malformed("a colon is expected") }
-            skipSpace()
-            try member(name, &self)
-            skipSpace()
-        } while take(UInt8(ascii: ","))
-        guard take(UInt8(ascii: "}")) else { throw malformed("a comma or the end of the object is expected") }
+            try element(name, &self)
+            count += 1
+        }
+        leave()
+    }
+
+    private mutating func members(
+        _ member: (String, inout JSONReader) throws(Problem) -> Void
+    ) throws(Problem) {
+        var seen: [String] = []
+        while let name = try nextMember(&seen) { try member(name, &self) }
     }
 }
 
-// MARK: - Values
+// MARK: - Step by step
 
 extension JSONReader {
-    /// - Throws: `invalid-field` if the value is not a string.
-    mutating func string(_ field: String) throws(Problem) -> String {
-        guard peek == UInt8(ascii: "\"") else { throw try mismatch(field, "a string") }
-        return try text()
+    /// Goes into an object, until `leave`.
+    mutating func openObject(_ field: String) throws(Problem) {
+        guard take(UInt8(ascii: "{")) else { throw try mismatch(field, "an object") }
+        path.append(field)
     }
 
-    /// Reads a number of seconds.
+    /// Goes into an array, until `leave`.
+    mutating func openArray(_ field: String) throws(Problem) {
+        guard take(UInt8(ascii: "[")) else { throw try mismatch(field, "an array") }
+        path.append(field)
+    }
+
+    /// Goes out of an object or array that has been read to its end.
+    mutating func leave() {
+        path.removeLast()
+    }
+
+    /// Goes to the value of the next member.
     ///
-    /// - Throws: `invalid-field` if the value is not a number within the range.
-    mutating func seconds(_ field: String, in range: ClosedRange<Duration>) throws(Problem) -> Duration {
-        guard let byte = peek, byte == UInt8(ascii: "-") || byte.isDigit else { throw try mismatch(field, "a number") }
-        return try Duration(seconds: try number(), field: field, in: range)
+    /// - Parameter seen: The names of the members before it.
+    /// - Returns: Its name; `nil` at the end of the object.
+    /// - Throws: `malformed-json`, and `invalid-field` if the name was there before.
+    mutating func nextMember(_ seen: inout [String]) throws(Problem) -> String? {
+        skipSpace()
+        if take(UInt8(ascii: "}")) { return nil }
+        if seen.isEmpty {
+            seen.reserveCapacity(8)
+        } else {
+            guard take(UInt8(ascii: ",")) else { throw malformed("a comma or the end of the object is expected") }
+            skipSpace()
+        }
+        guard peek == UInt8(ascii: "\"") else { throw malformed("a member's name is expected") }
+        let name = try text()
+        // Few, since whoever reads refuses the first that is unknown.
+        guard !seen.contains(name) else {
+            let name = self.name(of: name)
+            throw Problem(.invalidField, "The field \(quoted(name)) is given twice.", field: name)
+        }
+        seen.append(name)
+        skipSpace()
+        guard take(UInt8(ascii: ":")) else { throw malformed("a colon is expected") }
+        skipSpace()
+        return name
+    }
+
+    /// Goes to the next element.
+    ///
+    /// - Parameter count: How many came before it.
+    /// - Returns: What stands for it in the name of a field; `nil` at the end of the array.
+    /// - Throws: `malformed-json` if neither comes.
+    mutating func nextElement(_ count: Int) throws(Problem) -> String? {
+        skipSpace()
+        if take(UInt8(ascii: "]")) { return nil }
+        if count > 0 {
+            guard take(UInt8(ascii: ",")) else { throw malformed("a comma or the end of the array is expected") }
+            skipSpace()
+        }
+        return "[\(count)]"
+    }
+}
+
+// MARK: - Problems
+
+extension JSONReader {
+    /// The whole name of a field of the object or array that is read: `operation.controller.id`, `scope[1]`.
+    func name(of field: String) -> String {
+        guard var name = path.first else { return field }
+        for part in path.dropFirst() + [field] {
+            if part.utf8.first != UInt8(ascii: "[") { name += "." }
+            name += part
+        }
+        return name
+    }
+
+    /// The complaint about a field that nobody knows.
+    func unknown(_ field: String) -> Problem {
+        Call.unknown(name(of: field))
+    }
+
+    /// The complaint about a field that has to be there.
+    func missing(_ field: String) -> Problem {
+        Call.missing(name(of: field))
+    }
+
+    /// The complaint about a field's value: `must be …`, `may have …`.
+    func invalid(_ field: String, _ complaint: String) -> Problem {
+        .invalid(name(of: field), complaint)
     }
 
     /// The complaint about a value of another type than wanted, or about what is no value at all.
-    private func mismatch(_ field: String, _ wanted: String) throws(Problem) -> Problem {
-        guard let byte = peek, byte.isDigit || "\"{[tfn-".utf8.contains(byte) else {
-            throw malformed("a value is expected")
-        }
-        return Problem(.invalidField, "The field \(quoted(field)) must be \(wanted).", field: field)
-    }
-}
-
-// MARK: - Tokens
-
-extension JSONReader {
-    private var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
-
-    private mutating func take(_ byte: UInt8) -> Bool {
-        guard peek == byte else { return false }
-        index += 1
-        return true
+    func mismatch(_ field: String, _ wanted: String) throws(Problem) -> Problem {
+        guard valueType != nil else { throw malformed("a value is expected") }
+        return invalid(field, "must be \(wanted)")
     }
 
-    private mutating func skipSpace() {
-        while let byte = peek, byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 { index += 1 }
-    }
-
-    private func malformed(_ reason: String) -> Problem {
+    func malformed(_ reason: String) -> Problem {
         Problem(.malformedJSON, "The body is not valid JSON: \(reason) at byte \(index).")
     }
-
-    /// A string, from its opening to its closing quote.
-    private mutating func text() throws(Problem) -> String {
-        index += 1
-        let start = index
-        var seen: UInt8 = 0
-        while index < bytes.count {
-            let byte = bytes[index]
-            guard byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 else { break }
-            seen |= byte
-            index += 1
-        }
-        guard peek == UInt8(ascii: "\"") else { return try escapedText(from: start) }
-        let plain = bytes[start..<index]
-        // Nothing can be wrong with ASCII, and hardly anything else comes.
-        guard let text = seen < 0x80 ? String(decoding: plain, as: UTF8.self) : String(validating: plain, as: UTF8.self)
-        else { throw malformed("invalid UTF-8 in the string that ends") }
-        index += 1
-        return text
-    }
-
-    private mutating func escapedText(from start: Int) throws(Problem) -> String {
-        var unescaped = Array(bytes[start..<index])
-        while let byte = peek {
-            index += 1
-            switch byte {
-            case UInt8(ascii: "\""):
-                guard let text = String(validating: unescaped, as: UTF8.self) else {
-                    throw malformed("invalid UTF-8 in the string that ends")
-                }
-                return text
-            case UInt8(ascii: "\\"):
-                unescaped.append(contentsOf: try escape())
-            case 0..<0x20:
-                throw malformed("a control character in a string must be escaped")
-            default:
-                unescaped.append(byte)
-            }
-        }
-        throw malformed("the string has no end")
-    }
-
-    /// What stands behind a backslash, in UTF-8.
-    private mutating func escape() throws(Problem) -> [UInt8] {
-        guard let byte = peek else { throw malformed("the string has no end") }
-        index += 1
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
-        case UInt8(ascii: "b"): return [0x08]
-        case UInt8(ascii: "f"): return [0x0c]
-        case UInt8(ascii: "n"): return [0x0a]
-        case UInt8(ascii: "r"): return [0x0d]
-        case UInt8(ascii: "t"): return [0x09]
-        case UInt8(ascii: "u"): return try unicodeEscape()
-        default: throw malformed("no such escape")
-        }
-    }
-
-    private mutating func unicodeEscape() throws(Problem) -> [UInt8] {
-        let first = try codeUnit()
-        guard UTF16.isLeadSurrogate(first) else {
-            guard let scalar = Unicode.Scalar(first) else { throw malformed("half a surrogate pair") }
-            return Array(String(Character(scalar)).utf8)
-        }
-        guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else { throw malformed("half a surrogate pair") }
-        let second = try codeUnit()
-        guard UTF16.isTrailSurrogate(second) else { throw malformed("half a surrogate pair") }
-        return Array(String(decoding: [first, second], as: UTF16.self).utf8)
-    }
-
-    private mutating func codeUnit() throws(Problem) -> UInt16 {
-        var value: UInt16 = 0
-        for _ in 0..<4 {
-            guard let byte = peek, let digit = byte.hexadecimalValue else {
-                throw malformed("four hexadecimal digits are expected")
-            }
-            value = value << 4 | UInt16(digit)
-            index += 1
-        }
-        return value
-    }
-
-    private mutating func number() throws(Problem) -> Double {
-        let start = index
-        _ = take(UInt8(ascii: "-"))
-        if !take(UInt8(ascii: "0")) { try digits() }
-        if take(UInt8(ascii: ".")) { try digits() }
-        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
-            if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
-            try digits()
-        }
-        guard let number = Double(String(decoding: bytes[start..<index], as: UTF8.self)) else {
-            throw malformed("not a number")
-        }
-        return number
-    }
-
-    private mutating func digits() throws(Problem) {
-        guard peek?.isDigit == true else { throw malformed("a digit is expected") }
-        while peek?.isDigit == true { index += 1 }
-    }
 }
 
-extension UInt8 {
-    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-
-    var hexadecimalValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
+extension Problem {
+    /// The complaint about a field's value, with the whole name of the field: `must be …`, `may have …`.
+    static func invalid(_ name: String, _ complaint: String) -> Problem {
+        Problem(.invalidField, "The field \(quoted(name)) \(complaint).", field: name)
     }
 }

@@ -2,8 +2,9 @@ internal import ArbiterCore
 
 /// Writes JSON (RFC 8259) into bytes, member after member.
 struct JSONWriter {
-    private(set) var bytes: [UInt8] = []
-    private var needsComma = false
+    var bytes: [UInt8] = []
+    /// Whether the next member or element is not the first.
+    var needsComma = false
 
     init(capacity: Int = 512) {
         bytes.reserveCapacity(capacity)
@@ -27,8 +28,7 @@ extension JSONWriter {
 
     mutating func member(_ name: StaticString, _ value: Int) {
         begin(name)
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        number(UInt64(value.magnitude))
+        number(value)
     }
 
     mutating func member(_ name: StaticString, _ value: UInt64) {
@@ -61,12 +61,25 @@ extension JSONWriter {
     /// Seconds, to the millisecond.
     mutating func member(_ name: StaticString, _ value: Duration) {
         begin(name)
-        let milliseconds = (value.wholeNanoseconds + 500_000) / 1_000_000
-        number(UInt64(milliseconds / 1000))
-        guard milliseconds % 1000 != 0 else { return }
-        bytes.append(UInt8(ascii: "."))
-        threeDigits(milliseconds % 1000)
-        while bytes.last == UInt8(ascii: "0") { bytes.removeLast() }
+        decimal((value.wholeNanoseconds + 500_000) / 1_000_000, per: 1000)
+    }
+
+    /// Writes a number of seconds to the nanosecond.
+    mutating func member(_ name: StaticString, exactly value: Duration) {
+        begin(name)
+        decimal(value.wholeNanoseconds, per: 1_000_000_000)
+    }
+
+    /// Writes the shortest number that is read as the same again, which must be finite.
+    mutating func member(_ name: StaticString, _ value: Double) {
+        begin(name)
+        number(value)
+    }
+
+    /// Writes JSON that is valid already.
+    mutating func member(_ name: StaticString, raw value: [UInt8]) {
+        begin(name)
+        bytes += value
     }
 
     /// RFC 3339, in UTC, to the millisecond.
@@ -98,118 +111,18 @@ extension JSONWriter {
         needsComma = true
     }
 
-    private mutating func begin(_ name: StaticString) {
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
-        bytes.append(UInt8(ascii: "\""))
-        // Static strings live as long as the program.
-        unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: ":"))
+    /// What goes before the value of a member.
+    mutating func begin(_ name: StaticString) {
+        let count = name.utf8CodeUnitCount
+        // At once: every member of every answer comes by here.
+        bytes.append(addingCapacity: count + 4) { span in
+            if needsComma { span.append(UInt8(ascii: ",")) }
+            span.append(UInt8(ascii: "\""))
+            // Static strings live as long as the program.
+            for index in 0..<count { unsafe span.append(name.utf8Start[index]) }
+            span.append(UInt8(ascii: "\""))
+            span.append(UInt8(ascii: ":"))
+        }
         needsComma = true
     }
-}
-
-// MARK: - Values
-
-extension JSONWriter {
-    mutating func elements<Element>(_ elements: [Element], _ write: (inout JSONWriter, Element) -> Void) {
-        bytes.append(UInt8(ascii: "["))
-        for (index, element) in elements.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            write(&self, element)
-        }
-        bytes.append(UInt8(ascii: "]"))
-        needsComma = true
-    }
-
-    mutating func object(_ members: (inout JSONWriter) -> Void) {
-        bytes.append(UInt8(ascii: "{"))
-        needsComma = false
-        members(&self)
-        bytes.append(UInt8(ascii: "}"))
-        needsComma = true
-    }
-
-    mutating func string(_ value: String) {
-        bytes.append(UInt8(ascii: "\""))
-        guard value.utf8.contains(where: Self.needsEscape) else {
-            bytes.append(contentsOf: value.utf8)
-            bytes.append(UInt8(ascii: "\""))
-            return
-        }
-        for byte in value.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case 0..<0x20:
-                bytes.append(contentsOf: "\\u00".utf8)
-                bytes.append(Self.digits[Int(byte >> 4)])
-                bytes.append(Self.digits[Int(byte & 15)])
-            default:
-                bytes.append(byte)
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
-    }
-
-    private static func needsEscape(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-    }
-
-    /// `true`, `false`, `null` or a number, as it is.
-    mutating func literal(_ text: String) {
-        bytes.append(contentsOf: text.utf8)
-    }
-
-    private mutating func identifier(_ value: TransitionID) {
-        bytes.append(UInt8(ascii: "\""))
-        value.append(to: &bytes)
-        bytes.append(UInt8(ascii: "\""))
-    }
-
-    private mutating func hexadecimal(_ value: UInt64) {
-        for position in (0..<16).reversed() {
-            bytes.append(Self.digits[Int(value >> UInt64(4 * position) & 15)])
-        }
-    }
-
-    private mutating func number(_ value: UInt64) {
-        if value >= 10 { number(value / 10) }
-        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
-    }
-
-    private mutating func twoDigits(_ value: Int64) {
-        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10))
-        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
-    }
-
-    private mutating func threeDigits(_ value: Int64) {
-        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 100))
-        twoDigits(value % 100)
-    }
-
-    private mutating func timestamp(_ value: Timestamp) {
-        let milliseconds = value.milliseconds
-        let day: Int64 = 86_400_000
-        let date = CivilDate(daysSince1970: (milliseconds >= 0 ? milliseconds : milliseconds - (day - 1)) / day)
-        let ofDay = milliseconds - date.daysSince1970 * day
-        twoDigits(date.year / 100)
-        twoDigits(date.year % 100)
-        bytes.append(UInt8(ascii: "-"))
-        twoDigits(date.month)
-        bytes.append(UInt8(ascii: "-"))
-        twoDigits(date.day)
-        bytes.append(UInt8(ascii: "T"))
-        twoDigits(ofDay / 3_600_000)
-        bytes.append(UInt8(ascii: ":"))
-        twoDigits(ofDay / 60_000 % 60)
-        bytes.append(UInt8(ascii: ":"))
-        twoDigits(ofDay / 1000 % 60)
-        bytes.append(UInt8(ascii: "."))
-        threeDigits(ofDay % 1000)
-        bytes.append(UInt8(ascii: "Z"))
-    }
-
-    private static let digits = Array("0123456789abcdef".utf8)
 }

@@ -1,0 +1,123 @@
+internal import ArbiterCore
+
+// What a transition locks, and what must hold when its turn comes.
+
+/// The scope that a request asks for.
+enum AskedScope: Hashable, Sendable {
+    /// The whole scene.
+    case scene
+    /// The controllers that the operation touches.
+    case operation
+    /// Each of these with all below it; one at least.
+    case controllers([ControllerID])
+}
+
+extension JSONReader {
+    /// Reads `"scene"`, `"operation"` or a list of controllers' ids.
+    ///
+    /// - Throws: `invalid-field` if it is none of them, or if the list is empty or too long.
+    mutating func scope(_ field: String) throws(Problem) -> AskedScope {
+        switch valueType {
+        case .string:
+            switch try text() {
+            case "scene": return .scene
+            case "operation": return .operation
+            default: throw invalid(field, Self.scopeWanted)
+            }
+        case .array:
+            var controllers: [ControllerID] = []
+            try array(field, upTo: Limits.scopeControllers) { element, reader throws(Problem) in
+                controllers.append(try reader.name(element))
+            }
+            guard !controllers.isEmpty else { throw invalid(field, "must name one controller at least") }
+            return .controllers(controllers)
+        case .object, .number, .boolean, .null, nil:
+            throw try mismatch(field, Self.scopeWanted)
+        }
+    }
+
+    private static let scopeWanted = "\"scene\", \"operation\" or a list of controllers' ids"
+
+    /// Reads one expectation, or a list of them.
+    ///
+    /// - Throws: a problem that names the field within it.
+    mutating func expectations(_ field: String) throws(Problem) -> [Expectation] {
+        switch valueType {
+        case .object: return [try expectation(field)]
+        case .array:
+            var expectations: [Expectation] = []
+            try array(field, upTo: Limits.expectations) { element, reader throws(Problem) in
+                expectations.append(try reader.expectation(element))
+            }
+            return expectations
+        case .string, .number, .boolean, .null, nil:
+            throw try mismatch(field, "an expectation or a list of them")
+        }
+    }
+
+    /// Reads `{"controller": "B", "is": "presented"}` or `{"revision": 41}`.
+    private mutating func expectation(_ field: String) throws(Problem) -> Expectation {
+        var controller: ControllerID?
+        var condition: Expectation.Condition?
+        var revision: Revision?
+        try openObject(field)
+        var seen: [String] = []
+        while let member = try nextMember(&seen) {
+            switch member {
+            case "controller": controller = try name(member)
+            case "is": condition = try word(member)
+            case "revision": revision = Revision(rawValue: UInt64(try integer(member, in: 0 ... .max)))
+            default: throw unknown(member)
+            }
+        }
+        if let revision {
+            guard controller == nil, condition == nil else {
+                throw invalid("revision", "excludes the other members of the expectation")
+            }
+            leave()
+            return .revision(revision)
+        }
+        guard let controller else { throw missing("controller") }
+        guard let condition else { throw missing("is") }
+        leave()
+        return .controller(controller, is: condition)
+    }
+}
+
+// MARK: - Writing
+
+extension JSONWriter {
+    mutating func member(_ name: StaticString, _ scope: AskedScope) {
+        switch scope {
+        case .scene: member(name, "scene")
+        case .operation: member(name, "operation")
+        case .controllers(let controllers): member(name, controllers)
+        }
+    }
+
+    mutating func member(_ name: StaticString, _ expectations: [Expectation]) {
+        array(name, expectations) { writer, expectation in
+            writer.object { $0.members(of: expectation) }
+        }
+    }
+
+    mutating func members(of expectation: Expectation) {
+        switch expectation {
+        case .controller(let controller, let condition):
+            member("controller", controller)
+            member("is", condition.rawValue)
+        case .revision(let revision):
+            member("revision", revision.rawValue)
+        }
+    }
+
+    /// The events as they come: `[{"controller": "a", "event": "willAppear"}]`.
+    mutating func member(_ name: StaticString, _ events: [AppearanceEvent]) {
+        array(name, events) { writer, event in
+            writer.object { writer in
+                writer.member("controller", event.controller)
+                writer.member("event", event.change.rawValue)
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+internal import ArbiterCore
+
+// Values, of which each goes behind the name of a member or into an array.
+
+extension JSONWriter {
+    mutating func elements<Element>(_ elements: [Element], _ write: (inout JSONWriter, Element) -> Void) {
+        beginArray()
+        for element in elements {
+            beginElement()
+            write(&self, element)
+        }
+        endArray()
+    }
+
+    mutating func object(_ members: (inout JSONWriter) -> Void) {
+        beginObject()
+        members(&self)
+        endObject()
+    }
+
+    mutating func beginObject() {
+        bytes.append(UInt8(ascii: "{"))
+        needsComma = false
+    }
+
+    mutating func endObject() {
+        bytes.append(UInt8(ascii: "}"))
+        needsComma = true
+    }
+
+    mutating func beginArray() {
+        bytes.append(UInt8(ascii: "["))
+        needsComma = false
+    }
+
+    /// What goes before an element.
+    mutating func beginElement() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    mutating func endArray() {
+        bytes.append(UInt8(ascii: "]"))
+        needsComma = true
+    }
+
+    mutating func string(_ value: String) {
+        bytes.append(UInt8(ascii: "\""))
+        guard value.utf8.contains(where: Self.needsEscape) else {
+            bytes.append(contentsOf: value.utf8)
+            bytes.append(UInt8(ascii: "\""))
+            return
+        }
+        for byte in value.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case 0..<0x20:
+                bytes.append(contentsOf: "\\u00".utf8)
+                bytes.append(Self.digits[Int(byte >> 4)])
+                bytes.append(Self.digits[Int(byte & 15)])
+            default:
+                bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    /// `true`, `false`, `null` or a number, as it is.
+    mutating func literal(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func identifier(_ value: TransitionID) {
+        bytes.append(UInt8(ascii: "\""))
+        value.append(to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    mutating func hexadecimal(_ value: UInt64) {
+        for position in (0..<16).reversed() {
+            bytes.append(Self.digits[Int(value >> UInt64(4 * position) & 15)])
+        }
+    }
+
+    mutating func number(_ value: Int) {
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        number(UInt64(value.magnitude))
+    }
+
+    mutating func number(_ value: UInt64) {
+        if value >= 10 { number(value / 10) }
+        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
+    }
+
+    /// Writes the shortest number that is read as the same again.
+    mutating func number(_ value: Double) {
+        precondition(value.isFinite, "JSON has no \(value)")
+        if value.magnitude < 0x1p53, let integer = Int(exactly: value) {
+            number(integer)
+        } else {
+            // What the standard library writes beyond is valid JSON: 0.1, 5e-324, 1.8e+19.
+            bytes.append(contentsOf: value.description.utf8)
+        }
+    }
+
+    /// Writes a count of parts, of which so many make one.
+    mutating func decimal(_ parts: Int64, per one: UInt64) {
+        if parts < 0 { bytes.append(UInt8(ascii: "-")) }
+        number(UInt64(parts.magnitude / one))
+        var rest = parts.magnitude % one
+        guard rest != 0 else { return }
+        bytes.append(UInt8(ascii: "."))
+        var place = one / 10
+        while rest > 0 {
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / place))
+            rest %= place
+            place /= 10
+        }
+    }
+
+    private mutating func twoDigits(_ value: Int64) {
+        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10))
+        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
+    }
+
+    private mutating func threeDigits(_ value: Int64) {
+        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 100))
+        twoDigits(value % 100)
+    }
+
+    mutating func timestamp(_ value: Timestamp) {
+        let milliseconds = value.milliseconds
+        let day: Int64 = 86_400_000
+        let date = CivilDate(daysSince1970: (milliseconds >= 0 ? milliseconds : milliseconds - (day - 1)) / day)
+        let ofDay = milliseconds - date.daysSince1970 * day
+        twoDigits(date.year / 100)
+        twoDigits(date.year % 100)
+        bytes.append(UInt8(ascii: "-"))
+        twoDigits(date.month)
+        bytes.append(UInt8(ascii: "-"))
+        twoDigits(date.day)
+        bytes.append(UInt8(ascii: "T"))
+        twoDigits(ofDay / 3_600_000)
+        bytes.append(UInt8(ascii: ":"))
+        twoDigits(ofDay / 60_000 % 60)
+        bytes.append(UInt8(ascii: ":"))
+        twoDigits(ofDay / 1000 % 60)
+        bytes.append(UInt8(ascii: "."))
+        threeDigits(ofDay % 1000)
+        bytes.append(UInt8(ascii: "Z"))
+    }
+
+    private static let digits = Array("0123456789abcdef".utf8)
+}

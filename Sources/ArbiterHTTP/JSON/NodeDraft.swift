@@ -1,0 +1,124 @@
+internal import ArbiterCore
+
+/// A node of a hierarchy whose members are being read, in any order.
+struct NodeDraft {
+    private var id: ControllerID?
+    private var kind = ControllerKind.view
+    private var children: [ControllerID] = []
+    private var selected = 0
+    private var primary: ControllerID?
+    private var secondary: ControllerID?
+    private var supplementary: ControllerID?
+    private var isCollapsed = false
+    private var presented: ControllerID?
+    private var presentationStyle = PresentationStyle.fullScreen
+    private var definesPresentationContext = false
+    private var introTransitionType: TransitionTypeName?
+
+    /// The names of the members so far.
+    private var seen: [String] = []
+    /// Where the node belongs that is being read within this one.
+    private var place: Place?
+
+    /// The members that are nodes.
+    private enum Place: String {
+        case children
+        case primary
+        case secondary
+        case supplementary
+        case presented
+    }
+
+    /// Reads on until a node within this one comes, which is for the caller to read.
+    ///
+    /// - Returns: Its field; `nil` when this node is at its end.
+    mutating func readOn(from reader: inout JSONReader) throws(Problem) -> String? {
+        while true {
+            if place == .children {
+                if let element = try reader.nextElement(children.count) { return element }
+                reader.leave()
+                place = nil
+            }
+            guard let field = try reader.nextMember(&seen) else { return nil }
+            switch field {
+            case "id": id = try reader.name(field)
+            case "kind": kind = try reader.word(field)
+            case "selected": selected = try reader.integer(field, in: 0 ... .max)
+            case "collapsed": isCollapsed = try reader.boolean(field)
+            case "presentationStyle": presentationStyle = try reader.word(field)
+            case "definesPresentationContext": definesPresentationContext = try reader.boolean(field)
+            case "introTransitionType": introTransitionType = try reader.name(field)
+            default:
+                place = Place(rawValue: field)
+                guard let place else { throw reader.unknown(field) }
+                guard place == .children else { return field }
+                try reader.openArray(field)
+            }
+        }
+    }
+
+    /// Puts a node that was read to its end where it belongs.
+    mutating func take(_ finished: ControllerID) {
+        switch place {
+        case .children: children.append(finished)
+        case .primary: primary = finished
+        case .secondary: secondary = finished
+        case .supplementary: supplementary = finished
+        case .presented: presented = finished
+        case nil: preconditionFailure("the node \(finished) was read, but nobody asked for it")
+        }
+    }
+
+    /// What the members come to.
+    ///
+    /// - Throws: a problem if one is missing, or is not one of this kind of controller.
+    func controller(_ reader: JSONReader) throws(Problem) -> Controller {
+        guard let id else { throw reader.missing("id") }
+        for field in seen where !kind.fields.contains(field) {
+            let name = reader.name(of: field)
+            throw Problem(
+                .unknownField, "There is no field \(quoted(name)) in a controller of kind \(kind.rawValue).",
+                field: name)
+        }
+        return Controller(
+            id: id, content: try content(reader), presented: presented, presentationStyle: presentationStyle,
+            definesPresentationContext: definesPresentationContext, introTransitionType: introTransitionType)
+    }
+
+    private func content(_ reader: JSONReader) throws(Problem) -> Controller.Content {
+        switch kind {
+        case .view: return .view
+        case .navigation: return .navigation(children)
+        case .tabs:
+            guard selected < max(children.count, 1) else {
+                throw reader.invalid("selected", "must be less than the number of children, which is \(children.count)")
+            }
+            return .tabs(children, selected: selected)
+        case .split:
+            guard let primary else { throw reader.missing("primary") }
+            guard let secondary else { throw reader.missing("secondary") }
+            return .split(
+                Controller.Columns(
+                    primary: primary, secondary: secondary, supplementary: supplementary, isCollapsed: isCollapsed))
+        }
+    }
+}
+
+extension ControllerKind {
+    /// The members that a node of the kind may have.
+    fileprivate var fields: Set<String> {
+        switch self {
+        case .view: Self.commonFields
+        case .navigation: Self.navigationFields
+        case .tabs: Self.tabsFields
+        case .split: Self.splitFields
+        }
+    }
+
+    private static let commonFields: Set = [
+        "id", "kind", "presented", "presentationStyle", "definesPresentationContext", "introTransitionType",
+    ]
+    private static let navigationFields = commonFields.union(["children"])
+    private static let tabsFields = commonFields.union(["children", "selected"])
+    private static let splitFields = commonFields.union(["primary", "secondary", "supplementary", "collapsed"])
+}

@@ -1,0 +1,162 @@
+package import ArbiterCore
+
+// The declared part of a scene as a document: `{"root": …, "segues": […], "transitionTypes": […], "defaults": {…}}`.
+
+extension Storyboard {
+    /// Reads a document whose members may all be missing.
+    ///
+    /// - Throws: a problem that names the field.
+    package init(json: [UInt8]) throws(Problem) {
+        var draft = StoryboardDraft()
+        try JSONReader.readObject(json) { field, reader throws(Problem) in try draft.read(field, &reader) }
+        self = try draft.storyboard()
+    }
+
+    /// The document that declares the storyboard as it is, with every default said.
+    package var json: [UInt8] {
+        JSONWriter.object { $0.members(of: self) }
+    }
+}
+
+/// A storyboard whose members are being read, in any order.
+struct StoryboardDraft: Sendable {
+    private var hierarchy = Hierarchy()
+    private var segues: [Segue] = []
+    private var transitionTypes: [TransitionType] = []
+    private var defaults = Storyboard.Defaults()
+    /// How many controllers the destinations may still have, taken together.
+    private var remainingDestinations = Limits.controllers
+
+    /// - Throws: a problem that names the field.
+    mutating func read(_ field: String, _ value: inout JSONReader) throws(Problem) {
+        switch field {
+        case "root": hierarchy = try value.hierarchy(field)
+        case "segues":
+            try value.array(field, upTo: Limits.segues) { element, value throws(Problem) in
+                segues.append(try segue(element, &value))
+            }
+        case "transitionTypes":
+            try value.array(field, upTo: Limits.transitionTypes) { element, value throws(Problem) in
+                transitionTypes.append(try value.transitionType(element))
+            }
+        case "defaults": try readDefaults(field, &value)
+        default: throw value.unknown(field)
+        }
+    }
+
+    /// - Throws: `invalid-field` if the members contradict one another.
+    func storyboard() throws(Problem) -> Storyboard {
+        do throws(StoryboardFault) {
+            return try Storyboard(
+                hierarchy: hierarchy, segues: segues, transitionTypes: transitionTypes, defaults: defaults)
+        } catch {
+            switch error {
+            case .tooManySegues: throw .invalid("segues", "may have \(Limits.segues) elements at most")
+            case .tooManyTransitionTypes:
+                throw .invalid("transitionTypes", "may have \(Limits.transitionTypes) elements at most")
+            case .duplicateSegue(let identifier, let source):
+                let index = segues.lastIndex { $0.identifier == identifier && $0.source == source } ?? 0
+                throw .invalid(
+                    "segues[\(index)].identifier",
+                    "must be the only \(quoted(identifier.description)) from \(quoted(source.description))")
+            case .duplicateTransitionType(let name):
+                let index = transitionTypes.lastIndex { $0.name == name } ?? 0
+                throw .invalid("transitionTypes[\(index)].name", "must be the only \(quoted(name.description))")
+            }
+        }
+    }
+
+    private mutating func segue(_ field: String, _ value: inout JSONReader) throws(Problem) -> Segue {
+        var identifier: SegueIdentifier?
+        var source: ControllerID?
+        var kind: Segue.Kind?
+        var destination: Hierarchy?
+        try value.openObject(field)
+        var seen: [String] = []
+        while let member = try value.nextMember(&seen) {
+            switch member {
+            case "identifier": identifier = try value.name(member)
+            case "source": source = try value.name(member)
+            case "kind": kind = try value.word(member)
+            case "destination": destination = try self.destination(member, &value)
+            default: throw value.unknown(member)
+            }
+        }
+        guard let identifier else { throw value.missing("identifier") }
+        guard let source else { throw value.missing("source") }
+        guard let kind else { throw value.missing("kind") }
+        guard let destination else { throw value.missing("destination") }
+        value.leave()
+        return Segue(identifier: identifier, source: source, kind: kind, destination: destination)
+    }
+
+    private mutating func destination(_ field: String, _ value: inout JSONReader) throws(Problem) -> Hierarchy {
+        let hierarchy = try value.hierarchy(field, upTo: remainingDestinations)
+        remainingDestinations -= hierarchy.count
+        return hierarchy
+    }
+
+    private mutating func readDefaults(_ field: String, _ value: inout JSONReader) throws(Problem) {
+        try value.object(field) { field, value throws(Problem) in
+            switch field {
+            case "duration": defaults.duration = try value.seconds(field, in: Limits.animationDurations)
+            case "curve": defaults.curve = try value.word(field)
+            case "leaseSeconds": defaults.lease = try value.seconds(field, in: Limits.leaseDurations)
+            case "scope": defaults.scope = try value.word(field)
+            default: throw value.unknown(field)
+            }
+        }
+    }
+}
+
+extension JSONReader {
+    fileprivate mutating func transitionType(_ field: String) throws(Problem) -> TransitionType {
+        var name: TransitionTypeName?
+        var duration: Duration?
+        var curve: AnimationCurve?
+        try openObject(field)
+        var seen: [String] = []
+        while let member = try nextMember(&seen) {
+            switch member {
+            case "name": name = try self.name(member)
+            case "duration": duration = try seconds(member, in: Limits.animationDurations)
+            case "curve": curve = try word(member)
+            default: throw unknown(member)
+            }
+        }
+        guard let name else { throw missing("name") }
+        leave()
+        return TransitionType(name: name, duration: duration, curve: curve)
+    }
+}
+
+// MARK: - Writing
+
+extension JSONWriter {
+    /// The members of a storyboard's document.
+    mutating func members(of storyboard: Storyboard) {
+        member("root", storyboard.hierarchy)
+        array("segues", storyboard.segues) { writer, segue in
+            writer.object { writer in
+                writer.member("identifier", segue.identifier.description)
+                writer.member("source", segue.source)
+                writer.member("kind", segue.kind.rawValue)
+                writer.member("destination", segue.destination)
+            }
+        }
+        array("transitionTypes", storyboard.transitionTypes) { writer, type in
+            writer.object { writer in
+                writer.member("name", type.name.description)
+                if let duration = type.duration { writer.member("duration", exactly: duration) }
+                if let curve = type.curve { writer.member("curve", curve.rawValue) }
+            }
+        }
+        object("defaults") { writer in
+            let defaults = storyboard.defaults
+            writer.member("duration", exactly: defaults.duration)
+            writer.member("curve", defaults.curve.rawValue)
+            writer.member("leaseSeconds", exactly: defaults.lease)
+            writer.member("scope", defaults.scope.rawValue)
+        }
+    }
+}
