@@ -20,6 +20,20 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case wrongToken(TransitionID)
     /// The owner ended it before, and asks for something else now.
     case alreadyEnded(TransitionView)
+    /// Its gesture has been decided otherwise.
+    case decidedOtherwise(TransitionView)
+    /// Nobody drives it.
+    case notInteractive(TransitionID)
+    /// It does not run yet.
+    case notRunning(TransitionView)
+    /// It runs already, or is over.
+    case tooLate(TransitionView)
+    /// No session has this token: it has ended, or never was.
+    case unknownSession
+    /// The session is another client's than the one it speaks for, or the client does not take part.
+    case notAParticipant(ClientName)
+    /// There are as many sessions as there may be.
+    case tooManySessions(limit: Int)
     /// The owner said before that the ticket is to complete at its turn, and asks for something else now.
     case alreadyDecided(TransitionView)
     /// It ended without its owner.

@@ -5,13 +5,13 @@ extension ArbiterStateMachine {
     mutating func attend(_ id: TransitionID, at now: Instant) {
         guard let transition = durable.transitions[id], var attention = momentary.attention[id] else { return }
         switch transition.phase {
-        case .running:
+        case .preparing, .running:
             attention.isUnclaimed = false
             momentary.attention[id] = attention
             momentary.deadlines.schedule(.transition(id), at: now.advanced(by: transition.lease))
         case .queued(let queued):
             // An owner who waits, or who has nothing more to say, cannot be silent for too long.
-            let isAttended = attention.ownersWaiting > 0 || queued.completesAtGrant
+            let isAttended = attention.ownersWaiting > 0 || queued.completesAtGrant || transition.session != nil
             let silence = isAttended ? nil : now.advanced(by: transition.request.ticket)
             schedule(transition, silence: silence)
         case .ended:
@@ -22,7 +22,7 @@ extension ArbiterStateMachine {
     /// The owner of a queued transition has gone.
     mutating func abandon(_ id: TransitionID, at now: Instant) {
         guard let transition = durable.transitions[id], case .queued(let queued) = transition.phase else { return }
-        if !queued.completesAtGrant { schedule(transition, silence: now) }
+        if !queued.completesAtGrant, transition.session == nil { schedule(transition, silence: now) }
     }
 
     private mutating func schedule(_ transition: Transition, silence: Instant?) {
@@ -39,7 +39,7 @@ extension ArbiterStateMachine {
 
     mutating func beginLease(of transition: Transition, isAttended: Bool, in step: inout Step) {
         var first = transition.lease
-        if !isAttended, momentary.attention[transition.id]?.ownersWaiting == 0 {
+        if !isAttended, transition.session == nil, momentary.attention[transition.id]?.ownersWaiting == 0 {
             momentary.attention[transition.id]?.isUnclaimed = true
             first = min(limits.claim, first)
         }
@@ -58,6 +58,8 @@ extension ArbiterStateMachine {
         switch momentary.deadlines.firstDue(at: now) {
         case .waiter(let waiter): .answer(waiter)
         case .hold: .resume
+        case .ready(let id): .settle(id)
+        case .session(let id): .closeSession(id, .expired)
         case .transition(let id): .expire(id, reasonToExpire(id))
         case nil: nil
         }
@@ -71,7 +73,7 @@ extension ArbiterStateMachine {
         case .queued:
             // Whichever of the two came first is the deadline, however late it is noticed.
             return momentary.deadlines[.transition(id)] == queueTimeout(of: transition) ? .queueTimeout : .abandoned
-        case .running:
+        case .preparing, .running:
             return momentary.attention[id]?.isUnclaimed == true ? .unclaimed : .lease
         case .ended:
             preconditionFailure("a deadline of \(id), which has ended")

@@ -16,36 +16,40 @@ extension ArbiterStateMachine {
             case .noop:
                 close(id, as: .completed, in: &step)
             case .granted(let plan):
-                let running = grant(transition, plan, in: &step)
+                let grant = grant(transition, plan, at: step.moment)
                 if queued.completesAtGrant {
-                    close(id, as: .completed, in: &step)
+                    complete(transition, grant, in: &step)
                 } else {
-                    beginLease(of: running, isAttended: id == asker, in: &step)
-                    wakeWaiters(of: running, in: &step)
+                    beginLease(of: transition, isAttended: id == asker, in: &step)
+                    gather(transition, grant, in: &step)
                 }
             }
         }
     }
 
     private mutating func grant(
-        _ transition: Transition, _ plan: OperationPlan?, in step: inout Step
-    ) -> Transition {
+        _ transition: Transition, _ plan: OperationPlan?, at moment: Moment
+    ) -> Transition.Grant {
         let name = transition.request.scene
         guard let revision = durable.scenes[name]?.numbers.revision else {
             preconditionFailure("\(transition.id) is granted in no scene")
         }
         let animation = durable.scenes[name]?.animation(of: transition.request, plan)
-        durable.scenes[name]?.tickets.remove(transition.order)
+        durable.scenes[name]?.tickets.remove(transition.place)
         durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + 1)
-        let grant = Transition.Grant(
-            fence: durable.lastFence, grantedAt: step.moment.timestamp, revision: revision,
+        return Transition.Grant(
+            fence: durable.lastFence, grantedAt: moment.timestamp, revision: revision,
             presenter: plan?.presenter, animation: animation, appearance: plan?.beginning ?? [])
+    }
+
+    /// Grants and completes in one step what its owner has ended already.
+    private mutating func complete(_ transition: Transition, _ grant: Transition.Grant, in step: inout Step) {
         var running = transition
         running.phase = .running(grant)
         durable.transitions[transition.id] = running
         tell(.running, running, in: &step)
-        tell(grant.appearance, of: transition, in: &step)
-        return running
+        tell(grant.appearance, of: running, in: &step)
+        close(transition.id, as: .completed, in: &step)
     }
 
     /// Ends a transition and grants what it stood in the way of.
@@ -62,7 +66,7 @@ extension ArbiterStateMachine {
     }
 
     @discardableResult
-    private mutating func close(
+    mutating func close(
         _ id: TransitionID, as outcome: TransitionOutcome, in step: inout Step
     ) -> Transition {
         guard var transition = durable.transitions[id] else { preconditionFailure("\(id) ends and is not known") }
@@ -72,10 +76,10 @@ extension ArbiterStateMachine {
         var result = Result()
         switch transition.phase {
         case .queued:
-            durable.scenes[name]?.tickets.remove(transition.order)
-        case .running(let running):
-            grant = running
-            result = conclude(transition, running, as: outcome, in: &step)
+            durable.scenes[name]?.tickets.remove(transition.place)
+        case .preparing(let given), .running(let given):
+            grant = given
+            result = conclude(transition, given, as: outcome, in: &step)
         case .ended:
             preconditionFailure("\(id) cannot end as \(outcome): it has ended")
         }
@@ -84,12 +88,14 @@ extension ArbiterStateMachine {
                 outcome: outcome, grant: grant, endedAt: step.moment, change: result.change,
                 isNoop: outcome == .completed && grant == nil, appearance: result.appearance))
         durable.transitions[id] = transition
-        durable.scenes[name]?.queue.remove(transition.order)
+        durable.scenes[name]?.queue.remove(transition.place)
+        durable.index.leave(transition)
         for displaced in result.displaced {
             if let waiting = durable.transitions[displaced] { durable.scenes[name]?.refile(waiting) }
         }
         durable.ended.append(DurableState.Ended(id: id, at: step.now))
         momentary.deadlines.cancel(.transition(id))
+        if !transition.participants.isEmpty { momentary.deadlines.cancel(.ready(id)) }
         tell(result.appearance, of: transition, in: &step)
         tell(.ended, transition, in: &step)
         wakeWaiters(of: transition, in: &step)
@@ -97,7 +103,7 @@ extension ArbiterStateMachine {
         return transition
     }
 
-    /// What the end of a transition that ran comes to.
+    /// What the end of a granted transition comes to.
     private struct Result {
         var change: Transition.Change?
         var appearance: [AppearanceEvent] = []
@@ -105,7 +111,7 @@ extension ArbiterStateMachine {
         var displaced: [TransitionID] = []
     }
 
-    /// Applies the operation of a transition that ends, if its outcome says so.
+    /// Applies the operation of a granted transition that ends, if its outcome says so.
     private mutating func conclude(
         _ transition: Transition, _ grant: Transition.Grant, as outcome: TransitionOutcome, in step: inout Step
     ) -> Result {
@@ -116,7 +122,11 @@ extension ArbiterStateMachine {
             preconditionFailure("\(transition.id) was granted for what is not possible: \(operation)")
         }
         let applies = outcome.applies(transition.request.onExpiry)
-        let appearance = planned.ending(isCompleted: applies)
+        var appearance = planned.ending(isCompleted: applies)
+        if transition.state == .preparing {
+            // It never ran, and so nothing has been told yet.
+            appearance = applies ? grant.appearance + appearance : []
+        }
         guard applies, let done = durable.scenes[name]?.carryOut(planned, introducedBy: grant.animation?.type) else {
             return Result(appearance: appearance)
         }
@@ -134,7 +144,7 @@ extension TransitionOutcome {
         switch self {
         case .completed: true
         case .expired: action == .complete
-        case .cancelled, .rejected: false
+        case .cancelled, .rejected, .superseded: false
         }
     }
 }
@@ -149,9 +159,11 @@ extension ArbiterStateMachine {
         switch transition.phase {
         case .ended(let ending):
             return .transition(try repeated(outcome, of: transition, ending: ending, at: step.now))
-        case .running:
+        case .preparing, .running:
+            try checkGesture(of: transition, allows: outcome, at: step.now)
             return .transition(finish(id, as: TransitionOutcome(outcome), in: &step))
         case .queued(let queued):
+            try checkGesture(of: transition, allows: outcome, at: step.now)
             switch (outcome, queued.completesAtGrant) {
             case (.completed, true):
                 break
@@ -168,6 +180,16 @@ extension ArbiterStateMachine {
         return .transition(try view(of: id, at: step.now))
     }
 
+    /// - Throws: if the gesture that drove it was decided otherwise.
+    private func checkGesture(
+        of transition: Transition, allows outcome: EndOutcome, at now: Instant
+    ) throws(ArbiterError) {
+        switch (transition.gesture?.decision, outcome) {
+        case (nil, _), (.finish, .completed), (.cancel, .cancelled): break
+        case (.finish, .cancelled), (.cancel, .completed): throw .decidedOtherwise(view(of: transition, at: now))
+        }
+    }
+
     private func repeated(
         _ outcome: EndOutcome, of transition: Transition, ending: Transition.Ending, at now: Instant
     ) throws(ArbiterError) -> TransitionView {
@@ -175,7 +197,7 @@ extension ArbiterStateMachine {
         switch (ending.outcome, outcome) {
         case (.completed, .completed), (.cancelled, .cancelled): return view
         case (.completed, .cancelled), (.cancelled, .completed): throw .alreadyEnded(view)
-        case (.expired, _), (.rejected, _): throw .endedWithoutOwner(view)
+        case (.expired, _), (.rejected, _), (.superseded, _): throw .endedWithoutOwner(view)
         }
     }
 
@@ -183,14 +205,11 @@ extension ArbiterStateMachine {
         let transition = try owned(id, token: token)
         let view = view(of: transition, at: step.now)
         switch transition.phase {
-        case .queued, .running:
+        case .queued, .preparing, .running:
             attend(id, at: step.now)
             return .transition(try self.view(of: id, at: step.now))
         case .ended(let ending):
-            switch ending.outcome {
-            case .completed, .cancelled: throw .alreadyEnded(view)
-            case .expired, .rejected: throw .endedWithoutOwner(view)
-            }
+            throw ending.outcome.isOwners ? .alreadyEnded(view) : .endedWithoutOwner(view)
         }
     }
 

@@ -19,15 +19,18 @@ extension ArbiterStateMachine {
             return TransitionView(
                 transition: transition,
                 leaseRemaining: nil,
-                position: scene?.tickets.rank(of: transition.order),
-                blockers: scene?.queue.blockers(of: transition.order, limit: Limits.blockersShown) ?? []
+                position: scene?.tickets.rank(of: transition.place),
+                blockers: scene?.queue.blockers(of: transition.place, limit: Limits.blockersShown) ?? [],
+                progress: nil
             )
-        case .running:
+        case .preparing, .running:
             let deadline = momentary.deadlines[.transition(transition.id)]
             let remaining = deadline.map { max(.zero, now.duration(to: $0)) } ?? transition.lease
-            return TransitionView(transition: transition, leaseRemaining: remaining, position: nil, blockers: [])
+            return TransitionView(
+                transition: transition, leaseRemaining: remaining, position: nil, blockers: [],
+                progress: momentary.attention[transition.id]?.progress)
         case .ended:
-            return TransitionView(transition: transition, leaseRemaining: nil, position: nil, blockers: [])
+            return TransitionView(transition: transition, leaseRemaining: nil, position: nil, blockers: [], progress: nil)
         }
     }
 
@@ -55,7 +58,7 @@ extension ArbiterStateMachine {
     package func scene(_ name: SceneName, at now: Instant) throws(ArbiterError) -> SceneView {
         guard let scene = durable.scenes[name] else { throw .unknownScene(name) }
         let unfinished = scene.queue.unfinished.compactMap { durable.transitions[$0] }
-        let running = unfinished.filter { $0.state == .running }
+        let running = unfinished.filter { $0.state != .queued }
         let queued = unfinished.filter { $0.state == .queued }
         return SceneView(
             summary: summary(of: scene, named: name),

@@ -11,7 +11,11 @@ extension ArbiterStateMachine {
         for transition in remembered where !transition.isEnded {
             momentary.attention[transition.id] = Attention()
             attend(transition.id, at: now)
+            if transition.state == .preparing {
+                momentary.deadlines.schedule(.ready(transition.id), at: now.advanced(by: transition.request.ready))
+            }
         }
+        for session in durable.sessions.keys.sorted() { hear(session, at: now) }
         if durable.isHoldingGrants { scheduleResumption(from: now) }
     }
 

@@ -8,6 +8,7 @@ extension ArbiterStateMachine {
             attend(earlier, at: step.now)
             return .transition(try view(of: earlier, at: step.now))
         }
+        if let token = request.session { _ = try session(token) }
         guard !durable.isHoldingGrants else { throw .holdingGrants(remaining: holdRemaining(at: step.now)) }
         try checkIsPossible(request, at: step.now)
         try admit(request)
@@ -22,10 +23,22 @@ extension ArbiterStateMachine {
         if let earlier = try repeated(request, isSerialized: true, at: step.now) {
             return try answerGrant(of: earlier, park: park, in: &step)
         }
+        if let token = request.session { _ = try session(token) }
         try admit(request)
-        try checkHasRoom(for: request)
-        enter(request, id: id, token: token, isSerialized: true, in: &step)
+        let coalesced = coalesced(request)
+        try checkMayWait(request, takesOver: coalesced?.isTakeover == true)
+        switch coalesced {
+        case .takesOver(let older):
+            close(older.id, as: .superseded(by: id), in: &step)
+            enter(request, id: id, token: token, isSerialized: true, place: older.place, in: &step)
+        case .givesWay(let older):
+            enter(request, id: id, token: token, isSerialized: true, in: &step)
+            close(id, as: .superseded(by: older.id), in: &step)
+        case nil:
+            enter(request, id: id, token: token, isSerialized: true, in: &step)
+        }
         grantWhatIsFree(in: request.scene, asker: id, step: &step)
+        prune(at: step.now)
         if let transition = transition(id), transition.state == .queued { tell(.queued, transition, in: &step) }
         return try answerGrant(of: id, park: park, in: &step)
     }
@@ -68,10 +81,10 @@ extension ArbiterStateMachine {
     }
 
     /// - Throws: what stands against waiting.
-    private func checkHasRoom(for request: TransitionRequest) throws(ArbiterError) {
+    private func checkMayWait(_ request: TransitionRequest, takesOver: Bool) throws(ArbiterError) {
         let scene = durable.scenes[request.scene] ?? .unused
         let scope = try scene.checkedScope(of: request)
-        guard scene.tickets.count >= limits.queuedPerScene else { return }
+        guard scene.tickets.count >= limits.queuedPerScene, !takesOver else { return }
         guard scene.queue.isFree(scene.storyboard.paths(of: scope, request.operation)) else {
             throw .queueFull(limit: limits.queuedPerScene)
         }
@@ -99,29 +112,36 @@ extension ArbiterStateMachine {
 
     /// Puts a new transition at the end of its scene's queue.
     private mutating func enter(
-        _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool, in step: inout Step
+        _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool, place: RequestOrder? = nil,
+        in step: inout Step
     ) {
         step.isDurable = true
         let order = RequestOrder(rawValue: durable.lastOrder.rawValue + 1)
         durable.lastOrder = order
         make(request.scene, at: order)
-        let transition = newTransition(request, id: id, token: token, isSerialized: isSerialized, at: step.moment)
+        let transition = newTransition(
+            request, id: id, token: token, isSerialized: isSerialized, place: place ?? order, at: step.moment)
         let previous = durable.transitions.updateValue(transition, forKey: id)
         precondition(previous == nil, "\(id) is in use")
         if let key = request.idempotencyKey { durable.keys[key] = id }
         durable.scenes[request.scene]?.enter(transition)
+        durable.index.enter(transition)
+        if let session = transition.session { durable.sessions[session]?.scenes.insert(request.scene) }
         momentary.attention[id] = Attention()
         remember(id)
     }
 
     private func newTransition(
-        _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool, at moment: Moment
+        _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool, place: RequestOrder,
+        at moment: Moment
     ) -> Transition {
         let scene = durable.scenes[request.scene] ?? .unused
         return Transition(
-            id: id, token: token, order: durable.lastOrder, isSerialized: isSerialized, request: request,
+            id: id, token: token, order: durable.lastOrder, place: place, isSerialized: isSerialized, request: request,
             scope: scene.resolvedScope(of: request), lease: request.lease ?? scene.storyboard.defaults.lease,
-            requestedAt: moment, requestedRevision: scene.numbers.revision, phase: .queued(Transition.Queued())
+            requestedAt: moment, requestedRevision: scene.numbers.revision,
+            session: request.session.flatMap { durable.index.sessions[$0] }, participants: request.participants,
+            gesture: nil, phase: .queued(Transition.Queued())
         )
     }
 }

@@ -23,11 +23,12 @@ package struct ArbiterStateMachine: Sendable {
         var step = Step(moment: moment)
         do throws(ArbiterError) {
             let reply = try perform(command, in: &step)
-            return Outcome(reply: .success(reply), effects: step.effects, isDurable: step.isDurable)
+            let record = step.isDurable ? step.record ?? command.kept : nil
+            return Outcome(reply: .success(reply), effects: step.effects, record: record)
         } catch {
             precondition(
                 step.effects.isEmpty && !step.isDurable, "refused after it had changed something: \(command)")
-            return Outcome(reply: .failure(error), effects: [], isDurable: false)
+            return Outcome(reply: .failure(error), effects: [], record: nil)
         }
     }
 
@@ -43,6 +44,20 @@ package struct ArbiterStateMachine: Sendable {
             try end(id, token: token, as: outcome, in: &step)
         case .renew(let id, let token):
             try renew(id, token: token, in: &step)
+        case .progress(let id, let token, let progress):
+            try self.progress(id, token: token, progress, in: &step)
+        case .release(let id, let token, let release):
+            try self.release(id, token: token, release, in: &step)
+        case .decide(let id, let gesture):
+            decide(id, gesture, in: &step)
+        case .ready(let id, let client, let session):
+            try ready(id, client: client, session: session, in: &step)
+        case .markReady(let id, let client):
+            markReady(id, client: client, in: &step)
+        case .settle(let id):
+            settle(id, in: &step)
+        case .openSession, .renewSession, .endSession, .attach, .detach, .closeSession:
+            try performOnSession(command, in: &step)
         case .declare(let scene, let storyboard, let revision):
             try declare(scene, storyboard, ifMatch: revision, in: &step)
         case .delete(let scene):
@@ -68,6 +83,8 @@ struct Step {
     let moment: Moment
     var effects: [Effect] = []
     var isDurable = false
+    /// What the command came to, where replaying it as it was given would need what is not kept.
+    var record: Command?
 
     var now: Instant { moment.instant }
 }
@@ -83,6 +100,9 @@ struct DurableState: Sendable {
     var lastFence = Fence(rawValue: 0)
     /// Which transition each idempotency key has made.
     var keys: [IdempotencyKey: TransitionID] = [:]
+    var sessions: [SessionID: Session] = [:]
+    /// What follows from the rest, to find it at once.
+    var index = Index()
     /// Nothing is granted, because leases may be held that are not known.
     var isHoldingGrants = false
     /// The highest numbers of scenes that are forgotten: whoever comes after them goes on from there.
@@ -95,12 +115,31 @@ struct DurableState: Sendable {
     }
 
     var unfinishedCount: Int { transitions.count - ended.count }
+
+    /// What follows from the sessions and the unfinished transitions.
+    struct Index: Sendable {
+        var sessions: [Token: SessionID] = [:]
+        /// How many sessions live under each client's name.
+        var clients: [ClientName: Int] = [:]
+        var bound: [SessionID: Set<TransitionID>] = [:]
+        var participations: [ClientName: Set<TransitionID>] = [:]
+        /// The serialized ones that may be coalesced.
+        var coalescing: [CoalescingPlace: Set<TransitionID>] = [:]
+    }
+
+    /// Where tickets with a key are.
+    struct CoalescingPlace: Hashable, Sendable {
+        let scene: SceneName
+        let key: CoalescingKey
+    }
 }
 
 /// The part of the state that a restart begins afresh.
 struct MomentaryState: Sendable {
     /// How each unfinished transition is looked after.
     var attention: [TransitionID: Attention] = [:]
+    /// How many connections each session lives by.
+    var attachments: [SessionID: Int] = [:]
     var waiters: [WaiterID: Waiter] = [:]
     var deadlines = DeadlineQueue()
     /// Every remembered transition in request order, and some that are forgotten.
@@ -116,6 +155,8 @@ struct Attention: Sendable {
     var ownersWaiting = 0
     /// Its turn came while nobody was looking, and nobody has come for it yet.
     var isUnclaimed = false
+    /// Where the finger is that drives it.
+    var progress: GestureProgress?
 }
 
 /// A parked await.

@@ -15,6 +15,18 @@ package enum Command: Hashable, Sendable {
     /// The owner is still there.
     case renew(TransitionID, token: Token)
 
+    /// The finger that drives the transition has moved.
+    case progress(TransitionID, token: Token, GestureProgress)
+    /// The finger that drives the transition is gone.
+    case release(TransitionID, token: Token, GestureRelease)
+    /// A participant is ready, as its session says.
+    case ready(TransitionID, client: ClientName, session: Token)
+    /// A client shows that it lives, and will go on to.
+    case openSession(client: ClientName?, timeToLive: Duration, id: SessionID, token: Token)
+    /// The client lives.
+    case renewSession(Token)
+    /// The client takes its leave.
+    case endSession(Token)
     /// A scene's hierarchy, segues, transition types and defaults are now these, if it has the revision or none is named.
     indirect case declare(SceneName, Storyboard, ifMatch: Revision?)
     /// Forget a scene and whatever was declared about it.
@@ -24,6 +36,10 @@ package enum Command: Hashable, Sendable {
 
     /// The connection of a parked await has closed.
     case leave(WaiterID)
+    /// A connection is there that a session lives by.
+    case attach(Token)
+    /// A connection has closed that a session lived by.
+    case detach(SessionID)
     /// Answer every parked await as it stands, and park no more.
     case drain
 
@@ -31,6 +47,14 @@ package enum Command: Hashable, Sendable {
 
     /// Nobody looked after the transition.
     case expire(TransitionID, ExpiryReason)
+    /// What a release came to.
+    case decide(TransitionID, DecidedGesture)
+    /// A participant is ready.
+    case markReady(TransitionID, client: ClientName)
+    /// The time of the participants is over.
+    case settle(TransitionID)
+    /// A session is over, and with it all that is bound to it.
+    case closeSession(SessionID, SessionEnding)
     /// The machine died, and the last commands may be missing from the journal: fences jump, and where clients of then
     /// may still hold their leases nothing is granted until `resume`.
     case distrust(holdsGrants: Bool)
@@ -41,12 +65,16 @@ package enum Command: Hashable, Sendable {
 }
 
 extension Command {
-    /// What of the command is kept: whoever parks by it does so only now.
-    package var kept: Command {
+    /// What of a command that changed the durable state is kept, unless it came to something that is said otherwise:
+    /// whoever parks by it does so only now.
+    var kept: Command {
         switch self {
         case .serialize(let request, let id, let token, _): .serialize(request, id: id, token: token, park: nil)
         case .declare(let scene, let storyboard, _): .declare(scene, storyboard, ifMatch: nil)
-        case .start, .await, .end, .renew, .delete, .leave, .drain, .expire, .distrust, .resume, .answer: self
+        case .start, .await, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
+            .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
+            .resume, .answer:
+            self
         }
     }
 }

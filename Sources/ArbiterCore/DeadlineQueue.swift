@@ -9,6 +9,9 @@ struct DeadlineQueue {
     enum Subject: Hashable {
         case transition(TransitionID)
         case waiter(WaiterID)
+        /// Its participants have until then.
+        case ready(TransitionID)
+        case session(SessionID)
         case hold
     }
 

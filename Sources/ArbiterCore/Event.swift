@@ -16,6 +16,10 @@ package struct SceneEvent: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// A transition has come to another point of its life.
         case transition(Stage, TransitionView)
+        /// The finger that drives a transition has moved.
+        case progress(TransitionID, GestureProgress)
+        /// A session has ended that had a part in the scene.
+        case sessionEnded(SessionID, ClientName?, SessionEnding)
         /// A controller's view comes or goes.
         case appearance(AppearanceEvent, TransitionID)
         /// The hierarchy is another one: by a transition, or else by a declaration.
@@ -25,7 +29,9 @@ package struct SceneEvent: Hashable, Sendable {
     /// The points of a transition's life that are told.
     package enum Stage: String, Hashable, Sendable, CaseIterable {
         case queued
+        case preparing
         case running
+        case released
         case ended
     }
 }

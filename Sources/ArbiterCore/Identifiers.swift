@@ -124,7 +124,33 @@ package struct TransitionID: Hashable, Sendable, CustomStringConvertible {
     private static let values = (UInt8.min...UInt8.max).map { byte in digits.firstIndex(of: byte).map(UInt8.init) }
 }
 
-/// 128 random bits that only a transition's requester gets; whoever has them may act on it.
+/// The identity of a session, written `s-` and 13 digits of Crockford's base 32.
+package struct SessionID: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package let rawValue: UInt64
+
+    package init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    package var description: String { "s-" + TransitionID(rawValue: rawValue).description.dropFirst(2) }
+
+    package static func < (left: SessionID, right: SessionID) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// What transitions that want the same are known by: 1 to 128 bytes without control characters.
+package struct CoalescingKey: Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    /// - Returns: `nil` if the text is empty, too long or holds a control character.
+    package init?(_ text: String) {
+        guard text.isPlain(upTo: Limits.coalescingKeyBytes) else { return nil }
+        description = text
+    }
+}
+
+/// 128 random bits that only the requester of a transition or session gets; whoever has them may act on it.
 ///
 /// Written as 32 hex digits.
 ///

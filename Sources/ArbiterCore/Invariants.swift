@@ -28,11 +28,11 @@ extension ArbiterStateMachine {
                 }
                 earlier += paths
                 let mayWait = !isFree || durable.isHoldingGrants
-                guard transition.state == .running ? !isFree : !mayWait else { continue }
+                guard transition.state != .queued ? !isFree : !mayWait else { continue }
                 return "scene \(name): \(transition.id) is \(transition.state)"
             }
             for (rank, transition) in unfinished.filter({ $0.state == .queued }).enumerated() {
-                guard scene.tickets.rank(of: transition.order) == rank + 1 else {
+                guard scene.tickets.rank(of: transition.place) == rank + 1 else {
                     return "scene \(name): \(transition.id) at rank \(rank + 1) has another position"
                 }
             }
@@ -59,8 +59,9 @@ extension ArbiterStateMachine {
             guard owners == attention.ownersWaiting else { return "\(id) has \(owners) owners waiting, not as counted" }
             let isSilent: Bool
             switch transition.phase {
-            case .queued(let queued): isSilent = owners == 0 && !queued.completesAtGrant
-            case .running: isSilent = true
+            case .queued(let queued):
+                isSilent = owners == 0 && !queued.completesAtGrant && transition.session == nil
+            case .preparing, .running: isSilent = true
             case .ended: isSilent = false
             }
             if isSilent, momentary.deadlines[.transition(id)] == nil { return "\(id) has no deadline" }

@@ -9,9 +9,9 @@ package struct Limits: Hashable, Sendable {
     package static let controllerIDBytes = 128
     package static let clientNameBytes = 128
     package static let idempotencyKeyBytes = 255
-
     package static let transitionTypeBytes = 128
     package static let segueIdentifierBytes = 128
+    package static let coalescingKeyBytes = 128
 
     // MARK: Hierarchies and storyboards
 
@@ -24,6 +24,10 @@ package struct Limits: Hashable, Sendable {
     /// Controllers in a scope's list.
     package static let scopeControllers = 64
     package static let expectations = 16
+
+    // MARK: Company
+
+    package static let participants = 64
 
     // MARK: Animations
 
@@ -38,12 +42,16 @@ package struct Limits: Hashable, Sendable {
     package static let leaseDurations = Duration.milliseconds(100)...Duration.seconds(300)
     package static let ticketDurations = Duration.milliseconds(100)...Duration.seconds(3600)
     package static let queueDurations = Duration.zero...Duration.seconds(86_400)
+    package static let readyDurations = Duration.zero...Duration.seconds(60)
+    package static let sessionDurations = Duration.seconds(1)...Duration.seconds(3600)
     package static let waitDurations = Duration.zero...Duration.seconds(120)
 
     // MARK: Durations where the request is silent
 
     package static let defaultLease = Duration.seconds(10)
     package static let defaultTicket = Duration.seconds(30)
+    package static let defaultReady = Duration.seconds(2)
+    package static let defaultSession = Duration.seconds(30)
     package static let defaultAwait = Duration.seconds(30)
 
     /// How long a request with an idempotency key is known again.
@@ -66,6 +74,10 @@ package struct Limits: Hashable, Sendable {
     package var queuedPerScene = 10_000
     /// Transitions not yet ended, over all scenes.
     package var unfinished = 100_000
+    /// Sessions alive at once.
+    package var sessions = 10_000
+    /// How long a session lives on after the last connection attached to it has closed.
+    package var grace = Duration.seconds(2)
     /// Scenes known at once.
     package var scenes = 1_000
     /// The first lease of a ticket whose turn came while nobody was looking.

@@ -3,14 +3,20 @@ package struct Outcome: Sendable {
     package let reply: Result<Reply, ArbiterError>
     /// In the order they came about; to be run once the command is committed.
     package let effects: [Effect]
-    /// Whether the durable state changed: if so the command belongs into the journal.
-    package let isDurable: Bool
+    /// What belongs into the journal, if the durable state changed: what the command came to.
+    package let record: Command?
+
+    package var isDurable: Bool { record != nil }
 }
 
 /// The answer to a command.
 package enum Reply: Hashable, Sendable {
     /// The transition as it stands.
     case transition(TransitionView)
+    /// The transition as it stands, and whether the finger's move counted.
+    case progress(TransitionView, isApplied: Bool)
+    /// The session as it stands.
+    case session(SessionView)
     /// The answer will come as an `Effect.wake`.
     case parked
     /// The scene has been declared, and has this revision now.

@@ -24,18 +24,18 @@ struct Scene: Sendable {
 }
 
 extension Scene {
-    /// Takes in a new transition behind all others.
+    /// Takes in a new transition, behind all others unless it takes over an earlier place.
     mutating func enter(_ transition: Transition) {
         lastOrder = transition.order
         queueUp(transition)
-        tickets.append(transition.order)
+        tickets.insert(transition.place)
     }
 
     /// Gives a transition its place among the unfinished.
     mutating func queueUp(_ transition: Transition) {
         let operation = transition.request.operation
         queue.append(
-            transition.order, id: transition.id, scope: storyboard.paths(of: transition.scope, operation),
+            transition.place, id: transition.id, scope: storyboard.paths(of: transition.scope, operation),
             names: storyboard.names(of: transition.scope, operation))
     }
 
@@ -57,7 +57,7 @@ extension Scene {
     /// Files a waiting transition anew, where its scope stands now.
     mutating func refile(_ transition: Transition) {
         queue.refile(
-            transition.order, scope: storyboard.paths(of: transition.scope, transition.request.operation))
+            transition.place, scope: storyboard.paths(of: transition.scope, transition.request.operation))
     }
 }
 

@@ -9,6 +9,11 @@ extension Command: BinaryCodable {
         static let resume: UInt8 = 5
         static let declare: UInt8 = 6
         static let delete: UInt8 = 7
+        static let decide: UInt8 = 8
+        static let markReady: UInt8 = 9
+        static let settle: UInt8 = 10
+        static let openSession: UInt8 = 11
+        static let closeSession: UInt8 = 12
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -39,12 +44,34 @@ extension Command: BinaryCodable {
         case .delete(let scene):
             writer.write(Code.delete)
             writer.write(scene)
+        case .decide(let id, let gesture):
+            writer.write(Code.decide)
+            writer.write(id)
+            writer.write(gesture)
+        case .markReady(let id, let client):
+            writer.write(Code.markReady)
+            writer.write(id)
+            writer.write(client)
+        case .settle(let id):
+            writer.write(Code.settle)
+            writer.write(id)
+        case .openSession(let client, let timeToLive, let id, let token):
+            writer.write(Code.openSession)
+            writer.write(client)
+            writer.write(timeToLive)
+            writer.write(id)
+            writer.write(token)
+        case .closeSession(let id, let ending):
+            writer.write(Code.closeSession)
+            writer.write(id)
+            writer.writeWord(ending)
         case .distrust(let holdsGrants):
             writer.write(Code.distrust)
             writer.write(holdsGrants)
         case .resume:
             writer.write(Code.resume)
-        case .await, .renew, .leave, .drain, .answer:
+        case .await, .renew, .progress, .release, .ready, .renewSession, .endSession, .leave, .attach, .detach, .drain,
+            .answer:
             preconditionFailure("a momentary command is to be kept: \(self)")
         }
     }
@@ -63,6 +90,18 @@ extension Command: BinaryCodable {
             self = .declare(try reader.read(), try reader.read(), ifMatch: nil)
         case Code.delete:
             self = .delete(try reader.read())
+        case Code.decide:
+            self = .decide(try reader.read(), try reader.read())
+        case Code.markReady:
+            self = .markReady(try reader.read(), client: try reader.read())
+        case Code.settle:
+            self = .settle(try reader.read())
+        case Code.openSession:
+            self = .openSession(
+                client: try reader.readOptional(), timeToLive: try reader.read(), id: try reader.read(),
+                token: try reader.read())
+        case Code.closeSession:
+            self = .closeSession(try reader.read(), try reader.readWord())
         case Code.distrust:
             self = .distrust(holdsGrants: try reader.readBool())
         case Code.resume:

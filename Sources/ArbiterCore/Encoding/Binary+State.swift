@@ -25,6 +25,7 @@ extension DurableState: BinaryCodable {
         writer.write(lastFence)
         writer.write(isHoldingGrants)
         writer.write(forgotten)
+        writer.write(sessions.values.sorted { $0.id < $1.id })
         writer.write(transitions.values.sorted { $0.order < $1.order })
         writer.write(ended.map(\.id))
         writer.write(UInt32(scenes.count))
@@ -43,6 +44,10 @@ extension DurableState: BinaryCodable {
         lastFence = try reader.read()
         isHoldingGrants = try reader.readBool()
         forgotten = try reader.read()
+        for session in try reader.readArray(of: Session.self) {
+            guard sessions.updateValue(session, forKey: session.id) == nil else { throw reader.malformed("a session") }
+            index.enter(session)
+        }
         let known: [Transition] = try reader.readArray()
         var previous = RequestOrder(rawValue: 0)
         for transition in known {
@@ -73,20 +78,22 @@ extension DurableState: BinaryCodable {
         try restoreQueues(known.filter { !$0.isEnded }, &reader)
     }
 
-    /// Queues what is unfinished: first what runs, which nothing stands in the way of, then what waits.
+    /// Queues what is unfinished: first what is granted, which nothing stands in the way of, then what waits.
     private mutating func restoreQueues(
         _ unfinished: [Transition], _ reader: inout BinaryReader
     ) throws(DecodingError) {
-        for transition in unfinished where transition.state == .running {
+        let unfinished = unfinished.sorted { $0.place < $1.place }
+        for transition in unfinished { index.enter(transition) }
+        for transition in unfinished where transition.state != .queued {
             scenes[transition.request.scene]?.queueUp(transition)
             guard scenes[transition.request.scene]?.queue.grantNext() == transition.id else {
-                throw reader.malformed("a running transition")
+                throw reader.malformed("a granted transition")
             }
         }
         for transition in unfinished where transition.state == .queued {
             guard scenes[transition.request.scene] != nil else { throw reader.malformed("a queued transition") }
             scenes[transition.request.scene]?.queueUp(transition)
-            scenes[transition.request.scene]?.tickets.append(transition.order)
+            scenes[transition.request.scene]?.tickets.append(transition.place)
         }
     }
 }
@@ -96,21 +103,26 @@ extension Transition: BinaryCodable {
         writer.write(id)
         writer.write(token)
         writer.write(order)
+        writer.write(place)
         writer.write(isSerialized)
         writer.write(request)
         writer.write(scope)
         writer.write(lease)
         writer.write(requestedAt)
         writer.write(requestedRevision)
+        writer.write(session)
+        writer.write(participants)
+        writer.write(gesture)
         writer.write(phase)
     }
 
     package init(from reader: inout BinaryReader) throws(DecodingError) {
         self.init(
             id: try reader.read(), token: try reader.read(), order: try reader.read(),
-            isSerialized: try reader.readBool(), request: try reader.read(), scope: try reader.read(),
+            place: try reader.read(), isSerialized: try reader.readBool(), request: try reader.read(), scope: try reader.read(),
             lease: try reader.read(), requestedAt: try reader.read(), requestedRevision: try reader.read(),
-            phase: try reader.read()
+            session: try reader.readOptional(), participants: try reader.readArray(),
+            gesture: try reader.readOptional(), phase: try reader.read()
         )
     }
 }
@@ -123,6 +135,9 @@ extension Transition.Phase: BinaryCodable {
             writer.write(queued.completesAtGrant)
         case .running(let grant):
             writer.write(UInt8(1))
+            writer.write(grant)
+        case .preparing(let grant):
+            writer.write(UInt8(3))
             writer.write(grant)
         case .ended(let ending):
             writer.write(UInt8(2))
@@ -147,6 +162,8 @@ extension Transition.Phase: BinaryCodable {
                     outcome: try reader.read(), grant: try reader.readOptional(), endedAt: try reader.read(),
                     change: try reader.readOptional(), isNoop: try reader.readBool(),
                     appearance: try reader.readArray()))
+        case 3:
+            self = .preparing(try reader.read())
         default:
             throw reader.malformed("a phase")
         }
@@ -182,6 +199,9 @@ extension TransitionOutcome: BinaryCodable {
         case .rejected(let rejection):
             writer.write(UInt8(3))
             writer.write(rejection)
+        case .superseded(let other):
+            writer.write(UInt8(4))
+            writer.write(other)
         }
     }
 
@@ -191,6 +211,7 @@ extension TransitionOutcome: BinaryCodable {
         case 1: self = .cancelled
         case 2: self = .expired(try reader.read())
         case 3: self = .rejected(try reader.read())
+        case 4: self = .superseded(by: try reader.read())
         default: throw reader.malformed("an outcome")
         }
     }

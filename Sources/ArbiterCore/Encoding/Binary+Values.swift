@@ -105,6 +105,8 @@ extension ExpiryReason: BinaryCodable {
         case .abandoned: 1
         case .unclaimed: 2
         case .queueTimeout: 3
+        case .sessionLost: 4
+        case .participants: 5
         }
     }
 
@@ -160,6 +162,13 @@ extension TransitionRequest: BinaryCodable {
         writer.writeWord(onExpiry)
         writer.write(ticket)
         writer.write(queue)
+        writer.write(isInteractive)
+        writer.write(policy)
+        writer.write(participants)
+        writer.write(ready)
+        writer.writeWord(onUnready)
+        writer.write(coalescing)
+        writer.write(session)
         writer.write(idempotencyKey)
     }
 
@@ -169,7 +178,9 @@ extension TransitionRequest: BinaryCodable {
             operation: try reader.readOptional(), expectations: try reader.readArray(),
             animation: try reader.readOptional(), lease: try reader.readOptional(), onExpiry: try reader.readWord(),
             ticket: try reader.read(), queue: try reader.readOptional(),
-            idempotencyKey: try reader.readOptional()
+            isInteractive: try reader.readBool(), policy: try reader.read(), participants: try reader.readArray(),
+            ready: try reader.read(), onUnready: try reader.readWord(), coalescing: try reader.readOptional(),
+            session: try reader.readOptional(), idempotencyKey: try reader.readOptional()
         )
     }
 }

@@ -31,7 +31,9 @@ struct RequestLine {
 
     /// Adds a member wherever its order belongs; before the last one, that costs as much as the line is long.
     mutating func insert(_ order: RequestOrder) {
-        guard let last = orders.last, order < last else { return append(order) }
+        guard let last = orders.last, order <= last else { return append(order) }
+        let index = self.index(of: order)
+        if index < orders.count, orders[index] == order { return revive(order, at: index) }
         var members = members
         members.insert(order, at: members.firstIndex { order < $0 } ?? members.endIndex)
         rebuild(with: members)
@@ -95,14 +97,44 @@ struct RequestLine {
 
     /// Where the order stands among all that came, from 1.
     private func position(of order: RequestOrder) -> Int {
-        var low = firstIndex
+        let index = index(of: order)
+        precondition(index < orders.count && orders[index] == order, "\(order) does not stand in line")
+        return index + 1
+    }
+
+    /// Where the order stands, or would stand, in `orders`.
+    private func index(of order: RequestOrder) -> Int {
+        var low = 0
         var high = orders.count
         while low < high {
             let middle = (low + high) / 2
             if orders[middle] < order { low = middle + 1 } else { high = middle }
         }
-        precondition(low < orders.count && orders[low] == order, "\(order) does not stand in line")
-        return low + 1
+        return low
+    }
+
+    /// Lets somebody have the place of one that has left.
+    private mutating func revive(_ order: RequestOrder, at index: Int) {
+        count += 1
+        var position = index + 1
+        while position <= sums.count {
+            sums[position - 1] += 1
+            position += position & -position
+        }
+        firstIndex = min(firstIndex, index)
+    }
+
+    /// The members behind an order, whether it stands in line or not.
+    func members(after order: RequestOrder) -> [RequestOrder] {
+        guard let last = orders.last, order < last, count > 0 else { return [] }
+        var position = index(of: order)
+        if orders[position] == order { position += 1 }
+        var before = 0
+        while position > 0 {
+            before += sums[position - 1]
+            position &= position - 1
+        }
+        return before < count ? (before + 1...count).map { orders[index(ofRank: $0)] } : []
     }
 
     private var members: [RequestOrder] { count == 0 ? [] : (1...count).map { orders[index(ofRank: $0)] } }

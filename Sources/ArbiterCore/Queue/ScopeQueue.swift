@@ -14,6 +14,7 @@ internal import HeapModule
 /// filed anew; without any part left it waits for nothing.
 struct ScopeQueue {
     var entries: [RequestOrder: Entry] = [:]
+    private(set) var granted: Set<RequestOrder> = []
     var places: [Place] = [Place(name: nil, parent: nil)]
     var vacant: [Int] = []
     /// Who has lost its last part, or never had one, and so waits for nothing.
@@ -79,10 +80,10 @@ struct ScopeQueue {
 // MARK: - Events
 
 extension ScopeQueue {
-    /// Takes a transition in behind all others.
+    /// Takes a transition in, behind all others or in the place of one that has left.
     ///
     /// - Parameters:
-    ///   - order: Its place in request order, which none behind it may have.
+    ///   - order: Its place in line; nobody who conflicts and stands behind it may have been granted.
     ///   - id: What it is called when its turn comes.
     ///   - scope: Where it stands; no path may be the beginning of another.
     ///   - names: The controllers that its scope depends on, if any.
@@ -91,8 +92,7 @@ extension ScopeQueue {
         entries[order] = Entry(id: id, names: names, places: standing, waiting: standing.count)
         for name in names { dependants[name, default: []].insert(order) }
         for place in standing {
-            places[place].parts.append(order)
-            update(from: place)
+            insert(order, at: place)
         }
         if standing.isEmpty { partless.insert(order) }
     }
@@ -117,10 +117,8 @@ extension ScopeQueue {
             let place = place(at: path)
             wanted.append(place)
             guard !entry.places.contains(place) else { continue }
-            precondition(!places[place].isFirstClear, "\(order) comes late before one that is clear")
             entry.waiting += 1
-            places[place].parts.insert(order)
-            update(from: place)
+            insert(order, at: place)
         }
         // Only now, since a place with nothing at or below it is given back.
         for place in entry.places where !wanted.contains(place) {
@@ -154,6 +152,7 @@ extension ScopeQueue {
 
     private mutating func grant(_ order: RequestOrder) -> TransitionID? {
         entries[order]?.isGranted = true
+        granted.insert(order)
         for place in entries[order]?.places ?? [] { count(1, grantedAt: place) }
         return entries[order]?.id
     }
@@ -163,6 +162,7 @@ extension ScopeQueue {
         guard let entry = entries.removeValue(forKey: order) else {
             preconditionFailure("\(order) is not in the queue")
         }
+        granted.remove(order)
         for name in entry.names {
             dependants[name]?.remove(order)
             if dependants[name]?.isEmpty == true { dependants.removeValue(forKey: name) }
@@ -171,6 +171,14 @@ extension ScopeQueue {
             if entry.isGranted { count(-1, grantedAt: place) }
             takeOut(order, from: place)
         }
+    }
+
+    private mutating func insert(_ order: RequestOrder, at place: Int) {
+        places[place].parts.insert(order)
+        precondition(
+            places[place].parts.first != order || !places[place].isFirstClear,
+            "\(order) comes late before one that is clear")
+        update(from: place)
     }
 
     private mutating func takeOut(_ order: RequestOrder, from place: Int) {

@@ -3,6 +3,8 @@ package struct Transition: Hashable, Sendable {
     package let id: TransitionID
     package let token: Token
     package let order: RequestOrder
+    /// Its place in line: its order, or that of the one which it took over from.
+    package let place: RequestOrder
     /// Whether it was asked for with `serialize`, not with `start`.
     package let isSerialized: Bool
     package let request: TransitionRequest
@@ -13,12 +15,20 @@ package struct Transition: Hashable, Sendable {
     package let requestedAt: Moment
     /// Of the hierarchy as it was when the transition was asked for.
     package let requestedRevision: Revision
+    /// The session that it is bound to.
+    package let session: SessionID?
+    /// Whoever must be ready before it runs, and how they stand.
+    package internal(set) var participants: [Participant]
+    /// What was decided of its gesture.
+    package internal(set) var gesture: DecidedGesture?
     package internal(set) var phase: Phase
 
     /// Where a transition is in its life.
     package enum Phase: Hashable, Sendable {
-        /// Waits for its turn. Can transition to: `running`, `ended`.
+        /// Waits for its turn. Can transition to: `preparing`, `running`, `ended`.
         case queued(Queued)
+        /// Holds its scope and waits for its participants. Can transition to: `running`, `ended`.
+        case preparing(Grant)
         /// Holds its scope. Can transition to: `ended`.
         case running(Grant)
         /// Over, with its one outcome. Can transition to: nothing.
@@ -76,14 +86,33 @@ package struct Transition: Hashable, Sendable {
     package var state: TransitionState {
         switch phase {
         case .queued: .queued
+        case .preparing: .preparing
         case .running: .running
         case .ended: .ended
+        }
+    }
+
+    /// What the lock gave, once it has.
+    package var grant: Grant? {
+        switch phase {
+        case .queued: nil
+        case .preparing(let grant), .running(let grant): grant
+        case .ended(let ending): ending.grant
+        }
+    }
+
+    /// Whoever was still missing when it ran without them, or was given up for them.
+    package var laggards: [ClientName] {
+        switch phase {
+        case .queued, .preparing: []
+        case .running, .ended: grant == nil ? [] : participants.filter(\.isMissing).map(\.client)
         }
     }
 
     package func hasReached(_ milestone: Milestone) -> Bool {
         switch phase {
         case .queued: false
+        case .preparing: milestone == .granted
         case .running: milestone != .ended
         case .ended: true
         }
@@ -93,6 +122,7 @@ package struct Transition: Hashable, Sendable {
 /// The name of a phase.
 package enum TransitionState: String, Hashable, Sendable, CaseIterable {
     case queued
+    case preparing
     case running
     case ended
 }
@@ -107,6 +137,8 @@ package enum TransitionOutcome: Hashable, Sendable {
     case expired(ExpiryReason)
     /// At its turn it was no longer possible.
     case rejected(Rejection)
+    /// A newer one, or else an older one, with the same coalescing key is there in its stead.
+    case superseded(by: TransitionID)
 }
 
 /// Why a transition was not possible when its turn came.
@@ -135,6 +167,10 @@ package enum ExpiryReason: String, Hashable, Sendable, CaseIterable {
     case unclaimed
     /// It waited for as long as it was ready to.
     case queueTimeout = "queue-timeout"
+    /// The session that it was bound to ended.
+    case sessionLost = "session-lost"
+    /// Its participants were not ready in time.
+    case participants
 }
 
 /// A transition as it stands at one instant.
@@ -146,4 +182,6 @@ package struct TransitionView: Hashable, Sendable {
     package let position: Int?
     /// The unfinished transitions that keep it waiting, running ones first, `Limits.blockersShown` at most.
     package let blockers: [TransitionID]
+    /// Where the finger is that drives it, while it is not decided.
+    package let progress: GestureProgress?
 }

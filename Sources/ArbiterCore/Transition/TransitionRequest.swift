@@ -18,6 +18,18 @@ package struct TransitionRequest: Hashable, Sendable {
     package var ticket: Duration
     /// The longest it will wait, within `Limits.queueDurations`; without it, as long as its owner does.
     package var queue: Duration?
+    /// Whether its owner drives it.
+    package var isInteractive: Bool
+    /// What decides its gesture.
+    package var policy: GesturePolicy
+    /// Whoever must be ready before it runs, `Limits.participants` at most, no client twice.
+    package var participants: [Participant]
+    /// How long they have, within `Limits.readyDurations`.
+    package var ready: Duration
+    package var onUnready: UnreadyAction
+    package var coalescing: Coalescing?
+    /// The token of the session that it is bound to.
+    package var session: Token?
     /// By which the same request is known again.
     package var idempotencyKey: IdempotencyKey?
 
@@ -32,6 +44,13 @@ package struct TransitionRequest: Hashable, Sendable {
         onExpiry: ExpiryAction = .discard,
         ticket: Duration = Limits.defaultTicket,
         queue: Duration? = nil,
+        isInteractive: Bool = false,
+        policy: GesturePolicy = .standard,
+        participants: [Participant] = [],
+        ready: Duration = Limits.defaultReady,
+        onUnready: UnreadyAction = .proceed,
+        coalescing: Coalescing? = nil,
+        session: Token? = nil,
         idempotencyKey: IdempotencyKey? = nil
     ) {
         self.scene = scene
@@ -44,6 +63,13 @@ package struct TransitionRequest: Hashable, Sendable {
         self.onExpiry = onExpiry
         self.ticket = ticket
         self.queue = queue
+        self.isInteractive = isInteractive
+        self.policy = policy
+        self.participants = participants
+        self.ready = ready
+        self.onUnready = onUnready
+        self.coalescing = coalescing
+        self.session = session
         self.idempotencyKey = idempotencyKey
     }
 }
