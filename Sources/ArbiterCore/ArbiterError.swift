@@ -2,10 +2,18 @@
 ///
 /// A refused command has changed nothing.
 package enum ArbiterError: Error, Hashable, Sendable {
-    /// Something unfinished conflicts with a `start`.
+    /// Something unfinished conflicts with a `start`, or with a declaration.
     case busy(Busy)
     /// No transition has this id, or it ended too long ago to be remembered.
     case unknownTransition(TransitionID)
+    /// The hierarchy does not allow what a `start` would do, or a scope names what is not there.
+    case operationRefused(OperationRefusal)
+    /// What a `start` expects does not hold.
+    case expectationFailed(FailedExpectation)
+    /// The scene knows no transition type of this name.
+    case unknownTransitionType(TransitionTypeName)
+    /// The scene has another revision than the one that was to be replaced.
+    case revisionMismatch(expected: Revision, actual: Revision?)
     /// No scene has this name.
     case unknownScene(SceneName)
     /// The token is not the transition's own.

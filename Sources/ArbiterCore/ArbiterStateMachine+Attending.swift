@@ -8,7 +8,7 @@ extension ArbiterStateMachine {
         case .running:
             attention.isUnclaimed = false
             momentary.attention[id] = attention
-            momentary.deadlines.schedule(.transition(id), at: now.advanced(by: transition.request.lease))
+            momentary.deadlines.schedule(.transition(id), at: now.advanced(by: transition.lease))
         case .queued(let queued):
             // An owner who waits, or who has nothing more to say, cannot be silent for too long.
             let isAttended = attention.ownersWaiting > 0 || queued.completesAtGrant
@@ -38,7 +38,7 @@ extension ArbiterStateMachine {
     }
 
     mutating func beginLease(of transition: Transition, isAttended: Bool, in step: inout Step) {
-        var first = transition.request.lease
+        var first = transition.lease
         if !isAttended, momentary.attention[transition.id]?.ownersWaiting == 0 {
             momentary.attention[transition.id]?.isUnclaimed = true
             first = min(limits.claim, first)

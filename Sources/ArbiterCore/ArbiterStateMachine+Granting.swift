@@ -1,26 +1,51 @@
 // How turns come and transitions end.
 
 extension ArbiterStateMachine {
-    /// Grants whatever waits for nothing any more, the remembered ends among it completed on the way.
+    /// Gives their turn to all that wait for nothing any more: grants them, or ends what is not possible or would do
+    /// nothing, and completes on the way those whose owners have ended them already.
     ///
     /// The owner of the `asker` is being answered right now, and so is known to look.
     mutating func grantWhatIsFree(in scene: SceneName, asker: TransitionID? = nil, step: inout Step) {
         while !durable.isHoldingGrants, let id = durable.scenes[scene]?.queue.grantNext() {
-            guard var transition = durable.transitions[id], case .queued(let queued) = transition.phase else {
-                preconditionFailure("\(id) is granted and was not queued")
-            }
-            durable.scenes[scene]?.tickets.remove(transition.order)
-            durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + 1)
-            transition.phase = .running(
-                Transition.Grant(fence: durable.lastFence, grantedAt: step.moment.timestamp))
-            durable.transitions[id] = transition
-            if queued.completesAtGrant {
+            guard let transition = durable.transitions[id], case .queued(let queued) = transition.phase,
+                let turn = durable.scenes[scene]?.turn(of: transition.request, scope: transition.scope)
+            else { preconditionFailure("\(id) is granted and was not queued") }
+            switch turn {
+            case .rejected(let rejection):
+                close(id, as: .rejected(rejection), in: &step)
+            case .noop:
                 close(id, as: .completed, in: &step)
-            } else {
-                beginLease(of: transition, isAttended: id == asker, in: &step)
-                wakeWaiters(of: transition, in: &step)
+            case .granted(let plan):
+                let running = grant(transition, plan, in: &step)
+                if queued.completesAtGrant {
+                    close(id, as: .completed, in: &step)
+                } else {
+                    beginLease(of: running, isAttended: id == asker, in: &step)
+                    wakeWaiters(of: running, in: &step)
+                }
             }
         }
+    }
+
+    private mutating func grant(
+        _ transition: Transition, _ plan: OperationPlan?, in step: inout Step
+    ) -> Transition {
+        let name = transition.request.scene
+        guard let revision = durable.scenes[name]?.numbers.revision else {
+            preconditionFailure("\(transition.id) is granted in no scene")
+        }
+        let animation = durable.scenes[name]?.animation(of: transition.request, plan)
+        durable.scenes[name]?.tickets.remove(transition.order)
+        durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + 1)
+        let grant = Transition.Grant(
+            fence: durable.lastFence, grantedAt: step.moment.timestamp, revision: revision,
+            presenter: plan?.presenter, animation: animation, appearance: plan?.beginning ?? [])
+        var running = transition
+        running.phase = .running(grant)
+        durable.transitions[transition.id] = running
+        tell(.running, running, in: &step)
+        tell(grant.appearance, of: transition, in: &step)
+        return running
     }
 
     /// Ends a transition and grants what it stood in the way of.
@@ -40,28 +65,77 @@ extension ArbiterStateMachine {
     private mutating func close(
         _ id: TransitionID, as outcome: TransitionOutcome, in step: inout Step
     ) -> Transition {
-        guard var transition = durable.transitions[id], !transition.isEnded else {
-            preconditionFailure("\(id) cannot end as \(outcome): it is not unfinished")
-        }
+        guard var transition = durable.transitions[id] else { preconditionFailure("\(id) ends and is not known") }
+        let name = transition.request.scene
         step.isDurable = true
-        let grant: Transition.Grant?
+        var grant: Transition.Grant?
+        var result = Result()
         switch transition.phase {
         case .queued:
-            grant = nil
-            durable.scenes[transition.request.scene]?.tickets.remove(transition.order)
+            durable.scenes[name]?.tickets.remove(transition.order)
         case .running(let running):
             grant = running
+            result = conclude(transition, running, as: outcome, in: &step)
         case .ended:
-            grant = nil
+            preconditionFailure("\(id) cannot end as \(outcome): it has ended")
         }
-        transition.phase = .ended(Transition.Ending(outcome: outcome, grant: grant, endedAt: step.moment))
+        transition.phase = .ended(
+            Transition.Ending(
+                outcome: outcome, grant: grant, endedAt: step.moment, change: result.change,
+                isNoop: outcome == .completed && grant == nil, appearance: result.appearance))
         durable.transitions[id] = transition
-        durable.scenes[transition.request.scene]?.queue.remove(transition.order)
+        durable.scenes[name]?.queue.remove(transition.order)
+        for displaced in result.displaced {
+            if let waiting = durable.transitions[displaced] { durable.scenes[name]?.refile(waiting) }
+        }
         durable.ended.append(DurableState.Ended(id: id, at: step.now))
         momentary.deadlines.cancel(.transition(id))
+        tell(result.appearance, of: transition, in: &step)
+        tell(.ended, transition, in: &step)
         wakeWaiters(of: transition, in: &step)
         momentary.attention.removeValue(forKey: id)
         return transition
+    }
+
+    /// What the end of a transition that ran comes to.
+    private struct Result {
+        var change: Transition.Change?
+        var appearance: [AppearanceEvent] = []
+        /// Whoever waits and has to be filed anew.
+        var displaced: [TransitionID] = []
+    }
+
+    /// Applies the operation of a transition that ends, if its outcome says so.
+    private mutating func conclude(
+        _ transition: Transition, _ grant: Transition.Grant, as outcome: TransitionOutcome, in step: inout Step
+    ) -> Result {
+        let name = transition.request.scene
+        guard let operation = transition.request.operation else { return Result() }
+        // Nobody else could touch what it locks, so it still comes to what it came to at its grant.
+        guard let planned = try? durable.scenes[name]?.storyboard.plan(operation) else {
+            preconditionFailure("\(transition.id) was granted for what is not possible: \(operation)")
+        }
+        let applies = outcome.applies(transition.request.onExpiry)
+        let appearance = planned.ending(isCompleted: applies)
+        guard applies, let done = durable.scenes[name]?.carryOut(planned, introducedBy: grant.animation?.type) else {
+            return Result(appearance: appearance)
+        }
+        publish(
+            .hierarchyChanged(
+                done.change.revision, by: transition.id, inserted: done.change.inserted, removed: done.change.removed),
+            in: name, &step)
+        return Result(change: done.change, appearance: appearance, displaced: done.displaced)
+    }
+}
+
+extension TransitionOutcome {
+    /// Whether the operation is applied at this end.
+    fileprivate func applies(_ action: ExpiryAction) -> Bool {
+        switch self {
+        case .completed: true
+        case .expired: action == .complete
+        case .cancelled, .rejected: false
+        }
     }
 }
 
@@ -101,7 +175,7 @@ extension ArbiterStateMachine {
         switch (ending.outcome, outcome) {
         case (.completed, .completed), (.cancelled, .cancelled): return view
         case (.completed, .cancelled), (.cancelled, .completed): throw .alreadyEnded(view)
-        case (.expired, _): throw .endedWithoutOwner(view)
+        case (.expired, _), (.rejected, _): throw .endedWithoutOwner(view)
         }
     }
 
@@ -115,7 +189,7 @@ extension ArbiterStateMachine {
         case .ended(let ending):
             switch ending.outcome {
             case .completed, .cancelled: throw .alreadyEnded(view)
-            case .expired: throw .endedWithoutOwner(view)
+            case .expired, .rejected: throw .endedWithoutOwner(view)
             }
         }
     }

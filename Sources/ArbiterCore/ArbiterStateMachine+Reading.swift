@@ -24,7 +24,7 @@ extension ArbiterStateMachine {
             )
         case .running:
             let deadline = momentary.deadlines[.transition(transition.id)]
-            let remaining = deadline.map { max(.zero, now.duration(to: $0)) } ?? transition.request.lease
+            let remaining = deadline.map { max(.zero, now.duration(to: $0)) } ?? transition.lease
             return TransitionView(transition: transition, leaseRemaining: remaining, position: nil, blockers: [])
         case .ended:
             return TransitionView(transition: transition, leaseRemaining: nil, position: nil, blockers: [])
@@ -60,12 +60,26 @@ extension ArbiterStateMachine {
         return SceneView(
             summary: summary(of: scene, named: name),
             running: running.prefix(Limits.listedTransitions.upperBound).map { view(of: $0, at: now) },
-            queue: queued.prefix(Limits.listedTransitions.upperBound).map { view(of: $0, at: now) }
+            queue: queued.prefix(Limits.listedTransitions.upperBound).map { view(of: $0, at: now) },
+            storyboard: scene.storyboard
         )
     }
 
+    /// What is declared about a scene, with the hierarchy as it is now, and its revision.
+    ///
+    /// - Throws: `ArbiterError.unknownScene`.
+    package func storyboard(of name: SceneName) throws(ArbiterError) -> (Storyboard, Revision) {
+        guard let scene = durable.scenes[name] else { throw .unknownScene(name) }
+        return (scene.storyboard, scene.numbers.revision)
+    }
+
+    /// The newest event of every scene.
+    package func lastEvents() -> [SceneName: EventNumber] { durable.scenes.mapValues(\.numbers.event) }
+
     private func summary(of scene: Scene, named name: SceneName) -> SceneSummary {
-        SceneSummary(name: name, running: scene.queue.count - scene.tickets.count, queued: scene.tickets.count)
+        SceneSummary(
+            name: name, running: scene.queue.count - scene.tickets.count, queued: scene.tickets.count,
+            revision: scene.numbers.revision, lastEvent: scene.numbers.event)
     }
 }
 
@@ -99,6 +113,8 @@ package struct SceneSummary: Hashable, Sendable {
     package let name: SceneName
     package let running: Int
     package let queued: Int
+    package let revision: Revision
+    package let lastEvent: EventNumber
 }
 
 /// A scene with what is unfinished in it, the first `Limits.listedTransitions` of each.
@@ -108,4 +124,6 @@ package struct SceneView: Hashable, Sendable {
     package let running: [TransitionView]
     /// In request order.
     package let queue: [TransitionView]
+    /// What is declared about it, with the hierarchy as it is now.
+    package let storyboard: Storyboard
 }

@@ -9,10 +9,7 @@ extension ArbiterStateMachine {
             return .transition(try view(of: earlier, at: step.now))
         }
         guard !durable.isHoldingGrants else { throw .holdingGrants(remaining: holdRemaining(at: step.now)) }
-        if let scene = durable.scenes[request.scene], !scene.queue.isFree(request.scope.paths) {
-            let blockers = scene.queue.blockers(of: request.scope.paths, limit: Limits.blockersShown)
-            throw .busy(busy(blockers, at: step.now))
-        }
+        try checkIsPossible(request, at: step.now)
         try admit(request)
         enter(request, id: id, token: token, isSerialized: false, in: &step)
         grantWhatIsFree(in: request.scene, asker: id, step: &step)
@@ -26,13 +23,10 @@ extension ArbiterStateMachine {
             return try answerGrant(of: earlier, park: park, in: &step)
         }
         try admit(request)
-        if let scene = durable.scenes[request.scene], scene.tickets.count >= limits.queuedPerScene,
-            !scene.queue.isFree(request.scope.paths)
-        {
-            throw .queueFull(limit: limits.queuedPerScene)
-        }
+        try checkHasRoom(for: request)
         enter(request, id: id, token: token, isSerialized: true, in: &step)
         grantWhatIsFree(in: request.scene, asker: id, step: &step)
+        if let transition = transition(id), transition.state == .queued { tell(.queued, transition, in: &step) }
         return try answerGrant(of: id, park: park, in: &step)
     }
 
@@ -59,19 +53,48 @@ extension ArbiterStateMachine {
         return id
     }
 
-    private func busy(_ blockers: [TransitionID], at now: Instant) -> Busy {
+    // What is known of a scene is looked at in functions of their own: a copy that lived on would have to be paid for when
+    // the scene is changed.
+
+    /// - Throws: what stands against running now.
+    private func checkIsPossible(_ request: TransitionRequest, at now: Instant) throws(ArbiterError) {
+        let scene = durable.scenes[request.scene] ?? .unused
+        let scope = try scene.checkedScope(of: request)
+        let paths = scene.storyboard.paths(of: scope, request.operation)
+        guard scene.queue.isFree(paths) else {
+            throw .busy(busy(scene.queue.blockers(of: paths, limit: Limits.blockersShown), at: now))
+        }
+        if case .rejected(let rejection) = scene.turn(of: request, scope: scope) { throw ArbiterError(rejection) }
+    }
+
+    /// - Throws: what stands against waiting.
+    private func checkHasRoom(for request: TransitionRequest) throws(ArbiterError) {
+        let scene = durable.scenes[request.scene] ?? .unused
+        let scope = try scene.checkedScope(of: request)
+        guard scene.tickets.count >= limits.queuedPerScene else { return }
+        guard scene.queue.isFree(scene.storyboard.paths(of: scope, request.operation)) else {
+            throw .queueFull(limit: limits.queuedPerScene)
+        }
+    }
+
+    func busy(_ blockers: [TransitionID], at now: Instant) -> Busy {
         guard let first = blockers.first, let holder = durable.transitions[first] else {
             preconditionFailure("a scope is taken by nobody: \(blockers)")
         }
         return Busy(holder: view(of: holder, at: now), blockers: blockers)
     }
 
-    private mutating func admit(_ request: TransitionRequest) throws(ArbiterError) {
+    private func admit(_ request: TransitionRequest) throws(ArbiterError) {
         guard durable.unfinishedCount < limits.unfinished else {
             throw .tooManyTransitions(limit: limits.unfinished)
         }
-        guard durable.scenes[request.scene] == nil, durable.scenes.count >= limits.scenes else { return }
-        guard durable.scenes.values.contains(where: \.queue.isEmpty) else { throw .tooManyScenes(limit: limits.scenes) }
+        try admitScene(request.scene)
+    }
+
+    /// - Throws: `tooManyScenes` if the scene would be one too many and none can be forgotten for it.
+    func admitScene(_ name: SceneName) throws(ArbiterError) {
+        guard durable.scenes[name] == nil, durable.scenes.count >= limits.scenes else { return }
+        guard durable.scenes.values.contains(where: \.isForgettable) else { throw .tooManyScenes(limit: limits.scenes) }
     }
 
     /// Puts a new transition at the end of its scene's queue.
@@ -81,31 +104,79 @@ extension ArbiterStateMachine {
         step.isDurable = true
         let order = RequestOrder(rawValue: durable.lastOrder.rawValue + 1)
         durable.lastOrder = order
-        let transition = Transition(
-            id: id, token: token, order: order, isSerialized: isSerialized, request: request,
-            requestedAt: step.moment, phase: .queued(Transition.Queued())
-        )
+        make(request.scene, at: order)
+        let transition = newTransition(request, id: id, token: token, isSerialized: isSerialized, at: step.moment)
         let previous = durable.transitions.updateValue(transition, forKey: id)
         precondition(previous == nil, "\(id) is in use")
         if let key = request.idempotencyKey { durable.keys[key] = id }
-        makeRoom(for: request.scene)
-        durable.scenes[request.scene, default: Scene(lastOrder: order)].enter(transition)
+        durable.scenes[request.scene]?.enter(transition)
         momentary.attention[id] = Attention()
         remember(id)
     }
 
+    private func newTransition(
+        _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool, at moment: Moment
+    ) -> Transition {
+        let scene = durable.scenes[request.scene] ?? .unused
+        return Transition(
+            id: id, token: token, order: durable.lastOrder, isSerialized: isSerialized, request: request,
+            scope: scene.resolvedScope(of: request), lease: request.lease ?? scene.storyboard.defaults.lease,
+            requestedAt: moment, requestedRevision: scene.numbers.revision, phase: .queued(Transition.Queued())
+        )
+    }
+}
+
+// MARK: - Scenes come and go
+
+extension ArbiterStateMachine {
+    /// Makes a scene, if there is none of the name.
+    mutating func make(_ name: SceneName, at order: RequestOrder) {
+        guard durable.scenes[name] == nil else { return }
+        makeRoom()
+        durable.scenes[name] = Scene(lastOrder: order, numbers: durable.forgotten)
+    }
+
     /// Forgets the idle scene that was used longest ago, where a new one would be one too many.
-    private mutating func makeRoom(for name: SceneName) {
-        guard durable.scenes[name] == nil, durable.scenes.count >= limits.scenes else { return }
-        let idle = durable.scenes.filter(\.value.queue.isEmpty).min { $0.value.lastOrder < $1.value.lastOrder }
-        if let idle { durable.scenes.removeValue(forKey: idle.key) }
+    private mutating func makeRoom() {
+        guard durable.scenes.count >= limits.scenes else { return }
+        let idle = durable.scenes.filter(\.value.isForgettable).min { $0.value.lastOrder < $1.value.lastOrder }
+        if let idle { forget(idle.key) }
+    }
+
+    mutating func forget(_ name: SceneName) {
+        guard let scene = durable.scenes.removeValue(forKey: name) else { return }
+        durable.forgotten.revision = max(durable.forgotten.revision, scene.numbers.revision)
+        durable.forgotten.event = max(durable.forgotten.event, scene.numbers.event)
     }
 }
 
 extension Scene {
-    fileprivate mutating func enter(_ transition: Transition) {
-        lastOrder = transition.order
-        queue.append(transition)
-        tickets.append(transition.order)
+    /// What a request locks.
+    ///
+    /// - Throws: if it names controllers or a transition type that are not there.
+    fileprivate func checkedScope(of request: TransitionRequest) throws(ArbiterError) -> Scope {
+        let scope = resolvedScope(of: request)
+        if case .controllers(let named) = scope, let unknown = named.first(where: { storyboard.hierarchy[$0] == nil }) {
+            throw .operationRefused(
+                OperationRefusal(code: .unknownController, detail: "There is no controller <\(unknown)> to lock."))
+        }
+        if let type = request.animation?.type, storyboard.transitionType(type) == nil {
+            throw .unknownTransitionType(type)
+        }
+        return scope
+    }
+
+    fileprivate var isForgettable: Bool { queue.isEmpty && !isDeclared }
+}
+
+extension ArbiterError {
+    fileprivate init(_ rejection: Rejection) {
+        switch rejection {
+        case .expectationFailed(let failure): self = .expectationFailed(failure)
+        case .invalidOperation(let refusal): self = .operationRefused(refusal)
+        case .scopeGone(let controller):
+            self = .operationRefused(
+                OperationRefusal(code: .unknownController, detail: "There is no controller <\(controller)>."))
+        }
     }
 }

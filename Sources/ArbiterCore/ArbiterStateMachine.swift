@@ -43,6 +43,10 @@ package struct ArbiterStateMachine: Sendable {
             try end(id, token: token, as: outcome, in: &step)
         case .renew(let id, let token):
             try renew(id, token: token, in: &step)
+        case .declare(let scene, let storyboard, let revision):
+            try declare(scene, storyboard, ifMatch: revision, in: &step)
+        case .delete(let scene):
+            try delete(scene, in: &step)
         case .leave(let waiter):
             leave(waiter, in: &step)
         case .drain:
@@ -81,6 +85,8 @@ struct DurableState: Sendable {
     var keys: [IdempotencyKey: TransitionID] = [:]
     /// Nothing is granted, because leases may be held that are not known.
     var isHoldingGrants = false
+    /// The highest numbers of scenes that are forgotten: whoever comes after them goes on from there.
+    var forgotten = Scene.Numbers()
 
     /// A transition that is over.
     struct Ended: Hashable, Sendable {
@@ -89,15 +95,6 @@ struct DurableState: Sendable {
     }
 
     var unfinishedCount: Int { transitions.count - ended.count }
-}
-
-/// One arbitrated interface.
-struct Scene: Sendable {
-    var queue = ScopeQueue()
-    /// The queued ones among the unfinished, for their rank.
-    var tickets = RequestLine()
-    /// When its newest transition was asked for.
-    var lastOrder: RequestOrder
 }
 
 /// The part of the state that a restart begins afresh.

@@ -15,6 +15,11 @@ package enum Command: Hashable, Sendable {
     /// The owner is still there.
     case renew(TransitionID, token: Token)
 
+    /// A scene's hierarchy, segues, transition types and defaults are now these, if it has the revision or none is named.
+    indirect case declare(SceneName, Storyboard, ifMatch: Revision?)
+    /// Forget a scene and whatever was declared about it.
+    case delete(SceneName)
+
     // MARK: From the shell
 
     /// The connection of a parked await has closed.
@@ -40,7 +45,8 @@ extension Command {
     package var kept: Command {
         switch self {
         case .serialize(let request, let id, let token, _): .serialize(request, id: id, token: token, park: nil)
-        case .start, .await, .end, .renew, .leave, .drain, .expire, .distrust, .resume, .answer: self
+        case .declare(let scene, let storyboard, _): .declare(scene, storyboard, ifMatch: nil)
+        case .start, .await, .end, .renew, .delete, .leave, .drain, .expire, .distrust, .resume, .answer: self
         }
     }
 }

@@ -16,16 +16,20 @@ extension ArbiterStateMachine {
         return nil
     }
 
-    /// No two conflicting transitions run, and whatever could run does.
+    /// No two conflicting transitions run, whatever could run does, and it does in request order.
     private func brokenQueue() -> String? {
         for (name, scene) in durable.scenes {
             let unfinished = scene.queue.unfinished.compactMap { durable.transitions[$0] }
-            // With scene scope every two transitions conflict: the first runs, unless grants are held, the others wait.
-            for (rank, transition) in unfinished.enumerated() {
-                let mayWait = rank > 0 || durable.isHoldingGrants
-                let mayRun = rank == 0
-                guard transition.state == .running ? !mayRun : !mayWait else { continue }
-                return "scene \(name): \(transition.id) at rank \(rank) is \(transition.state)"
+            var earlier: [ScopePath] = []
+            for transition in unfinished {
+                let paths = scene.storyboard.paths(of: transition.scope, transition.request.operation)
+                let isFree = !paths.contains { path in
+                    earlier.contains { $0.starts(with: path) || path.starts(with: $0) }
+                }
+                earlier += paths
+                let mayWait = !isFree || durable.isHoldingGrants
+                guard transition.state == .running ? !isFree : !mayWait else { continue }
+                return "scene \(name): \(transition.id) is \(transition.state)"
             }
             for (rank, transition) in unfinished.filter({ $0.state == .queued }).enumerated() {
                 guard scene.tickets.rank(of: transition.order) == rank + 1 else {

@@ -13,6 +13,8 @@ package enum Reply: Hashable, Sendable {
     case transition(TransitionView)
     /// The answer will come as an `Effect.wake`.
     case parked
+    /// The scene has been declared, and has this revision now.
+    case declared(Revision)
     /// There is nothing to say.
     case done
 }
@@ -21,4 +23,6 @@ package enum Reply: Hashable, Sendable {
 package enum Effect: Hashable, Sendable {
     /// Answer the parked await.
     case wake(WaiterID, TransitionView)
+    /// Tell whoever follows the scene.
+    case publish(SceneEvent)
 }

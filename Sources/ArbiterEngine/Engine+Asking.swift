@@ -42,6 +42,19 @@ extension Engine {
         submit(completion: completion) { _ in .renew(id, token: token) }
     }
 
+    /// Declares what a scene is now.
+    package func declare(
+        _ scene: SceneName, _ storyboard: Storyboard, ifMatch revision: Revision?,
+        completion: @escaping @Sendable (Result<Reply, EngineError>) -> Void
+    ) {
+        submit(.declare(scene, storyboard, ifMatch: revision), completion: completion)
+    }
+
+    /// Forgets a scene.
+    package func delete(_ scene: SceneName, completion: @escaping @Sendable (Result<Reply, EngineError>) -> Void) {
+        submit(.delete(scene), completion: completion)
+    }
+
     /// The waiter's connection has closed: its completion will not be called.
     package func leave(_ waiter: WaiterID) {
         submit { state in

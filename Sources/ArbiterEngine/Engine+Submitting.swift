@@ -40,6 +40,24 @@ extension Engine {
         return waiter
     }
 
+    /// Has a command applied that is not about one transition, at its turn and its time.
+    func submit(_ command: Command, completion: @escaping @Sendable (Result<Reply, EngineError>) -> Void) {
+        let deliveries = state.withLock { state -> [Delivery] in
+            if let failure = state.failure {
+                return [.reading { _ in completion(.failure(.journalUnavailable(failure))) }]
+            }
+            var deliveries: [Delivery] = []
+            let moment = now()
+            decide(&state, at: moment, into: &deliveries)
+            let reply = apply(command, to: &state, at: moment, into: &deliveries)
+            deliveries.append(.reading { failure in completion(Self.told(reply, unless: failure)) })
+            decide(&state, at: moment, into: &deliveries)
+            setAlarm(in: &state, at: moment.instant)
+            return withhold(deliveries, in: &state)
+        }
+        deliver(deliveries)
+    }
+
     /// Does what is due; `alarm` is the setting that rang, where one did.
     func tick(for alarm: Instant? = nil) {
         let deliveries = state.withLock { state -> [Delivery] in
@@ -69,13 +87,17 @@ extension Engine {
             let record = JournalRecord(sequence: state.lastSequence, moment: moment, command: command.kept)
             if journal.append(record) { state.committedSequence = state.lastSequence }
         }
+        var events: [SceneEvent] = []
         for effect in outcome.effects {
             switch effect {
+            case .publish(let event):
+                events.append(event)
             case .wake(let waiter, let view):
                 guard let completion = state.parked.removeValue(forKey: waiter) else { continue }
                 deliveries.append(.answer(completion, .success(view)))
             }
         }
+        if !events.isEmpty { deliveries.append(.events(events)) }
         return outcome.reply
     }
 
@@ -89,8 +111,8 @@ extension Engine {
         case .success(.parked):
             guard let waiter = command.waiter else { preconditionFailure("\(command) parked nobody") }
             state.parked[waiter] = completion
-        case .success(.done):
-            break
+        case .success(.declared), .success(.done):
+            preconditionFailure("\(command) is not about one transition")
         case .failure(let error):
             deliveries.append(.answer(completion, .failure(error)))
         }
@@ -113,9 +135,20 @@ extension Engine {
 
     /// What may be said at once; the rest is kept until the journal has committed.
     func withhold(_ deliveries: [Delivery], in state: inout State) -> [Delivery] {
-        guard state.committedSequence < state.lastSequence, state.failure == nil else { return deliveries }
+        guard state.committedSequence < state.lastSequence, state.failure == nil else { return announce(deliveries) }
         for delivery in deliveries { state.withheld.append((state.lastSequence, delivery)) }
         return []
+    }
+
+    /// Tells what has happened, still under the lock, since only so it is told in the order in which it did.
+    ///
+    /// - Returns: the rest.
+    private func announce(_ deliveries: [Delivery]) -> [Delivery] {
+        deliveries.filter { delivery in
+            guard case .events(let events) = delivery else { return true }
+            listener(events)
+            return false
+        }
     }
 
     func deliver(_ deliveries: [Delivery]) {
@@ -130,7 +163,7 @@ extension Engine {
                 let count = state.withheld.prefix { $0.sequence <= sequence }.count
                 let released = state.withheld.prefix(count).map(\.delivery)
                 state.withheld.removeFirst(count)
-                return released
+                return announce(released)
             }
             deliver(released)
         case .failure(let error):
@@ -160,7 +193,7 @@ extension Command {
     fileprivate var waiter: WaiterID? {
         switch self {
         case .serialize(_, _, _, let park), .await(_, _, _, let park): park?.waiter
-        case .start, .end, .renew, .leave, .drain, .expire, .answer, .distrust, .resume: nil
+        case .start, .end, .renew, .declare, .delete, .leave, .drain, .expire, .answer, .distrust, .resume: nil
         }
     }
 }

@@ -8,11 +8,14 @@ internal import DequeModule
 package final class Engine: Sendable {
     /// Called exactly once with the answer, unless the waiter leaves before.
     package typealias Completion = @Sendable (Result<TransitionView, EngineError>) -> Void
+    /// Called with what happened, in the order it did, once it is committed; must not take long.
+    package typealias Listener = @Sendable ([SceneEvent]) -> Void
 
     let state: Guarded<State>
     let journal: any Journal
     let time: any TimeSource
     let alarm: any Alarm
+    let listener: Listener
     /// How far the arbiter's clock is ahead of the machine's.
     let lag: Duration
 
@@ -44,12 +47,14 @@ package final class Engine: Sendable {
     /// Something to be said once it is committed.
     enum Delivery: Sendable {
         case answer(Completion, Result<TransitionView, ArbiterError>)
+        case events([SceneEvent])
         case reading(@Sendable (JournalError?) -> Void)
 
         /// Says it, or that nobody knows whether it lasts.
         func deliver(unless failure: JournalError?) {
             switch self {
             case .answer(let completion, let result): completion(Engine.told(result, unless: failure))
+            case .events: break
             case .reading(let tell): tell(failure)
             }
         }
@@ -60,16 +65,20 @@ package final class Engine: Sendable {
     /// Where the journal may lack its last records, fences jump, and nothing is granted until the longest lease that
     /// could be missing is over, unless `trustsLeasesOver` says that no client of then is left.
     ///
+    /// The listener is told of what is replayed as well, so that whoever follows a scene can go on where it was.
+    ///
     /// - Throws: `JournalError` if the journal cannot be read.
     package init(
         limits: Limits = Limits(),
         journal: any Journal,
         trustsLeasesOver: Bool = false,
         time: any TimeSource = SystemTimeSource(),
-        alarm: any Alarm = SystemAlarm()
+        alarm: any Alarm = SystemAlarm(),
+        listener: @escaping Listener = { _ in }
     ) throws(JournalError) {
         let contents = try journal.contents()
-        var machine = try ArbiterStateMachine(replaying: contents.snapshot, contents.records, limits: limits)
+        var machine = try ArbiterStateMachine(
+            replaying: contents.snapshot, contents.records, limits: limits, listener: listener)
         // The machine's clock may have begun anew; the arbiter's goes on.
         let last = contents.records.last?.moment ?? contents.snapshot?.moment
         let begun = time.now().instant
@@ -80,6 +89,7 @@ package final class Engine: Sendable {
         self.journal = journal
         self.time = time
         self.alarm = alarm
+        self.listener = listener
         journal.begin { [weak self] in self?.committed($0) }
         if contents.isIncomplete { submit { _ in .distrust(holdsGrants: !trustsLeasesOver) } }
         // An earlier death may have left grants held.

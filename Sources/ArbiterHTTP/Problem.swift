@@ -10,6 +10,10 @@ package struct Problem: Error, Sendable {
     var field: String?
     /// Who is in the way.
     var busy: Busy?
+    /// What was wanted.
+    var expected: String?
+    /// What was found instead.
+    var actual: String?
     /// The transition that it is about, as it ended or will end.
     var transition: TransitionView?
     /// Seconds after which to try again.
@@ -48,7 +52,22 @@ package struct Problem: Error, Sendable {
         case bodyTooLarge = "body-too-large"
         case unsupportedMediaType = "unsupported-media-type"
         case headersTooLarge = "header-fields-too-large"
+        case expectationFailed = "expectation-failed"
+        case revisionMismatch = "revision-mismatch"
         case idempotencyKeyReused = "idempotency-key-reused"
+        case unknownTransitionType = "unknown-transition-type"
+        case unknownController = "unknown-controller"
+        case wrongKind = "wrong-kind"
+        case alreadyPresenting = "already-presenting"
+        case notVisible = "not-visible"
+        case alreadyInHierarchy = "already-in-hierarchy"
+        case alreadyOnStack = "already-on-stack"
+        case cannotPushContainer = "cannot-push-container"
+        case notOnStack = "not-on-stack"
+        case indexOutOfRange = "index-out-of-range"
+        case notAChild = "not-a-child"
+        case unknownSegue = "unknown-segue"
+        case hierarchyTooLarge = "hierarchy-too-large"
         case queueFull = "queue-full"
         case tooManyTransitions = "too-many-transitions"
         case tooManyScenes = "too-many-scenes"
@@ -68,7 +87,11 @@ package struct Problem: Error, Sendable {
             case .expired: 410
             case .bodyTooLarge: 413
             case .unsupportedMediaType: 415
-            case .idempotencyKeyReused: 422
+            case .expectationFailed, .revisionMismatch: 412
+            case .idempotencyKeyReused, .unknownTransitionType, .unknownController, .wrongKind, .alreadyPresenting,
+                .notVisible, .alreadyInHierarchy, .alreadyOnStack, .cannotPushContainer, .notOnStack, .indexOutOfRange,
+                .notAChild, .unknownSegue, .hierarchyTooLarge:
+                422
             case .queueFull, .tooManyTransitions, .tooManyScenes: 429
             case .headersTooLarge: 431
             case .tooManyConnections, .draining, .recovering, .journalUnavailable: 503
@@ -96,6 +119,21 @@ package struct Problem: Error, Sendable {
             case .unsupportedMediaType: "The body is of a type that is not read here"
             case .headersTooLarge: "The header fields are too large"
             case .idempotencyKeyReused: "The idempotency key was given with another request"
+            case .expectationFailed: "What was expected does not hold"
+            case .revisionMismatch: "The scene has another revision"
+            case .unknownTransitionType: "There is no such transition type"
+            case .unknownController: "There is no such controller"
+            case .wrongKind: "The controller is of another kind"
+            case .alreadyPresenting: "The presenter presents another controller already"
+            case .notVisible: "The presenter is not visible"
+            case .alreadyInHierarchy: "The controller is in the hierarchy already"
+            case .alreadyOnStack: "The controller is on the stack already"
+            case .cannotPushContainer: "A container cannot be pushed"
+            case .notOnStack: "The controller is not on the stack"
+            case .indexOutOfRange: "The index is out of range"
+            case .notAChild: "The controller is not a child"
+            case .unknownSegue: "There is no such segue"
+            case .hierarchyTooLarge: "The hierarchy would be too large"
             case .queueFull: "The queue is full"
             case .tooManyTransitions: "There are too many unfinished transitions"
             case .tooManyScenes: "There are too many scenes"
@@ -128,6 +166,25 @@ extension Problem {
             self.busy = busy
         case .unknownTransition(let id):
             self.init(.unknownTransition, "No transition \(id) is known; if there was one, it ended long ago.")
+        case .operationRefused(let refusal):
+            self.init(Code(refusal.code), refusal.detail)
+        case .expectationFailed(let failure):
+            self.init(
+                .expectationFailed, "Expected: \(failure.expectation.text); found: \(failure.actual).", field: "expect")
+            expected = failure.expectation.text
+            actual = failure.actual
+        case .unknownTransitionType(let name):
+            self.init(
+                .unknownTransitionType,
+                "The scene's storyboard has no transition type \(quoted(name.description)): declare it there.",
+                field: "animation.type")
+        case .revisionMismatch(let expected, let actual):
+            let found = actual.map { "it has revision \($0.rawValue)" } ?? "there is no such scene"
+            self.init(
+                .revisionMismatch, "If-Match names revision \(expected.rawValue), but \(found).",
+                field: HeaderName.ifMatch.rawValue)
+            self.expected = String(expected.rawValue)
+            self.actual = actual.map { String($0.rawValue) } ?? "absent"
         case .unknownScene(let name):
             self.init(.unknownScene, "No scene \(name) is known; a scene is made by its first transition.")
         case .wrongToken(let id):
@@ -170,12 +227,42 @@ extension Problem {
     static let briefly = 1
 }
 
+extension Problem.Code {
+    init(_ code: OperationRefusal.Code) {
+        switch code {
+        case .unknownController: self = .unknownController
+        case .wrongKind: self = .wrongKind
+        case .alreadyPresenting: self = .alreadyPresenting
+        case .notVisible: self = .notVisible
+        case .alreadyInHierarchy: self = .alreadyInHierarchy
+        case .alreadyOnStack: self = .alreadyOnStack
+        case .cannotPushContainer: self = .cannotPushContainer
+        case .notOnStack: self = .notOnStack
+        case .indexOutOfRange: self = .indexOutOfRange
+        case .notAChild: self = .notAChild
+        case .unknownSegue: self = .unknownSegue
+        case .hierarchyTooLarge: self = .hierarchyTooLarge
+        }
+    }
+}
+
+extension Expectation {
+    /// In a few words.
+    var text: String {
+        switch self {
+        case .controller(let controller, let condition): "\(controller) is \(condition.rawValue)"
+        case .revision(let revision): "revision \(revision.rawValue)"
+        }
+    }
+}
+
 extension TransitionView {
     fileprivate var outcomeText: String {
         guard case .ended(let ending) = transition.phase else { return transition.state.rawValue }
         switch ending.outcome {
         case .completed, .cancelled: return ending.outcome.name
         case .expired(let reason): return "\(ending.outcome.name) (\(reason.rawValue))"
+        case .rejected(let rejection): return "\(ending.outcome.name) (\(rejection.reason))"
         }
     }
 }
@@ -200,6 +287,8 @@ extension Problem {
         writer.member("detail", detail)
         writer.member("code", code.rawValue)
         if let field { writer.member("field", field) }
+        if let expected { writer.member("expected", expected) }
+        if let actual { writer.member("actual", actual) }
         if let busy {
             writer.object("holder") { writer in
                 let holder = busy.holder.transition

@@ -96,7 +96,7 @@ struct Ledger {
             if let index = index(of: id), entries[index].isQueued { entries[index].remembered = sequence }
         case .distrust:
             lastFence = Fence(rawValue: lastFence.rawValue + Limits.fenceJump)
-        case .end, .expire, .resume, .await, .renew, .leave, .drain, .answer:
+        case .end, .declare, .delete, .expire, .resume, .await, .renew, .leave, .drain, .answer:
             break
         }
     }

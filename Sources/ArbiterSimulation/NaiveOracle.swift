@@ -7,14 +7,11 @@ struct NaiveOracle {
     struct Entry: Hashable {
         let id: TransitionID
         let scene: SceneName
-        let scope: Scope
         var isRunning = false
         var completesAtGrant = false
 
         func conflicts(with other: Entry) -> Bool {
-            switch (scope, other.scope) {
-            case (.scene, _), (_, .scene): scene == other.scene
-            }
+            scene == other.scene
         }
     }
 
@@ -26,7 +23,7 @@ struct NaiveOracle {
     mutating func apply(_ command: Command) {
         switch command {
         case .start(let request, let id, _), .serialize(let request, let id, _, _):
-            line.append(Entry(id: id, scene: request.scene, scope: request.scope))
+            line.append(Entry(id: id, scene: request.scene))
         case .end(let id, _, let outcome):
             guard let index = line.firstIndex(where: { $0.id == id }) else { break }
             if line[index].isRunning || outcome == .cancelled {
@@ -40,7 +37,7 @@ struct NaiveOracle {
             isHoldingGrants = isHoldingGrants || holdsGrants
         case .resume:
             isHoldingGrants = false
-        case .await, .renew, .leave, .drain, .answer:
+        case .await, .renew, .declare, .delete, .leave, .drain, .answer:
             break
         }
         if !isHoldingGrants { grant() }

@@ -33,6 +33,7 @@ extension Simulation {
         case .expired(.abandoned): statistics.count(.expiredAbandoned)
         case .expired(.unclaimed): statistics.count(.expiredUnclaimed)
         case .expired(.queueTimeout): statistics.count(.expiredQueueTimeout)
+        case .rejected: break
         }
     }
 
@@ -46,7 +47,7 @@ extension Simulation {
             case .start, .serialize: statistics.count(.repeatedRequests)
             case .end(let id, _, .completed):
                 if isDurable, oracle.contains(id) { statistics.count(.rememberedEnds) }
-            case .end, .await, .renew, .leave, .drain, .expire, .distrust, .resume, .answer: break
+            case .end, .await, .renew, .declare, .delete, .leave, .drain, .expire, .distrust, .resume, .answer: break
             }
             return
         case .busy: statistics.count(.busy)
@@ -55,6 +56,7 @@ extension Simulation {
         case .alreadyEnded, .alreadyDecided, .endedWithoutOwner: statistics.count(.lateEnds)
         case .keyReused: statistics.count(.reusedKeys)
         case .queueFull, .tooManyTransitions, .tooManyScenes: statistics.count(.limitsReached)
+        case .impossible: break
         case .unknown: statistics.count(.unknown)
         }
         statistics.count(.refusals)

@@ -122,7 +122,7 @@ extension Simulation {
                 Parked(
                     waiter: park.waiter, request: request, transition: target.id, milestone: target.milestone,
                     until: now.advanced(by: park.wait)))
-        case .success(.done), .failure:
+        case .success(.declared), .success(.done), .failure:
             var unknown: TransitionID?
             if case .failure(.unknownTransition(let id)) = reply { unknown = id }
             withheld.append(
@@ -136,7 +136,7 @@ extension Simulation {
             (id, milestone)
         case .serialize(let request, let id, _, _):
             (request.idempotencyKey.flatMap { ledger.entry(for: $0, at: now)?.id } ?? id, .granted)
-        case .start, .end, .renew, .leave, .drain, .expire, .distrust, .resume, .answer:
+        case .start, .end, .renew, .declare, .delete, .leave, .drain, .expire, .distrust, .resume, .answer:
             nil
         }
     }

@@ -29,7 +29,7 @@ extension Simulation {
         for entry in ledger.entries where entry.isUnfinished {
             let request = entry.request
             guard entry.isQueued else {
-                if entry.heardAt.advanced(by: request.lease) > now { continue }
+                if entry.heardAt.advanced(by: request.lease ?? Limits.defaultLease) > now { continue }
                 throw Broken(.decision, "\(entry.id) runs on after its lease")
             }
             if let queue = request.queue, entry.requestedAt.instant.advanced(by: queue) <= now {
@@ -65,7 +65,7 @@ extension Simulation {
             }
         case .resume:
             guard oracle.isHoldingGrants else { throw Broken(.decision, "grants are resumed that were not held") }
-        case .start, .serialize, .await, .end, .renew, .leave, .drain, .distrust:
+        case .start, .serialize, .await, .end, .renew, .declare, .delete, .leave, .drain, .distrust:
             throw Broken(.decision, "the arbiter decided \(decision)")
         }
     }

@@ -98,6 +98,7 @@ extension Command {
         case .distrust(let holdsGrants): holdsGrants ? 9 : 10
         case .resume: 11
         case .answer(let waiter): waiter.rawValue &+ 12
+        case .declare(let scene, _, _), .delete(let scene): UInt64(scene.description.utf8.count) &+ 13
         }
     }
 }

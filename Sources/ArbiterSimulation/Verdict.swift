@@ -19,13 +19,14 @@ enum Verdict: Hashable {
     case queueFull
     case tooManyTransitions
     case tooManyScenes
+    case impossible
 
     init(_ reply: Result<Reply, ArbiterError>, to command: Command) {
         switch reply {
         case .success(.transition(let view)):
             self = view.transition.id == command.newID ? .new : .known(view.transition.id)
         case .success(.parked): self = .parked
-        case .success(.done): self = .done
+        case .success(.done), .success(.declared): self = .done
         case .failure(let error):
             switch error {
             case .busy: self = .busy
@@ -39,6 +40,7 @@ enum Verdict: Hashable {
             case .queueFull: self = .queueFull
             case .tooManyTransitions: self = .tooManyTransitions
             case .tooManyScenes: self = .tooManyScenes
+            case .operationRefused, .expectationFailed, .unknownTransitionType, .revisionMismatch: self = .impossible
             }
         }
     }
@@ -60,6 +62,7 @@ enum Verdict: Hashable {
         case .queueFull: 11
         case .tooManyTransitions: 12
         case .tooManyScenes: 13
+        case .impossible: 14
         }
     }
 }
@@ -69,14 +72,14 @@ extension Command {
     var newID: TransitionID? {
         switch self {
         case .start(_, let id, _), .serialize(_, let id, _, _): id
-        case .await, .end, .renew, .leave, .drain, .expire, .distrust, .resume, .answer: nil
+        case .await, .end, .renew, .declare, .delete, .leave, .drain, .expire, .distrust, .resume, .answer: nil
         }
     }
 
     var park: Park? {
         switch self {
         case .serialize(_, _, _, let park), .await(_, _, _, let park): park
-        case .start, .end, .renew, .leave, .drain, .expire, .distrust, .resume, .answer: nil
+        case .start, .end, .renew, .declare, .delete, .leave, .drain, .expire, .distrust, .resume, .answer: nil
         }
     }
 }
@@ -102,11 +105,11 @@ struct Expectation {
             owned(id, token: token) { entry in
                 switch entry.ending?.outcome {
                 case nil: .known(id)
-                case .expired: .endedWithoutOwner
+                case .expired, .rejected: .endedWithoutOwner
                 case .completed, .cancelled: .alreadyEnded
                 }
             }
-        case .leave, .drain, .expire, .distrust, .resume, .answer: .done
+        case .declare, .delete, .leave, .drain, .expire, .distrust, .resume, .answer: .done
         }
     }
 
@@ -151,7 +154,7 @@ struct Expectation {
 
     private func end(_ entry: Ledger.Entry, _ outcome: EndOutcome) -> Verdict {
         switch (entry.ending?.outcome, outcome) {
-        case (.expired, _): .endedWithoutOwner
+        case (.expired, _), (.rejected, _): .endedWithoutOwner
         case (.completed, .cancelled), (.cancelled, .completed): .alreadyEnded
         case (nil, .cancelled): entry.isQueued && entry.remembered != nil ? .alreadyDecided : .known(entry.id)
         case (nil, .completed), (.completed, .completed), (.cancelled, .cancelled): .known(entry.id)

@@ -44,8 +44,8 @@ struct EncodingTests {
     }
 
     @Test func `a count that cannot be costs nothing`() throws {
-        // Both orders and fences are 0, nothing is held, and 2^32 - 1 transitions, ended ones or scenes follow.
-        let head = [UInt8](repeating: 0, count: 17)
+        // Orders, fences and the numbers of forgotten scenes are 0, nothing is held, and 2^32 - 1 transitions, ended ones or scenes follow.
+        let head = [UInt8](repeating: 0, count: 33)
         for zeroes in [0, 4, 8] {
             let bytes = head + [UInt8](repeating: 0, count: zeroes) + [255, 255, 255, 255]
             let error = #expect(throws: DecodingError.self) { try ArbiterStateMachine(snapshot: bytes) }

@@ -17,8 +17,14 @@ struct ProblemTests {
             400: ["malformed-json", "unknown-field", "invalid-field", "missing-field", "connection-closed"],
             403: ["wrong-token"], 404: ["not-found", "unknown-scene", "unknown-transition"],
             405: ["method-not-allowed"], 406: ["not-acceptable"], 409: ["busy", "already-ended"], 410: ["expired"],
-            413: ["body-too-large"], 415: ["unsupported-media-type"],
-            422: ["idempotency-key-reused"], 431: ["header-fields-too-large"],
+            412: ["expectation-failed", "revision-mismatch"], 413: ["body-too-large"], 415: ["unsupported-media-type"],
+            422: [
+                "idempotency-key-reused", "unknown-transition-type", "unknown-controller", "wrong-kind",
+                "already-presenting", "not-visible", "already-in-hierarchy", "already-on-stack",
+                "cannot-push-container", "not-on-stack", "index-out-of-range", "not-a-child", "unknown-segue",
+                "hierarchy-too-large",
+            ],
+            431: ["header-fields-too-large"],
             429: ["queue-full", "too-many-transitions", "too-many-scenes"],
             503: ["too-many-connections", "draining", "recovering", "journal-unavailable"],
         ]

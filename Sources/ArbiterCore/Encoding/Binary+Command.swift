@@ -7,6 +7,8 @@ extension Command: BinaryCodable {
         static let expire: UInt8 = 3
         static let distrust: UInt8 = 4
         static let resume: UInt8 = 5
+        static let declare: UInt8 = 6
+        static let delete: UInt8 = 7
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -30,6 +32,13 @@ extension Command: BinaryCodable {
             writer.write(Code.expire)
             writer.write(id)
             writer.write(reason)
+        case .declare(let scene, let storyboard, _):
+            writer.write(Code.declare)
+            writer.write(scene)
+            writer.write(storyboard)
+        case .delete(let scene):
+            writer.write(Code.delete)
+            writer.write(scene)
         case .distrust(let holdsGrants):
             writer.write(Code.distrust)
             writer.write(holdsGrants)
@@ -50,6 +59,10 @@ extension Command: BinaryCodable {
             self = .end(try reader.read(), token: try reader.read(), try reader.read())
         case Code.expire:
             self = .expire(try reader.read(), try reader.read())
+        case Code.declare:
+            self = .declare(try reader.read(), try reader.read(), ifMatch: nil)
+        case Code.delete:
+            self = .delete(try reader.read())
         case Code.distrust:
             self = .distrust(holdsGrants: try reader.readBool())
         case Code.resume:

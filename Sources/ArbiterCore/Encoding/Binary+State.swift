@@ -24,12 +24,17 @@ extension DurableState: BinaryCodable {
         writer.write(lastOrder)
         writer.write(lastFence)
         writer.write(isHoldingGrants)
+        writer.write(forgotten)
         writer.write(transitions.values.sorted { $0.order < $1.order })
         writer.write(ended.map(\.id))
         writer.write(UInt32(scenes.count))
         for (name, scene) in scenes.sorted(by: { $0.key.description < $1.key.description }) {
             writer.write(name)
             writer.write(scene.lastOrder)
+            writer.write(scene.numbers)
+            writer.write(scene.isDeclared)
+            // Whoever has declared nothing has nothing to keep.
+            if scene.isDeclared { writer.write(scene.storyboard) }
         }
     }
 
@@ -37,6 +42,7 @@ extension DurableState: BinaryCodable {
         lastOrder = try reader.read()
         lastFence = try reader.read()
         isHoldingGrants = try reader.readBool()
+        forgotten = try reader.read()
         let known: [Transition] = try reader.readArray()
         var previous = RequestOrder(rawValue: 0)
         for transition in known {
@@ -59,7 +65,10 @@ extension DurableState: BinaryCodable {
         for _ in 0..<(try reader.read(UInt32.self)) {
             let name: SceneName = try reader.read()
             guard scenes[name] == nil else { throw reader.malformed("a scene") }
-            scenes[name] = Scene(lastOrder: try reader.read())
+            var scene = Scene(lastOrder: try reader.read(), numbers: try reader.read())
+            scene.isDeclared = try reader.readBool()
+            if scene.isDeclared { scene.storyboard = try reader.read() }
+            scenes[name] = scene
         }
         try restoreQueues(known.filter { !$0.isEnded }, &reader)
     }
@@ -69,14 +78,14 @@ extension DurableState: BinaryCodable {
         _ unfinished: [Transition], _ reader: inout BinaryReader
     ) throws(DecodingError) {
         for transition in unfinished where transition.state == .running {
-            scenes[transition.request.scene]?.queue.append(transition)
+            scenes[transition.request.scene]?.queueUp(transition)
             guard scenes[transition.request.scene]?.queue.grantNext() == transition.id else {
                 throw reader.malformed("a running transition")
             }
         }
         for transition in unfinished where transition.state == .queued {
             guard scenes[transition.request.scene] != nil else { throw reader.malformed("a queued transition") }
-            scenes[transition.request.scene]?.queue.append(transition)
+            scenes[transition.request.scene]?.queueUp(transition)
             scenes[transition.request.scene]?.tickets.append(transition.order)
         }
     }
@@ -89,14 +98,18 @@ extension Transition: BinaryCodable {
         writer.write(order)
         writer.write(isSerialized)
         writer.write(request)
+        writer.write(scope)
+        writer.write(lease)
         writer.write(requestedAt)
+        writer.write(requestedRevision)
         writer.write(phase)
     }
 
     package init(from reader: inout BinaryReader) throws(DecodingError) {
         self.init(
             id: try reader.read(), token: try reader.read(), order: try reader.read(),
-            isSerialized: try reader.readBool(), request: try reader.read(), requestedAt: try reader.read(),
+            isSerialized: try reader.readBool(), request: try reader.read(), scope: try reader.read(),
+            lease: try reader.read(), requestedAt: try reader.read(), requestedRevision: try reader.read(),
             phase: try reader.read()
         )
     }
@@ -116,6 +129,9 @@ extension Transition.Phase: BinaryCodable {
             writer.write(ending.outcome)
             writer.write(ending.grant)
             writer.write(ending.endedAt)
+            writer.write(ending.change)
+            writer.write(ending.isNoop)
+            writer.write(ending.appearance)
         }
     }
 
@@ -128,7 +144,9 @@ extension Transition.Phase: BinaryCodable {
         case 2:
             self = .ended(
                 Transition.Ending(
-                    outcome: try reader.read(), grant: try reader.readOptional(), endedAt: try reader.read()))
+                    outcome: try reader.read(), grant: try reader.readOptional(), endedAt: try reader.read(),
+                    change: try reader.readOptional(), isNoop: try reader.readBool(),
+                    appearance: try reader.readArray()))
         default:
             throw reader.malformed("a phase")
         }
@@ -139,10 +157,17 @@ extension Transition.Grant: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) {
         writer.write(fence)
         writer.write(grantedAt)
+        writer.write(revision)
+        writer.write(presenter)
+        writer.write(animation)
+        writer.write(appearance)
     }
 
     package init(from reader: inout BinaryReader) throws(DecodingError) {
-        self.init(fence: try reader.read(), grantedAt: try reader.read())
+        self.init(
+            fence: try reader.read(), grantedAt: try reader.read(), revision: try reader.read(),
+            presenter: try reader.readOptional(), animation: try reader.readOptional(),
+            appearance: try reader.readArray())
     }
 }
 
@@ -154,6 +179,9 @@ extension TransitionOutcome: BinaryCodable {
         case .expired(let reason):
             writer.write(UInt8(2))
             writer.write(reason)
+        case .rejected(let rejection):
+            writer.write(UInt8(3))
+            writer.write(rejection)
         }
     }
 
@@ -162,7 +190,19 @@ extension TransitionOutcome: BinaryCodable {
         case 0: self = .completed
         case 1: self = .cancelled
         case 2: self = .expired(try reader.read())
+        case 3: self = .rejected(try reader.read())
         default: throw reader.malformed("an outcome")
         }
+    }
+}
+
+extension Scene.Numbers: BinaryCodable {
+    func encode(to writer: inout BinaryWriter) {
+        writer.write(revision)
+        writer.write(event)
+    }
+
+    init(from reader: inout BinaryReader) throws(DecodingError) {
+        self.init(revision: try reader.read(), event: try reader.read())
     }
 }

@@ -131,12 +131,20 @@ extension Scope: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) {
         switch self {
         case .scene: writer.write(UInt8(0))
+        case .operation: writer.write(UInt8(1))
+        case .controllers(let controllers):
+            writer.write(UInt8(2))
+            writer.write(controllers)
         }
     }
 
     package init(from reader: inout BinaryReader) throws(DecodingError) {
-        guard try reader.read(UInt8.self) == 0 else { throw reader.malformed("a scope") }
-        self = .scene
+        switch try reader.read(UInt8.self) {
+        case 0: self = .scene
+        case 1: self = .operation
+        case 2: self = .controllers(try reader.readArray())
+        default: throw reader.malformed("a scope")
+        }
     }
 }
 
@@ -145,7 +153,11 @@ extension TransitionRequest: BinaryCodable {
         writer.write(scene)
         writer.write(client)
         writer.write(scope)
+        writer.write(operation)
+        writer.write(expectations)
+        writer.write(animation)
         writer.write(lease)
+        writer.writeWord(onExpiry)
         writer.write(ticket)
         writer.write(queue)
         writer.write(idempotencyKey)
@@ -153,8 +165,10 @@ extension TransitionRequest: BinaryCodable {
 
     package init(from reader: inout BinaryReader) throws(DecodingError) {
         self.init(
-            scene: try reader.read(), client: try reader.readOptional(), scope: try reader.read(),
-            lease: try reader.read(), ticket: try reader.read(), queue: try reader.readOptional(),
+            scene: try reader.read(), client: try reader.readOptional(), scope: try reader.readOptional(),
+            operation: try reader.readOptional(), expectations: try reader.readArray(),
+            animation: try reader.readOptional(), lease: try reader.readOptional(), onExpiry: try reader.readWord(),
+            ticket: try reader.read(), queue: try reader.readOptional(),
             idempotencyKey: try reader.readOptional()
         )
     }

@@ -59,6 +59,24 @@ package struct BinaryWriter: Sendable {
         if let value { write(value) }
     }
 
+    /// One of an enumeration's words, as the word itself.
+    package mutating func writeWord(_ word: some RawRepresentable<String>) {
+        write(word.rawValue)
+    }
+
+    package mutating func writeWord(_ word: (some RawRepresentable<String>)?) {
+        write(word != nil)
+        if let word { writeWord(word) }
+    }
+
+    /// Fewer than 2^32 bytes, if any, behind their number.
+    package mutating func write(bytes: [UInt8]?) {
+        write(bytes != nil)
+        guard let bytes else { return }
+        write(UInt32(bytes.count))
+        self.bytes.append(contentsOf: bytes)
+    }
+
     /// Fewer than 2^32 values, behind their number.
     package mutating func write<Value: BinaryCodable>(_ values: some Collection<Value>) {
         write(UInt32(values.count))
@@ -131,5 +149,41 @@ package struct BinaryReader: Sendable {
         var values: [Value] = []
         for _ in 0..<count { values.append(try Value(from: &self)) }
         return values
+    }
+
+    package mutating func readWord<Word: RawRepresentable<String>>(
+        _ type: Word.Type = Word.self
+    ) throws(DecodingError) -> Word {
+        guard let word = Word(rawValue: try readText()) else { throw malformed("one of the words for \(Word.self)") }
+        return word
+    }
+
+    package mutating func readOptionalWord<Word: RawRepresentable<String>>(
+        _ type: Word.Type = Word.self
+    ) throws(DecodingError) -> Word? {
+        try readBool() ? try readWord() : nil
+    }
+
+    package mutating func readOptionalBytes() throws(DecodingError) -> [UInt8]? {
+        guard try readBool() else { return nil }
+        let count = Int(try read(UInt32.self))
+        guard bytes.count - offset >= count else { throw malformed("\(count) bytes") }
+        offset += count
+        return Array(bytes[offset - count..<offset])
+    }
+}
+
+extension Bool: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) { writer.write(self) }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) { self = try reader.readBool() }
+}
+
+/// As its bit pattern.
+extension Double: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) { writer.write(bitPattern) }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        self.init(bitPattern: try reader.read())
     }
 }

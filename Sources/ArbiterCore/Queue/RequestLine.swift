@@ -29,6 +29,14 @@ struct RequestLine {
         sums.append(sum)
     }
 
+    /// Adds a member wherever its order belongs; before the last one, that costs as much as the line is long.
+    mutating func insert(_ order: RequestOrder) {
+        guard let last = orders.last, order < last else { return append(order) }
+        var members = members
+        members.insert(order, at: members.firstIndex { order < $0 } ?? members.endIndex)
+        rebuild(with: members)
+    }
+
     mutating func remove(_ order: RequestOrder) {
         var position = self.position(of: order)
         let wasFirst = position - 1 == firstIndex
@@ -97,9 +105,12 @@ struct RequestLine {
         return low + 1
     }
 
+    private var members: [RequestOrder] { count == 0 ? [] : (1...count).map { orders[index(ofRank: $0)] } }
+
     /// Drops those that have left.
-    private mutating func sweep() {
-        let members = (1...count).map { orders[index(ofRank: $0)] }
+    private mutating func sweep() { rebuild(with: members) }
+
+    private mutating func rebuild(with members: [RequestOrder]) {
         orders.removeAll(keepingCapacity: true)
         sums.removeAll(keepingCapacity: true)
         (count, firstIndex) = (0, 0)

@@ -4,11 +4,43 @@
 /// "the same as, an ancestor of or a descendant of" says of trees.
 package typealias ScopePath = [ControllerID]
 
-extension Scope {
-    /// Where it stands.
-    var paths: [ScopePath] {
-        switch self {
-        case .scene: [[]]
+extension Storyboard {
+    /// Where a scope stands in the hierarchy as it is: no path is the beginning of another.
+    ///
+    /// Controllers that are not there stand nowhere.
+    package func paths(of scope: Scope, _ operation: Operation?) -> [ScopePath] {
+        var controllers = operation.map { anchors(of: $0) } ?? []
+        switch scope {
+        case .scene: return [[]]
+        case .operation: break
+        case .controllers(let named): controllers = named + controllers
+        }
+        let paths = controllers.compactMap { hierarchy.path(to: $0) }.sorted { $0.count < $1.count }
+        return paths.reduce(into: []) { kept, path in
+            if !kept.contains(where: path.starts(with:)) { kept.append(path) }
+        }
+    }
+
+    /// The controllers on whose places it depends where a scope stands.
+    func names(of scope: Scope, _ operation: Operation?) -> [ControllerID] {
+        switch scope {
+        case .scene: []
+        case .operation: operation.map { names(of: $0) } ?? []
+        case .controllers(let named): Set(named).union(operation.map { names(of: $0) } ?? []).map(\.self)
+        }
+    }
+
+    private func names(of operation: Operation) -> [ControllerID] {
+        switch operation {
+        case .present(let controller, _), .dismiss(let controller), .push(let controller, _), .pop(let controller),
+            .popTo(let controller, _), .popToRoot(let controller), .setStack(let controller, _),
+            .select(let controller, _), .showDetail(let controller, _):
+            return [controller]
+        case .segue(let source, let identifier):
+            guard let segue = segue(identifier, from: source), segue.kind == .unwind,
+                let destination = segue.destination.root
+            else { return [source] }
+            return [source, destination]
         }
     }
 }

@@ -9,17 +9,26 @@ internal import HeapModule
 /// which is the earliest part that waits for nothing at or below the place. A candidate that reaches the top waits for
 /// nothing at all: the part is *clear*, and its transition is granted when all its parts are. So appending, granting and
 /// removing cost the depth of the place times a logarithm, whatever the length of the queue and the size of the tree.
+///
+/// Where a change of the hierarchy takes away or brings a controller that a waiting transition depends on, its parts are
+/// filed anew; without any part left it waits for nothing.
 struct ScopeQueue {
     var entries: [RequestOrder: Entry] = [:]
     var places: [Place] = [Place(name: nil, parent: nil)]
-    private var vacant: [Int] = []
+    var vacant: [Int] = []
+    /// Who has lost its last part, or never had one, and so waits for nothing.
+    private var partless = Heap<RequestOrder>()
+    /// Who depends on where a controller is.
+    private var dependants: [ControllerID: Set<RequestOrder>] = [:]
 
     static let top = 0
 
     struct Entry {
         let id: TransitionID
+        /// The controllers that its scope depends on.
+        let names: [ControllerID]
         /// Where its parts stand.
-        let places: [Int]
+        var places: [Int]
         /// How many of them still wait for something.
         var waiting: Int
         var isGranted = false
@@ -71,37 +80,82 @@ struct ScopeQueue {
 
 extension ScopeQueue {
     /// Takes a transition in behind all others.
-    mutating func append(_ transition: Transition) {
-        append(transition.order, id: transition.id, scope: transition.request.scope.paths)
-    }
-
-    /// Takes a transition in behind all others.
     ///
-    /// No path of its scope may be the beginning of another.
-    mutating func append(_ order: RequestOrder, id: TransitionID, scope: [ScopePath]) {
+    /// - Parameters:
+    ///   - order: Its place in request order, which none behind it may have.
+    ///   - id: What it is called when its turn comes.
+    ///   - scope: Where it stands; no path may be the beginning of another.
+    ///   - names: The controllers that its scope depends on, if any.
+    mutating func append(_ order: RequestOrder, id: TransitionID, scope: [ScopePath], names: [ControllerID] = []) {
         let standing = scope.map { place(at: $0) }
-        entries[order] = Entry(id: id, places: standing, waiting: standing.count)
+        entries[order] = Entry(id: id, names: names, places: standing, waiting: standing.count)
+        for name in names { dependants[name, default: []].insert(order) }
         for place in standing {
             places[place].parts.append(order)
             update(from: place)
         }
+        if standing.isEmpty { partless.insert(order) }
+    }
+
+    /// Whoever waits and depends on one of these controllers, in request order.
+    func waiting(on names: some Sequence<ControllerID>) -> [TransitionID] {
+        guard !dependants.isEmpty else { return [] }
+        let found = names.reduce(into: Set<RequestOrder>()) { $0.formUnion(dependants[$1] ?? []) }
+        return found.sorted().compactMap { entries[$0] }.filter { !$0.isGranted }.map(\.id)
+    }
+
+    /// Files a waiting transition anew, under its old order.
+    ///
+    /// Whatever comes or goes does so under the lock of the one that changed the hierarchy, so no part that is clear is
+    /// overtaken by it.
+    mutating func refile(_ order: RequestOrder, scope: [ScopePath]) {
+        guard var entry = entries[order], !entry.isGranted else {
+            preconditionFailure("\(order) does not wait, and cannot be filed anew")
+        }
+        var wanted: [Int] = []
+        for path in scope {
+            let place = place(at: path)
+            wanted.append(place)
+            guard !entry.places.contains(place) else { continue }
+            precondition(!places[place].isFirstClear, "\(order) comes late before one that is clear")
+            entry.waiting += 1
+            places[place].parts.insert(order)
+            update(from: place)
+        }
+        // Only now, since a place with nothing at or below it is given back.
+        for place in entry.places where !wanted.contains(place) {
+            let wasClear = places[place].parts.first == order && places[place].isFirstClear
+            if !wasClear { entry.waiting -= 1 }
+            takeOut(order, from: place)
+        }
+        entry.places = wanted
+        entries[order] = entry
+        if entry.waiting == 0 { partless.insert(order) }
     }
 
     /// The next transition whose turn has come, from now on granted; `nil` if there is none.
     mutating func grantNext() -> TransitionID? {
+        while let order = partless.popMin() {
+            // It may have ended, or found parts again, since.
+            guard let entry = entries[order], !entry.isGranted, entry.waiting == 0 else { continue }
+            return grant(order)
+        }
         while let order = places[Self.top].candidate {
             clear(order, at: placeOfCandidate(order))
             guard var entry = entries[order] else {
                 preconditionFailure("\(order) stands in the tree but not in the queue")
             }
             entry.waiting -= 1
-            entry.isGranted = entry.waiting == 0
             entries[order] = entry
-            guard entry.isGranted else { continue }
-            for place in entry.places { count(1, grantedAt: place) }
-            return entry.id
+            if entry.waiting == 0 { return grant(order) }
         }
         return nil
+    }
+
+    private mutating func grant(_ order: RequestOrder) -> TransitionID? {
+        entries[order]?.isGranted = true
+        for place in entries[order]?.places ?? [] { count(1, grantedAt: place) }
+        return entries[order]?.id
     }
 
     /// Takes an ended transition out, wherever it stands.
@@ -109,12 +163,20 @@ extension ScopeQueue {
         guard let entry = entries.removeValue(forKey: order) else {
             preconditionFailure("\(order) is not in the queue")
         }
+        for name in entry.names {
+            dependants[name]?.remove(order)
+            if dependants[name]?.isEmpty == true { dependants.removeValue(forKey: name) }
+        }
         for place in entry.places {
             if entry.isGranted { count(-1, grantedAt: place) }
-            if places[place].parts.first == order { places[place].isFirstClear = false }
-            places[place].parts.remove(order)
-            update(from: place)
+            takeOut(order, from: place)
         }
+    }
+
+    private mutating func takeOut(_ order: RequestOrder, from place: Int) {
+        if places[place].parts.first == order { places[place].isFirstClear = false }
+        places[place].parts.remove(order)
+        update(from: place)
     }
 }
 
@@ -132,171 +194,5 @@ extension ScopeQueue {
             }
             return places[place].earliest == nil
         }
-    }
-}
-
-// MARK: - The tree of places
-
-extension ScopeQueue {
-    private mutating func place(at path: ScopePath) -> Int {
-        path.reduce(Self.top) { parent, name in
-            if let child = places[parent].children[name] { return child }
-            let fresh = Place(name: name, parent: parent)
-            let child: Int
-            if let reused = vacant.popLast() {
-                child = reused
-                places[child] = fresh
-            } else {
-                child = places.count
-                places.append(fresh)
-            }
-            places[parent].children[name] = child
-            return child
-        }
-    }
-
-    func path(to place: Int) -> ScopePath {
-        var path: ScopePath = []
-        var place = place
-        while let parent = places[place].parent, let name = places[place].name {
-            path.append(name)
-            place = parent
-        }
-        return path.reversed()
-    }
-
-    private func placeOfCandidate(_ order: RequestOrder) -> Int {
-        var place = Self.top
-        while places[place].parts.first != order {
-            guard let below = places[place].childrenCandidates.min, below.order == order else {
-                preconditionFailure("no place below \(path(to: place)) has the candidate \(order)")
-            }
-            place = below.child
-        }
-        return place
-    }
-
-    private mutating func clear(_ order: RequestOrder, at place: Int) {
-        places[place].isFirstClear = true
-        update(from: place)
-    }
-
-    private mutating func count(_ change: Int, grantedAt start: Int) {
-        var place = start
-        while true {
-            let before = places[place].granted
-            let after = before + change
-            places[place].granted = after
-            guard let parent = places[place].parent else { return }
-            if before == 0 {
-                places[place].rankAmongGranted = places[parent].grantedChildren.count
-                places[parent].grantedChildren.append(place)
-            } else if after == 0 {
-                let rank = places[place].rankAmongGranted
-                let last = places[parent].grantedChildren.removeLast()
-                if last != place {
-                    places[parent].grantedChildren[rank] = last
-                    places[last].rankAmongGranted = rank
-                }
-            }
-            place = parent
-        }
-    }
-
-    /// Recomputes what a place and those above it publish, as far up as anything changes; gives back empty places.
-    private mutating func update(from start: Int) {
-        var place = start
-        while true {
-            let before = (places[place].earliest, places[place].candidate)
-            refresh(place)
-            let after = (places[place].earliest, places[place].candidate)
-            guard let parent = places[place].parent else { return }
-            if after.0 == nil {
-                if let name = places[place].name { places[parent].children.removeValue(forKey: name) }
-                vacant.append(place)
-            } else if before == after {
-                return
-            }
-            if let earliest = after.0, earliest != before.0 {
-                publishEarliest(earliest, of: place, to: parent)
-            }
-            if let candidate = after.1, candidate != before.1 {
-                publishCandidate(candidate, of: place, to: parent)
-            }
-            place = parent
-        }
-    }
-
-    private mutating func refresh(_ index: Int) {
-        let own = places[index].parts.first
-        guard !places[index].children.isEmpty || !places[index].childrenEarliest.isEmpty else {
-            places[index].earliest = own
-            places[index].candidate = places[index].isFirstClear ? nil : own
-            return
-        }
-        let earliestBelow = currentEarliest(below: index)
-        let candidateBelow = currentCandidate(below: index)
-        places[index].earliest = [own, earliestBelow].compactMap(\.self).min()
-        if let own, !places[index].isFirstClear, earliestBelow.map({ own < $0 }) ?? true {
-            places[index].candidate = own
-        } else if let candidateBelow, own.map({ candidateBelow < $0 }) ?? true {
-            places[index].candidate = candidateBelow
-        } else {
-            places[index].candidate = nil
-        }
-    }
-
-    private mutating func currentEarliest(below index: Int) -> RequestOrder? {
-        while let published = places[index].childrenEarliest.min {
-            if isCurrentEarliest(published, below: index) { return published.order }
-            places[index].childrenEarliest.removeMin()
-        }
-        return nil
-    }
-
-    private mutating func currentCandidate(below index: Int) -> RequestOrder? {
-        while let published = places[index].childrenCandidates.min {
-            if isCurrentCandidate(published, below: index) { return published.order }
-            places[index].childrenCandidates.removeMin()
-        }
-        return nil
-    }
-
-    private mutating func publishEarliest(_ order: RequestOrder, of child: Int, to parent: Int) {
-        places[parent].childrenEarliest.insert(Published(order: order, child: child))
-        guard places[parent].childrenEarliest.count > outdatedAllowance(of: parent) else { return }
-        let current = places[parent].childrenEarliest.unordered.filter { isCurrentEarliest($0, below: parent) }
-        places[parent].childrenEarliest = Heap(Set(current).sorted())
-    }
-
-    private mutating func publishCandidate(_ order: RequestOrder, of child: Int, to parent: Int) {
-        places[parent].childrenCandidates.insert(Published(order: order, child: child))
-        guard places[parent].childrenCandidates.count > outdatedAllowance(of: parent) else { return }
-        let current = places[parent].childrenCandidates.unordered.filter { isCurrentCandidate($0, below: parent) }
-        places[parent].childrenCandidates = Heap(Set(current).sorted())
-    }
-
-    /// How much may be published before the outdated is swept out: enough for the sweep to cost nothing on average.
-    private func outdatedAllowance(of place: Int) -> Int {
-        2 * places[place].children.count + 32
-    }
-
-    private func isCurrentEarliest(_ published: Published, below parent: Int) -> Bool {
-        isChild(published.child, of: parent) && places[published.child].earliest == published.order
-    }
-
-    private func isCurrentCandidate(_ published: Published, below parent: Int) -> Bool {
-        isChild(published.child, of: parent) && places[published.child].candidate == published.order
-    }
-
-    func someChildren(of place: Int, count: Int) -> ArraySlice<Int> {
-        let current = places[place].childrenEarliest.unordered.lazy.filter { isCurrentEarliest($0, below: place) }
-        return current.prefix(count).map(\.child)[...]
-    }
-
-    /// Whether the index, which may have been given back and reused since, is a place right below the other.
-    private func isChild(_ child: Int, of parent: Int) -> Bool {
-        guard let name = places[child].name else { return false }
-        return places[parent].children[name] == child
     }
 }

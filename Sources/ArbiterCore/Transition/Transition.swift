@@ -6,7 +6,13 @@ package struct Transition: Hashable, Sendable {
     /// Whether it was asked for with `serialize`, not with `start`.
     package let isSerialized: Bool
     package let request: TransitionRequest
+    /// What it locks, its operation's own controllers included.
+    package let scope: Scope
+    /// How long the granted transition may go without a word from its owner.
+    package let lease: Duration
     package let requestedAt: Moment
+    /// Of the hierarchy as it was when the transition was asked for.
+    package let requestedRevision: Revision
     package internal(set) var phase: Phase
 
     /// Where a transition is in its life.
@@ -29,6 +35,14 @@ package struct Transition: Hashable, Sendable {
     package struct Grant: Hashable, Sendable {
         package let fence: Fence
         package let grantedAt: Timestamp
+        /// Of the hierarchy as its owner finds it.
+        package let revision: Revision
+        /// The controller that really presents, or presented until now.
+        package let presenter: ControllerID?
+        /// As it was settled, where there is anything to animate.
+        package let animation: Animation?
+        /// What the views were told when it started to run.
+        package let appearance: [AppearanceEvent]
     }
 
     /// How it ended.
@@ -37,6 +51,22 @@ package struct Transition: Hashable, Sendable {
         /// The grant, if there ever was one.
         package let grant: Grant?
         package let endedAt: Moment
+        /// What it has done to the hierarchy, if anything.
+        package let change: Change?
+        /// Its operation would have done nothing, and so it locked nothing.
+        package let isNoop: Bool
+        /// What the views were told when it ended.
+        package let appearance: [AppearanceEvent]
+    }
+
+    /// What an operation has done.
+    package struct Change: Hashable, Sendable {
+        /// Of the hierarchy as it has become.
+        package let revision: Revision
+        /// What came in; what is in it came along, and is not listed.
+        package let inserted: [ControllerID]
+        /// What went, in the order popped or dismissed; what is in it went along, and is not listed.
+        package let removed: [ControllerID]
     }
 
     package var isEnded: Bool {
@@ -75,6 +105,24 @@ package enum TransitionOutcome: Hashable, Sendable {
     case cancelled
     /// Nobody looked after it.
     case expired(ExpiryReason)
+    /// At its turn it was no longer possible.
+    case rejected(Rejection)
+}
+
+/// Why a transition was not possible when its turn came.
+package enum Rejection: Hashable, Sendable {
+    case expectationFailed(FailedExpectation)
+    case invalidOperation(OperationRefusal)
+    /// A controller of its scope is not there any more.
+    case scopeGone(ControllerID)
+
+    package var reason: String {
+        switch self {
+        case .expectationFailed: "expectation-failed"
+        case .invalidOperation: "invalid-operation"
+        case .scopeGone: "scope-gone"
+        }
+    }
 }
 
 /// Why the arbiter gave a transition up.

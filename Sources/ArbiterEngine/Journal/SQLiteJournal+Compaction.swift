@@ -86,7 +86,8 @@ extension ArbiterStateMachine {
     ///
     /// - Throws: `JournalError` if they contradict one another.
     init(
-        replaying snapshot: JournalSnapshot?, _ records: [JournalRecord], limits: Limits = Limits()
+        replaying snapshot: JournalSnapshot?, _ records: [JournalRecord], limits: Limits = Limits(),
+        listener: Engine.Listener? = nil
     ) throws(JournalError) {
         do {
             self =
@@ -95,11 +96,22 @@ extension ArbiterStateMachine {
             throw JournalError(.damaged, reason: "the journal's snapshot holds no state: restore a copy of it")
         }
         for record in records {
-            guard apply(record.command, at: record.moment).isDurable else {
+            let outcome = apply(record.command, at: record.moment)
+            guard outcome.isDurable else {
                 throw JournalError(
                     .damaged,
                     reason: "the journal contradicts itself at record \(record.sequence): restore a copy of it")
             }
+            listener?(outcome.effects.compactMap(\.event))
+        }
+    }
+}
+
+extension Effect {
+    fileprivate var event: SceneEvent? {
+        switch self {
+        case .publish(let event): event
+        case .wake: nil
         }
     }
 }

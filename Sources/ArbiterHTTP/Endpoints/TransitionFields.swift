@@ -179,8 +179,8 @@ extension IdempotencyKey {
 
 extension Scope {
     init(_ text: String, field: String) throws(Problem) {
-        guard text == Scope.scene.name else {
-            throw Problem(.invalidField, "The field \(quoted(field)) must be \"\(Scope.scene.name)\".", field: field)
+        guard text == "scene" else {
+            throw Problem(.invalidField, "The field \(quoted(field)) must be \"scene\".", field: field)
         }
         self = .scene
     }

@@ -31,6 +31,12 @@ extension JSONWriter {
             member("command", "expire")
             member("id", id)
             member("reason", reason.rawValue)
+        case .declare(let scene, _, _):
+            member("command", "declare")
+            member("scene", scene.description)
+        case .delete(let scene):
+            member("command", "delete")
+            member("scene", scene.description)
         case .distrust(let holdsGrants):
             member("command", "distrust")
             member("holdsGrants", holdsGrants)
@@ -44,8 +50,9 @@ extension JSONWriter {
     private mutating func members(of request: TransitionRequest) {
         member("scene", request.scene.description)
         if let client = request.client { member("client", client.description) }
-        member("scope", request.scope.name)
-        member("leaseSeconds", request.lease)
+        if let scope = request.scope { scopeMember(scope) }
+        if let operation = request.operation { member("operation", operation.type.rawValue) }
+        if let lease = request.lease { member("leaseSeconds", lease) }
         member("ticketSeconds", request.ticket)
         if let queue = request.queue { member("queueSeconds", queue) }
         member("hasIdempotencyKey", request.idempotencyKey != nil)

@@ -10,20 +10,53 @@ extension JSONWriter {
         member("state", transition.state.rawValue)
         if case .ended(let ending) = transition.phase {
             member("outcome", ending.outcome.name)
-            if case .expired(let reason) = ending.outcome { member("reason", reason.rawValue) }
+            outcomeMembers(ending.outcome)
         }
         if showingToken { member("token", transition.token) }
         if let grant = transition.grant { member("fence", grant.fence.rawValue) }
         if let position = view.position { member("position", position) }
         if !view.blockers.isEmpty { member("blockers", view.blockers) }
-        member("scope", transition.request.scope.name)
-        member("leaseSeconds", transition.request.lease)
+        scopeMember(transition.scope)
+        member("leaseSeconds", transition.lease)
         if let remaining = view.leaseRemaining { member("leaseRemaining", remaining) }
         member("ticketSeconds", transition.request.ticket)
         if let queue = transition.request.queue { member("queueSeconds", queue) }
         member("requestedAt", transition.requestedAt.timestamp)
         if let grant = transition.grant { member("grantedAt", grant.grantedAt) }
         if case .ended(let ending) = transition.phase { member("endedAt", ending.endedAt.timestamp) }
+    }
+
+    mutating func scopeMember(_ scope: Scope) {
+        switch scope {
+        case .scene: member("scope", "scene")
+        case .operation: member("scope", "operation")
+        case .controllers(let controllers):
+            array("scope", controllers) { writer, controller in writer.string(controller.description) }
+        }
+    }
+
+    /// Why it ended as it did, where its outcome does not say.
+    private mutating func outcomeMembers(_ outcome: TransitionOutcome) {
+        switch outcome {
+        case .completed, .cancelled:
+            break
+        case .expired(let reason):
+            member("reason", reason.rawValue)
+        case .rejected(let rejection):
+            member("reason", rejection.reason)
+            switch rejection {
+            case .expectationFailed(let failure):
+                member("code", Problem.Code.expectationFailed.rawValue)
+                member("expected", failure.expectation.text)
+                member("actual", failure.actual)
+            case .invalidOperation(let refusal):
+                member("code", refusal.code.rawValue)
+                member("detail", refusal.detail)
+            case .scopeGone(let controller):
+                member("code", Problem.Code.unknownController.rawValue)
+                member("detail", "The controller <\(controller)> of its scope is not there any more.")
+            }
+        }
     }
 }
 
@@ -45,15 +78,7 @@ extension TransitionOutcome {
         case .completed: "completed"
         case .cancelled: "cancelled"
         case .expired: "expired"
-        }
-    }
-}
-
-extension Scope {
-    /// Its word on the wire.
-    var name: String {
-        switch self {
-        case .scene: "scene"
+        case .rejected: "rejected"
         }
     }
 }

@@ -33,7 +33,7 @@ enum SampleRecords {
 extension SampleRecords {
     /// The cases of `Command` that a journal keeps: one that is missing here does not compile in `kind(of:)`.
     private enum Kind: CaseIterable {
-        case start, serialize, end, expire, distrust, resume
+        case start, serialize, end, declare, delete, expire, distrust, resume
     }
 
     private static func kind(of command: Command) -> Kind? {
@@ -41,6 +41,8 @@ extension SampleRecords {
         case .start: .start
         case .serialize: .serialize
         case .end: .end
+        case .declare: .declare
+        case .delete: .delete
         case .expire: .expire
         case .distrust: .distrust
         case .resume: .resume
@@ -54,6 +56,8 @@ extension SampleRecords {
             case .start: each { id, token in [.start(request, id: id, token: token)] }
             case .serialize: each { id, token in [.serialize(request, id: id, token: token, park: nil)] }
             case .end: each { id, token in EndOutcome.allCases.map { .end(id, token: token, $0) } }
+            case .declare: SampleHierarchies.storyboards.map { .declare(.main, $0, ifMatch: nil) }
+            case .delete: [.delete(.main)]
             case .expire: each { id, _ in ExpiryReason.allCases.map { .expire(id, $0) } }
             case .distrust: [.distrust(holdsGrants: false), .distrust(holdsGrants: true)]
             case .resume: [.resume]
@@ -77,22 +81,23 @@ extension SampleRecords {
         Moment(instant: Instant(nanoseconds: -1), timestamp: Timestamp(milliseconds: -1)),
     ]
 
-    private static let requests: [TransitionRequest] = [
-        TransitionRequest(),
-        TransitionRequest(
-            scene: scene("Az09._-"), client: ClientName("x"), scope: .scene,
-            lease: Limits.leaseDurations.lowerBound, ticket: Limits.ticketDurations.lowerBound,
-            queue: Limits.queueDurations.lowerBound),
-        TransitionRequest(
-            scene: scene(String(repeating: "s", count: Limits.sceneNameBytes)),
-            client: ClientName(String(repeating: "ü", count: Limits.clientNameBytes / 2)),
-            lease: Limits.leaseDurations.upperBound, ticket: Limits.ticketDurations.upperBound,
-            queue: Limits.queueDurations.upperBound),
-        TransitionRequest(
-            client: ClientName(#"it's "quoted" \ %41 🧑‍🚀 é é"#), lease: .nanoseconds(1_234_567_891),
-            ticket: .nanoseconds(2_345_678_912), queue: .nanoseconds(1),
-            idempotencyKey: IdempotencyKey(String(repeating: "~", count: Limits.idempotencyKeyBytes))),
-    ]
+    private static let requests: [TransitionRequest] =
+        [
+            TransitionRequest(),
+            TransitionRequest(
+                scene: scene("Az09._-"), client: ClientName("x"), scope: .scene,
+                lease: Limits.leaseDurations.lowerBound, ticket: Limits.ticketDurations.lowerBound,
+                queue: Limits.queueDurations.lowerBound),
+            TransitionRequest(
+                scene: scene(String(repeating: "s", count: Limits.sceneNameBytes)),
+                client: ClientName(String(repeating: "ü", count: Limits.clientNameBytes / 2)),
+                lease: Limits.leaseDurations.upperBound, ticket: Limits.ticketDurations.upperBound,
+                queue: Limits.queueDurations.upperBound),
+            TransitionRequest(
+                client: ClientName(#"it's "quoted" \ %41 🧑‍🚀 é é"#), lease: .nanoseconds(1_234_567_891),
+                ticket: .nanoseconds(2_345_678_912), queue: .nanoseconds(1),
+                idempotencyKey: IdempotencyKey(String(repeating: "~", count: Limits.idempotencyKeyBytes))),
+        ] + SampleHierarchies.requests
 
     private static func scene(_ text: String) -> SceneName {
         guard let name = SceneName(text) else { preconditionFailure("\(text) is no scene's name") }

@@ -14,6 +14,8 @@ struct Arbiter {
     private(set) var wakes: [WaiterID] = []
     /// What every await was answered, at once or later.
     private(set) var answers: [WaiterID: TransitionView] = [:]
+    /// What whoever follows the scenes was told.
+    private(set) var events: [SceneEvent] = []
     /// The commands that belong into a journal.
     private(set) var journal: [Entry] = []
 
@@ -127,10 +129,15 @@ extension Arbiter {
             #expect(outcome.effects.isEmpty, "\(command): \(error)", sourceLocation: location)
             #expect(before == after, "\(command) changed something: \(error)", sourceLocation: location)
         }
-        for case .wake(let waiter, let view) in outcome.effects {
-            #expect(parked.remove(waiter) != nil, "\(waiter) is woken and does not wait", sourceLocation: location)
-            wakes.append(waiter)
-            answers[waiter] = view
+        for effect in outcome.effects {
+            switch effect {
+            case .wake(let waiter, let view):
+                #expect(parked.remove(waiter) != nil, "\(waiter) is woken and does not wait", sourceLocation: location)
+                wakes.append(waiter)
+                answers[waiter] = view
+            case .publish(let event):
+                events.append(event)
+            }
         }
         history.note(after.views, at: location)
         return outcome.reply
@@ -142,11 +149,11 @@ extension Arbiter {
             switch reply {
             case .parked: parked.insert(park.waiter)
             case .transition(let view): answers[park.waiter] = view
-            case .done: break
+            case .done, .declared: break
             }
         case .leave(let waiter):
             parked.remove(waiter)
-        case .start, .serialize, .await, .end, .renew, .drain, .expire, .answer, .distrust, .resume:
+        case .start, .serialize, .await, .end, .renew, .declare, .delete, .drain, .expire, .answer, .distrust, .resume:
             break
         }
     }

@@ -1,0 +1,1 @@
+extension Hierarchy { mutating func introduce(_ controller: ControllerID, by type: TransitionTypeName?) {} }

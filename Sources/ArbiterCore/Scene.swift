@@ -1,0 +1,122 @@
+/// One arbitrated interface.
+struct Scene: Sendable {
+    var queue = ScopeQueue()
+    /// The queued ones among the unfinished, for their rank.
+    var tickets = RequestLine()
+    /// When its newest transition was asked for.
+    var lastOrder: RequestOrder
+    /// What is declared about it, with the hierarchy as it is now.
+    var storyboard = Storyboard.empty
+    var numbers: Numbers
+    /// Somebody has declared something about it, and so it is not forgotten by itself.
+    var isDeclared = false
+
+    /// What only grows.
+    struct Numbers: Hashable, Sendable {
+        /// Of the hierarchy.
+        var revision = Revision(rawValue: 0)
+        /// The newest that there is.
+        var event = EventNumber(rawValue: 0)
+    }
+
+    /// What is known of a scene that nobody has used yet.
+    static let unused = Scene(lastOrder: RequestOrder(rawValue: 0), numbers: Numbers())
+}
+
+extension Scene {
+    /// Takes in a new transition behind all others.
+    mutating func enter(_ transition: Transition) {
+        lastOrder = transition.order
+        queueUp(transition)
+        tickets.append(transition.order)
+    }
+
+    /// Gives a transition its place among the unfinished.
+    mutating func queueUp(_ transition: Transition) {
+        let operation = transition.request.operation
+        queue.append(
+            transition.order, id: transition.id, scope: storyboard.paths(of: transition.scope, operation),
+            names: storyboard.names(of: transition.scope, operation))
+    }
+
+    /// Does what an operation came to.
+    ///
+    /// - Returns: what it did, and whoever waits and has to be filed anew.
+    mutating func carryOut(
+        _ plan: OperationPlan, introducedBy type: TransitionTypeName?
+    ) -> (change: Transition.Change, displaced: [TransitionID]) {
+        let change = storyboard.apply(plan)
+        for controller in plan.inserted { storyboard.hierarchy.introduce(controller, by: type) }
+        numbers.revision = Revision(rawValue: numbers.revision.rawValue + 1)
+        let displaced = queue.waiting(on: change.arrived + change.departed)
+        return (
+            Transition.Change(revision: numbers.revision, inserted: plan.inserted, removed: plan.removed), displaced
+        )
+    }
+
+    /// Files a waiting transition anew, where its scope stands now.
+    mutating func refile(_ transition: Transition) {
+        queue.refile(
+            transition.order, scope: storyboard.paths(of: transition.scope, transition.request.operation))
+    }
+}
+
+// MARK: - What a request comes to
+
+/// What becomes of a transition whose turn has come.
+enum Turn {
+    case granted(OperationPlan?)
+    /// Its operation would do nothing.
+    case noop
+    case rejected(Rejection)
+}
+
+extension Scene {
+    /// What a transition that asks for this comes to in the hierarchy as it is.
+    func turn(of request: TransitionRequest, scope: Scope) -> Turn {
+        if case .controllers(let named) = scope, let gone = named.first(where: { storyboard.hierarchy[$0] == nil }) {
+            return .rejected(.scopeGone(gone))
+        }
+        for expectation in request.expectations {
+            if let failure = storyboard.failure(of: expectation, at: numbers.revision) {
+                return .rejected(.expectationFailed(failure))
+            }
+        }
+        guard let operation = request.operation else { return .granted(nil) }
+        do throws(OperationRefusal) {
+            return try storyboard.plan(operation).map { .granted($0) } ?? .noop
+        } catch {
+            return .rejected(.invalidOperation(error))
+        }
+    }
+
+    /// The animation of what is planned: by the request, else by its type, else by the scene's defaults.
+    ///
+    /// - Returns: `nil` where there is nothing to animate.
+    func animation(of request: TransitionRequest, _ plan: OperationPlan?) -> Animation? {
+        guard plan != nil || request.animation != nil else { return nil }
+        let asked = request.animation ?? AnimationRequest()
+        // Whoever goes does so the way it came.
+        let type = asked.type ?? plan?.leaving.flatMap { storyboard.hierarchy[$0]?.introTransitionType }
+        let known = type.flatMap { storyboard.transitionType($0) }
+        let isReversed = asked.isReversed ?? plan?.isBackward ?? false
+        return Animation(
+            type: type,
+            duration: asked.duration ?? known?.duration ?? storyboard.defaults.duration,
+            curve: asked.curve ?? known?.curve ?? storyboard.defaults.curve,
+            completionSpeed: asked.completionSpeed ?? 1,
+            userInfo: asked.userInfo,
+            isReversed: isReversed,
+            direction: asked.direction ?? (isReversed ? .backward : .forward)
+        )
+    }
+
+    /// What is locked where a request is silent: nothing narrower than the scene without an operation to go by.
+    func resolvedScope(of request: TransitionRequest) -> Scope {
+        if let scope = request.scope { return scope }
+        switch storyboard.defaults.scope {
+        case .scene: return .scene
+        case .operation: return request.operation == nil ? .scene : .operation
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package import ArbiterCore
+
+/// Hierarchies, storyboards and requests about them with every kind of value in them.
+package enum SampleHierarchies {
+    /// Every kind of controller, and presentations two deep.
+    package static let everything = hierarchy(
+        "tabs",
+        Controller(id: id("tabs"), content: .tabs([id("nav"), id("split")], selected: 1), presented: id("sheet")),
+        Controller(id: id("nav"), content: .navigation([id("home"), id("list")])),
+        Controller(id: id("home"), definesPresentationContext: true),
+        Controller(id: id("list"), introTransitionType: type("star")),
+        Controller(
+            id: id("split"),
+            content: .split(
+                Controller.Columns(
+                    primary: id("master"), secondary: id("detail"), supplementary: id("aside"), isCollapsed: true))),
+        Controller(id: id("master")), Controller(id: id("detail")), Controller(id: id("aside")),
+        Controller(id: id("sheet"), presented: id("over"), presentationStyle: .pageSheet),
+        Controller(id: id("over"), presentationStyle: .overCurrentContext)
+    )
+
+    package static let storyboards: [Storyboard] = [
+        .empty,
+        storyboard(
+            hierarchy: everything,
+            segues: [
+                Segue(identifier: segue("détail"), source: id("home"), kind: .show, destination: view("new")),
+                Segue(identifier: segue("back"), source: id("list"), kind: .unwind, destination: view("home")),
+            ],
+            transitionTypes: [
+                TransitionType(name: type("star"), duration: .seconds(1), curve: .easeIn),
+                TransitionType(name: type("plain")),
+            ],
+            defaults: Storyboard.Defaults(
+                duration: .zero, curve: .linear, lease: Limits.leaseDurations.lowerBound, scope: .operation)),
+    ]
+
+    package static let requests: [TransitionRequest] =
+        operations.map { TransitionRequest(scope: .operation, operation: $0, onExpiry: .complete) } + [
+            TransitionRequest(
+                scope: .controllers([id("a"), id("b:c")]),
+                expectations: Expectation.Condition.allCases.map { .controller(id("a"), is: $0) } + [
+                    .revision(Revision(rawValue: .max))
+                ],
+                animation: AnimationRequest(
+                    type: type("star"), duration: .milliseconds(1), curve: .easeOut, completionSpeed: 0.1 + 0.2,
+                    userInfo: Array(#"{"a":[1,null]}"#.utf8), isReversed: false, direction: .backward)),
+            TransitionRequest(animation: AnimationRequest()),
+        ]
+
+    /// One of every type, and of every form a type has.
+    package static let operations: [Operation] = [
+        .present(presenter: id("home"), controller: everything),
+        .dismiss(id("sheet")),
+        .push(navigation: id("nav"), controller: view("new")),
+        .pop(navigation: id("nav")),
+        .popTo(navigation: id("nav"), controller: id("home")),
+        .popToRoot(navigation: id("nav")),
+        .setStack(navigation: id("nav"), controllers: [view("home"), view("new")]),
+        .select(tabs: id("tabs"), .index(-1)),
+        .select(tabs: id("tabs"), .controller(id("nav"))),
+        .showDetail(split: id("split"), controller: view("new")),
+        .segue(source: id("home"), segue("détail")),
+    ]
+
+    package static func id(_ text: String) -> ControllerID { known(ControllerID(text), text) }
+
+    package static func type(_ text: String) -> TransitionTypeName { known(TransitionTypeName(text), text) }
+
+    package static func segue(_ text: String) -> SegueIdentifier { known(SegueIdentifier(text), text) }
+
+    /// A plain view by itself.
+    package static func view(_ text: String) -> Hierarchy { hierarchy(text, Controller(id: id(text))) }
+
+    package static func hierarchy(_ root: String, _ controllers: Controller...) -> Hierarchy {
+        known(try? Hierarchy(root: id(root), controllers: controllers), root)
+    }
+
+    package static func storyboard(
+        hierarchy: Hierarchy = Hierarchy(), segues: [Segue] = [], transitionTypes: [TransitionType] = [],
+        defaults: Storyboard.Defaults = Storyboard.Defaults()
+    ) -> Storyboard {
+        known(
+            try? Storyboard(
+                hierarchy: hierarchy, segues: segues, transitionTypes: transitionTypes, defaults: defaults),
+            "storyboard")
+    }
+
+    private static func known<Value>(_ value: Value?, _ text: String) -> Value {
+        guard let value else { preconditionFailure("\(text) is not what it is meant to be") }
+        return value
+    }
+}
