@@ -30,7 +30,8 @@ extension ArbiterStateMachine {
                 transition: transition, leaseRemaining: remaining, position: nil, blockers: [],
                 progress: momentary.attention[transition.id]?.progress)
         case .ended:
-            return TransitionView(transition: transition, leaseRemaining: nil, position: nil, blockers: [], progress: nil)
+            return TransitionView(
+                transition: transition, leaseRemaining: nil, position: nil, blockers: [], progress: nil)
         }
     }
 

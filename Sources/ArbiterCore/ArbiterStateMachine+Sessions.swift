@@ -5,7 +5,8 @@ extension ArbiterStateMachine {
         switch command {
         case .openSession(let client, let timeToLive, let id, let token):
             return try open(
-                Session(id: id, token: token, client: client, timeToLive: timeToLive, startedAt: step.moment), in: &step)
+                Session(id: id, token: token, client: client, timeToLive: timeToLive, startedAt: step.moment), in: &step
+            )
         case .renewSession(let token):
             let session = try session(token)
             hear(session.id, at: step.now)

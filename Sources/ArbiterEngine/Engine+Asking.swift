@@ -47,12 +47,12 @@ extension Engine {
         _ scene: SceneName, _ storyboard: Storyboard, ifMatch revision: Revision?,
         completion: @escaping @Sendable (Result<Reply, EngineError>) -> Void
     ) {
-        submit(.declare(scene, storyboard, ifMatch: revision), completion: completion)
+        ask(completion: completion) { _ in .declare(scene, storyboard, ifMatch: revision) }
     }
 
     /// Forgets a scene.
     package func delete(_ scene: SceneName, completion: @escaping @Sendable (Result<Reply, EngineError>) -> Void) {
-        submit(.delete(scene), completion: completion)
+        ask(completion: completion) { _ in .delete(scene) }
     }
 
     /// The waiter's connection has closed: its completion will not be called.

@@ -40,8 +40,10 @@ extension Engine {
         return waiter
     }
 
-    /// Has a command applied that is not about one transition, at its turn and its time.
-    func submit(_ command: Command, completion: @escaping @Sendable (Result<Reply, EngineError>) -> Void) {
+    /// Has a command applied that parks nobody, at its turn and its time.
+    func ask(
+        completion: @escaping @Sendable (Result<Reply, EngineError>) -> Void, _ command: (inout State) -> Command
+    ) {
         let deliveries = state.withLock { state -> [Delivery] in
             if let failure = state.failure {
                 return [.reading { _ in completion(.failure(.journalUnavailable(failure))) }]
@@ -49,7 +51,7 @@ extension Engine {
             var deliveries: [Delivery] = []
             let moment = now()
             decide(&state, at: moment, into: &deliveries)
-            let reply = apply(command, to: &state, at: moment, into: &deliveries)
+            let reply = apply(command(&state), to: &state, at: moment, into: &deliveries)
             deliveries.append(.reading { failure in completion(Self.told(reply, unless: failure)) })
             decide(&state, at: moment, into: &deliveries)
             setAlarm(in: &state, at: moment.instant)
@@ -82,9 +84,9 @@ extension Engine {
         _ command: Command, to state: inout State, at moment: Moment, into deliveries: inout [Delivery]
     ) -> Result<Reply, ArbiterError> {
         let outcome = state.machine.apply(command, at: moment)
-        if outcome.isDurable {
+        if let kept = outcome.record {
             state.lastSequence += 1
-            let record = JournalRecord(sequence: state.lastSequence, moment: moment, command: command.kept)
+            let record = JournalRecord(sequence: state.lastSequence, moment: moment, command: kept)
             if journal.append(record) { state.committedSequence = state.lastSequence }
         }
         var events: [SceneEvent] = []
@@ -111,8 +113,8 @@ extension Engine {
         case .success(.parked):
             guard let waiter = command.waiter else { preconditionFailure("\(command) parked nobody") }
             state.parked[waiter] = completion
-        case .success(.declared), .success(.done):
-            preconditionFailure("\(command) is not about one transition")
+        case .success(.progress), .success(.session), .success(.declared), .success(.done):
+            preconditionFailure("\(command) is not answered with a transition")
         case .failure(let error):
             deliveries.append(.answer(completion, .failure(error)))
         }
@@ -193,7 +195,10 @@ extension Command {
     fileprivate var waiter: WaiterID? {
         switch self {
         case .serialize(_, _, _, let park), .await(_, _, _, let park): park?.waiter
-        case .start, .end, .renew, .declare, .delete, .leave, .drain, .expire, .answer, .distrust, .resume: nil
+        case .start, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare,
+            .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .answer,
+            .distrust, .resume:
+            nil
         }
     }
 }

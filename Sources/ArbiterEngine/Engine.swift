@@ -39,6 +39,12 @@ package final class Engine: Sendable {
             return id
         }
 
+        mutating func unusedSessionID() -> SessionID {
+            var id = SessionID(rawValue: random.next())
+            while machine.isInUse(id) { id = SessionID(rawValue: random.next()) }
+            return id
+        }
+
         mutating func token() -> Token {
             Token(high: random.next(), low: random.next())
         }

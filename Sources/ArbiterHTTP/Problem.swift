@@ -40,6 +40,8 @@ package struct Problem: Error, Sendable {
         case invalidField = "invalid-field"
         case missingField = "missing-field"
         case connectionClosed = "connection-closed"
+        case unauthenticated
+        case forbidden
         case wrongToken = "wrong-token"
         case notFound = "not-found"
         case unknownScene = "unknown-scene"
@@ -48,6 +50,10 @@ package struct Problem: Error, Sendable {
         case notAcceptable = "not-acceptable"
         case busy
         case alreadyEnded = "already-ended"
+        case alreadyDecided = "already-decided"
+        case notInteractive = "not-interactive"
+        case notRunning = "not-running"
+        case tooLate = "too-late"
         case expired
         case bodyTooLarge = "body-too-large"
         case unsupportedMediaType = "unsupported-media-type"
@@ -71,6 +77,7 @@ package struct Problem: Error, Sendable {
         case queueFull = "queue-full"
         case tooManyTransitions = "too-many-transitions"
         case tooManyScenes = "too-many-scenes"
+        case tooManySessions = "too-many-sessions"
         case tooManyConnections = "too-many-connections"
         case draining
         case recovering
@@ -79,11 +86,12 @@ package struct Problem: Error, Sendable {
         package var status: Int {
             switch self {
             case .malformedJSON, .unknownField, .invalidField, .missingField, .connectionClosed: 400
-            case .wrongToken: 403
+            case .unauthenticated: 401
+            case .forbidden, .wrongToken: 403
             case .notFound, .unknownScene, .unknownTransition: 404
             case .methodNotAllowed: 405
             case .notAcceptable: 406
-            case .busy, .alreadyEnded: 409
+            case .busy, .alreadyEnded, .alreadyDecided, .notInteractive, .notRunning, .tooLate: 409
             case .expired: 410
             case .bodyTooLarge: 413
             case .unsupportedMediaType: 415
@@ -92,7 +100,7 @@ package struct Problem: Error, Sendable {
                 .notVisible, .alreadyInHierarchy, .alreadyOnStack, .cannotPushContainer, .notOnStack, .indexOutOfRange,
                 .notAChild, .unknownSegue, .hierarchyTooLarge:
                 422
-            case .queueFull, .tooManyTransitions, .tooManyScenes: 429
+            case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions: 429
             case .headersTooLarge: 431
             case .tooManyConnections, .draining, .recovering, .journalUnavailable: 503
             }
@@ -106,6 +114,8 @@ package struct Problem: Error, Sendable {
             case .invalidField: "A field has a value that it cannot have"
             case .missingField: "A field is missing"
             case .connectionClosed: "The connection was closed while it waited"
+            case .unauthenticated: "There is no such session"
+            case .forbidden: "The session may not speak here"
             case .wrongToken: "The token is not the transition's own"
             case .notFound: "There is nothing here"
             case .unknownScene: "There is no such scene"
@@ -114,6 +124,10 @@ package struct Problem: Error, Sendable {
             case .notAcceptable: "There is no representation that is accepted"
             case .busy: "Another transition is in the way"
             case .alreadyEnded: "The transition has ended otherwise"
+            case .alreadyDecided: "The gesture is decided otherwise"
+            case .notInteractive: "The transition is not interactive"
+            case .notRunning: "The transition does not run yet"
+            case .tooLate: "The transition runs already, or is over"
             case .expired: "The transition ended without its owner"
             case .bodyTooLarge: "The body is too large"
             case .unsupportedMediaType: "The body is of a type that is not read here"
@@ -137,6 +151,7 @@ package struct Problem: Error, Sendable {
             case .queueFull: "The queue is full"
             case .tooManyTransitions: "There are too many unfinished transitions"
             case .tooManyScenes: "There are too many scenes"
+            case .tooManySessions: "There are too many sessions"
             case .tooManyConnections: "There are too many connections"
             case .draining: "The daemon is shutting down"
             case .recovering: "Leases from before the machine died may still be held"
@@ -195,6 +210,29 @@ extension Problem {
         case .alreadyDecided(let view):
             self.init(.alreadyEnded, "\(view.transition.id) was ended as completed before its turn; that stands.")
             transition = view
+        case .decidedOtherwise(let view):
+            self.init(.alreadyDecided, "The gesture of \(view.transition.id) has been decided; that stands.")
+            transition = view
+        case .notInteractive(let id):
+            self.init(.notInteractive, "\(id) was not asked for as interactive: end it, without a gesture.")
+        case .notRunning(let view):
+            self.init(
+                .notRunning, "\(view.transition.id) is \(view.transition.state.rawValue): wait for it with await.")
+            transition = view
+        case .tooLate(let view):
+            self.init(
+                .tooLate, "\(view.transition.id) does not wait any more: it is \(view.transition.state.rawValue).")
+            transition = view
+        case .unknownSession:
+            self.init(
+                .unauthenticated, "No session has this token; if there was one, it has ended: begin another.",
+                field: HeaderName.session.rawValue)
+        case .notAParticipant(let client):
+            self.init(
+                .forbidden, "The session does not speak for a participant \(quoted(client.description)).",
+                field: "client")
+        case .tooManySessions(let limit):
+            self.init(.tooManySessions, "\(limit) sessions are alive already.", retryAfter: Self.briefly)
         case .endedWithoutOwner(let view):
             self.init(.expired, "\(view.transition.id) ended without its owner: \(view.outcomeText).")
             transition = view
@@ -262,6 +300,7 @@ extension TransitionView {
         switch ending.outcome {
         case .completed, .cancelled: return ending.outcome.name
         case .expired(let reason): return "\(ending.outcome.name) (\(reason.rawValue))"
+        case .superseded(let other): return "\(ending.outcome.name) (by \(other))"
         case .rejected(let rejection): return "\(ending.outcome.name) (\(rejection.reason))"
         }
     }
@@ -304,8 +343,8 @@ extension Problem {
     }
 }
 
-/// A name as it stands in a sentence, cut where somebody sent a novel.
+/// A name as it stands in a sentence, cut in its middle where somebody sent a novel.
 func quoted(_ name: String) -> String {
     let shown = 64
-    return name.count <= shown ? "\"\(name)\"" : "\"\(name.prefix(shown))…\""
+    return name.count <= shown ? "\"\(name)\"" : "\"\(name.prefix(shown / 2))…\(name.suffix(shown / 2))\""
 }

@@ -42,5 +42,6 @@ package enum HeaderName: String, Hashable, Sendable, CaseIterable {
     case idempotencyKey = "Idempotency-Key"
     case ifMatch = "If-Match"
     case prefer = "Prefer"
+    case session = "Arbiter-Session"
     case requestID = "X-Request-Id"
 }

@@ -119,7 +119,8 @@ extension Transition: BinaryCodable {
     package init(from reader: inout BinaryReader) throws(DecodingError) {
         self.init(
             id: try reader.read(), token: try reader.read(), order: try reader.read(),
-            place: try reader.read(), isSerialized: try reader.readBool(), request: try reader.read(), scope: try reader.read(),
+            place: try reader.read(), isSerialized: try reader.readBool(), request: try reader.read(),
+            scope: try reader.read(),
             lease: try reader.read(), requestedAt: try reader.read(), requestedRevision: try reader.read(),
             session: try reader.readOptional(), participants: try reader.readArray(),
             gesture: try reader.readOptional(), phase: try reader.read()

@@ -64,6 +64,11 @@ package struct DecidedGesture: Hashable, Sendable {
     /// Where it was decided; 0 before the grant, where there was nothing to see of it.
     package let fraction: Double
 
+    package init(decision: GestureDecision, fraction: Double) {
+        self.decision = decision
+        self.fraction = fraction
+    }
+
     /// How long the rest of an animation takes.
     package func remaining(of animation: Animation) -> Duration {
         let share = decision == .finish ? 1 - fraction : fraction

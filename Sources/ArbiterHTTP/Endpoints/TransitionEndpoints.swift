@@ -159,7 +159,7 @@ extension TransitionView {
     fileprivate var statusWhenAsked: Int {
         switch transition.phase {
         case .queued: 202
-        case .running: 201
+        case .preparing, .running: 201
         case .ended: 200
         }
     }

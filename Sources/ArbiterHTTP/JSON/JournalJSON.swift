@@ -37,12 +37,33 @@ extension JSONWriter {
         case .delete(let scene):
             member("command", "delete")
             member("scene", scene.description)
+        case .decide(let id, let gesture):
+            member("command", "decide")
+            member("id", id)
+            member("decision", gesture.decision.rawValue)
+        case .markReady(let id, let client):
+            member("command", "markReady")
+            member("id", id)
+            member("client", client.description)
+        case .settle(let id):
+            member("command", "settle")
+            member("id", id)
+        case .openSession(let client, let timeToLive, let id, _):
+            member("command", "openSession")
+            member("session", id.description)
+            if let client { member("client", client.description) }
+            member("ttlSeconds", timeToLive)
+        case .closeSession(let id, let ending):
+            member("command", "closeSession")
+            member("session", id.description)
+            member("reason", ending.rawValue)
         case .distrust(let holdsGrants):
             member("command", "distrust")
             member("holdsGrants", holdsGrants)
         case .resume:
             member("command", "resume")
-        case .await, .renew, .leave, .drain, .answer:
+        case .await, .renew, .progress, .release, .ready, .renewSession, .endSession, .leave, .attach, .detach, .drain,
+            .answer:
             preconditionFailure("a momentary command was kept: \(command)")
         }
     }

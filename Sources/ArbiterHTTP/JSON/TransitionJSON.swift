@@ -42,6 +42,8 @@ extension JSONWriter {
             break
         case .expired(let reason):
             member("reason", reason.rawValue)
+        case .superseded(let other):
+            member("supersededBy", other)
         case .rejected(let rejection):
             member("reason", rejection.reason)
             switch rejection {
@@ -60,17 +62,6 @@ extension JSONWriter {
     }
 }
 
-extension Transition {
-    /// What the lock gave, once it has.
-    var grant: Grant? {
-        switch phase {
-        case .queued: nil
-        case .running(let grant): grant
-        case .ended(let ending): ending.grant
-        }
-    }
-}
-
 extension TransitionOutcome {
     /// Its word on the wire.
     var name: String {
@@ -79,6 +70,7 @@ extension TransitionOutcome {
         case .cancelled: "cancelled"
         case .expired: "expired"
         case .rejected: "rejected"
+        case .superseded: "superseded"
         }
     }
 }

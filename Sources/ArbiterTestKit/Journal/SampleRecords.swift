@@ -33,7 +33,8 @@ enum SampleRecords {
 extension SampleRecords {
     /// The cases of `Command` that a journal keeps: one that is missing here does not compile in `kind(of:)`.
     private enum Kind: CaseIterable {
-        case start, serialize, end, declare, delete, expire, distrust, resume
+        case start, serialize, end, decide, markReady, settle, openSession, closeSession, declare, delete, expire
+        case distrust, resume
     }
 
     private static func kind(of command: Command) -> Kind? {
@@ -41,12 +42,19 @@ extension SampleRecords {
         case .start: .start
         case .serialize: .serialize
         case .end: .end
+        case .decide: .decide
+        case .markReady: .markReady
+        case .settle: .settle
+        case .openSession: .openSession
+        case .closeSession: .closeSession
         case .declare: .declare
         case .delete: .delete
         case .expire: .expire
         case .distrust: .distrust
         case .resume: .resume
-        case .await, .renew, .leave, .drain, .answer: nil
+        case .await, .renew, .progress, .release, .ready, .renewSession, .endSession, .leave, .attach, .detach, .drain,
+            .answer:
+            nil
         }
     }
 
@@ -56,6 +64,11 @@ extension SampleRecords {
             case .start: each { id, token in [.start(request, id: id, token: token)] }
             case .serialize: each { id, token in [.serialize(request, id: id, token: token, park: nil)] }
             case .end: each { id, token in EndOutcome.allCases.map { .end(id, token: token, $0) } }
+            case .decide: each { id, _ in SampleCompany.gestures.map { .decide(id, $0) } }
+            case .markReady: each { id, _ in [.markReady(id, client: SampleCompany.client)] }
+            case .settle: each { id, _ in [.settle(id)] }
+            case .openSession: SampleCompany.openings
+            case .closeSession: SampleCompany.closings
             case .declare: SampleHierarchies.storyboards.map { .declare(.main, $0, ifMatch: nil) }
             case .delete: [.delete(.main)]
             case .expire: each { id, _ in ExpiryReason.allCases.map { .expire(id, $0) } }
@@ -97,7 +110,7 @@ extension SampleRecords {
                 client: ClientName(#"it's "quoted" \ %41 🧑‍🚀 é é"#), lease: .nanoseconds(1_234_567_891),
                 ticket: .nanoseconds(2_345_678_912), queue: .nanoseconds(1),
                 idempotencyKey: IdempotencyKey(String(repeating: "~", count: Limits.idempotencyKeyBytes))),
-        ] + SampleHierarchies.requests
+        ] + SampleHierarchies.requests + SampleCompany.requests
 
     private static func scene(_ text: String) -> SceneName {
         guard let name = SceneName(text) else { preconditionFailure("\(text) is no scene's name") }

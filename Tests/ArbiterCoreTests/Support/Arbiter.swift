@@ -120,7 +120,7 @@ extension Arbiter {
         case .success(let reply):
             note(reply, to: command)
             if outcome.isDurable {
-                journal.append(Entry(command: command, moment: moment))
+                if let record = outcome.record { journal.append(Entry(command: record, moment: moment)) }
             } else {
                 #expect(before.records == after.records, "\(command) is not durable", sourceLocation: location)
             }
@@ -149,11 +149,13 @@ extension Arbiter {
             switch reply {
             case .parked: parked.insert(park.waiter)
             case .transition(let view): answers[park.waiter] = view
-            case .done, .declared: break
+            case .done, .declared, .progress, .session: break
             }
         case .leave(let waiter):
             parked.remove(waiter)
-        case .start, .serialize, .await, .end, .renew, .declare, .delete, .drain, .expire, .answer, .distrust, .resume:
+        case .start, .serialize, .await, .end, .renew, .progress, .release, .ready, .openSession, .renewSession,
+            .endSession, .declare, .delete, .attach, .detach, .drain, .expire, .decide, .markReady, .settle,
+            .closeSession, .answer, .distrust, .resume:
             break
         }
     }

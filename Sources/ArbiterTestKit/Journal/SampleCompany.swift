@@ -1,0 +1,41 @@
+package import ArbiterCore
+
+/// Sessions, participants, gestures and coalescing, with every kind of value in them.
+package enum SampleCompany {
+    package static let client = name("détail")
+
+    package static let gestures = GestureDecision.allCases.flatMap { decision in
+        [0, 0.1 + 0.2, 1].map { DecidedGesture(decision: decision, fraction: $0) }
+    }
+
+    static let openings: [Command] = [
+        .openSession(
+            client: nil, timeToLive: Limits.sessionDurations.lowerBound, id: SessionID(rawValue: 0),
+            token: Token(high: 0, low: .max)),
+        .openSession(
+            client: client, timeToLive: Limits.sessionDurations.upperBound, id: SessionID(rawValue: .max),
+            token: Token(high: .max, low: 0)),
+    ]
+
+    static let closings: [Command] = SessionEnding.allCases.map { .closeSession(SessionID(rawValue: .max), $0) }
+
+    package static let requests: [TransitionRequest] = [
+        TransitionRequest(
+            isInteractive: true, policy: .velocity,
+            participants: [Participant(client: client), Participant(client: name("b"), isRequired: false)],
+            ready: Limits.readyDurations.upperBound, onUnready: .abort, coalescing: coalescing("selection", .latest),
+            session: Token(high: 1, low: 2)),
+        TransitionRequest(
+            policy: .fraction(threshold: 0.25), ready: .zero, coalescing: coalescing("ü", .first)),
+    ]
+
+    package static func name(_ text: String) -> ClientName {
+        guard let name = ClientName(text) else { preconditionFailure("\(text) is no client's name") }
+        return name
+    }
+
+    package static func coalescing(_ text: String, _ keep: Coalescing.Keep) -> Coalescing {
+        guard let key = CoalescingKey(text) else { preconditionFailure("\(text) is no key") }
+        return Coalescing(key: key, keep: keep)
+    }
+}
