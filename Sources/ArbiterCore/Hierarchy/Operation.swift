@@ -98,13 +98,40 @@ package struct OperationPlan: Hashable, Sendable {
     /// Whoever goes by it, and was brought in by a transition whose type is to be used again.
     package let leaving: ControllerID?
 
+    init(
+        steps: [Step], presenter: ControllerID? = nil, inserted: [ControllerID] = [], removed: [ControllerID] = [],
+        disappearing: [ControllerID] = [], appearing: [ControllerID] = [],
+        appearanceOrder: AppearanceOrder = .goingFirst, isBackward: Bool = false, leaving: ControllerID? = nil
+    ) {
+        self.steps = steps
+        self.presenter = presenter
+        self.inserted = inserted
+        self.removed = removed
+        self.disappearing = disappearing
+        self.appearing = appearing
+        self.appearanceOrder = appearanceOrder
+        self.isBackward = isBackward
+        self.leaving = leaving
+    }
+
+    /// Whose `introTransitionType` is that of the transition, once it is done.
+    package var introduced: [ControllerID] { inserted }
+
+    /// Everyone who comes in, whatever is in those that are listed included.
+    package var arriving: [ControllerID] {
+        steps.flatMap { step in
+            guard case .insert(let arrival, _) = step else { return [ControllerID]() }
+            return arrival.preorder.map(\.id)
+        }
+    }
+
     /// One change of the tree.
     enum Step: Hashable, Sendable {
         case insert(Hierarchy, at: Place)
-        /// With everything in it and everything it presents.
+        /// With everything in it and everything it presents; it is on top of its stack, presented, or was a column.
         case remove(ControllerID)
         case select(tabs: ControllerID, index: Int)
-        /// The whole stack in its new order, once what comes is in and before what goes is out.
+        /// The whole stack in its new order, once what comes is in and before what goes is out: that is on top.
         case arrange(navigation: ControllerID, stack: [ControllerID])
     }
 
@@ -119,8 +146,8 @@ package struct OperationPlan: Hashable, Sendable {
 
 /// What applying a plan did to the hierarchy.
 package struct HierarchyChange: Hashable, Sendable {
-    /// Every controller that has come in, in no order.
+    /// Every controller that has come in, each before what is below it.
     package let arrived: [ControllerID]
-    /// Every controller that has gone, in no order.
+    /// Every controller that has gone, each before what was below it.
     package let departed: [ControllerID]
 }

@@ -1,0 +1,116 @@
+// What happens on the stack of a navigation.
+
+extension Planner {
+    func push(_ arrival: Hierarchy, on navigation: ControllerID) throws(OperationRefusal) -> OperationPlan {
+        let stack = try stack(of: navigation)
+        let top = try top(of: arrival)
+        try checkPush(of: arrival, top: top, on: navigation)
+        try checkSize(of: [arrival], below: navigation)
+        let isVisible = hierarchy.isVisible(navigation)
+        return OperationPlan(
+            steps: [.insert(arrival, at: .top(ofNavigation: navigation))], inserted: [top.id],
+            disappearing: isVisible ? stack.last.map { hierarchy.visible(from: $0) } ?? [] : [],
+            appearing: isVisible ? arrival.visible(from: top.id) : [])
+    }
+
+    private func checkPush(
+        of arrival: Hierarchy, top: Controller, on navigation: ControllerID
+    ) throws(OperationRefusal) {
+        guard top.kind == .view else { throw .cannotPush(top, on: navigation) }
+        guard hierarchy.container(of: top.id) != navigation else { throw .alreadyOnStack(top.id, of: navigation) }
+        if let known = firstKnown(of: arrival) { throw .alreadyInHierarchy(known) }
+    }
+
+    func pop(_ navigation: ControllerID) throws(OperationRefusal) -> OperationPlan? {
+        let stack = try stack(of: navigation)
+        return pop(stack, of: navigation, to: stack.count - 2)
+    }
+
+    func popToRoot(_ navigation: ControllerID) throws(OperationRefusal) -> OperationPlan? {
+        let stack = try stack(of: navigation)
+        return pop(stack, of: navigation, to: 0)
+    }
+
+    func popTo(_ controller: ControllerID, on navigation: ControllerID) throws(OperationRefusal) -> OperationPlan? {
+        let stack = try stack(of: navigation)
+        guard hierarchy.container(of: controller) == navigation, let index = stack.lastIndex(of: controller) else {
+            throw .notOnStack
+        }
+        return pop(stack, of: navigation, to: index)
+    }
+
+    /// - Returns: `nil` if nothing stands above the index, or nobody at it.
+    private func pop(_ stack: [ControllerID], of navigation: ControllerID, to index: Int) -> OperationPlan? {
+        guard index >= 0, index + 1 < stack.count else { return nil }
+        let popped = stack[(index + 1)...].reversed()
+        let isVisible = hierarchy.isVisible(navigation)
+        return OperationPlan(
+            steps: popped.map { .remove($0) }, removed: popped.flatMap(leavers(with:)),
+            disappearing: isVisible ? popped.first.map { hierarchy.visible(from: $0) } ?? [] : [],
+            appearing: isVisible ? hierarchy.visible(from: stack[index]) : [],
+            isBackward: true, leaving: popped.first)
+    }
+}
+
+// MARK: - A whole stack
+
+extension Planner {
+    /// - Returns: `nil` if the stack is what it is to be.
+    func setStack(
+        _ controllers: [Hierarchy], of navigation: ControllerID
+    ) throws(OperationRefusal) -> OperationPlan? {
+        let old = try stack(of: navigation)
+        let lineup = try lineup(controllers, of: navigation)
+        guard let last = lineup.stack.last, let lastGiven = controllers.last else {
+            // UIKit would take an empty one, but a navigation is never empty once it has a root.
+            guard old.isEmpty else { throw .neverEmpty(navigation) }
+            return nil
+        }
+        guard lineup.stack != old else { return nil }
+        let popped = Array(old.filter { !lineup.names.contains($0) }.reversed())
+        let departing = popped.reduce(0) { $0 + size(of: $1) }
+        try checkSize(of: lineup.arrivals, below: navigation, departing: departing)
+        // Whoever goes stands on top at the end, so that each is taken off without looking for it.
+        let arranged = lineup.stack + popped.reversed()
+        let isPush = hierarchy.container(of: last) != navigation
+        let isMoving = last != old.last
+        let shows = isMoving && hierarchy.isVisible(navigation)
+        let source = isPush ? lastGiven : hierarchy
+        return OperationPlan(
+            steps: lineup.arrivals.map { .insert($0, at: .top(ofNavigation: navigation)) }
+                + [.arrange(navigation: navigation, stack: arranged)] + popped.map { .remove($0) },
+            inserted: lineup.arrivals.compactMap(\.root), removed: popped.flatMap(leavers(with:)),
+            disappearing: shows ? old.last.map { hierarchy.visible(from: $0) } ?? [] : [],
+            appearing: shows ? source.visible(from: last) : [],
+            isBackward: isMoving && !isPush, leaving: isMoving && !isPush ? old.last : nil)
+    }
+
+    /// A stack as it is to be.
+    private struct Lineup {
+        var stack: [ControllerID] = []
+        /// The same, to look for one.
+        var names: Set<ControllerID> = []
+        /// Those that are not on the stack yet.
+        var arrivals: [Hierarchy] = []
+    }
+
+    private func lineup(
+        _ controllers: [Hierarchy], of navigation: ControllerID
+    ) throws(OperationRefusal) -> Lineup {
+        var lineup = Lineup()
+        var arriving: Set<ControllerID> = []
+        for given in controllers {
+            let top = try top(of: given)
+            guard lineup.names.insert(top.id).inserted else { throw .alreadyOnStack(top.id, of: navigation) }
+            lineup.stack.append(top.id)
+            // Whoever is on the stack stays as it is, whatever was given to be in it.
+            guard hierarchy.container(of: top.id) != navigation else { continue }
+            try checkPush(of: given, top: top, on: navigation)
+            for controller in given.preorder where !arriving.insert(controller.id).inserted {
+                throw .alreadyInHierarchy(controller.id)
+            }
+            lineup.arrivals.append(given)
+        }
+        return lineup
+    }
+}

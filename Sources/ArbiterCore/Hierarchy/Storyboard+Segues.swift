@@ -1,0 +1,46 @@
+// What segues stand for.
+
+extension Storyboard {
+    /// What a segue comes to where its source stands.
+    enum Course {
+        case operation(Operation)
+        /// What `show` does in a split that shows its columns side by side.
+        case replacePrimary(split: ControllerID, Hierarchy)
+        case unwind(to: ControllerID)
+    }
+
+    /// It depends on nothing but the segue and the containers above its source, up to the layer's topmost.
+    ///
+    /// UIKit's documentation of `show(_:sender:)` and `showDetailViewController(_:sender:)`.
+    func course(of segue: Segue) throws(OperationRefusal) -> Course {
+        let layer = hierarchy.layer(upFrom: segue.source)
+        switch segue.kind {
+        case .present:
+            return .operation(.present(presenter: segue.source, controller: segue.destination))
+        case .unwind:
+            guard let destination = segue.destination.root else { throw .nothingToBringIn }
+            return .unwind(to: destination)
+        case .show:
+            return show(segue, in: layer.first { $0.kind == .navigation || $0.kind == .split })
+        case .showDetail:
+            return showDetail(segue, in: layer.first { $0.kind == .split })
+        }
+    }
+
+    private func show(_ segue: Segue, in container: Controller?) -> Course {
+        if case .navigation? = container?.content, let container {
+            return .operation(.push(navigation: container.id, controller: segue.destination))
+        }
+        if case .split(let columns)? = container?.content, let container, !columns.isCollapsed {
+            return .replacePrimary(split: container.id, segue.destination)
+        }
+        return showDetail(segue, in: container)
+    }
+
+    private func showDetail(_ segue: Segue, in split: Controller?) -> Course {
+        guard let split else {
+            return .operation(.present(presenter: segue.source, controller: segue.destination))
+        }
+        return .operation(.showDetail(split: split.id, controller: segue.destination))
+    }
+}
