@@ -1,1 +1,0 @@
-extension Hierarchy { mutating func introduce(_ controller: ControllerID, by type: TransitionTypeName?) {} }
