@@ -1,0 +1,47 @@
+import Testing
+
+@testable import ArbiterCore
+
+struct HierarchyExpectationTests {
+    @Test(arguments: [
+        ("home", ArbiterCore.Expectation.Condition.exists, nil),
+        ("nobody", .exists, "absent"),
+        ("nobody", .absent, nil),
+        ("home", .absent, "exists"),
+        ("sheet", .visible, nil),
+        ("home", .visible, "not visible"),
+        ("nobody", .visible, "absent"),
+        ("sheet", .presented, nil),
+        ("name", .presented, "not presented"),
+        ("nobody", .presented, "absent"),
+        ("tabs", .presenting, nil),
+        ("home", .presenting, "presents nothing"),
+        ("nobody", .presenting, "absent"),
+        ("detail", .top, nil),
+        ("home", .top, #"top is "detail""#),
+        ("nav", .top, "on no stack"),
+        ("sheet", .top, "on no stack"),
+        ("nobody", .top, "absent"),
+        ("nav", .selected, nil),
+        ("other", .selected, #"selected is "nav""#),
+        ("detail", .selected, "in no tabs"),
+        ("tabs", .selected, "in no tabs"),
+        ("nobody", .selected, "absent"),
+    ])
+    func `an expectation holds or says what was found`(
+        name: String, condition: ArbiterCore.Expectation.Condition, actual: String?
+    ) throws {
+        let storyboard = try Storyboard(hierarchy: .outlined("tabs{*nav[home detail] other}~>sheet[name]"))
+        let expectation = ArbiterCore.Expectation.controller(id(name), is: condition)
+        let failure = storyboard.failure(of: expectation, at: Revision(rawValue: 1))
+        #expect(failure?.actual == actual)
+        #expect(failure?.expectation == (actual == nil ? nil : expectation))
+    }
+
+    @Test func `a revision is the one expected or says which it is`() {
+        let expectation = ArbiterCore.Expectation.revision(Revision(rawValue: 41))
+        #expect(Storyboard.empty.failure(of: expectation, at: Revision(rawValue: 41)) == nil)
+        let failure = Storyboard.empty.failure(of: expectation, at: Revision(rawValue: 42))
+        #expect(failure?.actual == "revision 42")
+    }
+}

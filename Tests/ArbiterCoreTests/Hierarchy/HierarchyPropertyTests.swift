@@ -1,0 +1,112 @@
+import Testing
+
+@testable import ArbiterCore
+
+struct HierarchyPropertyTests {
+    @Test(arguments: UInt64(1)...60)
+    func `operations do what one who builds everything anew would do`(seed: UInt64) throws {
+        var operations = RandomOperations(seed: seed)
+        var storyboard = try operations.storyboard()
+        for step in 1...150 {
+            let operation = operations.operation(on: storyboard.hierarchy)
+            let before = try #require(NaiveNode(storyboard.hierarchy))
+            let comment = Comment("seed \(seed), step \(step): \(operation) on \(storyboard.hierarchy.outline)")
+            let plan = Result { () throws(OperationRefusal) in try storyboard.plan(operation) }
+            switch (before.outcome(of: operation, segues: storyboard.segues), plan) {
+            case (.refused(let code), .failure(let refusal)):
+                #expect(refusal.code == code, comment)
+            case (.nothing, .success(nil)):
+                break
+            case (.done(let after), .success(let plan?)):
+                try check(plan, of: operation, on: &storyboard, before: before, after: after, comment)
+            case (let expected, let plan):
+                Issue.record("\(plan) instead of \(expected): \(comment)")
+            }
+        }
+    }
+
+    private func check(
+        _ plan: OperationPlan, of operation: Operation, on storyboard: inout Storyboard, before: NaiveNode,
+        after: NaiveNode, _ comment: Comment
+    ) throws {
+        let old = storyboard.hierarchy
+        let anchors = storyboard.anchors(of: operation)
+        let change = storyboard.apply(plan)
+        let new = storyboard.hierarchy
+        #expect(new == (try after.hierarchy()), comment)
+        #expect(new.brokenInvariant() == nil, comment)
+        #expect(Set(change.arrived) == Set(after.all).subtracting(before.all), comment)
+        #expect(Set(change.departed) == Set(before.all).subtracting(after.all), comment)
+        let (wasVisible, isVisible) = (before.visible, after.visible)
+        #expect(plan.disappearing == wasVisible.filter { !isVisible.contains($0) }, comment)
+        #expect(plan.appearing == isVisible.filter { !wasVisible.contains($0) }, comment)
+        #expect(after.all.filter(new.isVisible) == isVisible, comment)
+        // Whatever is not the same any more is within what the operation locks.
+        for id in Set(before.all + after.all) where old[id] != new[id] {
+            let path = try #require(old.path(to: id) ?? new.path(to: id))
+            #expect(path.contains(where: anchors.contains), "\(id), \(comment)")
+        }
+    }
+
+    @Test(arguments: UInt64(1)...40)
+    func `what an operation comes to does not depend on what others do beside what it locks`(seed: UInt64) throws {
+        var operations = RandomOperations(seed: seed)
+        var storyboard = try operations.storyboard()
+        for step in 1...200 {
+            let first = operations.operation(on: storyboard.hierarchy)
+            let second = operations.operation(on: storyboard.hierarchy)
+            guard let plan = try? storyboard.plan(first) else { continue }
+            let comment = Comment(
+                "seed \(seed), step \(step): \(second) after \(first) on \(storyboard.hierarchy.outline)")
+            let beside = try? storyboard.plan(second, reserving: Set(plan.arriving))
+            let isFree = areApart(storyboard.anchors(of: first), storyboard.anchors(of: second), in: storyboard)
+            storyboard.apply(plan)
+            guard isFree, let beside else { continue }
+            #expect((try? storyboard.plan(second)) == beside, comment)
+            storyboard.apply(beside)
+            #expect(storyboard.hierarchy.brokenInvariant() == nil, comment)
+        }
+    }
+
+    @Test(arguments: UInt64(1)...40)
+    func `what an operation locks stays the same while those it names stay where they are`(seed: UInt64) throws {
+        var operations = RandomOperations(seed: seed)
+        var storyboard = try operations.storyboard()
+        for step in 1...100 {
+            let waiting = (0..<8).map { _ in operations.operation(on: storyboard.hierarchy) }
+            let before = storyboard
+            let operation = operations.operation(on: storyboard.hierarchy)
+            guard let plan = try? storyboard.plan(operation) else { continue }
+            storyboard.apply(plan)
+            for waiter in waiting {
+                let named = names(in: waiter, of: storyboard)
+                guard named.map(before.hierarchy.path) == named.map(storyboard.hierarchy.path) else { continue }
+                #expect(
+                    before.anchors(of: waiter) == storyboard.anchors(of: waiter),
+                    "seed \(seed), step \(step): \(waiter) after \(operation) on \(before.hierarchy.outline)")
+            }
+        }
+    }
+
+    private func areApart(_ left: [ControllerID], _ right: [ControllerID], in storyboard: Storyboard) -> Bool {
+        let hierarchy = storyboard.hierarchy
+        return left.allSatisfy { one in
+            right.allSatisfy { other in
+                let (path, otherPath) = (hierarchy.path(to: one) ?? [], hierarchy.path(to: other) ?? [])
+                return !path.starts(with: otherPath) && !otherPath.starts(with: path)
+            }
+        }
+    }
+
+    /// Those whose place decides what an operation locks.
+    private func names(in operation: Operation, of storyboard: Storyboard) -> [ControllerID] {
+        switch operation {
+        case .present(let id, _), .dismiss(let id), .push(let id, _), .pop(let id), .popTo(let id, _),
+            .popToRoot(let id), .setStack(let id, _), .select(let id, _), .showDetail(let id, _):
+            return [id]
+        case .segue(let source, let identifier):
+            let segue = storyboard.segue(identifier, from: source)
+            return [source] + (segue?.kind == .unwind ? segue?.destination.root.map { [$0] } ?? [] : [])
+        }
+    }
+}

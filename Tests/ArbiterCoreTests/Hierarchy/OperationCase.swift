@@ -1,0 +1,107 @@
+import Testing
+
+@testable import ArbiterCore
+
+/// One rule of what an operation does: the hierarchy before, the operation, and what is expected of it.
+struct OperationCase: CustomTestStringConvertible, Sendable {
+    let rule: String
+    let before: String
+    let operation: Operation
+    /// The hierarchy afterwards; the same as before if there is nothing to do.
+    var after: String?
+    var presenter: String?
+    var inserted = ""
+    var removed = ""
+    var disappearing = ""
+    var appearing = ""
+    var order = AppearanceOrder.goingFirst
+    var isBackward = false
+    var leaving: String?
+    /// What it locks.
+    var anchor: String?
+
+    var testDescription: String { rule }
+
+    /// Plans and does it, and compares everything.
+    func check(segues: [Segue] = []) throws {
+        var storyboard = try Storyboard(hierarchy: .outlined(before), segues: segues)
+        #expect(storyboard.anchors(of: operation).map(\.description) == anchor.map { [$0] } ?? [])
+        guard let plan = try storyboard.plan(operation) else {
+            #expect(after == nil, "it would do nothing")
+            return
+        }
+        let untouched = storyboard.hierarchy
+        let change = storyboard.apply(plan)
+        #expect(storyboard.hierarchy.outline == after)
+        #expect(storyboard.hierarchy.brokenInvariant() == nil)
+        #expect(plan.presenter?.description == presenter)
+        #expect(plan.inserted == ids(inserted))
+        #expect(plan.introduced == ids(inserted))
+        #expect(plan.removed == ids(removed))
+        #expect(plan.disappearing == ids(disappearing))
+        #expect(plan.appearing == ids(appearing))
+        #expect(plan.appearanceOrder == order)
+        #expect(plan.isBackward == isBackward)
+        #expect(plan.leaving?.description == leaving)
+        let (old, new) = (untouched.preorder.map(\.id), storyboard.hierarchy.preorder.map(\.id))
+        #expect(Set(change.arrived) == Set(new).subtracting(old))
+        #expect(Set(change.departed) == Set(old).subtracting(new))
+        #expect(Set(plan.arriving) == Set(change.arrived))
+    }
+}
+
+extension Operation {
+    static func present(_ outline: String, from presenter: String) -> Operation {
+        .present(presenter: id(presenter), controller: arrival(outline))
+    }
+
+    static func dismiss(_ controller: String) -> Operation { .dismiss(id(controller)) }
+
+    static func push(_ outline: String, on navigation: String = "nav") -> Operation {
+        .push(navigation: id(navigation), controller: arrival(outline))
+    }
+
+    static func pop(_ navigation: String = "nav") -> Operation { .pop(navigation: id(navigation)) }
+
+    static func popTo(_ controller: String, on navigation: String = "nav") -> Operation {
+        .popTo(navigation: id(navigation), controller: id(controller))
+    }
+
+    static func popToRoot(_ navigation: String = "nav") -> Operation { .popToRoot(navigation: id(navigation)) }
+
+    static func setStack(_ outlines: [String], of navigation: String = "nav") -> Operation {
+        .setStack(navigation: id(navigation), controllers: outlines.map(arrival))
+    }
+
+    static func select(_ controller: String, of tabs: String = "tabs") -> Operation {
+        .select(tabs: id(tabs), .controller(id(controller)))
+    }
+
+    static func select(_ index: Int, of tabs: String = "tabs") -> Operation {
+        .select(tabs: id(tabs), .index(index))
+    }
+
+    static func showDetail(_ outline: String, in split: String = "split") -> Operation {
+        .showDetail(split: id(split), controller: arrival(outline))
+    }
+
+    static func segue(_ identifier: String = "go", from source: String) -> Operation {
+        .segue(source: id(source), .named(identifier))
+    }
+}
+
+extension SegueIdentifier {
+    static func named(_ text: String) -> SegueIdentifier {
+        guard let identifier = SegueIdentifier(text) else { preconditionFailure("\(text) is no segue identifier") }
+        return identifier
+    }
+}
+
+/// A hierarchy that is known to be one.
+func arrival(_ outline: String) -> Hierarchy {
+    do throws(HierarchyFault) {
+        return try Hierarchy.outlined(outline)
+    } catch {
+        preconditionFailure("\(outline) is no hierarchy: \(error)")
+    }
+}
