@@ -182,8 +182,8 @@ extension Problem {
     }
 }
 
-/// A name as it stands in a sentence, cut where somebody sent a novel.
+/// A name as it stands in a sentence, cut in its middle where somebody sent a novel.
 func quoted(_ name: String) -> String {
     let shown = 64
-    return name.count <= shown ? "\"\(name)\"" : "\"\(name.prefix(shown))…\""
+    return name.count <= shown ? "\"\(name)\"" : "\"\(name.prefix(shown / 2))…\(name.suffix(shown / 2))\""
 }

@@ -5,13 +5,14 @@ internal import Logging
 
 // libFuzzer's side of the fuzz target: it is called with one input after the other, and a trap is a find.
 
-/// The first byte says what the others are given to: a route that reads a body, or a decoder of what is kept.
+/// The first byte says what the others are given to: a route that reads a body, a decoder of what is kept, or the
+/// reader of storyboards.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
     guard let choice = bytes.first else { return 0 }
     let input = Array(bytes.dropFirst())
-    switch choice % 8 {
+    switch choice % 9 {
     case 0: _ = try? ArbiterStateMachine(snapshot: input)
     case 1:
         var reader = BinaryReader(input)
@@ -23,6 +24,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     case 6:
         let query = [QueryItem(name: "id", value: String(decoding: input, as: UTF8.self))]
         ask("GET", "/transitions/await", query: query, body: [])
+    case 7:
+        guard let storyboard = try? Storyboard(json: input) else { break }
+        precondition((try? Storyboard(json: storyboard.json)) == storyboard, "a storyboard came back as another")
     default: ask("POST", "/transitions/start", body: input)
     }
     return 0

@@ -47,8 +47,8 @@ extension JSONReader {
         let start = index
         let number = try number()
         let digits = String(decoding: bytes[start..<index], as: UTF8.self)
-        // Beyond 2^53, a number that is not written as an integer may have been rounded to one.
-        guard let integer = Int(digits) ?? (number.magnitude <= 0x1p53 ? Int(exactly: number) : nil),
+        // From 2^53 on, a number that is not written as an integer may have been rounded to one.
+        guard let integer = Int(digits) ?? (number.magnitude < 0x1p53 ? Int(exactly: number) : nil),
             range.contains(integer)
         else { throw invalid(field, "must be \(range.words)") }
         return integer

@@ -51,6 +51,39 @@ struct JSONWriterTests {
         #expect(written { $0.member("x", duration) } == #"{"x":\#(text)}"#)
     }
 
+    @Test(
+        arguments: [
+            (0, "0"), (-0.0, "0"), (1, "1"), (-7, "-7"), (0.1, "0.1"), (1.5, "1.5"), (1e15, "1000000000000000"),
+            (0x1p53, "9007199254740992.0"), (1e16, "1e+16"), (1e-5, "1e-05"), (.leastNonzeroMagnitude, "5e-324"),
+            (1 / 3, "0.3333333333333333"),
+        ] as [(Double, String)])
+    func `a number is written as short as can be`(number: Double, text: String) {
+        #expect(written { $0.member("x", number) } == #"{"x":\#(text)}"#)
+    }
+
+    @Test(arguments: UInt64(1)...10)
+    func `any finite number comes back as it was, from Foundation and from the reader`(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<500 {
+            let number = Double(bitPattern: random.next())
+            guard number.isFinite else { continue }
+            let json = JSONWriter.object { $0.member("x", number) }
+            #expect(try JSON(json)["x"]?.number == number, "seed \(seed)")
+            try JSONReader.readObject(json) { field, reader throws(Problem) in
+                #expect(try reader.double(field) == number, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.zero, "0"), (.nanoseconds(1), "0.000000001"), (.nanoseconds(1_000_000_010), "1.00000001"),
+            (.milliseconds(350), "0.35"), (.seconds(3600), "3600"), (.milliseconds(-1500), "-1.5"),
+        ] as [(Duration, String)])
+    func `a duration is written to the nanosecond where it has to come back`(duration: Duration, text: String) {
+        #expect(written { $0.member("x", exactly: duration) } == #"{"x":\#(text)}"#)
+    }
+
     @Test func `what must be escaped is, and nothing else`() {
         for value in UInt32(0)...0x9f {
             guard let scalar = Unicode.Scalar(value) else { continue }

@@ -1,0 +1,125 @@
+import ArbiterTestKit
+import Testing
+
+@testable import ArbiterCore
+@testable import ArbiterHTTP
+
+struct OperationJSONTests {
+    private func operation(_ json: String) throws(Problem) -> ArbiterCore.Operation {
+        try read(json, as: "operation") { field, reader throws(Problem) in try reader.operation(field) }
+    }
+
+    private static let sound: [(String, ArbiterCore.Operation)] = {
+        let a = ControllerID(sound: "a")
+        let n = ControllerID(sound: "n")
+        guard let b = try? Hierarchy(view: "b"), let c = try? Hierarchy(view: "c"), let go = SegueIdentifier("go")
+        else {
+            return []
+        }
+        return [
+            (#"{"type":"present","presenter":"a","controller":"b"}"#, .present(presenter: a, controller: b)),
+            (#"{"type":"dismiss","controller":"a"}"#, .dismiss(a)),
+            (#"{"type":"push","navigation":"n","controller":{"id":"b"}}"#, .push(navigation: n, controller: b)),
+            (#"{"type":"pop","navigation":"n"}"#, .pop(navigation: n)),
+            (#"{"type":"popTo","navigation":"n","controller":"a"}"#, .popTo(navigation: n, controller: a)),
+            (#"{"type":"popToRoot","navigation":"n"}"#, .popToRoot(navigation: n)),
+            (
+                #"{"type":"setStack","navigation":"n","controllers":["b",{"id":"c"}]}"#,
+                .setStack(navigation: n, controllers: [b, c])
+            ),
+            (#"{"type":"select","tabs":"a","index":3}"#, .select(tabs: a, .index(3))),
+            (#"{"type":"select","tabs":"a","controller":"n"}"#, .select(tabs: a, .controller(n))),
+            (#"{"type":"showDetail","split":"a","controller":"b"}"#, .showDetail(split: a, controller: b)),
+            (#"{"type":"segue","source":"a","identifier":"go"}"#, .segue(source: a, go)),
+        ]
+    }()
+
+    @Test func `every operation is read, and comes back as it was written`() throws {
+        #expect(Set(Self.sound.map(\.1.type)) == Set(OperationType.allCases))
+        for (json, expected) in Self.sound {
+            #expect(try operation(json) == expected)
+            let text = written { $0.member($1, expected) }
+            #expect(try operation(text) == expected)
+            // The type may come last as well.
+            let type = #""type":"\#(expected.type.rawValue)""#
+            let turned = "{" + json.dropFirst(type.utf8.count + 2).dropLast() + "," + type + "}"
+            #expect(try operation(turned) == expected)
+        }
+    }
+
+    @Test func `every operation names what is missing and what is not its own`() throws {
+        for (json, expected) in Self.sound {
+            let type = #""type":"\#(expected.type.rawValue)""#
+            RefusedValue("{\(type)}", .missingField, "operation." + firstMember(of: json)).holds(as: "operation") {
+                field, reader throws(Problem) in try reader.operation(field)
+            }
+            for (other, value) in Self.values
+            where !json.contains("\"\(other)\":") && !(other == "index" || json.contains("index")) {
+                guard expected.type != .select || other != "controller" else { continue }
+                let more = json.dropLast() + #","\#(other)":\#(value)}"#
+                RefusedValue(String(more), .unknownField, "operation.\(other)").holds(as: "operation") {
+                    field, reader throws(Problem) in try reader.operation(field)
+                }
+            }
+        }
+    }
+
+    private static let values = [
+        ("presenter", #""z""#), ("controller", #""z""#), ("navigation", #""z""#), ("controllers", #"["z"]"#),
+        ("tabs", #""z""#), ("index", "1"), ("split", #""z""#), ("source", #""z""#), ("identifier", #""z""#),
+    ]
+
+    /// The member behind the type.
+    private func firstMember(of json: String) -> String {
+        String(json.split(separator: "\"")[5])
+    }
+
+    @Test(arguments: [
+        RefusedValue("{}", .missingField, "operation.type"), RefusedValue(#""pop""#, .invalidField, "operation"),
+        RefusedValue("null", .invalidField, "operation"), RefusedValue("[]", .invalidField, "operation"),
+        RefusedValue(#"{"type":"swap"}"#, .invalidField, "operation.type"),
+        RefusedValue(#"{"type":null}"#, .invalidField, "operation.type"),
+        RefusedValue(#"{"type":"pop","nav":"n"}"#, .unknownField, "operation.nav"),
+        RefusedValue(#"{"navigation":"n"}"#, .missingField, "operation.type"),
+        RefusedValue(#"{"type":"pop","index":1}"#, .unknownField, "operation.index"),
+        RefusedValue(#"{"type":"pop","navigation":{"id":"n"}}"#, .invalidField, "operation.navigation"),
+        RefusedValue(#"{"type":"pop","navigation":"n","navigation":"n"}"#, .invalidField, "operation.navigation"),
+        RefusedValue(#"{"type":"push","navigation":"n"}"#, .missingField, "operation.controller"),
+        RefusedValue(#"{"type":"push","navigation":"n","controller":{}}"#, .missingField, "operation.controller.id"),
+        RefusedValue(
+            #"{"type":"push","navigation":"n","controller":{"id":"!"}}"#, .invalidField, "operation.controller.id"),
+        RefusedValue(#"{"type":"dismiss","controller":{"id":"a"}}"#, .invalidField, "operation.controller"),
+        RefusedValue(#"{"controller":{"id":"a"},"type":"dismiss"}"#, .invalidField, "operation.controller"),
+        RefusedValue(
+            #"{"type":"popTo","navigation":"n","controller":{"id":"a"}}"#, .invalidField, "operation.controller"),
+        RefusedValue(#"{"type":"select","tabs":"a"}"#, .missingField, "operation.index"),
+        RefusedValue(#"{"type":"select","tabs":"a","controller":{"id":"b"}}"#, .invalidField, "operation.controller"),
+        RefusedValue(
+            #"{"type":"select","tabs":"a","index":1,"controller":"b"}"#, .invalidField, "operation.controller"),
+        RefusedValue(#"{"type":"select","tabs":"a","index":-1}"#, .invalidField, "operation.index"),
+        RefusedValue(#"{"type":"select","tabs":"a","index":"1"}"#, .invalidField, "operation.index"),
+        RefusedValue(#"{"type":"setStack","navigation":"n","controllers":[]}"#, .invalidField, "operation.controllers"),
+        RefusedValue(
+            #"{"type":"setStack","navigation":"n","controllers":"b"}"#, .invalidField, "operation.controllers"),
+        RefusedValue(
+            #"{"type":"setStack","navigation":"n","controllers":["b",[]]}"#, .invalidField, "operation.controllers[1]"),
+        RefusedValue(
+            #"{"type":"setStack","navigation":"n","controllers":["b",{"id":"c","kind":"tabs","children":[1]}]}"#,
+            .invalidField, "operation.controllers[1].children[0]"),
+        RefusedValue(#"{"type":"segue","source":"a","identifier":""}"#, .invalidField, "operation.identifier"),
+        RefusedValue(#"{"type":"pop","navigation":"n""#, .malformedJSON, nil),
+    ])
+    func `an operation that is none is refused by the name of what is wrong`(refused: RefusedValue) {
+        refused.holds(as: "operation") { field, reader throws(Problem) in try reader.operation(field) }
+    }
+
+    @Test func `the controllers of a stack are counted together`() {
+        let half = (0..<Limits.controllers / 2).map { #""c\#($0)""# }.joined(separator: ",")
+        let controllers =
+            #"{"id":"t","kind":"tabs","children":[\#(half)]},{"id":"u","kind":"tabs","children":[\#(half)]}"#
+        RefusedValue(
+            #"{"type":"setStack","navigation":"n","controllers":[\#(controllers)]}"#, .invalidField,
+            "operation.controllers[1]"
+        ).holds(as: "operation") { field, reader throws(Problem) in try reader.operation(field) }
+    }
+}
