@@ -100,7 +100,7 @@ extension Scene {
     ///
     /// - Returns: `nil` where there is nothing to animate.
     func animation(of request: TransitionRequest, _ plan: OperationPlan?) -> Animation? {
-        guard plan != nil || request.animation != nil else { return nil }
+        guard plan != nil || request.animation != nil || request.isInteractive else { return nil }
         let asked = request.animation ?? AnimationRequest()
         // Whoever goes does so the way it came.
         let type = asked.type ?? plan?.leaving.flatMap { storyboard.hierarchy[$0]?.introTransitionType }

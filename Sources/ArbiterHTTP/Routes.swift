@@ -31,6 +31,8 @@ struct Route: Sendable {
     /// Every route of the arbiter, in the order of openapi.yaml.
     static func all(engine: Engine) -> [Route] {
         let transitions = TransitionEndpoints(engine: engine)
+        let gestures = GestureEndpoints(engine: engine)
+        let sessions = SessionEndpoints(engine: engine)
         let scenes = SceneEndpoints(engine: engine)
         let storyboards = StoryboardEndpoints(engine: engine)
         let health = HealthEndpoints(engine: engine)
@@ -41,6 +43,9 @@ struct Route: Sendable {
             Route("GET", "/transitions/await", transitions.anybodysAwait),
             Route("POST", "/transitions/end", transitions.end),
             Route("POST", "/transitions/renew", transitions.renew),
+            Route("POST", "/transitions/progress", gestures.progress),
+            Route("POST", "/transitions/release", gestures.release),
+            Route("POST", "/transitions/ready", gestures.ready),
             Route("GET", "/transitions", transitions.list),
             Route("GET", "/transitions/{id}", transitions.show),
             Route("GET", "/scenes", scenes.list),
@@ -49,6 +54,9 @@ struct Route: Sendable {
             Route(
                 "PUT", "/scenes/{scene}/storyboard", bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),
             Route("GET", "/scenes/{scene}/storyboard", storyboards.show),
+            Route("POST", "/sessions", sessions.open),
+            Route("POST", "/sessions/renew", sessions.renew),
+            Route("POST", "/sessions/end", sessions.end),
             Route("GET", "/livez", answersWhileDraining: true, health.live),
             Route("GET", "/readyz", health.ready),
             Route(

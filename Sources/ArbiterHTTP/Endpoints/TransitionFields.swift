@@ -22,12 +22,13 @@ struct AskedTransition: Sendable {
             case "expect": request.expectations = try value.expectations(field)
             case "animation": request.animation = try value.animation(field)
             case "onExpiry": request.onExpiry = try value.word(field)
-            default: throw Call.unknown(field)
+            default: try request.readCompany(field, &value)
             }
         }
         if request.scope == .operation, request.operation == nil {
             throw .invalid("scope", "can be \"operation\" only where there is an operation")
         }
+        request.session = try call.session()
         if let key = call.request.headers.value(of: .idempotencyKey) {
             request.idempotencyKey = try IdempotencyKey(key, field: HeaderName.idempotencyKey.rawValue)
         }

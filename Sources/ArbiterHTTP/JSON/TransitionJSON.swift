@@ -23,6 +23,7 @@ extension JSONWriter {
         if let queue = transition.request.queue { member("queueSeconds", queue) }
         askedMembers(of: transition.request)
         resultMembers(of: transition)
+        companyMembers(of: view)
         member("requestedAt", transition.requestedAt.timestamp)
         if let grant = transition.grant { member("grantedAt", grant.grantedAt) }
         if case .ended(let ending) = transition.phase { member("endedAt", ending.endedAt.timestamp) }
@@ -33,7 +34,9 @@ extension JSONWriter {
         if let operation = request.operation { member("operation", operation) }
         if !request.expectations.isEmpty { member("expect", request.expectations) }
         if request.onExpiry != .discard { member("onExpiry", request.onExpiry.rawValue) }
+        companyMembers(of: request)
     }
+
     /// What it comes to in the hierarchy, as far as that is known.
     private mutating func resultMembers(of transition: Transition) {
         let (grant, ending) = (transition.grant, transition.ending)

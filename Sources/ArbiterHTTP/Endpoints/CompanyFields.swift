@@ -1,0 +1,124 @@
+internal import ArbiterCore
+
+// What requests say of fingers, participants and others that want the same.
+
+extension TransitionRequest {
+    /// Reads one of the fields that few requests have.
+    ///
+    /// - Throws: a problem that names the field.
+    mutating func readCompany(_ field: String, _ value: inout JSONReader) throws(Problem) {
+        switch field {
+        case "interactive": isInteractive = try value.boolean(field)
+        case "policy": policy = try value.policy(field)
+        case "participants": participants = try value.participants(field)
+        case "readySeconds": ready = try value.seconds(field, in: Limits.readyDurations)
+        case "onUnready": onUnready = try value.word(field)
+        case "coalesce": coalescing = try value.coalescing(field)
+        default: throw Call.unknown(field)
+        }
+    }
+}
+
+extension JSONReader {
+    fileprivate mutating func policy(_ field: String) throws(Problem) -> GesturePolicy {
+        var kind: GesturePolicyKind?
+        var threshold: Double?
+        try object(field) { member, reader throws(Problem) in
+            switch member {
+            case "by": kind = try reader.word(member)
+            case "threshold": threshold = try reader.double(member, in: 0...1)
+            default: throw reader.unknown(member)
+            }
+        }
+        switch kind {
+        case nil:
+            throw Problem(.missingField, "The field \"policy.by\" is missing.", field: "policy.by")
+        case .fraction:
+            return threshold.map { .fraction(threshold: $0) } ?? .standard
+        case .velocity:
+            guard threshold == nil else { throw .invalid("policy.threshold", "is only for \"fraction\"") }
+            return .velocity
+        }
+    }
+
+    /// A list of participants, each an object or just the name of its client.
+    fileprivate mutating func participants(_ field: String) throws(Problem) -> [Participant] {
+        var participants: [Participant] = []
+        try array(field, upTo: Limits.participants) { element, reader throws(Problem) in
+            let participant = try reader.participant(element)
+            guard !participants.contains(where: { $0.client == participant.client }) else {
+                throw reader.invalid(element, "names a client that is named before")
+            }
+            participants.append(participant)
+        }
+        return participants
+    }
+
+    private mutating func participant(_ field: String) throws(Problem) -> Participant {
+        guard valueType != .string else { return Participant(client: try client(field)) }
+        var client: ClientName?
+        var isRequired = true
+        try object(field) { member, reader throws(Problem) in
+            switch member {
+            case "client": client = try reader.client(member)
+            case "required": isRequired = try reader.boolean(member)
+            default: throw reader.unknown(member)
+            }
+        }
+        guard let client else { throw Problem(.missingField, "A participant has a \"client\".", field: "participants") }
+        return Participant(client: client, isRequired: isRequired)
+    }
+
+    private mutating func client(_ field: String) throws(Problem) -> ClientName {
+        try ClientName(try string(field), field: name(of: field))
+    }
+
+    fileprivate mutating func coalescing(_ field: String) throws(Problem) -> Coalescing {
+        var key: CoalescingKey?
+        var keep = Coalescing.Keep.latest
+        try object(field) { member, reader throws(Problem) in
+            switch member {
+            case "key":
+                guard let named = CoalescingKey(try reader.string(member)) else {
+                    throw reader.invalid(
+                        member, "must be 1 to \(Limits.coalescingKeyBytes) bytes without control characters")
+                }
+                key = named
+            case "keep": keep = try reader.word(member)
+            default: throw reader.unknown(member)
+            }
+        }
+        guard let key else {
+            throw Problem(.missingField, "The field \"coalesce.key\" is missing.", field: "coalesce.key")
+        }
+        return Coalescing(key: key, keep: keep)
+    }
+}
+
+/// What a gesture's policy goes by.
+enum GesturePolicyKind: String, Hashable, Sendable, CaseIterable {
+    case fraction
+    case velocity
+}
+
+extension Call {
+    /// The token of the session that the request is made in, if it names one.
+    ///
+    /// - Throws: `invalid-field` if it is no token.
+    func session() throws(Problem) -> Token? {
+        guard let text = request.headers.value(of: .session) else { return nil }
+        return try Token(text, field: HeaderName.session.rawValue)
+    }
+
+    /// The token of the session that the request cannot do without.
+    ///
+    /// - Throws: `unauthenticated` if it names none.
+    func requiredSession() throws(Problem) -> Token {
+        guard let token = try session() else {
+            throw Problem(
+                .unauthenticated, "Send the token of your session in \(HeaderName.session.rawValue).",
+                field: HeaderName.session.rawValue)
+        }
+        return token
+    }
+}

@@ -1,0 +1,78 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+
+/// `/transitions/progress`, `/release` and `/ready`: fingers, and company.
+struct GestureEndpoints: Sendable {
+    let engine: Engine
+
+    func progress(_ call: Call) throws(Problem) {
+        var transition = ActedTransition()
+        var fraction: Double?
+        var velocity: Double?
+        var sequence: UInt64?
+        try call.readBody { field, value throws(Problem) in
+            switch field {
+            case "fraction": fraction = try value.double(field)
+            case "velocity": velocity = try value.double(field)
+            case "sequence": sequence = UInt64(try value.integer(field, in: 0...(1 << 53)))
+            default: try transition.read(field, &value)
+            }
+        }
+        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        let (id, token) = (try transition.requiredID(), try transition.requiredToken())
+        guard let fraction else { throw Call.missing("fraction") }
+        let progress = GestureProgress(fraction: fraction, velocity: velocity, sequence: sequence)
+        engine.progress(id, token: token, progress) { result in
+            call.respond(result) { reply in
+                guard case .progress(let view, let isApplied) = reply else {
+                    preconditionFailure("a finger's move was answered with \(reply)")
+                }
+                return .json(200) { writer in
+                    writer.member("applied", isApplied)
+                    writer.members(of: view, showingToken: false)
+                }
+            }
+        }
+    }
+
+    func release(_ call: Call) throws(Problem) {
+        var transition = ActedTransition()
+        var release = GestureRelease()
+        try call.readBody { field, value throws(Problem) in
+            switch field {
+            case "decision": release.decision = try value.word(field)
+            case "fraction": release.fraction = min(max(try value.double(field), 0), 1)
+            case "velocity": release.velocity = try value.double(field)
+            case "cancelled": release.isCancelled = try value.boolean(field)
+            default: try transition.read(field, &value)
+            }
+        }
+        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        let (id, token) = (try transition.requiredID(), try transition.requiredToken())
+        engine.release(id, token: token, release) { result in
+            call.respond(result) { view in
+                .json(200) { writer in
+                    if let gesture = view.transition.gesture { writer.member("decision", gesture.decision.rawValue) }
+                    if let remaining = view.remainingGesture { writer.member("remaining", remaining) }
+                    writer.members(of: view, showingToken: false)
+                }
+            }
+        }
+    }
+
+    func ready(_ call: Call) throws(Problem) {
+        var id: TransitionID?
+        var client: ClientName?
+        try call.readBody { field, value throws(Problem) in
+            switch field {
+            case "id": id = try TransitionID(try value.string(field), field: field)
+            case "client": client = try ClientName(try value.string(field), field: field)
+            default: throw Call.unknown(field)
+            }
+        }
+        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        guard let id else { throw Call.missing("id") }
+        guard let client else { throw Call.missing("client") }
+        engine.ready(id, client: client, session: try call.requiredSession()) { call.respond($0) }
+    }
+}

@@ -1,0 +1,56 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+
+/// `/sessions`: proofs of life.
+struct SessionEndpoints: Sendable {
+    let engine: Engine
+
+    func open(_ call: Call) throws(Problem) {
+        var client: ClientName?
+        var timeToLive = Limits.defaultSession
+        try call.readBody { field, value throws(Problem) in
+            switch field {
+            case "client": client = try ClientName(try value.string(field), field: field)
+            case "ttlSeconds": timeToLive = try value.seconds(field, in: Limits.sessionDurations)
+            default: throw Call.unknown(field)
+            }
+        }
+        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        engine.openSession(client: client, timeToLive: timeToLive) { call.respond($0, status: 201, showingToken: true) }
+    }
+
+    func renew(_ call: Call) throws(Problem) {
+        engine.renewSession(try session(of: call)) { call.respond($0, status: 200, showingToken: false) }
+    }
+
+    func end(_ call: Call) throws(Problem) {
+        engine.endSession(try session(of: call)) { call.respond($0, status: 200, showingToken: false) }
+    }
+
+    /// The session of a request that says nothing else.
+    private func session(of call: Call) throws(Problem) -> Token {
+        try call.readBody { field, _ throws(Problem) in throw Call.unknown(field) }
+        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        return try call.requiredSession()
+    }
+}
+
+extension Call {
+    fileprivate func respond(_ result: Result<Reply, EngineError>, status: Int, showingToken: Bool) {
+        respond(result) { reply in
+            guard case .session(let view) = reply else { preconditionFailure("a session was answered with \(reply)") }
+            return .json(status) { $0.members(of: view, showingToken: showingToken) }
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func members(of view: SessionView, showingToken: Bool) {
+        let session = view.session
+        member("id", session.id.description)
+        if showingToken { member("token", session.token) }
+        if let client = session.client { member("client", client.description) }
+        member("ttlSeconds", session.timeToLive)
+        if let remaining = view.remaining { member("remaining", remaining) }
+    }
+}
