@@ -40,6 +40,7 @@ package enum HeaderName: String, Hashable, Sendable, CaseIterable {
     case contentLength = "Content-Length"
     case contentType = "Content-Type"
     case idempotencyKey = "Idempotency-Key"
+    case lastEventID = "Last-Event-ID"
     case prefer = "Prefer"
     case requestID = "X-Request-Id"
 }

@@ -25,9 +25,10 @@ struct Route: Sendable {
     }
 
     /// Every route of the arbiter, in the order of openapi.yaml.
-    static func all(engine: Engine) -> [Route] {
+    static func all(engine: Engine, hub: EventHub, scenes reader: SceneReader) -> [Route] {
         let transitions = TransitionEndpoints(engine: engine)
         let scenes = SceneEndpoints(engine: engine)
+        let events = EventEndpoints(hub: hub, scenes: reader)
         let health = HealthEndpoints(engine: engine)
         return [
             Route("POST", "/transitions/start", transitions.start),
@@ -40,6 +41,7 @@ struct Route: Sendable {
             Route("GET", "/transitions/{id}", transitions.show),
             Route("GET", "/scenes", scenes.list),
             Route("GET", "/scenes/{scene}", scenes.show),
+            Route("GET", "/scenes/{scene}/events", contentType: "text/event-stream", events.follow),
             Route("GET", "/livez", answersWhileDraining: true, health.live),
             Route("GET", "/readyz", health.ready),
             Route(

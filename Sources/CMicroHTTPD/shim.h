@@ -27,6 +27,11 @@ static inline struct MHD_OptionItem arbiter_MHD_notify_connection(MHD_NotifyConn
     return item;
 }
 
+/* Macros with casts, which Swift does not import. */
+static const uint64_t arbiter_MHD_size_unknown = MHD_SIZE_UNKNOWN;
+static const ssize_t arbiter_MHD_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
+static const ssize_t arbiter_MHD_end_with_error = MHD_CONTENT_READER_END_WITH_ERROR;
+
 /* Takes every URI as it came: what percent signs mean is decided where malformed ones can be refused. */
 static inline size_t arbiter_MHD_leave_escaped(void *context, struct MHD_Connection *connection, char *text)
 {

@@ -50,7 +50,8 @@ struct Arbiterd: ParsableCommand {
         let address = socket.address
         let engine = try Engine(
             journal: try options.makeJournal(logger: logger), trustsLeasesOver: options.trustLeasesOver)
-        let router = Router(engine: engine, logger: logger)
+        let hub = EventHub()
+        let router = Router(engine: engine, hub: hub, logger: logger)
         let server = try MicroHTTPDServer(socket, router: router, limits: limits)
         Output.writeLine("arbiterd \(Self.version) ready on http://\(address)", to: STDOUT_FILENO)
 
@@ -58,6 +59,7 @@ struct Arbiterd: ParsableCommand {
         logger.info("draining", metadata: ["signal": "\(signal)"])
         router.drain()
         engine.drain()
+        hub.close()
         server.stop()
         engine.stop()
         logger.info("drained")

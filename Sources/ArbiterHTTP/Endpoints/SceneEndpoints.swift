@@ -20,10 +20,7 @@ struct SceneEndpoints: Sendable {
 
     func show(_ call: Call) throws(Problem) {
         try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
-        let text = call.parameters["scene"] ?? ""
-        guard let name = SceneName(text) else {
-            throw Problem(.unknownScene, "No scene \(quoted(text)) is known, and none can have this name.")
-        }
+        let name = try SceneName(namedBy: call)
         engine.read { machine, now throws(ArbiterError) in
             (try machine.scene(name, at: now), machine.limits)
         } completion: { result in
@@ -39,7 +36,7 @@ extension JSONWriter {
         member("queuedCount", scene.queued)
     }
 
-    fileprivate mutating func members(of scene: SceneView, limits: Limits) {
+    mutating func members(of scene: SceneView, limits: Limits) {
         members(of: scene.summary)
         array("running", scene.running) { writer, view in
             writer.object { $0.members(of: view, showingToken: false) }
