@@ -5,7 +5,8 @@ package protocol Exchange: StreamOutlet {
 
     /// Answers with a head, and with a body that is pulled from the source until that says it is over.
     ///
-    /// Where it is not the first answer, the source is closed at once; so it is, in the end, in any case.
+    /// Where it is not the first answer, or only the head was asked for, the source is closed at once; so it is, in the
+    /// end, in any case.
     ///
     /// - Parameters:
     ///   - head: status and header fields; its own body is not sent.

@@ -49,7 +49,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         }
         switch phase {
         case .streaming(let stream), .answered(.stream(_, let stream)): stream.finish()
-        case .handling, .answered(.response), .parked, .over: break
+        case .handling, .answered(.response), .answered(.headOfStream), .parked, .over: break
         }
         if hasPlace { server.parked.subtract(1, ordering: .relaxed) }
         server.exchanges.leave()
@@ -141,6 +141,10 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     }
 
     func stream(_ head: Response, from source: any StreamSource) {
+        guard method != "HEAD" else {
+            _ = answer(.headOfStream(head))
+            return source.close()
+        }
         let stream = MicroStream(connection: connection, watcher: server.watcher, source: source)
         if !answer(.stream(head, stream)) { stream.finish() }
     }
@@ -170,7 +174,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
             guard case .answered(let answer) = phase else { return nil }
             phase =
                 switch answer {
-                case .response: .over
+                case .response, .headOfStream: .over
                 case .stream(_, let stream): .streaming(stream)
                 }
             return answer
@@ -239,6 +243,8 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
 /// What libmicrohttpd is to send.
 enum MicroAnswer {
     case response(Response)
+    /// What `HEAD` gets of a stream.
+    case headOfStream(Response)
     /// A head, and a body that is pulled.
     case stream(Response, MicroStream)
 }

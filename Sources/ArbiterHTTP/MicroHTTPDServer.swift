@@ -183,6 +183,7 @@ private func access(
 private func queue(_ answer: MicroAnswer, on connection: OpaquePointer) -> MHD_Result {
     switch answer {
     case .response(let response): unsafe queue(response, on: connection)
+    case .headOfStream(let head): unsafe queue(headOfStream: head, on: connection)
     case .stream(let head, let stream): unsafe queue(head, stream, on: connection)
     }
 }
@@ -195,6 +196,14 @@ private func queue(_ response: Response, on connection: OpaquePointer) -> MHD_Re
     }
     guard let made = unsafe made else { return .NO }
     return unsafe queue(made, with: response, on: connection)
+}
+
+/// Has the connection closed behind it: libmicrohttpd 0.9.75 sends the end of a chunked body even where there is none.
+private func queue(headOfStream head: Response, on connection: OpaquePointer) -> MHD_Result {
+    let made = unsafe MHD_create_response_from_callback(arbiter_MHD_size_unknown, 1, readStream, nil, nil)
+    guard let made = unsafe made else { return .NO }
+    unsafe arbiter_MHD_forbid_chunks(made)
+    return unsafe queue(made, with: head, on: connection)
 }
 
 private func queue(_ head: Response, _ stream: MicroStream, on connection: OpaquePointer) -> MHD_Result {
