@@ -145,10 +145,16 @@ extension MHD_OptionItem {
     /// Only before the request is completed.
     func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// Bounds what the system takes for a client that does not read, in bytes.
-    func limitSendBuffer(to count: Int32) {
-        var count = count
-        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &count, socklen_t(MemoryLayout<Int32>.size))
+    /// Bounds how many bytes the system takes for a client that does not read, and for how many milliseconds it tries to
+    /// reach one that is silent.
+    func limitSending(to bytes: Int32, within milliseconds: Int32) {
+        set(SOL_SOCKET, SO_SNDBUF, bytes)
+        set(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, milliseconds)
+    }
+
+    private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 }
 

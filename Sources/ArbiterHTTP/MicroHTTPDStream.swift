@@ -35,7 +35,7 @@ final class MicroStream: Sendable {
 
     /// The head is about to leave.
     func begin() {
-        connection.limitSendBuffer(to: ServerLimits.streamBytes)
+        connection.limitSending(to: ServerLimits.streamBytes, within: ServerLimits.streamMilliseconds)
         let watch = watcher.watch(connection.descriptor) { [weak self] in self?.peerClosed() }
         state.withLock { $0.watch = watch }
     }

@@ -119,6 +119,20 @@ struct EventHubLimitsTests {
         #expect(follower.outlet.wakes == 0)
     }
 
+    @Test func `nothing is left of who has gone`() {
+        let hub = hub()
+        weak var gone: EventSubscription?
+        do {
+            let follower = Follower(hub)
+            publish(1...3, to: hub)
+            follower.read()
+            gone = follower.subscription
+            follower.subscription.close()
+            hub.settle()
+        }
+        #expect(gone == nil)
+    }
+
     // MARK: Many scenes
 
     private func scene(_ number: Int) throws -> SceneName { try #require(SceneName("scene-\(number)")) }
