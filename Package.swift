@@ -59,7 +59,7 @@ let package = Package(
         ),
         .target(
             name: "ArbiterHTTP",
-            dependencies: ["ArbiterCore", "ArbiterEngine", "CLinux", "CMicroHTTPD", logging, yams],
+            dependencies: ["ArbiterCore", "ArbiterEngine", "CLinux", "CMicroHTTPD", collections, logging, yams],
             resources: [.embedInCode("openapi.yaml")],
             swiftSettings: strict
         ),
@@ -104,7 +104,9 @@ let package = Package(
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["ArbiterHTTP", "ArbiterTestKit", "arbiterd", "standin-view"],
+            dependencies: [
+                "ArbiterCore", "ArbiterEngine", "ArbiterHTTP", "ArbiterTestKit", "arbiterd", logging, "standin-view",
+            ],
             swiftSettings: strict
         ),
         .target(

@@ -68,6 +68,11 @@ extension Engine {
         submit { _ in .drain }
     }
 
+    /// Calls with each scene there is and the number of its newest event; meant for the start, before anybody asks.
+    package func eachScene(_ body: (SceneName, EventNumber) -> Void) {
+        for (scene, number) in state.withLock({ $0.machine.lastEvents() }) { body(scene, number) }
+    }
+
     /// Asks without changing anything; what was seen is told once it is committed.
     package func read<Value: Sendable>(
         _ question: (borrowing ArbiterStateMachine, Instant) throws(ArbiterError) -> Value,

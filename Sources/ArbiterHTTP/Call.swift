@@ -25,10 +25,24 @@ final class Call: Sendable {
 
     /// Answers.
     func respond(_ response: Response) {
+        exchange.respond(withCommonHeaders(response))
+        log(response)
+    }
+
+    /// Answers with a head, and with a body that is pulled from the source until that says it is over.
+    func stream(_ head: Response, from source: any StreamSource) {
+        exchange.stream(withCommonHeaders(head), from: source)
+        log(head)
+    }
+
+    private func withCommonHeaders(_ response: Response) -> Response {
         var response = response
         response.headers.append(HeaderField("Cache-Control", "no-store"))
         response.headers.append(HeaderField(HeaderName.requestID.rawValue, requestID))
-        exchange.respond(response)
+        return response
+    }
+
+    private func log(_ response: Response) {
         guard logger.logLevel <= .debug else { return }
         logger.debug(
             "\(printable(request.method)) \(printable(request.path)) \(response.status)",

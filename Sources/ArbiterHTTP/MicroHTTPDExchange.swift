@@ -33,10 +33,12 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     private enum Phase {
         /// On its way to an answer, on the connection's own thread. Can transition to: `answered`, `parked`.
         case handling
-        /// The answer is there. Can transition to: `over`.
-        case answered(Response)
+        /// The answer is there. Can transition to: `streaming`, `over`.
+        case answered(MicroAnswer)
         /// The connection is suspended, and watched under the key, if there is one. Can transition to: `answered`.
         case parked(watch: UInt64?)
+        /// The answer's body is pulled from its source. Can transition to: `over`.
+        case streaming(MicroStream)
         /// The answer is on its way out. Can transition to: nothing.
         case over
     }
@@ -51,6 +53,14 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
 
     /// libmicrohttpd is done with it.
     func complete() {
+        let phase = phase.withLock { phase in
+            defer { phase = .over }
+            return phase
+        }
+        switch phase {
+        case .streaming(let stream), .answered(.stream(_, let stream)): stream.finish()
+        case .handling, .answered(.response), .answered(.headOfStream), .parked, .over: break
+        }
         if hasPlace { server.parked.subtract(1, ordering: .relaxed) }
         if largePlace == .taken { server.largeBodies.subtract(1, ordering: .relaxed) }
         server.exchanges.leave()
@@ -59,7 +69,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     // MARK: Receiving
 
     /// What can be said before the body is there.
-    func refusalBeforeBody() -> Response? {
+    func refusalBeforeBody() -> MicroAnswer? {
         if server.isOverfull {
             refuse(
                 Problem(.tooManyConnections, "There are too many connections; try again.", retryAfter: Problem.briefly))
@@ -127,7 +137,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     /// Has the complete request handled.
     ///
     /// - Returns: the answer, or `nil` if the connection has been suspended until there is one.
-    func handle() -> Response? {
+    func handle() -> MicroAnswer? {
         if let answer = takeAnswer() { return answer }
         if receivedBytes > ServerLimits.bodyBytes, receivedBytes > bodyBytes {
             refuse(tooLarge)
@@ -161,28 +171,65 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     // MARK: Answering
 
     func respond(_ response: Response) {
-        let (wasParked, watch) = phase.withLock { phase -> (Bool, UInt64?) in
-            switch phase {
-            case .handling:
-                phase = .answered(response)
-                return (false, nil)
-            case .parked(let watch):
-                phase = .answered(response)
-                return (true, watch)
-            case .answered, .over:
-                return (false, nil)
-            }
-        }
-        guard wasParked else { return }
-        if let watch { server.watcher.forget(connection.descriptor, key: watch) }
-        connection.resume()
+        _ = answer(.response(response))
     }
 
-    private func takeAnswer() -> Response? {
+    func stream(_ head: Response, from source: any StreamSource) {
+        guard method != "HEAD" else {
+            _ = answer(.headOfStream(head))
+            return source.close()
+        }
+        let stream = MicroStream(connection: connection, watcher: server.watcher, source: source)
+        if !answer(.stream(head, stream)) { stream.finish() }
+    }
+
+    /// - Returns: whether it is the first answer, and so the one that counts.
+    private func answer(_ answer: MicroAnswer) -> Bool {
+        let (isFirst, wasParked, watch) = phase.withLock { phase -> (Bool, Bool, UInt64?) in
+            switch phase {
+            case .handling:
+                phase = .answered(answer)
+                return (true, false, nil)
+            case .parked(let watch):
+                phase = .answered(answer)
+                return (true, true, watch)
+            case .answered, .streaming, .over:
+                return (false, false, nil)
+            }
+        }
+        guard wasParked else { return isFirst }
+        if let watch { server.watcher.forget(connection.descriptor, key: watch) }
+        connection.resume()
+        return true
+    }
+
+    private func takeAnswer() -> MicroAnswer? {
+        let answer = phase.withLock { phase -> MicroAnswer? in
+            guard case .answered(let answer) = phase else { return nil }
+            phase =
+                switch answer {
+                case .response, .headOfStream: .over
+                case .stream(_, let stream): .streaming(stream)
+                }
+            return answer
+        }
+        if case .stream(_, let stream) = answer { stream.begin() }
+        return answer
+    }
+
+    func wake() {
+        openStream?.wake()
+    }
+
+    func cut() {
+        openStream?.cut()
+    }
+
+    /// Before it is open nothing need be told: it is read when it opens.
+    private var openStream: MicroStream? {
         phase.withLock { phase in
-            guard case .answered(let response) = phase else { return nil }
-            phase = .over
-            return response
+            guard case .streaming(let stream) = phase else { return nil }
+            return stream
         }
     }
 
@@ -204,12 +251,9 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     /// Suspends the connection, unless the answer has come meanwhile.
     ///
     /// Under the lock, so that whoever answers finds it suspended and watched, or not parked at all.
-    private func park() -> Response? {
-        phase.withLock { phase in
-            if case .answered(let response) = phase {
-                phase = .over
-                return response
-            }
+    private func park() -> MicroAnswer? {
+        let isParked = phase.withLock { phase in
+            guard case .handling = phase else { return false }
             connection.suspend()
             // Who waits for no more than a commit is answered soon, whether or not its end is still open.
             let watch = whenAbandoned.take().map { leave in
@@ -218,8 +262,9 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
                 }
             }
             phase = .parked(watch: watch)
-            return nil
+            return true
         }
+        return isParked ? nil : takeAnswer()
     }
 
     /// The client has closed its end while it waited: whatever is answered, it is to let libmicrohttpd see that.
@@ -227,4 +272,13 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         leave()
         refuse(Problem(.connectionClosed, "The client closed its side of the connection while it waited."))
     }
+}
+
+/// What libmicrohttpd is to send.
+enum MicroAnswer {
+    case response(Response)
+    /// What `HEAD` gets of a stream.
+    case headOfStream(Response)
+    /// A head, and a body that is pulled.
+    case stream(Response, MicroStream)
 }

@@ -141,6 +141,23 @@ extension MHD_OptionItem {
 
     /// Only while it is suspended, and once.
     func resume() { unsafe MHD_resume_connection(pointer) }
+
+    /// Ends both directions at once, which libmicrohttpd sees unless it is suspended.
+    ///
+    /// Only before the request is completed.
+    func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// Bounds how many bytes the system takes for a client that does not read, and for how many milliseconds it tries to
+    /// reach one that is silent.
+    func limitSending(to bytes: Int32, within milliseconds: Int32) {
+        set(SOL_SOCKET, SO_SNDBUF, bytes)
+        set(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, milliseconds)
+    }
+
+    private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
 }
 
 // MARK: - What libmicrohttpd calls
@@ -171,6 +188,14 @@ private func access(
     return exchange.handle().map { unsafe queue($0, on: connection) } ?? .YES
 }
 
+private func queue(_ answer: MicroAnswer, on connection: OpaquePointer) -> MHD_Result {
+    switch answer {
+    case .response(let response): unsafe queue(response, on: connection)
+    case .headOfStream(let head): unsafe queue(headOfStream: head, on: connection)
+    case .stream(let head, let stream): unsafe queue(head, stream, on: connection)
+    }
+}
+
 private func queue(_ response: Response, on connection: OpaquePointer) -> MHD_Result {
     let made = unsafe response.body.withUnsafeBytes { body in
         // Copied, so the pointer is only read.
@@ -178,10 +203,56 @@ private func queue(_ response: Response, on connection: OpaquePointer) -> MHD_Re
             body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
     }
     guard let made = unsafe made else { return .NO }
+    return unsafe queue(made, with: response, on: connection)
+}
+
+/// Has the connection closed behind it: libmicrohttpd 0.9.75 sends the end of a chunked body even where there is none.
+private func queue(headOfStream head: Response, on connection: OpaquePointer) -> MHD_Result {
+    let made = unsafe MHD_create_response_from_callback(arbiter_MHD_size_unknown, 1, readStream, nil, nil)
+    guard let made = unsafe made else { return .NO }
+    unsafe arbiter_MHD_forbid_chunks(made)
+    return unsafe queue(made, with: head, on: connection)
+}
+
+private func queue(_ head: Response, _ stream: MicroStream, on connection: OpaquePointer) -> MHD_Result {
+    let context = unsafe Unmanaged.passRetained(stream).toOpaque()
+    let made = unsafe MHD_create_response_from_callback(
+        arbiter_MHD_size_unknown, ServerLimits.connectionBytes, readStream, context, freeStream)
+    guard let made = unsafe made else {
+        unsafe freeStream(context: context)
+        return .NO
+    }
+    return unsafe queue(made, with: head, on: connection)
+}
+
+private func queue(_ made: OpaquePointer, with head: Response, on connection: OpaquePointer) -> MHD_Result {
     defer { unsafe MHD_destroy_response(made) }
-    if let type = response.contentType { unsafe add(HeaderField("Content-Type", type.rawValue), to: made) }
-    for header in response.headers { unsafe add(header, to: made) }
-    return unsafe MHD_queue_response(connection, UInt32(response.status), made)
+    if let type = head.contentType { unsafe add(HeaderField("Content-Type", type.rawValue), to: made) }
+    for header in head.headers { unsafe add(header, to: made) }
+    return unsafe MHD_queue_response(connection, UInt32(head.status), made)
+}
+
+private func readStream(
+    context: UnsafeMutableRawPointer?, position: UInt64, buffer: UnsafeMutablePointer<CChar>?, size: Int
+) -> Int {
+    guard let context = unsafe context, let buffer = unsafe buffer else { return arbiter_MHD_end_with_error }
+    let stream = unsafe Unmanaged<MicroStream>.fromOpaque(context).takeUnretainedValue()
+    switch stream.read(upTo: size) {
+    case .bytes(let bytes):
+        precondition(1...size ~= bytes.count, "a source gives \(bytes.count) of \(size) bytes")
+        unsafe bytes.withUnsafeBytes { bytes in
+            unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size).copyMemory(from: bytes)
+        }
+        return bytes.count
+    case .nothing: return 0
+    case .end: return arbiter_MHD_end_of_stream
+    case .cut: return arbiter_MHD_end_with_error
+    }
+}
+
+private func freeStream(context: UnsafeMutableRawPointer?) {
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<MicroStream>.fromOpaque(context).release()
 }
 
 private func add(_ header: HeaderField, to response: OpaquePointer) {

@@ -41,6 +41,7 @@ package enum HeaderName: String, Hashable, Sendable, CaseIterable {
     case contentType = "Content-Type"
     case idempotencyKey = "Idempotency-Key"
     case ifMatch = "If-Match"
+    case lastEventID = "Last-Event-ID"
     case prefer = "Prefer"
     case session = "Arbiter-Session"
     case requestID = "X-Request-Id"

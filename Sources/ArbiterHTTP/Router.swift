@@ -14,9 +14,14 @@ package final class Router: Sendable {
     /// The last request id that was made; where it begins tells one run from another.
     private let lastRequestID = Atomic(UInt64.random(in: 0..<1 << 59))
 
-    package init(engine: Engine, logger: Logger) {
+    /// - Parameters:
+    ///   - engine: what decides.
+    ///   - hub: where events come from.
+    ///   - scenes: what the event streams ask of scenes; the engine, if nothing else is given.
+    ///   - logger: where requests are noted.
+    package init(engine: Engine, hub: EventHub, scenes: SceneReader? = nil, logger: Logger) {
         self.logger = logger
-        let routes = Route.all(engine: engine)
+        let routes = Route.all(engine: engine, hub: hub, scenes: scenes ?? SceneReader(engine))
         plain = Dictionary(grouping: routes.filter(\.isPlain), by: \.template).mapValues { routes in
             Dictionary(uniqueKeysWithValues: routes.map { ($0.method, $0) })
         }

@@ -29,12 +29,13 @@ struct Route: Sendable {
     }
 
     /// Every route of the arbiter, in the order of openapi.yaml.
-    static func all(engine: Engine) -> [Route] {
+    static func all(engine: Engine, hub: EventHub, scenes reader: SceneReader) -> [Route] {
         let transitions = TransitionEndpoints(engine: engine)
         let gestures = GestureEndpoints(engine: engine)
         let sessions = SessionEndpoints(engine: engine)
         let scenes = SceneEndpoints(engine: engine)
         let storyboards = StoryboardEndpoints(engine: engine)
+        let events = EventEndpoints(engine: engine, hub: hub, scenes: reader)
         let health = HealthEndpoints(engine: engine)
         return [
             Route("POST", "/transitions/start", transitions.start),
@@ -57,6 +58,7 @@ struct Route: Sendable {
             Route("POST", "/sessions", sessions.open),
             Route("POST", "/sessions/renew", sessions.renew),
             Route("POST", "/sessions/end", sessions.end),
+            Route("GET", "/scenes/{scene}/events", contentType: "text/event-stream", events.follow),
             Route("GET", "/livez", answersWhileDraining: true, health.live),
             Route("GET", "/readyz", health.ready),
             Route(

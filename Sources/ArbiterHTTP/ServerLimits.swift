@@ -15,6 +15,10 @@ package struct ServerLimits: Hashable, Sendable {
     package static let headerBytes = 12 * 1024
     /// Memory of one connection, in bytes: beside the request's headers those of the response must fit.
     static let connectionBytes = 16 * 1024
+    /// What the system may take of a stream before its client does, in bytes; Linux doubles it for its own needs.
+    static let streamBytes: Int32 = 64 * 1024
+    /// How long a stream's client, or the machine it runs on, may leave what is sent unacknowledged.
+    static let streamMilliseconds: Int32 = 30_000
     /// How long a connection may be idle between requests, in seconds.
     static let idleSeconds = 60
     /// Connections that are there for those who do not wait, beside the parked ones.

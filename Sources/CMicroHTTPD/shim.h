@@ -27,6 +27,17 @@ static inline struct MHD_OptionItem arbiter_MHD_notify_connection(MHD_NotifyConn
     return item;
 }
 
+/* Macros with casts, which Swift does not import. */
+static const uint64_t arbiter_MHD_size_unknown = MHD_SIZE_UNKNOWN;
+static const ssize_t arbiter_MHD_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
+static const ssize_t arbiter_MHD_end_with_error = MHD_CONTENT_READER_END_WITH_ERROR;
+
+/* MHD_set_response_options is variadic. Without chunks the end of the connection is the end of the body. */
+static inline enum MHD_Result arbiter_MHD_forbid_chunks(struct MHD_Response *response)
+{
+    return MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+}
+
 /* Takes every URI as it came: what percent signs mean is decided where malformed ones can be refused. */
 static inline size_t arbiter_MHD_leave_escaped(void *context, struct MHD_Connection *connection, char *text)
 {

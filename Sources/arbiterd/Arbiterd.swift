@@ -48,9 +48,12 @@ struct Arbiterd: ParsableCommand {
         let limits = try options.serverLimits(logger: logger)
         let socket = try ListeningSocket(options.listen, beyondLoopback: options.insecure)
         let address = socket.address
+        let hub = EventHub()
         let engine = try Engine(
-            journal: try options.makeJournal(logger: logger), trustsLeasesOver: options.trustLeasesOver)
-        let router = Router(engine: engine, logger: logger)
+            journal: try options.makeJournal(logger: logger), trustsLeasesOver: options.trustLeasesOver,
+            listener: hub.publish)
+        engine.eachScene { hub.begin($0, at: $1) }
+        let router = Router(engine: engine, hub: hub, logger: logger)
         let server = try MicroHTTPDServer(socket, router: router, limits: limits)
         Output.writeLine("arbiterd \(Self.version) ready on http://\(address)", to: STDOUT_FILENO)
 
@@ -58,6 +61,7 @@ struct Arbiterd: ParsableCommand {
         logger.info("draining", metadata: ["signal": "\(signal)"])
         router.drain()
         engine.drain()
+        hub.close()
         server.stop()
         engine.stop()
         logger.info("drained")

@@ -50,7 +50,7 @@ private func runDriver(
 ) -> CInt
 
 private let router: Router? = (try? Engine(journal: MemoryJournal(keepsRecords: false))).map { engine in
-    Router(engine: engine, logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
+    Router(engine: engine, hub: EventHub(), logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
 }
 
 private func ask(_ method: String, _ path: String, query: [QueryItem] = [], body: [UInt8]) {
@@ -61,6 +61,9 @@ private func ask(_ method: String, _ path: String, query: [QueryItem] = [], body
 /// An exchange that nobody listens to.
 private final class Heard: Exchange, HeaderFields {
     func respond(_ response: Response) {}
+    func stream(_ head: Response, from source: any StreamSource) { source.close() }
+    func wake() {}
+    func cut() {}
     func reservePlace() -> Bool { false }
     func whenAbandoned(_ action: @escaping @Sendable () -> Void) {}
     func value(of name: HeaderName) -> String? { nil }

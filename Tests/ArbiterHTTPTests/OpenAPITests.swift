@@ -18,8 +18,9 @@ struct OpenAPITests {
         text = try String(contentsOf: Self.file, encoding: .utf8)
         document = try #require(try Yams.compose(yaml: text))
         let engine = try Engine(journal: MemoryJournal(keepsRecords: false))
-        routes = Route.all(engine: engine)
-        router = Router(engine: engine, logger: Logger(label: "OpenAPITests"))
+        let hub = EventHub()
+        routes = Route.all(engine: engine, hub: hub, scenes: SceneReader(engine))
+        router = Router(engine: engine, hub: hub, logger: Logger(label: "OpenAPITests"))
     }
 
     // MARK: Routes
@@ -165,9 +166,9 @@ extension OpenAPITests {
     }
 
     private func answer(to path: String) -> Response? {
-        let exchange = RecordedExchange()
-        router.handle(Request(method: "GET", path: path, headers: NoHeaderFields()), exchange)
-        return exchange.response
+        let exchange = RecordingExchange()
+        router.handle(Request(method: "GET", path: path, headers: DictionaryHeaders(fields: [:])), exchange)
+        return exchange.responses.first
     }
 }
 
@@ -181,25 +182,4 @@ extension Node {
     fileprivate var strings: [String]? { sequence?.compactMap(\.string) }
     fileprivate var integers: [Int]? { sequence?.compactMap(\.int) }
     fileprivate var seconds: Duration? { float.map { .milliseconds(Int64(($0 * 1000).rounded())) } }
-}
-
-// MARK: - Asking without a network
-
-/// Keeps the answer.
-private final class RecordedExchange: Exchange {
-    private let answer = Guarded<Response?>(nil)
-
-    var response: Response? { answer.withLock { $0 } }
-
-    func respond(_ response: Response) {
-        answer.withLock { $0 = $0 ?? response }
-    }
-
-    func reservePlace() -> Bool { true }
-
-    func whenAbandoned(_ action: @escaping @Sendable () -> Void) {}
-}
-
-private struct NoHeaderFields: HeaderFields {
-    func value(of name: HeaderName) -> String? { nil }
 }

@@ -108,6 +108,21 @@ extension WireClient {
         return WireResponse(status: head.status, headers: head.headers, body: body)
     }
 
+    /// Reads the head of the next answer, and leaves its body.
+    ///
+    /// - Throws: `WireError`.
+    package func receiveHead(within limit: Duration = patience) throws(WireError) -> WireResponse {
+        try receiveHead(by: Deadline(after: limit))
+    }
+
+    /// Reads the next chunk of a body that comes in chunks.
+    ///
+    /// - Returns: the chunk; `nil` if the body is over.
+    /// - Throws: `WireError`.
+    package func receiveChunk(within limit: Duration = patience) throws(WireError) -> [UInt8]? {
+        try takeChunk(by: Deadline(after: limit))
+    }
+
     private func receiveHead(by deadline: Deadline) throws(WireError) -> WireResponse {
         let first = try takeLine(by: deadline)
         let parts = first.split(separator: " ", maxSplits: 2)

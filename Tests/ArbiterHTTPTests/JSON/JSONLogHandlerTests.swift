@@ -87,7 +87,7 @@ struct JSONLogHandlerTests {
         let request = Request(
             method: "POST", path: "/transitions/start", query: [], headers: headers, body: Array("{}".utf8))
 
-        Router(engine: engine, logger: logger(.trace)).handle(request, exchange)
+        Router(engine: engine, hub: EventHub(), logger: logger(.trace)).handle(request, exchange)
 
         let line = try lines.only()
         #expect(line["request"] == "r-1")

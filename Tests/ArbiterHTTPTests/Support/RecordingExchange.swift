@@ -6,6 +6,9 @@ import ArbiterEngine
 final class RecordingExchange: Exchange {
     private struct State {
         var responses: [Response] = []
+        var sources: [any StreamSource] = []
+        var wakes = 0
+        var isCut = false
         var reservations = 0
         var whenAbandoned: (@Sendable () -> Void)?
     }
@@ -21,6 +24,21 @@ final class RecordingExchange: Exchange {
         state.withLock { $0.responses.append(response) }
     }
 
+    func stream(_ head: Response, from source: any StreamSource) {
+        state.withLock { state in
+            state.responses.append(head)
+            state.sources.append(source)
+        }
+    }
+
+    func wake() {
+        state.withLock { $0.wakes += 1 }
+    }
+
+    func cut() {
+        state.withLock { $0.isCut = true }
+    }
+
     func reservePlace() -> Bool {
         state.withLock { $0.reservations += 1 }
         return hasPlace
@@ -34,6 +52,15 @@ final class RecordingExchange: Exchange {
 
     /// Every answer that was given; one too many is a fault of the endpoint.
     var responses: [Response] { state.withLock { $0.responses } }
+
+    /// Where the body comes from, if it is a stream.
+    var source: (any StreamSource)? { state.withLock { $0.sources.first } }
+
+    /// How often the source has said that there is something.
+    var wakes: Int { state.withLock { $0.wakes } }
+
+    /// Whether the source has had the connection closed.
+    var isCut: Bool { state.withLock { $0.isCut } }
 
     /// How often a place to wait was asked for.
     var reservations: Int { state.withLock { $0.reservations } }

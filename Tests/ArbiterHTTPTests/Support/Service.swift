@@ -12,13 +12,19 @@ struct Service {
     let alarm: ManualAlarm
     let journal: any Journal
     let engine: Engine
+    let hub: EventHub
     let router: Router
 
-    init(limits: Limits = Limits(), journal: any Journal = MemoryJournal(keepsRecords: true)) throws {
+    init(
+        limits: Limits = Limits(), journal: any Journal = MemoryJournal(keepsRecords: true), scenes: SceneReader? = nil
+    ) throws {
         self.journal = journal
         alarm = ManualAlarm(time: time)
         engine = try Engine(limits: limits, journal: journal, time: time, alarm: alarm)
-        router = Router(engine: engine, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        // With an alarm of its own, so that the engine's rings for the engine only.
+        hub = EventHub(alarm: ManualAlarm(time: time))
+        router = Router(
+            engine: engine, hub: hub, scenes: scenes, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     /// Lets time pass and the alarm ring.

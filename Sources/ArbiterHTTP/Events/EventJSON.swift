@@ -1,0 +1,69 @@
+internal import ArbiterCore
+
+/// Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), as they are sent.
+enum EventJSON {
+    /// An event in its lines; what is momentary has no number to resume from.
+    static func encode(_ event: SceneEvent) -> [UInt8] {
+        lines(number: event.number, name: event.kind.name, data: JSONWriter.object { $0.members(of: event) })
+    }
+
+    /// The scene whole, for a reader who begins anew.
+    static func encode(_ snapshot: SceneSnapshot) -> [UInt8] {
+        lines(number: snapshot.number, name: "reset", data: snapshot.json)
+    }
+
+    private static func lines(number: EventNumber?, name: String, data: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(data.count + 64)
+        if let number { bytes += "id: \(number.rawValue)\n".utf8 }
+        bytes += "event: \(name)\ndata: ".utf8
+        bytes += data
+        bytes += "\n\n".utf8
+        return bytes
+    }
+}
+
+extension SceneEvent.Kind {
+    /// Its name on the wire.
+    fileprivate var name: String {
+        switch self {
+        case .transition(let stage, _): "transition.\(stage.rawValue)"
+        case .appearance(let event, _): "controller.\(event.change.rawValue)"
+        case .hierarchyChanged: "hierarchy.changed"
+        case .progress: "transition.progress"
+        case .sessionEnded: "session.ended"
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func members(of event: SceneEvent) {
+        switch event.kind {
+        case .transition(_, let view):
+            // Its scene is among its own members.
+            members(of: view, showingToken: false)
+        case .appearance(let appearance, let transition):
+            member("scene", event.scene.description)
+            member("controller", appearance.controller.description)
+            member("transition", transition)
+        case .progress(let transition, let progress):
+            member("scene", event.scene.description)
+            member("transition", transition)
+            member("fraction", progress.fraction)
+            if let velocity = progress.velocity { member("velocity", velocity) }
+            if let sequence = progress.sequence { member("sequence", sequence) }
+        case .sessionEnded(let session, let client, let ending):
+            member("scene", event.scene.description)
+            member("session", session.description)
+            if let client { member("client", client.description) }
+            member("reason", ending.rawValue)
+        case .hierarchyChanged(let revision, let transition, let inserted, let removed):
+            member("scene", event.scene.description)
+            member("revision", revision.rawValue)
+            if let transition { member("transition", transition) }
+            array("inserted", inserted) { writer, controller in writer.string(controller.description) }
+            array("removed", removed) { writer, controller in writer.string(controller.description) }
+        }
+        member("at", event.timestamp)
+    }
+}

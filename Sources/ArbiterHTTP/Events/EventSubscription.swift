@@ -1,0 +1,203 @@
+package import ArbiterCore
+internal import ArbiterEngine
+
+/// One reader of a scene's events: where it is in the scene's ring, and what is to be sent beside.
+///
+/// What is its own is a line or two, and the scene as it was when it had to begin anew, until that has been sent.
+package final class EventSubscription: StreamSource {
+    /// Tells the scene whole; `nil` if there is none any more, and so the stream is over.
+    package typealias Reset = @Sendable (@escaping @Sendable (SceneSnapshot?) -> Void) -> Void
+
+    let scene: SceneName
+    /// The last event that the reader has; `nil` if it wants what comes from now on.
+    let after: EventNumber?
+    private let hub: EventHub
+    private let outlet: any StreamOutlet
+    private let reset: Reset
+    private let whenClosed: @Sendable () -> Void
+    private let state = Guarded(State())
+
+    private struct State {
+        var stage = Stage.arriving
+        /// What is to be sent before anything else.
+        var pending: ArraySlice<UInt8> = firstLines
+        /// Whether the last read found nothing, and so a wake is waited for.
+        var isWaiting = false
+        /// Whether it is over once there is nothing more to read.
+        var isEnding = false
+        /// Rings of the hub's clock since it was last given something.
+        var silentTicks = 0
+    }
+
+    private enum Stage {
+        /// On its way into the hub. Can transition to: `following`, `asking`.
+        case arriving
+        /// The scene whole has been asked for. Can transition to: `following`, `cut`.
+        case asking
+        /// Can transition to: `asking`, `cut`.
+        case following(SharedRing, EventRing.Cursor)
+        /// What comes next is lost, so that the connection has to be. Can transition to: nothing.
+        case cut
+    }
+
+    private static let firstLines = ArraySlice(": connected\nretry: 1000\n\n".utf8)
+    private static let comment = ArraySlice(": keep-alive\n\n".utf8)
+    /// How many rings of the hub's clock make up the longest silence.
+    static let ticksOfSilence = 3
+
+    init(
+        to scene: SceneName, after: EventNumber?, hub: EventHub, outlet: any StreamOutlet,
+        reset: @escaping Reset, whenClosed: @escaping @Sendable () -> Void
+    ) {
+        self.scene = scene
+        self.after = after
+        self.hub = hub
+        self.outlet = outlet
+        self.reset = reset
+        self.whenClosed = whenClosed
+    }
+
+    // MARK: Asked by the shell
+
+    package func read(upTo count: Int) -> StreamPiece {
+        state.withLock { state in
+            let piece = next(&state, upTo: count)
+            if case .bytes = piece { state.silentTicks = 0 }
+            state.isWaiting = piece == .nothing
+            return piece
+        }
+    }
+
+    private func next(_ state: inout State, upTo count: Int) -> StreamPiece {
+        if case .cut = state.stage { return .cut }
+        guard state.pending.isEmpty else {
+            let piece = state.pending.prefix(count)
+            // Without the rest, so that what has been sent is let go of.
+            state.pending = piece.endIndex == state.pending.endIndex ? [] : state.pending[piece.endIndex...]
+            return .bytes(piece)
+        }
+        switch state.stage {
+        case .cut:
+            return .cut
+        case .arriving, .asking:
+            return state.isEnding ? .end : .nothing
+        case .following(let shared, var cursor):
+            let piece = shared.ring.withLock { $0.read(&cursor, upTo: count) }
+            state.stage = .following(shared, cursor)
+            switch piece {
+            case .bytes(let bytes): return .bytes(bytes)
+            case .nothing: return state.isEnding ? .end : .nothing
+            case .lost:
+                state.stage = .cut
+                return .cut
+            }
+        }
+    }
+
+    package func close() {
+        hub.leave(self)
+        whenClosed()
+    }
+}
+
+// MARK: - Told by the hub
+
+extension EventSubscription {
+    /// What the hub is to do, once it has let go of its locks.
+    enum Action {
+        case wake(any StreamOutlet)
+        case cut(any StreamOutlet)
+        case askForScene(EventSubscription)
+    }
+
+    /// Goes on from here.
+    func follow(_ shared: SharedRing, from cursor: EventRing.Cursor) -> Action? {
+        state.withLock { state in
+            state.stage = .following(shared, cursor)
+            return wake(&state)
+        }
+    }
+
+    /// Has to begin anew; where half an event has been sent, on another connection.
+    func beginAnew() -> Action? {
+        state.withLock { state in
+            switch state.stage {
+            case .asking, .cut: return nil
+            case .following(_, let cursor) where cursor.offset > 0: return cut(&state)
+            case .arriving, .following:
+                state.stage = .asking
+                return .askForScene(self)
+            }
+        }
+    }
+
+    /// Goes on behind the scene whole, or on another connection if what follows that is gone as well.
+    func follow(_ shared: SharedRing, from cursor: EventRing.Cursor?, behindReset event: [UInt8]) -> Action? {
+        state.withLock { state in
+            guard case .asking = state.stage else { return nil }
+            guard let cursor else { return cut(&state) }
+            state.pending += event
+            state.stage = .following(shared, cursor)
+            return wake(&state)
+        }
+    }
+
+    /// Asks for the scene whole.
+    func askForScene() {
+        reset { [self] snapshot in hub.resume(self, from: snapshot) }
+    }
+
+    /// There is something new in its ring.
+    func look() -> Action? {
+        state.withLock { state in
+            if case .following(let shared, let cursor) = state.stage,
+                cursor.position < shared.ring.withLock({ $0.start })
+            {
+                return cut(&state)
+            }
+            return wake(&state)
+        }
+    }
+
+    /// Time has passed.
+    func tick() -> Action? {
+        state.withLock { state in
+            state.silentTicks += 1
+            guard state.silentTicks >= Self.ticksOfSilence, state.isWaiting else { return nil }
+            state.pending = Self.comment
+            return wake(&state)
+        }
+    }
+
+    /// Is over once everything that is there has been sent.
+    func end() -> Action? {
+        state.withLock { state in
+            state.isEnding = true
+            return wake(&state)
+        }
+    }
+
+    private func cut(_ state: inout State) -> Action {
+        state.stage = .cut
+        return .cut(outlet)
+    }
+
+    private func wake(_ state: inout State) -> Action? {
+        guard state.isWaiting else { return nil }
+        state.isWaiting = false
+        return .wake(outlet)
+    }
+}
+
+/// A scene whole, to begin with.
+package struct SceneSnapshot: Hashable, Sendable {
+    /// Of the last event that the scene has gone through.
+    package let number: EventNumber
+    /// The scene as a JSON object, in one line.
+    package let json: [UInt8]
+
+    package init(number: EventNumber, json: [UInt8]) {
+        self.number = number
+        self.json = json
+    }
+}

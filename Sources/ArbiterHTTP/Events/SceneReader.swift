@@ -1,0 +1,44 @@
+package import ArbiterCore
+package import ArbiterEngine
+
+/// What the streams ask of a scene.
+package struct SceneReader: Sendable {
+    /// Asks whether there is such a scene; told why not, or `nil`.
+    package let find: @Sendable (SceneName, @escaping @Sendable (EngineError?) -> Void) -> Void
+    /// Asks for the scene whole; told `nil` if there is none.
+    package let read: @Sendable (SceneName, @escaping @Sendable (SceneSnapshot?) -> Void) -> Void
+
+    package init(
+        find: @escaping @Sendable (SceneName, @escaping @Sendable (EngineError?) -> Void) -> Void,
+        read: @escaping @Sendable (SceneName, @escaping @Sendable (SceneSnapshot?) -> Void) -> Void
+    ) {
+        self.find = find
+        self.read = read
+    }
+
+    /// Asks the engine.
+    package init(_ engine: Engine) {
+        find = { scene, completion in
+            engine.read { machine, now throws(ArbiterError) in
+                _ = try machine.scene(scene, at: now)
+            } completion: { result in
+                switch result {
+                case .success: completion(nil)
+                case .failure(let error): completion(error)
+                }
+            }
+        }
+        read = { scene, completion in
+            engine.read { machine, now throws(ArbiterError) in
+                (try machine.scene(scene, at: now), machine.limits)
+            } completion: { result in
+                completion(
+                    (try? result.get()).map { view, limits in
+                        SceneSnapshot(
+                            number: view.summary.lastEvent,
+                            json: JSONWriter.object { $0.members(of: view, limits: limits) })
+                    })
+            }
+        }
+    }
+}

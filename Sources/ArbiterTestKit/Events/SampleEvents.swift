@@ -1,0 +1,24 @@
+package import ArbiterCore
+
+extension SceneEvent {
+    /// Something that happened; told apart by its revision, which is the number, or 0 if it is momentary.
+    ///
+    /// - Parameters:
+    ///   - number: its number; `nil` if it is momentary.
+    ///   - scene: where it happened.
+    ///   - controllers: how many controllers it names, each of which makes it about 10 bytes longer.
+    /// - Returns: the event.
+    package static func sample(_ number: UInt64?, in scene: SceneName = .main, controllers: Int = 1) -> SceneEvent {
+        SceneEvent(
+            scene: scene, number: number.map(EventNumber.init(rawValue:)),
+            timestamp: Timestamp(milliseconds: 1_767_225_600_000 + Int64(number ?? 0)),
+            kind: .hierarchyChanged(
+                Revision(rawValue: number ?? 0), by: nil,
+                inserted: (0..<controllers).compactMap { ControllerID("view-\($0)") }, removed: []))
+    }
+
+    /// Events one after the other.
+    package static func samples(_ numbers: ClosedRange<UInt64>, in scene: SceneName = .main) -> [SceneEvent] {
+        numbers.map { sample($0, in: scene) }
+    }
+}

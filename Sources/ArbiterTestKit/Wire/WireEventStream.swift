@@ -1,0 +1,49 @@
+package import ArbiterCore
+
+/// A stream of server-sent events on a connection of its own.
+package final class WireEventStream {
+    package let client: WireClient
+    /// The status line and the header fields of the answer.
+    package let head: WireResponse
+    /// What has come so far.
+    package private(set) var text = EventText()
+    /// Whether the stream has ended as it should.
+    package private(set) var hasEnded = false
+
+    /// Asks for the events of a scene, and reads the head of the answer.
+    ///
+    /// - Throws: `WireError`.
+    package init(
+        port: UInt16, scene: SceneName = .main, query: String = "", headers: [String] = []
+    ) throws(WireError) {
+        client = try WireClient(port: port)
+        try client.send("GET", "/scenes/\(scene)/events\(query)", headers: headers)
+        head = try client.receiveHead()
+    }
+
+    /// Reads until so many events have come, or the stream has ended.
+    ///
+    /// - Throws: `WireError`.
+    package func receive(_ count: Int = 1) throws(WireError) -> [ReceivedEvent] {
+        while text.events.count < count, !hasEnded { try receiveChunk() }
+        return text.takeEvents()
+    }
+
+    /// Reads until there have been so many comments, the first line's included.
+    ///
+    /// - Throws: `WireError`.
+    package func receiveComments(_ count: Int) throws(WireError) {
+        while text.comments < count, !hasEnded { try receiveChunk() }
+    }
+
+    /// Reads until the stream ends.
+    ///
+    /// - Throws: `WireError`, if it does not end as it should.
+    package func receiveEnd() throws(WireError) {
+        while !hasEnded { try receiveChunk() }
+    }
+
+    private func receiveChunk() throws(WireError) {
+        if let chunk = try client.receiveChunk() { text.append(chunk) } else { hasEnded = true }
+    }
+}

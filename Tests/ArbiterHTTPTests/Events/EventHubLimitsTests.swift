@@ -1,0 +1,230 @@
+import ArbiterCore
+import ArbiterEngine
+import ArbiterTestKit
+import Dispatch
+import Testing
+
+@testable import ArbiterHTTP
+
+/// What happens where there is too much: of events, of readers, of time.
+struct EventHubLimitsTests {
+    private let time = ManualTime()
+    private let alarm: ManualAlarm
+
+    init() {
+        alarm = ManualAlarm(time: time)
+    }
+
+    private func hub(_ set: (inout EventLimits) -> Void = { _ in }) -> EventHub {
+        var limits = EventLimits()
+        set(&limits)
+        return EventHub(limits: limits, alarm: alarm)
+    }
+
+    private func publish(_ numbers: ClosedRange<UInt64>, in scene: SceneName = .main, to hub: EventHub) {
+        hub.publish(SceneEvent.samples(numbers, in: scene))
+        hub.settle()
+    }
+
+    // MARK: Slow readers
+
+    @Test func `a reader who never reads is cut off, and who reads is not`() {
+        let hub = hub { $0.ringEvents = 8 }
+        let (slow, quick) = (Follower(hub), Follower(hub))
+        for batch in UInt64(0)..<10 {
+            let numbers = (4 * batch + 1)...(4 * batch + 4)
+            publish(numbers, to: hub)
+            #expect(quick.read().numbers == Array(numbers))
+            #expect(slow.outlet.isCut == (batch >= 2))
+        }
+        #expect(slow.readOnce() == .cut)
+        #expect(!quick.outlet.isCut)
+        // It goes on behind what it has, if that is there still.
+        #expect(Follower(hub, after: 32).read().numbers == Array(33...40))
+        #expect(Follower(hub, after: 31).openResets == 1)
+    }
+
+    @Test func `a reader who stops within an event is cut off`() {
+        let hub = hub { $0.ringEvents = 2 }
+        let follower = Follower(hub)
+        publish(1...1, to: hub)
+        follower.readOnce()
+        follower.readOnce(upTo: 10)
+        publish(2...2, to: hub)
+        #expect(!follower.outlet.isCut)
+        publish(3...3, to: hub)
+        #expect(follower.outlet.isCut)
+        #expect(follower.readOnce() == .cut)
+    }
+
+    @Test func `a ring has no more bytes than it may, but always the newest event`() {
+        let hub = hub { $0.ringBytes = 1000 }
+        hub.publish([.sample(1), .sample(2), .sample(3, controllers: 200)])
+        hub.settle()
+        #expect(Follower(hub, after: 1).openResets == 1)
+        #expect(Follower(hub, after: 2).read().numbers == [3])
+    }
+
+    @Test func `what is gone while the scene whole is told has the reader come again`() throws {
+        let hub = hub { $0.ringEvents = 2 }
+        publish(1...3, to: hub)
+        let follower = Follower(hub, after: 0)
+        publish(4...9, to: hub)
+        try follower.reset(at: 3)
+        hub.settle()
+        #expect(follower.outlet.isCut)
+    }
+
+    @Test func `who commits never waits, and events that are too many are told by the scene whole`() throws {
+        let hub = hub { $0.waitingEvents = 100 }
+        let hold = DispatchSemaphore(value: 0)
+        let isHeld = DispatchSemaphore(value: 0)
+        let blocking = BlockingOutlet(isHeld: isHeld, hold: hold)
+        let blocker = hub.subscribe(to: .main, after: nil, outlet: blocking, reset: { _ in })
+        let follower = Follower(hub)
+        while case .bytes = blocker.read(upTo: 4096) {}
+        hub.publish([.sample(1)])
+        isHeld.wait()
+        for number in UInt64(2)...1000 { hub.publish([.sample(number)]) }
+        hold.signal()
+        hub.settle()
+        #expect(follower.read() == [])
+        try follower.reset(at: 1000)
+        hub.settle()
+        publish(1001...1001, to: hub)
+        #expect(follower.read().numbers == [1000, 1001])
+    }
+
+    // MARK: Many readers
+
+    @Test func `a thousand readers get every event, each woken once`() {
+        let hub = hub()
+        let followers = (0..<1000).map { _ in Follower(hub) }
+        for follower in followers { follower.read() }
+        publish(1...100, to: hub)
+        publish(101...200, to: hub)
+        for follower in followers {
+            #expect(follower.outlet.wakes == 1)
+            #expect(follower.read().numbers == Array(1...200))
+        }
+    }
+
+    @Test func `who has gone is not woken, and is told so once`() {
+        let hub = hub()
+        let follower = Follower(hub)
+        follower.read()
+        follower.subscription.close()
+        publish(1...1, to: hub)
+        #expect(follower.closings == 1)
+        #expect(follower.outlet.wakes == 0)
+    }
+
+    @Test func `nothing is left of who has gone`() {
+        let hub = hub()
+        weak var gone: EventSubscription?
+        do {
+            let follower = Follower(hub)
+            publish(1...3, to: hub)
+            follower.read()
+            gone = follower.subscription
+            follower.subscription.close()
+            hub.settle()
+        }
+        #expect(gone == nil)
+    }
+
+    // MARK: Many scenes
+
+    private func scene(_ number: Int) throws -> SceneName { try #require(SceneName("scene-\(number)")) }
+
+    @Test func `the scene that is idle longest is forgotten, unless it is followed`() throws {
+        let hub = hub { $0.rings = 3 }
+        let follower = Follower(hub, try scene(0), after: nil)
+        for number in 0..<6 { publish(1...1, in: try scene(number), to: hub) }
+        publish(2...2, in: try scene(0), to: hub)
+        #expect(follower.read().numbers == [1, 2])
+        #expect(Follower(hub, try scene(3), after: 0).openResets == 1)
+        #expect(Follower(hub, try scene(5), after: 0).read().numbers == [1])
+    }
+
+    @Test func `all scenes together have no more bytes than they may`() throws {
+        let hub = hub { $0.allBytes = 2000 }
+        for number in 0..<10 { publish(1...5, in: try scene(number), to: hub) }
+        #expect(Follower(hub, try scene(0), after: 0).openResets == 1)
+        #expect(Follower(hub, try scene(9), after: 0).read().numbers == [1, 2, 3, 4, 5])
+    }
+
+    // MARK: Silence
+
+    private func ring(_ hub: EventHub) {
+        #expect(alarm.ringEarliest())
+        hub.settle()
+    }
+
+    @Test func `a silent stream says that it is alive`() {
+        let hub = hub()
+        #expect(alarm.settings.first?.nanoseconds == time.now().instant.nanoseconds + 5_000_000_000)
+        let follower = Follower(hub)
+        follower.read()
+        for round in 1...3 {
+            ring(hub)
+            ring(hub)
+            #expect(follower.outlet.wakes == round - 1)
+            ring(hub)
+            #expect(follower.outlet.wakes == round)
+            #expect(follower.read() == [])
+            #expect(follower.comments == round + 1)
+        }
+    }
+
+    @Test func `a stream with events says nothing else`() {
+        let hub = hub()
+        let follower = Follower(hub)
+        for number in UInt64(1)...10 {
+            ring(hub)
+            ring(hub)
+            publish(number...number, to: hub)
+            #expect(follower.read().numbers == [number])
+        }
+        #expect(follower.comments == 1)
+    }
+
+    // MARK: The end
+
+    @Test func `a stream ends behind the last event`() {
+        let hub = hub()
+        let (follower, waiting) = (Follower(hub), Follower(hub, after: 99))
+        follower.read()
+        waiting.read()
+        hub.publish(SceneEvent.samples(1...3))
+        hub.close()
+        hub.settle()
+        #expect(follower.read().numbers == [1, 2, 3])
+        #expect(follower.last == .end)
+        #expect(waiting.read() == [])
+        #expect(waiting.last == .end)
+        let late = Follower(hub)
+        #expect(late.read() == [])
+        #expect(late.last == .end)
+        // The clock stops with it.
+        while alarm.ringEarliest() {}
+    }
+}
+
+/// An outlet that keeps whoever wakes it.
+private final class BlockingOutlet: StreamOutlet {
+    private let isHeld: DispatchSemaphore
+    private let hold: DispatchSemaphore
+
+    init(isHeld: DispatchSemaphore, hold: DispatchSemaphore) {
+        self.isHeld = isHeld
+        self.hold = hold
+    }
+
+    func wake() {
+        isHeld.signal()
+        hold.wait()
+    }
+
+    func cut() {}
+}

@@ -1,0 +1,96 @@
+import ArbiterCore
+import ArbiterEngine
+import ArbiterTestKit
+import Testing
+
+@testable import ArbiterHTTP
+
+/// Events as they are sent.
+struct EventJSONTests {
+    private let timestamp = Timestamp(milliseconds: 1_767_225_600_123)
+
+    private func sent(_ kind: SceneEvent.Kind, number: UInt64? = 7) throws -> (event: ReceivedEvent, data: JSON) {
+        let event = SceneEvent(
+            scene: .main, number: number.map(EventNumber.init(rawValue:)), timestamp: timestamp, kind: kind)
+        let bytes = EventJSON.encode(event)
+        var text = EventText()
+        text.append(bytes)
+        #expect(text.isComplete)
+        #expect(text.comments == 0)
+        let received = try #require(text.events.first)
+        #expect(text.events.count == 1)
+        #expect(received.id == number)
+        let data = try JSON(Array(received.data.utf8))
+        #expect(data["scene"] == "main")
+        #expect(data["at"] == "2026-01-01T00:00:00.123Z")
+        return (received, data)
+    }
+
+    @Test(arguments: SceneEvent.Stage.allCases)
+    func `a transition is told as every call shows it, and without its token`(stage: SceneEvent.Stage) throws {
+        let service = try Service()
+        let owned = try service.started(#"{"client": "a: \"b\""}"#)
+        let view = try service.view(of: try #require(TransitionID(owned.id)))
+        let (event, data) = try sent(.transition(stage, view))
+        #expect(event.name == "transition.\(stage.rawValue)")
+        let shown = try service.ask("GET", "/transitions/\(owned.id)").body
+        #expect(data.names == shown.names.union(["at"]))
+        #expect(data["id"] == shown["id"])
+        #expect(data["fence"] == shown["fence"])
+        #expect(!event.data.contains(owned.token))
+        #expect(data["token"] == nil)
+    }
+
+    @Test(arguments: AppearanceEvent.Change.allCases)
+    func `a controller comes or goes by a transition`(change: AppearanceEvent.Change) throws {
+        let controller = try #require(ControllerID("editor"))
+        let id = TransitionID(rawValue: 9)
+        let (event, data) = try sent(.appearance(AppearanceEvent(controller, change), id))
+        #expect(event.name == "controller.\(change.rawValue)")
+        #expect(data.names == ["scene", "controller", "transition", "at"])
+        #expect(data["controller"] == "editor")
+        #expect(data["transition"]?.text == id.description)
+    }
+
+    @Test func `a hierarchy changes by a transition, or by a declaration`() throws {
+        let editor = try #require(ControllerID("editor"))
+        let revision = Revision(rawValue: 8)
+        let id = TransitionID(rawValue: 9)
+        let (event, data) = try sent(.hierarchyChanged(revision, by: id, inserted: [editor], removed: []))
+        #expect(event.name == "hierarchy.changed")
+        #expect(data.names == ["scene", "revision", "transition", "inserted", "removed", "at"])
+        #expect(data["revision"] == 8)
+        #expect(data["inserted"] == ["editor"])
+        #expect(data["removed"] == [])
+        #expect(data["transition"]?.text == id.description)
+        let declared = try sent(.hierarchyChanged(revision, by: nil, inserted: [], removed: [editor])).data
+        #expect(declared.names == ["scene", "revision", "inserted", "removed", "at"])
+        #expect(declared["removed"] == ["editor"])
+    }
+
+    @Test func `what is momentary has no number`() throws {
+        _ = try sent(.hierarchyChanged(Revision(rawValue: 1), by: nil, inserted: [], removed: []), number: nil)
+    }
+
+    @Test func `a reset tells the scene whole and its number`() throws {
+        var text = EventText()
+        text.append(EventJSON.encode(SceneSnapshot(number: EventNumber(rawValue: 5), json: Array(#"{"a":1}"#.utf8))))
+        #expect(text.isComplete)
+        #expect(text.events.map(\.name) == ["reset"])
+        #expect(text.events.map(\.id) == [5])
+        #expect(text.events.first?.json == ["a": 1])
+    }
+}
+
+extension Service {
+    fileprivate func view(of id: TransitionID) throws -> TransitionView {
+        let found = Guarded<TransitionView?>(nil)
+        engine.read { machine, now throws(ArbiterError) in
+            try machine.view(of: id, at: now)
+        } completion: { result in
+            let view = try? result.get()
+            found.withLock { $0 = view }
+        }
+        return try #require(found.withLock { $0 })
+    }
+}

@@ -1,0 +1,75 @@
+import ArbiterCore
+import ArbiterEngine
+import ArbiterTestKit
+import Testing
+
+@testable import ArbiterHTTP
+
+/// A reader without a connection, which reads when it is told to.
+final class Follower: Sendable {
+    let outlet = RecordingExchange()
+    let subscription: EventSubscription
+    private let state: SharedState
+
+    private final class SharedState: Sendable {
+        let value = Guarded(State())
+    }
+
+    private struct State {
+        var text = EventText()
+        var last: StreamPiece?
+        var resets: [@Sendable (SceneSnapshot?) -> Void] = []
+        var closings = 0
+    }
+
+    /// Follows, and has settled in.
+    init(_ hub: EventHub, _ scene: SceneName = .main, after number: UInt64? = nil) {
+        let state = SharedState()
+        self.state = state
+        subscription = hub.subscribe(
+            to: scene, after: number.map(EventNumber.init(rawValue:)), outlet: outlet,
+            reset: { completion in state.value.withLock { $0.resets.append(completion) } },
+            whenClosed: { state.value.withLock { $0.closings += 1 } })
+        hub.settle()
+    }
+
+    /// Reads once.
+    @discardableResult
+    func readOnce(upTo count: Int = 4096) -> StreamPiece {
+        let piece = subscription.read(upTo: count)
+        state.value.withLock { state in
+            state.last = piece
+            if case .bytes(let bytes) = piece { state.text.append(bytes) }
+        }
+        return piece
+    }
+
+    /// Reads everything that is there.
+    ///
+    /// - Returns: the events that have come.
+    @discardableResult
+    func read(upTo count: Int = 4096) -> [ReceivedEvent] {
+        while case .bytes(let bytes) = readOnce(upTo: count) { precondition(1...count ~= bytes.count) }
+        return state.value.withLock { $0.text.takeEvents() }
+    }
+
+    /// What the last read has found, if not bytes.
+    var last: StreamPiece? { state.value.withLock { $0.last } }
+    var comments: Int { state.value.withLock { $0.text.comments } }
+    var retry: Int? { state.value.withLock { $0.text.retry } }
+    /// How often it was closed.
+    var closings: Int { state.value.withLock { $0.closings } }
+    /// How often the scene whole has been asked for, and not been told.
+    var openResets: Int { state.value.withLock { $0.resets.count } }
+
+    /// Tells the scene whole.
+    func reset(at number: UInt64?) throws {
+        let completion = try #require(state.value.withLock { $0.resets.popLast() })
+        completion(number.map { SceneSnapshot(number: EventNumber(rawValue: $0), json: Array("{}".utf8)) })
+    }
+}
+
+extension [ReceivedEvent] {
+    /// Their numbers, 0 for what is momentary.
+    var numbers: [UInt64] { map { $0.id ?? 0 } }
+}

@@ -1,0 +1,60 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+internal import ArbiterHTTP
+internal import ArbiterTestKit
+internal import Logging
+
+/// The server on real sockets in this process, with a scene "main" whose events the test makes up.
+final class StreamServer {
+    let hub: EventHub
+    let port: UInt16
+    private let server: MicroHTTPDServer
+    private let engine: Engine
+
+    init(parked: Int = 2000, threads: Int = 2, limits: EventLimits = EventLimits()) throws {
+        hub = EventHub(limits: limits)
+        engine = try Engine(journal: MemoryJournal(keepsRecords: false))
+        let scenes = SceneReader(
+            find: { scene, completion in completion(scene == .main ? nil : .refused(.unknownScene(scene))) },
+            read: { _, completion in completion(nil) })
+        let router = Router(
+            engine: engine, hub: hub, scenes: scenes,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let socket = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
+        port = socket.address.port
+        server = try MicroHTTPDServer(
+            socket, router: router, limits: ServerLimits(parked: parked, threads: threads))
+    }
+
+    /// Ends every stream, and then the server.
+    func stop() {
+        hub.close()
+        server.stop()
+    }
+
+    deinit {
+        stop()
+        engine.stop()
+    }
+
+    /// A new stream, which is there already when this returns.
+    func follow(_ query: String = "", headers: [String] = []) throws -> WireEventStream {
+        let stream = try WireEventStream(port: port, query: query, headers: headers)
+        if stream.head.status == 200 { try stream.receiveComments(1) }
+        return stream
+    }
+
+    /// A new stream, as soon as a place is free; `nil` if none ever is.
+    func followWhenThereIsPlace() throws -> WireEventStream? {
+        var stream: WireEventStream?
+        _ = try eventually {
+            stream = try follow()
+            return stream?.head.status == 200
+        }
+        return stream?.head.status == 200 ? stream : nil
+    }
+
+    func publish(_ numbers: ClosedRange<UInt64>) {
+        hub.publish(SceneEvent.samples(numbers))
+    }
+}
