@@ -34,6 +34,7 @@ extension ArbiterStateMachine {
         guard let revision = durable.scenes[name]?.numbers.revision else {
             preconditionFailure("\(transition.id) is granted in no scene")
         }
+        if let plan { durable.scenes[name]?.reserved.formUnion(plan.arriving) }
         let animation = durable.scenes[name]?.animation(of: transition.request, plan)
         durable.scenes[name]?.tickets.remove(transition.place)
         durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + 1)
@@ -121,6 +122,7 @@ extension ArbiterStateMachine {
         guard let planned = try? durable.scenes[name]?.storyboard.plan(operation) else {
             preconditionFailure("\(transition.id) was granted for what is not possible: \(operation)")
         }
+        durable.scenes[name]?.reserved.subtract(planned.arriving)
         let applies = outcome.applies(transition.request.onExpiry)
         var appearance = planned.ending(isCompleted: applies)
         if transition.state == .preparing {

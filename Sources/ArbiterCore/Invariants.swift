@@ -19,6 +19,8 @@ extension ArbiterStateMachine {
     /// No two conflicting transitions run, whatever could run does, and it does in request order.
     private func brokenQueue() -> String? {
         for (name, scene) in durable.scenes {
+            if let broken = scene.storyboard.hierarchy.brokenInvariant() { return "scene \(name): \(broken)" }
+            if scene.queue.granted.isEmpty, !scene.reserved.isEmpty { return "scene \(name) awaits \(scene.reserved)" }
             let unfinished = scene.queue.unfinished.compactMap { durable.transitions[$0] }
             var earlier: [ScopePath] = []
             for transition in unfinished {

@@ -33,7 +33,7 @@ package struct Limits: Hashable, Sendable {
 
     package static let animationDurations = Duration.zero...Duration.seconds(3600)
     package static let defaultAnimation = Duration.milliseconds(350)
-    package static let completionSpeed = 1_000.0
+    package static let completionSpeeds = 0.001...1_000.0
     package static let userInfoBytes = 4096
 
     // MARK: Durations a request may ask for

@@ -8,6 +8,8 @@ struct Scene: Sendable {
     /// What is declared about it, with the hierarchy as it is now.
     var storyboard = Storyboard.empty
     var numbers: Numbers
+    /// Whoever the granted operations will bring in: nobody else may, though their scopes be disjoint.
+    var reserved: Set<ControllerID> = []
     /// Somebody has declared something about it, and so it is not forgotten by itself.
     var isDeclared = false
 
@@ -82,9 +84,13 @@ extension Scene {
                 return .rejected(.expectationFailed(failure))
             }
         }
-        guard let operation = request.operation else { return .granted(nil) }
+        return request.operation.map { turn(of: $0) } ?? .granted(nil)
+    }
+
+    /// What an operation comes to in the hierarchy as it is.
+    func turn(of operation: Operation) -> Turn {
         do throws(OperationRefusal) {
-            return try storyboard.plan(operation).map { .granted($0) } ?? .noop
+            return try storyboard.plan(operation, reserving: reserved).map { .granted($0) } ?? .noop
         } catch {
             return .rejected(.invalidOperation(error))
         }

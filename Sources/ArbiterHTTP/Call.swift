@@ -69,7 +69,14 @@ extension Call {
     /// - Throws: `unsupported-media-type`, `malformed-json`, and what `member` throws.
     func readBody(_ member: (String, inout JSONReader) throws(Problem) -> Void) throws(Problem) {
         guard !request.body.isEmpty else { return }
-        if let type = request.headers.value(of: .contentType), !MediaType.isJSON(type) {
+        try readRequiredBody(member)
+    }
+
+    /// Reads the body's members, where nothing is said by saying nothing.
+    ///
+    /// - Throws: `unsupported-media-type`, `malformed-json` also if there is no body, and what `member` throws.
+    func readRequiredBody(_ member: (String, inout JSONReader) throws(Problem) -> Void) throws(Problem) {
+        if !request.body.isEmpty, let type = request.headers.value(of: .contentType), !MediaType.isJSON(type) {
             throw Problem(
                 .unsupportedMediaType, "Send application/json in UTF-8, not \(quoted(type)).",
                 field: HeaderName.contentType.rawValue)

@@ -14,11 +14,21 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     private let path: String
     private var body: [UInt8] = []
     private var receivedBytes = 0
+    /// The longest body that is read here; looked up only where more comes than most may have.
+    private lazy var bodyBytes = server.router.bodyBytes(for: Request(method: method, path: path, headers: self))
+    private var largePlace = LargePlace.unasked
     private let phase = Guarded(Phase.handling)
     /// Written and read on the connection's own thread, until it is parked with a copy.
     private var whenAbandoned: (@Sendable () -> Void)?
     /// Written and read on the connection's own thread.
     private var hasPlace = false
+
+    /// Whether it has one of the places that there are for large bodies.
+    private enum LargePlace {
+        case unasked
+        case taken
+        case refused
+    }
 
     private enum Phase {
         /// On its way to an answer, on the connection's own thread. Can transition to: `answered`, `parked`.
@@ -42,6 +52,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     /// libmicrohttpd is done with it.
     func complete() {
         if hasPlace { server.parked.subtract(1, ordering: .relaxed) }
+        if largePlace == .taken { server.largeBodies.subtract(1, ordering: .relaxed) }
         server.exchanges.leave()
     }
 
@@ -59,8 +70,11 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
                 Problem(
                     .headersTooLarge, "Request line and header fields may have \(ServerLimits.headerBytes) bytes.",
                     closesConnection: true))
-        } else if connection.announcedBytes > ServerLimits.discardedBytes {
-            refuse(tooLarge)
+        } else {
+            let announced = connection.announcedBytes
+            if announced > ServerLimits.bodyBytes, announced > bodyBytes + ServerLimits.discardedBytes {
+                refuse(tooLarge)
+            }
         }
         return takeAnswer()
     }
@@ -87,12 +101,27 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     /// - Returns: whether more may come.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         receivedBytes += bytes.count
-        if receivedBytes <= ServerLimits.bodyBytes {
+        guard receivedBytes > ServerLimits.bodyBytes else {
+            unsafe body.append(contentsOf: bytes)
+            return true
+        }
+        if receivedBytes <= bodyBytes, takeLargePlace() {
             unsafe body.append(contentsOf: bytes)
         } else {
             body = []
         }
-        return receivedBytes <= ServerLimits.discardedBytes
+        return receivedBytes <= bodyBytes + ServerLimits.discardedBytes
+    }
+
+    private func takeLargePlace() -> Bool {
+        guard largePlace == .unasked else { return largePlace == .taken }
+        if server.largeBodies.add(1, ordering: .relaxed).newValue <= ServerLimits.largeBodies {
+            largePlace = .taken
+        } else {
+            server.largeBodies.subtract(1, ordering: .relaxed)
+            largePlace = .refused
+        }
+        return largePlace == .taken
     }
 
     /// Has the complete request handled.
@@ -100,8 +129,13 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     /// - Returns: the answer, or `nil` if the connection has been suspended until there is one.
     func handle() -> Response? {
         if let answer = takeAnswer() { return answer }
-        if receivedBytes > ServerLimits.bodyBytes {
+        if receivedBytes > ServerLimits.bodyBytes, receivedBytes > bodyBytes {
             refuse(tooLarge)
+        } else if largePlace == .refused {
+            refuse(
+                Problem(
+                    .tooManyConnections, "There are too many large bodies on their way; try again.",
+                    retryAfter: Problem.briefly))
         } else {
             server.router.handle(request, self)
         }
@@ -117,7 +151,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     }
 
     private var tooLarge: Problem {
-        Problem(.bodyTooLarge, "A body may have \(ServerLimits.bodyBytes) bytes.")
+        Problem(.bodyTooLarge, "A body may have \(bodyBytes) bytes here.")
     }
 
     func value(of name: HeaderName) -> String? {

@@ -19,6 +19,8 @@ internal import Synchronization
     let exchanges = DispatchGroup()
     let connections = Atomic(0)
     let parked = Atomic(0)
+    /// Bodies on their way that are longer than most may be.
+    let largeBodies = Atomic(0)
 
     private let listening: Int32
     private let daemon: Guarded<DaemonHandle?> = Guarded(nil)
@@ -177,7 +179,7 @@ private func queue(_ response: Response, on connection: OpaquePointer) -> MHD_Re
     }
     guard let made = unsafe made else { return .NO }
     defer { unsafe MHD_destroy_response(made) }
-    unsafe add(HeaderField("Content-Type", response.contentType.rawValue), to: made)
+    if let type = response.contentType { unsafe add(HeaderField("Content-Type", type.rawValue), to: made) }
     for header in response.headers { unsafe add(header, to: made) }
     return unsafe MHD_queue_response(connection, UInt32(response.status), made)
 }

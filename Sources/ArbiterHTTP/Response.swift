@@ -1,12 +1,13 @@
 /// What a client is answered.
 package struct Response: Hashable, Sendable {
     package let status: Int
-    package let contentType: ContentType
+    /// `nil` where there is nothing in the body, and never will be.
+    package let contentType: ContentType?
     package let body: [UInt8]
     /// Further header fields, in their order.
     package var headers: [HeaderField]
 
-    package init(_ status: Int, _ contentType: ContentType, body: [UInt8], headers: [HeaderField] = []) {
+    package init(_ status: Int, _ contentType: ContentType?, body: [UInt8], headers: [HeaderField] = []) {
         self.status = status
         self.contentType = contentType
         self.body = body
@@ -17,6 +18,9 @@ package struct Response: Hashable, Sendable {
     static func json(_ status: Int, _ members: (inout JSONWriter) -> Void) -> Response {
         Response(status, .json, body: JSONWriter.object(members))
     }
+
+    /// It is done, and there is nothing to say.
+    static let noContent = Response(204, nil, body: [])
 }
 
 /// One header field of a response.

@@ -28,6 +28,11 @@ package final class Router: Sendable {
         isDraining.store(true, ordering: .releasing)
     }
 
+    /// The longest body that is read where the request goes, in bytes.
+    package func bodyBytes(for request: Request) -> Int {
+        (try? route(for: request))?.0.bodyBytes ?? ServerLimits.bodyBytes
+    }
+
     /// Handles one request: the exchange is answered now or later, exactly once.
     package func handle(_ request: Request, _ exchange: any Exchange) {
         let requestID = requestID(of: request)
@@ -66,10 +71,10 @@ package final class Router: Sendable {
     }
 
     private func checkAccept(_ request: Request, _ route: Route) throws(Problem) {
-        guard let accept = request.headers.value(of: .accept), accept != "*/*",
-            !MediaType.accepts(accept, route.contentType)
+        guard let type = route.contentType, let accept = request.headers.value(of: .accept), accept != "*/*",
+            !MediaType.accepts(accept, type)
         else { return }
-        throw Problem(.notAcceptable, "This is served as \(route.contentType).", field: HeaderName.accept.rawValue)
+        throw Problem(.notAcceptable, "This is served as \(type).", field: HeaderName.accept.rawValue)
     }
 }
 

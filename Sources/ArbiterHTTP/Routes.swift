@@ -5,21 +5,25 @@ struct Route: Sendable {
     let method: String
     /// The path as openapi.yaml writes it, with `{name}` for a part that varies.
     let template: String
-    /// What it serves when all is well, as `type/subtype`.
-    let contentType: String
+    /// What it serves when all is well, as `type/subtype`; `nil` where that has no content.
+    let contentType: String?
     let answersWhileDraining: Bool
+    /// The longest body that it reads, in bytes.
+    let bodyBytes: Int
     let endpoint: Router.Endpoint
 
     private let segments: [Substring]
 
     init(
-        _ method: String, _ template: String, contentType: String = "application/json",
-        answersWhileDraining: Bool = false, _ endpoint: @escaping Router.Endpoint
+        _ method: String, _ template: String, contentType: String? = "application/json",
+        answersWhileDraining: Bool = false, bodyBytes: Int = ServerLimits.bodyBytes,
+        _ endpoint: @escaping Router.Endpoint
     ) {
         self.method = method
         self.template = template
         self.contentType = contentType
         self.answersWhileDraining = answersWhileDraining
+        self.bodyBytes = bodyBytes
         self.endpoint = endpoint
         segments = template.split(separator: "/", omittingEmptySubsequences: false)
     }
@@ -28,6 +32,7 @@ struct Route: Sendable {
     static func all(engine: Engine) -> [Route] {
         let transitions = TransitionEndpoints(engine: engine)
         let scenes = SceneEndpoints(engine: engine)
+        let storyboards = StoryboardEndpoints(engine: engine)
         let health = HealthEndpoints(engine: engine)
         return [
             Route("POST", "/transitions/start", transitions.start),
@@ -40,6 +45,10 @@ struct Route: Sendable {
             Route("GET", "/transitions/{id}", transitions.show),
             Route("GET", "/scenes", scenes.list),
             Route("GET", "/scenes/{scene}", scenes.show),
+            Route("DELETE", "/scenes/{scene}", contentType: nil, scenes.delete),
+            Route(
+                "PUT", "/scenes/{scene}/storyboard", bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),
+            Route("GET", "/scenes/{scene}/storyboard", storyboards.show),
             Route("GET", "/livez", answersWhileDraining: true, health.live),
             Route("GET", "/readyz", health.ready),
             Route(

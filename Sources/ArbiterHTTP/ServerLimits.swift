@@ -2,10 +2,15 @@ internal import Dispatch
 
 /// What a server allows.
 package struct ServerLimits: Hashable, Sendable {
-    /// The longest body that is read, in bytes.
+    /// The longest body that is read, in bytes, but for storyboards.
     package static let bodyBytes = 64 * 1024
-    /// A longer body is read to its end, to be answered properly; beyond this the connection is closed.
-    static let discardedBytes = 16 * bodyBytes
+    /// The longest storyboard that is read, in bytes.
+    package static let storyboardBytes = 4 * 1024 * 1024
+    /// Bodies longer than `bodyBytes` that are received at once.
+    package static let largeBodies = 16
+    /// Of a body that is too long so many bytes more are read, to answer it properly; beyond this the connection is
+    /// closed.
+    package static let discardedBytes = 15 * bodyBytes
     /// The longest request line and header fields, in bytes, together.
     package static let headerBytes = 12 * 1024
     /// Memory of one connection, in bytes: beside the request's headers those of the response must fit.

@@ -42,7 +42,7 @@ struct ProblemTests {
         try Service().router.refuse(request, exchange, problem)
 
         let answer = try exchange.answer()
-        #expect(answer.response.contentType.rawValue == "application/problem+json; charset=utf-8")
+        #expect(answer.response.contentType?.rawValue == "application/problem+json; charset=utf-8")
         #expect(answer.code == code.rawValue)
         #expect(answer.body["title"] == .string(code.title))
         #expect(answer.body["detail"] == "A \"sentence\".")

@@ -89,12 +89,23 @@ extension DurableState: BinaryCodable {
             guard scenes[transition.request.scene]?.queue.grantNext() == transition.id else {
                 throw reader.malformed("a granted transition")
             }
+            try reserve(what: transition, &reader)
         }
         for transition in unfinished where transition.state == .queued {
             guard scenes[transition.request.scene] != nil else { throw reader.malformed("a queued transition") }
             scenes[transition.request.scene]?.queueUp(transition)
             scenes[transition.request.scene]?.tickets.append(transition.place)
         }
+    }
+
+    /// Reserves what the operation of a granted transition will bring in.
+    private mutating func reserve(what transition: Transition, _ reader: inout BinaryReader) throws(DecodingError) {
+        let name = transition.request.scene
+        guard let operation = transition.request.operation, let scene = scenes[name] else { return }
+        guard case .granted(let plan?) = scene.turn(of: operation) else {
+            throw reader.malformed("the operation of a granted transition")
+        }
+        scenes[name]?.reserved.formUnion(plan.arriving)
     }
 }
 

@@ -18,7 +18,7 @@ package struct AnimationRequest: Hashable, Sendable {
     /// Within `Limits.animationDurations`.
     package var duration: Duration?
     package var curve: AnimationCurve?
-    /// How much faster than its duration it is completed: more than 0, `Limits.completionSpeed` at most.
+    /// How much faster than its duration it is completed, within `Limits.completionSpeeds`.
     package var completionSpeed: Double?
     /// JSON of `Limits.userInfoBytes` at most, which nobody here reads.
     package var userInfo: [UInt8]?

@@ -20,27 +20,52 @@ struct SceneEndpoints: Sendable {
 
     func show(_ call: Call) throws(Problem) {
         try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        let name = try SceneName(namedBy: call)
+        engine.read { machine, now throws(ArbiterError) in
+            (try machine.scene(name, at: now), machine.limits)
+        } completion: { result in
+            call.respond(result) { scene, limits in
+                .json(200, revision: scene.summary.revision) { $0.members(of: scene, limits: limits) }
+            }
+        }
+    }
+
+    func delete(_ call: Call) throws(Problem) {
+        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        engine.delete(try SceneName(namedBy: call)) { result in
+            switch result {
+            case .success: call.respond(.noContent)
+            case .failure(let error): call.respond(Problem(changing: error).response)
+            }
+        }
+    }
+}
+
+extension SceneName {
+    /// The scene that the path names.
+    ///
+    /// - Throws: `unknown-scene` if no scene can have this name.
+    init(namedBy call: Call) throws(Problem) {
         let text = call.parameters["scene"] ?? ""
         guard let name = SceneName(text) else {
             throw Problem(.unknownScene, "No scene \(quoted(text)) is known, and none can have this name.")
         }
-        engine.read { machine, now throws(ArbiterError) in
-            (try machine.scene(name, at: now), machine.limits)
-        } completion: { result in
-            call.respond(result) { scene, limits in .json(200) { $0.members(of: scene, limits: limits) } }
-        }
+        self = name
     }
 }
 
 extension JSONWriter {
     fileprivate mutating func members(of scene: SceneSummary) {
         member("name", scene.name.description)
+        member("revision", scene.revision.rawValue)
         member("runningCount", scene.running)
         member("queuedCount", scene.queued)
     }
 
-    fileprivate mutating func members(of scene: SceneView, limits: Limits) {
+    mutating func members(of scene: SceneView, limits: Limits) {
         members(of: scene.summary)
+        member("lastEvent", scene.summary.lastEvent.rawValue)
+        member("hierarchy", scene.storyboard.hierarchy)
         array("running", scene.running) { writer, view in
             writer.object { $0.members(of: view, showingToken: false) }
         }

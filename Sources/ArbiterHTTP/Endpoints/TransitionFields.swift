@@ -13,13 +13,20 @@ struct AskedTransition: Sendable {
             switch field {
             case "scene": request.scene = try SceneName(try value.string(field), field: field)
             case "client": request.client = try ClientName(try value.string(field), field: field)
-            case "scope": request.scope = try Scope(try value.string(field), field: field)
             case "leaseSeconds": request.lease = try value.seconds(field, in: Limits.leaseDurations)
             case "ticketSeconds": request.ticket = try value.seconds(field, in: Limits.ticketDurations)
             case "queueSeconds": request.queue = try value.seconds(field, in: Limits.queueDurations)
             case "wait" where maySetWait: wait.body = try value.seconds(field, in: Limits.waitDurations)
+            case "scope": request.scope = try value.scope(field)
+            case "operation": request.operation = try value.operation(field)
+            case "expect": request.expectations = try value.expectations(field)
+            case "animation": request.animation = try value.animation(field)
+            case "onExpiry": request.onExpiry = try value.word(field)
             default: throw Call.unknown(field)
             }
+        }
+        if request.scope == .operation, request.operation == nil {
+            throw .invalid("scope", "can be \"operation\" only where there is an operation")
         }
         if let key = call.request.headers.value(of: .idempotencyKey) {
             request.idempotencyKey = try IdempotencyKey(key, field: HeaderName.idempotencyKey.rawValue)
@@ -174,15 +181,6 @@ extension IdempotencyKey {
                 field: field)
         }
         self = key
-    }
-}
-
-extension Scope {
-    init(_ text: String, field: String) throws(Problem) {
-        guard text == "scene" else {
-            throw Problem(.invalidField, "The field \(quoted(field)) must be \"scene\".", field: field)
-        }
-        self = .scene
     }
 }
 

@@ -11,7 +11,7 @@ extension JSONReader {
             case "type": animation.type = try reader.name(field)
             case "duration": animation.duration = try reader.seconds(field, in: Limits.animationDurations)
             case "curve": animation.curve = try reader.word(field)
-            case "completionSpeed": animation.completionSpeed = try reader.speed(field)
+            case "completionSpeed": animation.completionSpeed = try reader.double(field, in: Limits.completionSpeeds)
             case "userInfo": animation.userInfo = try reader.rawValue(field, upTo: Limits.userInfoBytes)
             case "reversed": animation.isReversed = try reader.boolean(field)
             case "direction": animation.direction = try reader.word(field)
@@ -19,15 +19,6 @@ extension JSONReader {
             }
         }
         return animation
-    }
-
-    private mutating func speed(_ field: String) throws(Problem) -> Double {
-        guard valueType == .number else { throw try mismatch(field, "a number") }
-        let speed = try number()
-        guard speed > 0, speed <= Limits.completionSpeed else {
-            throw invalid(field, "must be greater than 0, and \(Limits.completionSpeed) at most")
-        }
-        return speed
     }
 }
 

@@ -2,21 +2,11 @@ internal import ArbiterCore
 
 // What a transition locks, and what must hold when its turn comes.
 
-/// The scope that a request asks for.
-enum AskedScope: Hashable, Sendable {
-    /// The whole scene.
-    case scene
-    /// The controllers that the operation touches.
-    case operation
-    /// Each of these with all below it; one at least.
-    case controllers([ControllerID])
-}
-
 extension JSONReader {
     /// Reads `"scene"`, `"operation"` or a list of controllers' ids.
     ///
     /// - Throws: `invalid-field` if it is none of them, or if the list is empty or too long.
-    mutating func scope(_ field: String) throws(Problem) -> AskedScope {
+    mutating func scope(_ field: String) throws(Problem) -> Scope {
         switch valueType {
         case .string:
             switch try text() {
@@ -87,7 +77,7 @@ extension JSONReader {
 // MARK: - Writing
 
 extension JSONWriter {
-    mutating func member(_ name: StaticString, _ scope: AskedScope) {
+    mutating func member(_ name: StaticString, _ scope: Scope) {
         switch scope {
         case .scene: member(name, "scene")
         case .operation: member(name, "operation")

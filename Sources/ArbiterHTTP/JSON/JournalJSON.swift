@@ -31,9 +31,10 @@ extension JSONWriter {
             member("command", "expire")
             member("id", id)
             member("reason", reason.rawValue)
-        case .declare(let scene, _, _):
+        case .declare(let scene, let storyboard, _):
             member("command", "declare")
             member("scene", scene.description)
+            object("storyboard") { $0.members(of: storyboard) }
         case .delete(let scene):
             member("command", "delete")
             member("scene", scene.description)
@@ -71,8 +72,9 @@ extension JSONWriter {
     private mutating func members(of request: TransitionRequest) {
         member("scene", request.scene.description)
         if let client = request.client { member("client", client.description) }
-        if let scope = request.scope { scopeMember(scope) }
-        if let operation = request.operation { member("operation", operation.type.rawValue) }
+        if let scope = request.scope { member("scope", scope) }
+        askedMembers(of: request)
+        if let animation = request.animation { member("animation", animation) }
         if let lease = request.lease { member("leaseSeconds", lease) }
         member("ticketSeconds", request.ticket)
         if let queue = request.queue { member("queueSeconds", queue) }

@@ -16,23 +16,40 @@ extension JSONWriter {
         if let grant = transition.grant { member("fence", grant.fence.rawValue) }
         if let position = view.position { member("position", position) }
         if !view.blockers.isEmpty { member("blockers", view.blockers) }
-        scopeMember(transition.scope)
+        member("scope", transition.scope)
         member("leaseSeconds", transition.lease)
         if let remaining = view.leaseRemaining { member("leaseRemaining", remaining) }
         member("ticketSeconds", transition.request.ticket)
         if let queue = transition.request.queue { member("queueSeconds", queue) }
+        askedMembers(of: transition.request)
+        resultMembers(of: transition)
         member("requestedAt", transition.requestedAt.timestamp)
         if let grant = transition.grant { member("grantedAt", grant.grantedAt) }
         if case .ended(let ending) = transition.phase { member("endedAt", ending.endedAt.timestamp) }
     }
 
-    mutating func scopeMember(_ scope: Scope) {
-        switch scope {
-        case .scene: member("scope", "scene")
-        case .operation: member("scope", "operation")
-        case .controllers(let controllers):
-            array("scope", controllers) { writer, controller in writer.string(controller.description) }
+    /// What it does to the hierarchy, and on what conditions.
+    mutating func askedMembers(of request: TransitionRequest) {
+        if let operation = request.operation { member("operation", operation) }
+        if !request.expectations.isEmpty { member("expect", request.expectations) }
+        if request.onExpiry != .discard { member("onExpiry", request.onExpiry.rawValue) }
+    }
+    /// What it comes to in the hierarchy, as far as that is known.
+    private mutating func resultMembers(of transition: Transition) {
+        let (grant, ending) = (transition.grant, transition.ending)
+        if let grant {
+            if let animation = grant.animation { member("animation", animation) }
+            if let presenter = grant.presenter { member("presenter", presenter) }
+            member("requestedRevision", transition.requestedRevision.rawValue)
+            member("revision", (ending?.change?.revision ?? grant.revision).rawValue)
         }
+        if ending?.isNoop == true { member("noop", true) }
+        if let change = ending?.change {
+            member("inserted", change.inserted)
+            member("removed", change.removed)
+        }
+        let appearance = (grant?.appearance ?? []) + (ending?.appearance ?? [])
+        if !appearance.isEmpty { member("appearance", appearance) }
     }
 
     /// Why it ended as it did, where its outcome does not say.
@@ -49,6 +66,7 @@ extension JSONWriter {
             switch rejection {
             case .expectationFailed(let failure):
                 member("code", Problem.Code.expectationFailed.rawValue)
+                member("detail", failure.text)
                 member("expected", failure.expectation.text)
                 member("actual", failure.actual)
             case .invalidOperation(let refusal):
@@ -59,6 +77,13 @@ extension JSONWriter {
                 member("detail", "The controller <\(controller)> of its scope is not there any more.")
             }
         }
+    }
+}
+
+extension Transition {
+    /// How it ended, once it has.
+    fileprivate var ending: Ending? {
+        if case .ended(let ending) = phase { ending } else { nil }
     }
 }
 

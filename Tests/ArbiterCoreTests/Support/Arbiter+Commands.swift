@@ -74,6 +74,81 @@ extension Arbiter {
         try perform(.leave(#require(waiter, sourceLocation: location)), at: location)
     }
 
+    /// Asks with a request of any kind.
+    mutating func start(
+        _ request: TransitionRequest, at location: SourceLocation = #_sourceLocation
+    ) throws -> Owner {
+        let owner = newOwner()
+        try perform(.start(request, id: owner.id, token: owner.token), at: location)
+        return owner
+    }
+
+    /// Takes a place in line with a request of any kind.
+    mutating func serialize(
+        _ request: TransitionRequest, parked: Bool = false, at location: SourceLocation = #_sourceLocation
+    ) throws -> Owner {
+        var owner = newOwner()
+        owner.waiter = parked ? nextWaiter() : nil
+        let park = owner.waiter.map { Park(waiter: $0, wait: Limits.waitDurations.upperBound) }
+        try perform(.serialize(request, id: owner.id, token: owner.token, park: park), at: location)
+        return owner
+    }
+
+    @discardableResult
+    mutating func declare(
+        _ storyboard: Storyboard, ifMatch revision: UInt64? = nil, at location: SourceLocation = #_sourceLocation
+    ) throws -> Revision {
+        let reply = try perform(
+            .declare(.main, storyboard, ifMatch: revision.map { Revision(rawValue: $0) }), at: location)
+        guard case .declared(let revision) = reply else { throw Unexpected(reply: reply) }
+        return revision
+    }
+
+    /// Declares a hierarchy, as outlined, and nothing else.
+    mutating func declare(_ outline: String, at location: SourceLocation = #_sourceLocation) throws {
+        try declare(Storyboard(hierarchy: .outlined(outline)), at: location)
+    }
+
+    /// A client that shows that it lives.
+    mutating func openSession(
+        client: String? = nil, timeToLive: Duration = Limits.defaultSession,
+        at location: SourceLocation = #_sourceLocation
+    ) throws -> Session {
+        let id = nextID().rawValue
+        let reply = try perform(
+            .openSession(
+                client: client.flatMap { ClientName($0) }, timeToLive: timeToLive, id: SessionID(rawValue: id),
+                token: Token(high: ~id, low: id)), at: location)
+        guard case .session(let view) = reply else { throw Unexpected(reply: reply) }
+        return view.session
+    }
+
+    @discardableResult
+    mutating func ready(
+        _ owner: Owner, client: String, _ session: Session, at location: SourceLocation = #_sourceLocation
+    ) throws -> TransitionView {
+        let client: ClientName = try #require(ClientName(client))
+        return try view(in: perform(.ready(owner.id, client: client, session: session.token), at: location))
+    }
+
+    @discardableResult
+    mutating func progress(
+        _ owner: Owner, _ fraction: Double, velocity: Double? = nil, sequence: UInt64? = nil,
+        at location: SourceLocation = #_sourceLocation
+    ) throws -> Bool {
+        let progress = GestureProgress(fraction: fraction, velocity: velocity, sequence: sequence)
+        let reply = try perform(.progress(owner.id, token: owner.token, progress), at: location)
+        guard case .progress(_, let isApplied) = reply else { throw Unexpected(reply: reply) }
+        return isApplied
+    }
+
+    @discardableResult
+    mutating func release(
+        _ owner: Owner, _ release: GestureRelease = GestureRelease(), at location: SourceLocation = #_sourceLocation
+    ) throws -> TransitionView {
+        try view(in: perform(.release(owner.id, token: owner.token, release), at: location))
+    }
+
     private mutating func newOwner() -> Owner {
         let id = nextID()
         return Owner(id: id, token: Token(high: id.rawValue, low: ~id.rawValue))
@@ -118,6 +193,11 @@ extension Arbiter {
 
     /// All that are remembered, in request order.
     var transitions: [TransitionView] { machine.list(TransitionFilter(limit: .max), at: now) }
+
+    /// The hierarchy of the main scene.
+    var outline: String { (try? machine.storyboard(of: .main))?.0.hierarchy.outline ?? "" }
+
+    var revision: UInt64? { (try? machine.storyboard(of: .main))?.1.rawValue }
 
     func scene(_ name: String) throws -> SceneView {
         try machine.scene(#require(SceneName(name)), at: now)

@@ -38,14 +38,5 @@ extension TransitionView {
         return ending.outcome
     }
 
-    /// What the grant gave, if there was one.
-    var grant: Transition.Grant? {
-        switch transition.phase {
-        case .queued: nil
-        case .running(let grant): grant
-        case .ended(let ending): ending.grant
-        }
-    }
-
-    var fence: Fence? { grant?.fence }
+    var fence: Fence? { transition.grant?.fence }
 }

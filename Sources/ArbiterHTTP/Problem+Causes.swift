@@ -1,0 +1,167 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+
+// What the engine says, as it is told to a client.
+
+extension Problem {
+    init(_ error: EngineError) {
+        switch error {
+        case .refused(let error): self.init(error)
+        case .journalUnavailable(let error):
+            self.init(.journalUnavailable, error.reason, retryAfter: Self.briefly)
+        }
+    }
+
+    init(_ error: ArbiterError) {
+        switch error {
+        case .busy(let busy):
+            self.init(.busy, "\(busy.holderName) is in the way: wait for it with serialize, or drop the event.")
+            self.busy = busy
+        case .unknownTransition(let id):
+            self.init(.unknownTransition, "No transition \(id) is known; if there was one, it ended long ago.")
+        case .operationRefused(let refusal):
+            self.init(Code(refusal.code), refusal.detail)
+        case .expectationFailed(let failure):
+            self.init(.expectationFailed, failure.text, field: "expect")
+            expected = failure.expectation.text
+            actual = failure.actual
+        case .unknownTransitionType(let name):
+            self.init(
+                .unknownTransitionType,
+                "The scene's storyboard has no transition type \(quoted(name.description)): declare it there.",
+                field: "animation.type")
+        case .revisionMismatch(let expected, let actual):
+            self.init(expectedTags: "\"\(expected.rawValue)\"", actual: actual)
+        case .unknownScene(let name):
+            self.init(.unknownScene, "No scene \(name) is known; its first transition makes it, or its storyboard.")
+        case .wrongToken(let id):
+            self.init(.wrongToken, "Only the token from its start or serialize acts on \(id).", field: "token")
+        case .alreadyEnded(let view):
+            self.init(.alreadyEnded, "\(view.transition.id) has ended as \(view.outcomeText).")
+            transition = view
+        case .alreadyDecided(let view):
+            self.init(.alreadyEnded, "\(view.transition.id) was ended as completed before its turn; that stands.")
+            transition = view
+        case .decidedOtherwise(let view):
+            self.init(.alreadyDecided, "The gesture of \(view.transition.id) has been decided; that stands.")
+            transition = view
+        case .notInteractive(let id):
+            self.init(.notInteractive, "\(id) was not asked for as interactive: end it, without a gesture.")
+        case .notRunning(let view):
+            self.init(
+                .notRunning, "\(view.transition.id) is \(view.transition.state.rawValue): wait for it with await.")
+            transition = view
+        case .tooLate(let view):
+            self.init(
+                .tooLate, "\(view.transition.id) does not wait any more: it is \(view.transition.state.rawValue).")
+            transition = view
+        case .unknownSession:
+            self.init(
+                .unauthenticated, "No session has this token; if there was one, it has ended: begin another.",
+                field: HeaderName.session.rawValue)
+        case .notAParticipant(let client):
+            self.init(
+                .forbidden, "The session does not speak for a participant \(quoted(client.description)).",
+                field: "client")
+        case .tooManySessions(let limit):
+            self.init(.tooManySessions, "\(limit) sessions are alive already.", retryAfter: Self.briefly)
+        case .endedWithoutOwner(let view):
+            self.init(.expired, "\(view.transition.id) ended without its owner: \(view.outcomeText).")
+            transition = view
+        case .holdingGrants(let remaining):
+            self.init(remainingHold: remaining)
+        case .keyReused(let key):
+            self.init(
+                .idempotencyKeyReused,
+                "Another request was made with the key \(quoted(key.description)); draw a new one.",
+                field: HeaderName.idempotencyKey.rawValue)
+        case .queueFull(let limit):
+            self.init(.queueFull, "\(limit) tickets wait in this scene already.", retryAfter: Self.briefly)
+        case .tooManyTransitions(let limit):
+            self.init(.tooManyTransitions, "\(limit) transitions are unfinished already.", retryAfter: Self.briefly)
+        case .tooManyScenes(let limit):
+            self.init(.tooManyScenes, "\(limit) scenes are in use, and none is idle.", retryAfter: Self.briefly)
+        }
+    }
+
+    /// Something is unfinished in a scene that is to be another one, or none at all.
+    init(unfinished busy: Busy) {
+        self.init(.busy, "\(busy.holderName) is unfinished in the scene: ask again when it has ended.")
+        self.busy = busy
+    }
+
+    /// A scene does not have any of the revisions that `If-Match` names, or is not there.
+    init(expectedTags: String, actual: Revision?) {
+        let found = actual.map { "the scene has revision \($0.rawValue)" } ?? "there is no such scene"
+        self.init(
+            .revisionMismatch, "If-Match says \(expectedTags), but \(found).", field: HeaderName.ifMatch.rawValue)
+        expected = expectedTags
+        self.actual = actual.map { "\"\($0.rawValue)\"" } ?? "absent"
+    }
+
+    /// Nothing is granted yet.
+    init(remainingHold: Duration) {
+        let seconds = Int(remainingHold.components.seconds) + 1
+        self.init(
+            .recovering,
+            "The machine died; nothing is granted for \(seconds) seconds, until every lease of before is over.",
+            retryAfter: seconds)
+    }
+
+    /// After so many seconds it may be worth another try.
+    static let briefly = 1
+}
+
+extension Problem.Code {
+    init(_ code: OperationRefusal.Code) {
+        switch code {
+        case .unknownController: self = .unknownController
+        case .wrongKind: self = .wrongKind
+        case .alreadyPresenting: self = .alreadyPresenting
+        case .notVisible: self = .notVisible
+        case .alreadyInHierarchy: self = .alreadyInHierarchy
+        case .alreadyOnStack: self = .alreadyOnStack
+        case .cannotPushContainer: self = .cannotPushContainer
+        case .notOnStack: self = .notOnStack
+        case .indexOutOfRange: self = .indexOutOfRange
+        case .notAChild: self = .notAChild
+        case .unknownSegue: self = .unknownSegue
+        case .hierarchyTooLarge: self = .hierarchyTooLarge
+        }
+    }
+}
+
+extension Expectation {
+    /// In a few words.
+    var text: String {
+        switch self {
+        case .controller(let controller, let condition): "\(controller) is \(condition.rawValue)"
+        case .revision(let revision): "revision \(revision.rawValue)"
+        }
+    }
+}
+
+extension FailedExpectation {
+    /// In one sentence.
+    var text: String { "Expected: \(expectation.text); found: \(actual)." }
+}
+
+extension Busy {
+    /// The holder, as a person may know it.
+    fileprivate var holderName: String {
+        let holder = holder.transition
+        return holder.request.client.map { "\($0) (\(holder.id))" } ?? "\(holder.id)"
+    }
+}
+
+extension TransitionView {
+    fileprivate var outcomeText: String {
+        guard case .ended(let ending) = transition.phase else { return transition.state.rawValue }
+        switch ending.outcome {
+        case .completed, .cancelled: return ending.outcome.name
+        case .expired(let reason): return "\(ending.outcome.name) (\(reason.rawValue))"
+        case .superseded(let other): return "\(ending.outcome.name) (by \(other))"
+        case .rejected(let rejection): return "\(ending.outcome.name) (\(rejection.reason))"
+        }
+    }
+}

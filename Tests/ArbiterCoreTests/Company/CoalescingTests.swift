@@ -1,0 +1,100 @@
+import Testing
+
+@testable import ArbiterCore
+
+/// Coalescing: of two tickets that want the same, one is enough.
+struct CoalescingTests {
+    private static func request(
+        _ key: String = "selection", keep: Coalescing.Keep = .latest, scope: Scope? = nil
+    ) throws -> TransitionRequest {
+        TransitionRequest(
+            scope: scope, coalescing: Coalescing(key: try #require(CoalescingKey(key)), keep: keep))
+    }
+
+    @Test func `the latest takes the older one's place in line, which says who took over`() throws {
+        var arbiter = Arbiter()
+        let holder = try arbiter.start()
+        let older = try arbiter.serialize(Self.request(), parked: true)
+        let newer = try arbiter.serialize(Self.request())
+        #expect(arbiter.outcome(of: older) == .superseded(by: newer.id))
+        #expect(arbiter.answer(to: older)?.state == .ended)
+        let behind = try arbiter.serialize()
+        #expect(arbiter.view(of: newer)?.position == 1)
+        #expect(arbiter.view(of: behind)?.position == 2)
+        try arbiter.end(holder)
+        #expect(arbiter.state(of: newer) == .running)
+        #expect(arbiter.state(of: behind) == .queued)
+    }
+
+    @Test func `a place is kept past others that are not in the way`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("split(left[a]|right[b])")
+        let holder = try arbiter.start()
+        let older = try arbiter.serialize(Self.request(scope: .controllers([id("left")])))
+        let other = try arbiter.serialize(TransitionRequest(scope: .controllers([id("right")])))
+        let newer = try arbiter.serialize(Self.request(scope: .controllers([id("left")])))
+        #expect(arbiter.outcome(of: older) == .superseded(by: newer.id))
+        #expect(arbiter.view(of: newer)?.position == 1)
+        #expect(arbiter.view(of: other)?.position == 2)
+        try arbiter.end(holder)
+        let machine = try ArbiterStateMachine(snapshot: arbiter.machine.snapshot())
+        #expect(machine.snapshot() == arbiter.machine.snapshot())
+        #expect(arbiter.state(of: newer) == .running)
+        #expect(arbiter.state(of: other) == .running)
+    }
+
+    @Test func `the first stays, and the newer one ends`() throws {
+        var arbiter = Arbiter()
+        let holder = try arbiter.start()
+        let older = try arbiter.serialize(Self.request())
+        let newer = try arbiter.serialize(Self.request(keep: .first), parked: true)
+        #expect(arbiter.outcome(of: newer) == .superseded(by: older.id))
+        try arbiter.end(holder)
+        #expect(arbiter.state(of: older) == .running)
+    }
+
+    @Test func `never a running one`() throws {
+        var arbiter = Arbiter()
+        let running = try arbiter.serialize(Self.request())
+        let newer = try arbiter.serialize(Self.request())
+        #expect(arbiter.state(of: running) == .running)
+        #expect(arbiter.state(of: newer) == .queued)
+    }
+
+    @Test func `never across another that conflicts and stands between`() throws {
+        var arbiter = Arbiter()
+        let holder = try arbiter.start()
+        let older = try arbiter.serialize(Self.request())
+        _ = try arbiter.serialize(Self.request("other"))
+        let newer = try arbiter.serialize(Self.request())
+        #expect(arbiter.state(of: older) == .queued)
+        #expect(arbiter.state(of: newer) == .queued)
+        let newest = try arbiter.serialize(Self.request())
+        #expect(arbiter.outcome(of: newer) == .superseded(by: newest.id), "those with nothing between are one")
+        try arbiter.end(holder)
+        #expect(arbiter.state(of: older) == .running)
+    }
+
+    @Test func `never one whose owner has been told that it will be carried out`() throws {
+        var arbiter = Arbiter()
+        let holder = try arbiter.start()
+        let older = try arbiter.serialize(Self.request())
+        try arbiter.end(older)
+        let newer = try arbiter.serialize(Self.request())
+        #expect(arbiter.state(of: newer) == .queued)
+        try arbiter.end(holder)
+        #expect(arbiter.outcome(of: older) == .completed)
+        #expect(arbiter.state(of: newer) == .running)
+    }
+
+    @Test(arguments: [Coalescing.Keep.latest, .first])
+    func `a burst leaves one running and one queued`(keep: Coalescing.Keep) throws {
+        var arbiter = Arbiter()
+        for _ in 0..<100 {
+            _ = try arbiter.serialize(Self.request(keep: keep))
+            let summary = try #require(arbiter.machine.scenes().first)
+            #expect(summary.running == 1)
+            #expect(summary.queued <= 1)
+        }
+    }
+}

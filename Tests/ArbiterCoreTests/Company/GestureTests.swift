@@ -1,0 +1,177 @@
+import ArbiterCore
+import Testing
+
+/// Interactive transitions: where the finger is, and what its going decides.
+struct GestureTests {
+    private static let interactive = TransitionRequest(
+        animation: AnimationRequest(duration: .seconds(2), completionSpeed: 2), isInteractive: true)
+
+    private static func request(by policy: GesturePolicy) -> TransitionRequest {
+        var request = interactive
+        request.policy = policy
+        return request
+    }
+
+    private static func gesture(of owner: Owner, in arbiter: Arbiter) -> DecidedGesture? {
+        arbiter.view(of: owner)?.transition.gesture
+    }
+
+    // MARK: Progress
+
+    @Test func `a finger's place is clamped, told, and counts as its owner's word`() throws {
+        var arbiter = Arbiter()
+        let owner = try arbiter.start(Self.interactive)
+        arbiter.advance(by: .seconds(9))
+        #expect(try arbiter.progress(owner, 1.5, velocity: 3))
+        #expect(arbiter.view(of: owner)?.leaseRemaining == Limits.defaultLease)
+        #expect(arbiter.view(of: owner)?.progress == GestureProgress(fraction: 1, velocity: 3))
+        let event = arbiter.events.last
+        #expect(event?.kind == .progress(owner.id, GestureProgress(fraction: 1, velocity: 3)))
+        #expect(event?.number == nil, "what is momentary has no number")
+    }
+
+    @Test func `progress that comes late is ignored, and says so`() throws {
+        var arbiter = Arbiter()
+        let owner = try arbiter.start(Self.interactive)
+        #expect(try arbiter.progress(owner, 0.5, sequence: 7))
+        #expect(try !arbiter.progress(owner, 0.2, sequence: 7))
+        #expect(try !arbiter.progress(owner, 0.2, sequence: 6))
+        #expect(arbiter.view(of: owner)?.progress?.fraction == 0.5)
+        #expect(try arbiter.progress(owner, 0.2, sequence: 8))
+        #expect(arbiter.view(of: owner)?.progress?.fraction == 0.2)
+    }
+
+    @Test func `only what runs and is interactive can be driven`() throws {
+        var arbiter = Arbiter()
+        let plain = try arbiter.start()
+        let ticket = try arbiter.serialize(Self.interactive)
+        #expect(throws: ArbiterError.notInteractive(plain.id)) { try arbiter.progress(plain, 0.5) }
+        #expect(throws: ArbiterError.notInteractive(plain.id)) { try arbiter.release(plain) }
+        #expect(throws: ArbiterError.self) { try arbiter.progress(ticket, 0.5) }
+        #expect(throws: ArbiterError.wrongToken(ticket.id)) { try arbiter.release(ticket.guessing) }
+    }
+
+    // MARK: What decides
+
+    /// SHTransitionBlocks and Silly Transitions finish beyond half, TabBarTransitioning beyond a quarter.
+    @Test(arguments: [
+        (0.5, 0.5, GestureDecision.cancel), (0.5, 0.500001, .finish), (0.25, 0.25, .cancel), (0.25, 0.26, .finish),
+    ])
+    func `a fraction finishes strictly beyond its threshold`(
+        threshold: Double, fraction: Double, decision: GestureDecision
+    ) throws {
+        var arbiter = Arbiter()
+        let dragged = try arbiter.start(Self.request(by: .fraction(threshold: threshold)))
+        try arbiter.progress(dragged, fraction)
+        try arbiter.release(dragged)
+        #expect(Self.gesture(of: dragged, in: arbiter) == DecidedGesture(decision: decision, fraction: fraction))
+        try arbiter.end(dragged, as: decision == .finish ? .completed : .cancelled)
+        let released = try arbiter.start(Self.request(by: .fraction(threshold: threshold)))
+        try arbiter.release(released, GestureRelease(fraction: fraction))
+        #expect(Self.gesture(of: released, in: arbiter)?.decision == decision)
+    }
+
+    @Test(arguments: [(0.0, GestureDecision.cancel), (-1, .cancel), (0.001, .finish)])
+    func `a velocity finishes by its sign, and zero cancels`(velocity: Double, decision: GestureDecision) throws {
+        var arbiter = Arbiter()
+        let owner = try arbiter.start(Self.request(by: .velocity))
+        try arbiter.progress(owner, 0.9, velocity: velocity)
+        try arbiter.release(owner)
+        #expect(Self.gesture(of: owner, in: arbiter)?.decision == decision)
+    }
+
+    @Test func `an explicit decision beats the policy, and a gesture taken away always cancels`() throws {
+        var arbiter = Arbiter()
+        let first = try arbiter.start(Self.interactive)
+        try arbiter.progress(first, 0.1)
+        try arbiter.release(first, GestureRelease(decision: .finish))
+        #expect(Self.gesture(of: first, in: arbiter)?.decision == .finish)
+        try arbiter.end(first)
+        let second = try arbiter.start(Self.interactive)
+        try arbiter.release(second, GestureRelease(decision: .finish, fraction: 1, isCancelled: true))
+        #expect(Self.gesture(of: second, in: arbiter)?.decision == .cancel)
+    }
+
+    @Test func `the rest takes its share of the duration at the completion speed`() throws {
+        var arbiter = Arbiter()
+        let owner = try arbiter.start(Self.interactive)
+        try arbiter.release(owner, GestureRelease(decision: .finish, fraction: 0.75))
+        let gesture = try #require(Self.gesture(of: owner, in: arbiter))
+        let animation = try #require(arbiter.view(of: owner)?.transition.grant?.animation)
+        #expect(gesture.remaining(of: animation) == .milliseconds(250))
+        #expect(DecidedGesture(decision: .cancel, fraction: 0.75).remaining(of: animation) == .milliseconds(750))
+    }
+
+    // MARK: Once
+
+    @Test func `the first decision stands`() throws {
+        var arbiter = Arbiter()
+        let owner = try arbiter.start(Self.interactive)
+        try arbiter.release(owner, GestureRelease(decision: .finish, fraction: 0.3))
+        try arbiter.release(owner, GestureRelease(decision: .finish, fraction: 0.9))
+        #expect(Self.gesture(of: owner, in: arbiter)?.fraction == 0.3)
+        for other in [GestureRelease(decision: .cancel), GestureRelease(isCancelled: true)] {
+            let error = #expect(throws: ArbiterError.self) { try arbiter.release(owner, other) }
+            #expect(error?.decidedOtherwise != nil)
+        }
+        #expect(throws: ArbiterError.self) { try arbiter.progress(owner, 0.1) }
+        let error = #expect(throws: ArbiterError.self) { try arbiter.end(owner, as: .cancelled) }
+        #expect(error?.decidedOtherwise != nil)
+        #expect(arbiter.state(of: owner) == .running, "an end is still needed")
+        #expect(try arbiter.end(owner).outcome == .completed)
+        #expect(throws: ArbiterError.self) { try arbiter.progress(owner, 0.1) }
+    }
+
+    @Test func `a decision outlives the daemon, and where the finger was does not`() throws {
+        var arbiter = Arbiter()
+        let (first, other) = (
+            try arbiter.start(Self.interactive),
+            try arbiter.start(TransitionRequest(scene: try #require(SceneName("other")), isInteractive: true))
+        )
+        try arbiter.progress(other, 0.4)
+        try arbiter.release(first, GestureRelease(decision: .cancel))
+        var machine = try ArbiterStateMachine(snapshot: arbiter.machine.snapshot())
+        machine.recover(at: arbiter.now)
+        #expect(machine.transition(first.id)?.gesture?.decision == .cancel)
+        #expect(try machine.view(of: other.id, at: arbiter.now).progress == nil)
+    }
+
+    // MARK: The short gesture
+
+    @Test func `a cancel before the grant takes the ticket out of the queue`() throws {
+        var arbiter = Arbiter()
+        let holder = try arbiter.start()
+        let ticket = try arbiter.serialize(Self.interactive)
+        #expect(try arbiter.release(ticket, GestureRelease(fraction: 0.4)).outcome == .cancelled)
+        #expect(arbiter.state(of: holder) == .running)
+    }
+
+    @Test func `a finish before the grant is remembered, and the grant says so`() throws {
+        var arbiter = Arbiter()
+        let holder = try arbiter.start()
+        let ticket = try arbiter.serialize(Self.interactive, parked: true)
+        try arbiter.release(ticket, GestureRelease(fraction: 0.8))
+        #expect(arbiter.state(of: ticket) == .queued)
+        #expect(throws: ArbiterError.self) { try arbiter.end(ticket, as: .cancelled) }
+        try arbiter.end(holder)
+        #expect(arbiter.answer(to: ticket)?.state == .running)
+        #expect(arbiter.answer(to: ticket)?.transition.gesture == DecidedGesture(decision: .finish, fraction: 0))
+        try arbiter.end(ticket)
+    }
+
+    @Test func `a cancel cannot undo an end that is remembered`() throws {
+        var arbiter = Arbiter()
+        let holder = try arbiter.start()
+        let ticket = try arbiter.serialize(Self.interactive)
+        try arbiter.end(ticket)
+        #expect(throws: ArbiterError.self) { try arbiter.release(ticket, GestureRelease(decision: .cancel)) }
+        try arbiter.end(holder)
+        #expect(arbiter.outcome(of: ticket) == .completed)
+    }
+}
+
+extension ArbiterError {
+    fileprivate var decidedOtherwise: TransitionView? {
+        if case .decidedOtherwise(let view) = self { view } else { nil }
+    }
+}

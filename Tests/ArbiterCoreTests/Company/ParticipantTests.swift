@@ -1,0 +1,117 @@
+import ArbiterCore
+import Testing
+
+/// Participants: whoever has to be ready before a granted transition runs.
+struct ParticipantTests {
+    private static func request(
+        _ clients: [String], optional: [String] = [], onUnready: UnreadyAction = .proceed
+    ) throws -> TransitionRequest {
+        let participants =
+            try clients.map { Participant(client: try #require(ClientName($0))) }
+            + optional.map { Participant(client: try #require(ClientName($0)), isRequired: false) }
+        return TransitionRequest(participants: participants, onUnready: onUnready)
+    }
+
+    private static func laggards(_ owner: Owner, in arbiter: Arbiter) -> [String]? {
+        arbiter.view(of: owner)?.transition.laggards.map(\.description)
+    }
+
+    @Test func `a transition runs once everyone required is ready, and holds its scope before`() throws {
+        var arbiter = Arbiter()
+        let (a, b) = (try arbiter.openSession(client: "a"), try arbiter.openSession(client: "b"))
+        let owner = try arbiter.start(Self.request(["a", "b"], optional: ["c"]))
+        let waiter = try arbiter.park(on: owner, until: .running)
+        #expect(arbiter.state(of: owner) == .preparing)
+        #expect(arbiter.fence(of: owner) != nil)
+        #expect(throws: ArbiterError.self) { try arbiter.start() }
+        try arbiter.ready(owner, client: "a", a)
+        #expect(try arbiter.ready(owner, client: "a", a).state == .preparing, "ready twice is fine")
+        #expect(arbiter.wakes.isEmpty)
+        #expect(try arbiter.ready(owner, client: "b", b).state == .running)
+        #expect(arbiter.answers[waiter]?.state == .running)
+        #expect(Self.laggards(owner, in: arbiter) == [])
+        #expect(try arbiter.ready(owner, client: "b", b).state == .running, "and so it is afterwards")
+    }
+
+    @Test func `whoever is late is named, and refused`() throws {
+        var arbiter = Arbiter()
+        let (a, b) = (try arbiter.openSession(client: "a"), try arbiter.openSession(client: "b"))
+        let owner = try arbiter.start(Self.request(["a", "b"]))
+        try arbiter.ready(owner, client: "a", a)
+        arbiter.advance(by: Limits.defaultReady)
+        #expect(arbiter.state(of: owner) == .running)
+        #expect(Self.laggards(owner, in: arbiter) == ["b"])
+        let error = #expect(throws: ArbiterError.self) { try arbiter.ready(owner, client: "b", b) }
+        guard case .tooLate? = error else {
+            Issue.record("refused with \(String(describing: error))")
+            return
+        }
+        #expect(Self.laggards(owner, in: arbiter) == ["b"])
+    }
+
+    @Test func `a transition may be given up for whoever is late`() throws {
+        var arbiter = Arbiter()
+        let owner = try arbiter.start(Self.request(["a"], onUnready: .abort))
+        let next = try arbiter.serialize(TransitionRequest())
+        arbiter.advance(by: Limits.defaultReady)
+        #expect(arbiter.outcome(of: owner) == .expired(.participants))
+        #expect(Self.laggards(owner, in: arbiter) == ["a"])
+        #expect(arbiter.state(of: next) == .running)
+    }
+
+    @Test func `a participant whose session ends counts as done`() throws {
+        var arbiter = Arbiter()
+        let (a, b) = (try arbiter.openSession(client: "a"), try arbiter.openSession(client: "b"))
+        let second = try arbiter.openSession(client: "a")
+        let owner = try arbiter.start(Self.request(["a", "b"], onUnready: .abort))
+        try arbiter.ready(owner, client: "b", b)
+        try arbiter.perform(.endSession(a.token))
+        #expect(arbiter.state(of: owner) == .preparing, "it has another session")
+        try arbiter.perform(.endSession(second.token))
+        #expect(arbiter.state(of: owner) == .running)
+        #expect(arbiter.view(of: owner)?.transition.participants.map(\.state) == [.gone, .ready])
+        #expect(Self.laggards(owner, in: arbiter) == [])
+    }
+
+    @Test func `whoever went while the ticket waited is not waited for, unless it came back`() throws {
+        var arbiter = Arbiter()
+        let (a, b) = (try arbiter.openSession(client: "a"), try arbiter.openSession(client: "b"))
+        let holder = try arbiter.start()
+        let owner = try arbiter.serialize(Self.request(["a", "b"]))
+        try arbiter.perform(.endSession(a.token))
+        try arbiter.perform(.endSession(b.token))
+        let again = try arbiter.openSession(client: "b")
+        try arbiter.end(holder)
+        #expect(arbiter.state(of: owner) == .preparing)
+        #expect(arbiter.view(of: owner)?.transition.participants.map(\.state) == [.gone, .waiting])
+        try arbiter.ready(owner, client: "b", again)
+        #expect(arbiter.state(of: owner) == .running)
+    }
+
+    @Test func `only a participant's own session speaks for it, and only in time`() throws {
+        var arbiter = Arbiter()
+        let (a, c) = (try arbiter.openSession(client: "a"), try arbiter.openSession(client: "c"))
+        let holder = try arbiter.start()
+        let owner = try arbiter.serialize(Self.request(["a"]))
+        let early = #expect(throws: ArbiterError.self) { try arbiter.ready(owner, client: "a", a) }
+        guard case .notRunning? = early else {
+            Issue.record("refused with \(String(describing: early))")
+            return
+        }
+        try arbiter.end(holder)
+        #expect(throws: ArbiterError.self) { try arbiter.ready(owner, client: "a", c) }
+        #expect(throws: ArbiterError.self) { try arbiter.ready(owner, client: "c", c) }
+        try arbiter.perform(.endSession(c.token))
+        #expect(throws: ArbiterError.unknownSession) { try arbiter.ready(owner, client: "c", c) }
+        #expect(arbiter.state(of: owner) == .preparing)
+    }
+
+    @Test func `an owner may end what is being prepared`() throws {
+        var arbiter = Arbiter()
+        let first = try arbiter.start(Self.request(["a"]))
+        #expect(try arbiter.end(first, as: .cancelled).outcome == .cancelled)
+        let second = try arbiter.start(Self.request(["a"]))
+        #expect(try arbiter.end(second).outcome == .completed)
+        _ = try arbiter.start()
+    }
+}

@@ -1,0 +1,76 @@
+import Testing
+
+@testable import ArbiterCore
+
+/// Storyboards: what is declared about a scene.
+struct DeclaringTests {
+    @Test func `a declaration is read back as it stands now`() throws {
+        var arbiter = Arbiter()
+        #expect(try arbiter.declare(Storyboard(hierarchy: .outlined("nav[home]"))) == Revision(rawValue: 1))
+        let push = try arbiter.start(
+            TransitionRequest(operation: .push(navigation: id("nav"), controller: .outlined("editor"))))
+        try arbiter.end(push)
+        let (storyboard, revision) = try arbiter.machine.storyboard(of: .main)
+        #expect(storyboard.hierarchy.outline == "nav[home editor]")
+        #expect(revision == Revision(rawValue: 2))
+    }
+
+    @Test func `a declaration may insist on the revision that it replaces`() throws {
+        var arbiter = Arbiter()
+        #expect(throws: ArbiterError.revisionMismatch(expected: Revision(rawValue: 0), actual: nil)) {
+            try arbiter.declare(Storyboard.empty, ifMatch: 0)
+        }
+        try arbiter.declare("home")
+        try arbiter.declare(Storyboard(hierarchy: .outlined("other")), ifMatch: 1)
+        let mismatch = ArbiterError.revisionMismatch(expected: Revision(rawValue: 1), actual: Revision(rawValue: 2))
+        #expect(throws: mismatch) { try arbiter.declare(Storyboard.empty, ifMatch: 1) }
+        #expect(arbiter.outline == "other")
+    }
+
+    @Test func `nothing is declared or deleted while a transition is unfinished`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("home")
+        let holder = try arbiter.start()
+        #expect(throws: ArbiterError.self) { try arbiter.declare("other") }
+        let error = #expect(throws: ArbiterError.self) { try arbiter.perform(.delete(.main)) }
+        #expect(error?.busy?.blockers == [holder.id])
+        try arbiter.end(holder)
+        try arbiter.perform(.delete(.main))
+        #expect(throws: ArbiterError.unknownScene(.main)) { try arbiter.perform(.delete(.main)) }
+    }
+
+    @Test func `a scene that comes back goes on behind every number it ever had`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("home")
+        let last = try #require(arbiter.events.last?.number)
+        try arbiter.perform(.delete(.main))
+        try arbiter.declare("home")
+        #expect(arbiter.revision == 2)
+        #expect(try #require(arbiter.events.last?.number) > last)
+    }
+
+    @Test func `the defaults of a scene hold where a request is silent`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare(
+            Storyboard(
+                hierarchy: .outlined("split(left[a]|right[b])"),
+                defaults: Storyboard.Defaults(lease: .seconds(3), scope: .operation)))
+        let left = try arbiter.start(
+            TransitionRequest(operation: .push(navigation: id("left"), controller: .outlined("c"))))
+        let right = try arbiter.start(
+            TransitionRequest(operation: .push(navigation: id("right"), controller: .outlined("d"))))
+        #expect(arbiter.view(of: left)?.transition.scope == .operation)
+        #expect(arbiter.view(of: right)?.leaseRemaining == .seconds(3))
+        #expect(throws: ArbiterError.self) { try arbiter.start(TransitionRequest()) }
+    }
+
+    @Test func `a declared scene is not forgotten for a new one`() throws {
+        var limits = Limits()
+        limits.scenes = 1
+        var arbiter = Arbiter(limits: limits)
+        try arbiter.declare("home")
+        #expect(throws: ArbiterError.tooManyScenes(limit: 1)) { _ = try arbiter.start(scene: "other") }
+        try arbiter.perform(.delete(.main))
+        _ = try arbiter.start(scene: "other")
+    }
+}
