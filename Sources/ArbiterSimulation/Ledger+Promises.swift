@@ -14,7 +14,7 @@ extension Ledger {
         switch view.transition.phase {
         case .queued:
             fence = nil
-        case .running(let grant):
+        case .preparing(let grant), .running(let grant):
             fence = grant.fence
         case .ended(let ending):
             fence = ending.grant?.fence
@@ -57,7 +57,7 @@ extension Ledger {
             switch transition.phase {
             case .queued:
                 grant = nil
-            case .running(let running):
+            case .preparing(let running), .running(let running):
                 grant = running
             case .ended(let ending):
                 grant = ending.grant

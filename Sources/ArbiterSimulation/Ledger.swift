@@ -96,7 +96,9 @@ struct Ledger {
             if let index = index(of: id), entries[index].isQueued { entries[index].remembered = sequence }
         case .distrust:
             lastFence = Fence(rawValue: lastFence.rawValue + Limits.fenceJump)
-        case .end, .declare, .delete, .expire, .resume, .await, .renew, .leave, .drain, .answer:
+        case .end, .renew, .await, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare,
+            .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .resume,
+            .answer:
             break
         }
     }
@@ -141,7 +143,7 @@ struct Ledger {
                 guard entry.isQueued, queued.completesAtGrant == (entry.remembered != nil) else {
                     throw Broken(.life, "\(entry.id) is queued again")
                 }
-            case .running(let grant):
+            case .preparing(let grant), .running(let grant):
                 guard entry.isUnfinished, entry.grant.map({ $0.fence == grant.fence }) ?? true else {
                     throw Broken(.life, "\(entry.id) runs again, or with another fence")
                 }

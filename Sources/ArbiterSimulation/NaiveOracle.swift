@@ -37,7 +37,8 @@ struct NaiveOracle {
             isHoldingGrants = isHoldingGrants || holdsGrants
         case .resume:
             isHoldingGrants = false
-        case .await, .renew, .declare, .delete, .leave, .drain, .answer:
+        case .await, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare, .delete,
+            .leave, .attach, .detach, .drain, .decide, .markReady, .settle, .closeSession, .answer:
             break
         }
         if !isHoldingGrants { grant() }

@@ -33,7 +33,7 @@ extension Simulation {
         case .expired(.abandoned): statistics.count(.expiredAbandoned)
         case .expired(.unclaimed): statistics.count(.expiredUnclaimed)
         case .expired(.queueTimeout): statistics.count(.expiredQueueTimeout)
-        case .rejected: break
+        case .expired(.sessionLost), .expired(.participants), .rejected, .superseded: break
         }
     }
 
@@ -47,7 +47,10 @@ extension Simulation {
             case .start, .serialize: statistics.count(.repeatedRequests)
             case .end(let id, _, .completed):
                 if isDurable, oracle.contains(id) { statistics.count(.rememberedEnds) }
-            case .end, .await, .renew, .declare, .delete, .leave, .drain, .expire, .distrust, .resume, .answer: break
+            case .end, .await, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare,
+                .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession,
+                .distrust, .resume, .answer:
+                break
             }
             return
         case .busy: statistics.count(.busy)

@@ -70,12 +70,12 @@ extension Simulation {
         _ command: Command, _ outcome: Outcome, for request: Request?
     ) throws(Broken) -> Verdict {
         let verdict = Verdict(outcome.reply, to: command)
-        if outcome.isDurable {
+        if let record = outcome.record {
             // The fault: applied and answered, but never written down.
             let isForgotten = if configuration.fault == .forgottenEnd, case .end = command { true } else { false }
-            if !isForgotten || !chance.isOnce(in: 20) { journal.append(command, at: moment) }
-            oracle.apply(command)
-            ledger.note(command, at: moment, sequence: journal.last)
+            if !isForgotten || !chance.isOnce(in: 20) { journal.append(record, at: moment) }
+            oracle.apply(record)
+            ledger.note(record, at: moment, sequence: journal.last)
             statistics.count(.records)
         }
         note(.applied(command, verdict, isDurable: outcome.isDurable, sequence: journal.last))
@@ -122,7 +122,7 @@ extension Simulation {
                 Parked(
                     waiter: park.waiter, request: request, transition: target.id, milestone: target.milestone,
                     until: now.advanced(by: park.wait)))
-        case .success(.declared), .success(.done), .failure:
+        case .success(.progress), .success(.session), .success(.declared), .success(.done), .failure:
             var unknown: TransitionID?
             if case .failure(.unknownTransition(let id)) = reply { unknown = id }
             withheld.append(
@@ -136,7 +136,9 @@ extension Simulation {
             (id, milestone)
         case .serialize(let request, let id, _, _):
             (request.idempotencyKey.flatMap { ledger.entry(for: $0, at: now)?.id } ?? id, .granted)
-        case .start, .end, .renew, .declare, .delete, .leave, .drain, .expire, .distrust, .resume, .answer:
+        case .start, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare,
+            .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
+            .resume, .answer:
             nil
         }
     }

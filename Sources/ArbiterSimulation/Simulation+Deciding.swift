@@ -53,6 +53,7 @@ extension Simulation {
             let isFair =
                 switch reason {
                 case .lease, .unclaimed: !entry.isQueued
+                case .sessionLost, .participants: false
                 case .abandoned: entry.isQueued && entry.remembered == nil && !isOwnerParked
                 case .queueTimeout:
                     entry.isQueued
@@ -65,7 +66,10 @@ extension Simulation {
             }
         case .resume:
             guard oracle.isHoldingGrants else { throw Broken(.decision, "grants are resumed that were not held") }
-        case .start, .serialize, .await, .end, .renew, .declare, .delete, .leave, .drain, .distrust:
+        case .start, .serialize, .await, .end, .renew, .progress, .release, .ready, .openSession, .renewSession,
+            .endSession, .declare, .delete, .leave, .attach, .detach, .drain, .decide, .markReady, .settle,
+            .closeSession,
+            .distrust:
             throw Broken(.decision, "the arbiter decided \(decision)")
         }
     }

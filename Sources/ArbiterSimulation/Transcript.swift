@@ -78,6 +78,7 @@ extension TransitionState {
         switch self {
         case .queued: 0
         case .running: 1
+        case .preparing: 3
         case .ended: 2
         }
     }
@@ -99,6 +100,18 @@ extension Command {
         case .resume: 11
         case .answer(let waiter): waiter.rawValue &+ 12
         case .declare(let scene, _, _), .delete(let scene): UInt64(scene.description.utf8.count) &+ 13
+        case .progress(let id, _, _): id.rawValue &+ 14
+        case .release(let id, _, _): id.rawValue &+ 15
+        case .ready(let id, _, _): id.rawValue &+ 16
+        case .decide(let id, _): id.rawValue &+ 17
+        case .markReady(let id, _): id.rawValue &+ 18
+        case .settle(let id): id.rawValue &+ 19
+        case .openSession(_, _, let id, _): id.rawValue &+ 20
+        case .renewSession(let token): token.low &+ 21
+        case .endSession(let token): token.low &+ 22
+        case .attach(let token): token.low &+ 23
+        case .detach(let id): id.rawValue &+ 24
+        case .closeSession(let id, _): id.rawValue &+ 25
         }
     }
 }

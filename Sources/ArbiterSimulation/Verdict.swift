@@ -26,7 +26,7 @@ enum Verdict: Hashable {
         case .success(.transition(let view)):
             self = view.transition.id == command.newID ? .new : .known(view.transition.id)
         case .success(.parked): self = .parked
-        case .success(.done), .success(.declared): self = .done
+        case .success(.done), .success(.declared), .success(.progress), .success(.session): self = .done
         case .failure(let error):
             switch error {
             case .busy: self = .busy
@@ -40,7 +40,9 @@ enum Verdict: Hashable {
             case .queueFull: self = .queueFull
             case .tooManyTransitions: self = .tooManyTransitions
             case .tooManyScenes: self = .tooManyScenes
-            case .operationRefused, .expectationFailed, .unknownTransitionType, .revisionMismatch: self = .impossible
+            case .operationRefused, .expectationFailed, .unknownTransitionType, .revisionMismatch, .decidedOtherwise,
+                .notInteractive, .notRunning, .tooLate, .unknownSession, .notAParticipant, .tooManySessions:
+                self = .impossible
             }
         }
     }
@@ -72,14 +74,20 @@ extension Command {
     var newID: TransitionID? {
         switch self {
         case .start(_, let id, _), .serialize(_, let id, _, _): id
-        case .await, .end, .renew, .declare, .delete, .leave, .drain, .expire, .distrust, .resume, .answer: nil
+        case .await, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare,
+            .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
+            .resume, .answer:
+            nil
         }
     }
 
     var park: Park? {
         switch self {
         case .serialize(_, _, _, let park), .await(_, _, _, let park): park
-        case .start, .end, .renew, .declare, .delete, .leave, .drain, .expire, .distrust, .resume, .answer: nil
+        case .start, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare,
+            .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
+            .resume, .answer:
+            nil
         }
     }
 }
@@ -105,11 +113,13 @@ struct Expectation {
             owned(id, token: token) { entry in
                 switch entry.ending?.outcome {
                 case nil: .known(id)
-                case .expired, .rejected: .endedWithoutOwner
+                case .expired, .rejected, .superseded: .endedWithoutOwner
                 case .completed, .cancelled: .alreadyEnded
                 }
             }
-        case .declare, .delete, .leave, .drain, .expire, .distrust, .resume, .answer: .done
+        case .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare, .delete, .leave, .attach,
+            .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust, .resume, .answer:
+            .done
         }
     }
 
@@ -154,7 +164,7 @@ struct Expectation {
 
     private func end(_ entry: Ledger.Entry, _ outcome: EndOutcome) -> Verdict {
         switch (entry.ending?.outcome, outcome) {
-        case (.expired, _), (.rejected, _): .endedWithoutOwner
+        case (.expired, _), (.rejected, _), (.superseded, _): .endedWithoutOwner
         case (.completed, .cancelled), (.cancelled, .completed): .alreadyEnded
         case (nil, .cancelled): entry.isQueued && entry.remembered != nil ? .alreadyDecided : .known(entry.id)
         case (nil, .completed), (.completed, .completed), (.cancelled, .cancelled): .known(entry.id)
