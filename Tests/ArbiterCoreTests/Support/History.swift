@@ -38,5 +38,8 @@ extension TransitionView {
         return ending.outcome
     }
 
-    var fence: Fence? { transition.grant?.fence }
+    /// What the grant gave, if there was one.
+    var grant: Transition.Grant? { transition.grant }
+
+    var fence: Fence? { grant?.fence }
 }

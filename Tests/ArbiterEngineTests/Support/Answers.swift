@@ -47,13 +47,7 @@ extension TransitionView {
     var token: Token { transition.token }
     var state: TransitionState { transition.state }
 
-    var fence: UInt64? {
-        switch transition.phase {
-        case .queued: nil
-        case .running(let grant): grant.fence.rawValue
-        case .ended(let ending): ending.grant?.fence.rawValue
-        }
-    }
+    var fence: UInt64? { transition.grant?.fence.rawValue }
 
     var outcome: TransitionOutcome? {
         if case .ended(let ending) = transition.phase { ending.outcome } else { nil }

@@ -39,7 +39,7 @@ struct EventEndpointsTests {
         let exchange = follow(headers: [.requestID: "r-1"])
         let answer = try exchange.answer()
         #expect(answer.status == 200)
-        #expect(answer.response.contentType.rawValue == "text/event-stream")
+        #expect(answer.response.contentType?.rawValue == "text/event-stream")
         #expect(answer.headers("X-Request-Id") == ["r-1"])
         #expect(exchange.reservations == 1)
         #expect(try events(exchange) == [])
