@@ -11,7 +11,7 @@ struct RoutingTests {
 
     @Test(arguments: [
         "/", "", "/transition", "/transitions/", "/transitions/start/", "//transitions", "/transitions//", "/scenes/",
-        "/scenes/main/", "/scenes/main/nothing", "/Transitions", "/livez/", "/openapi", "/openapi.yml", "*",
+        "/scenes/main/", "/scenes/main/nothing", "/scenes/main/storyboard/", "/Transitions", "/livez/", "/openapi", "/openapi.yml", "*",
         "/transitions%2Fstart", "/scenes/%", "/scenes/%f", "/scenes/%ff", "/transitions/%zz",
     ])
     func `there is nothing where there is nothing`(path: String) throws {
@@ -26,7 +26,8 @@ struct RoutingTests {
         ("/transitions/start", ["POST"]), ("/transitions/serialize", ["POST"]), ("/transitions/end", ["POST"]),
         ("/transitions/renew", ["POST"]), ("/transitions/await", ["GET", "HEAD", "POST"]),
         ("/transitions", ["GET", "HEAD"]), ("/transitions/t-0000000000001", ["GET", "HEAD"]),
-        ("/scenes", ["GET", "HEAD"]), ("/scenes/main", ["GET", "HEAD"]), ("/livez", ["GET", "HEAD"]),
+        ("/scenes", ["GET", "HEAD"]), ("/scenes/main", ["DELETE", "GET", "HEAD"]),
+        ("/scenes/main/storyboard", ["GET", "HEAD", "PUT"]), ("/livez", ["GET", "HEAD"]),
         ("/readyz", ["GET", "HEAD"]), ("/openapi.yaml", ["GET", "HEAD"]), ("/openapi.json", ["GET", "HEAD"]),
     ])
     func `a method that a path does not know is refused with those it does`(path: String, allowed: [String]) throws {

@@ -12,8 +12,8 @@ struct ConditionsJSONTests {
         arguments: [
             (#""scene""#, .scene), (#""operation""#, .operation), (#"["a"]"#, .controllers([a])),
             (#"["a","b"]"#, .controllers([a, b])),
-        ] as [(String, AskedScope)])
-    func `a scope comes back as it was`(json: String, scope: AskedScope) throws {
+        ] as [(String, Scope)])
+    func `a scope comes back as it was`(json: String, scope: Scope) throws {
         #expect(try read(json) { field, reader throws(Problem) in try reader.scope(field) } == scope)
         #expect(written { $0.member($1, scope) } == json)
     }
