@@ -1,10 +1,10 @@
-import ArbiterCore
 import ArbiterEngine
 import Foundation
 import Logging
 import Testing
 import Yams
 
+@testable import ArbiterCore
 @testable import ArbiterHTTP
 
 /// openapi.yaml, held to the code that it describes.

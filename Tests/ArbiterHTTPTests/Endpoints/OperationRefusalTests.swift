@@ -1,3 +1,4 @@
+import ArbiterTestKit
 import Testing
 
 @testable import ArbiterHTTP
@@ -81,7 +82,7 @@ struct OperationRefusalTests {
 
     @Test(arguments: [
         (#"{"controller": "settings", "is": "visible"}"#, "settings is visible", "not visible"),
-        (#"{"controller": "x", "is": "exists"}"#, "x is exists", "absent"),
+        (#"{"controller": "x", "is": "exists"}"#, "x exists", "absent"),
         (#"[{"controller": "list", "is": "top"}, {"revision": 41}]"#, "revision 41", "revision 1"),
         (#"{"revision": 9223372036854775807}"#, "revision 9223372036854775807", "revision 1"),
     ])

@@ -11,7 +11,8 @@ struct RoutingTests {
 
     @Test(arguments: [
         "/", "", "/transition", "/transitions/", "/transitions/start/", "//transitions", "/transitions//", "/scenes/",
-        "/scenes/main/", "/scenes/main/nothing", "/scenes/main/storyboard/", "/Transitions", "/livez/", "/openapi", "/openapi.yml", "*",
+        "/scenes/main/", "/scenes/main/nothing", "/scenes/main/storyboard/", "/Transitions", "/livez/", "/openapi",
+        "/openapi.yml", "*",
         "/transitions%2Fstart", "/scenes/%", "/scenes/%f", "/scenes/%ff", "/transitions/%zz",
     ])
     func `there is nothing where there is nothing`(path: String) throws {

@@ -78,7 +78,8 @@ struct StoryboardEndpointsTests {
         Refusal(#"{"roots": "a"}"#, .unknownField, "roots"), Refusal(#"{"root": 1}"#, .invalidField, "root"),
         Refusal(#"{"root": {"id": "n", "kind": "navigation", "children": ["a", "a"]}}"#, .invalidField, "root"),
         Refusal(#"{"root": {"kind": "view"}}"#, .missingField, "root.id"),
-        Refusal(#"{"root": {"id": "t", "kind": "tabs", "children": ["a"], "selected": 1}}"#, .invalidField, "root.selected"),
+        Refusal(
+            #"{"root": {"id": "t", "kind": "tabs", "children": ["a"], "selected": 1}}"#, .invalidField, "root.selected"),
         Refusal(#"{"defaults": {"leaseSeconds": 0}}"#, .invalidField, "defaults.leaseSeconds"),
         Refusal(#"{"transitionTypes": [{"name": "x"}, {"name": "x"}]}"#, .invalidField, "transitionTypes[1].name"),
     ])
