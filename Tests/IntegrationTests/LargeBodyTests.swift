@@ -61,23 +61,30 @@ extension Integration {
         @Test func `so many large bodies are received at once, and not one more`() throws {
             let body = storyboard(100_000)
             let cut = body.index(body.startIndex, offsetBy: 70_000)
-            let senders = try (0..<16).map { number in
-                let sender = try daemon.connect()
-                let head = "PUT /scenes/s\(number)/storyboard HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
-                try sender.send((head + body[..<cut]).utf8)
-                return sender
-            }
+            var senders: [WireClient] = []
             func declare() throws -> WireResponse {
                 try client.request("PUT", "/scenes/main/storyboard", body: body)
             }
-            #expect(try eventually { try declare().status == 503 })
-            let refused = try declare()
-            #expect(refused["code"] == "too-many-connections")
-            #expect(refused.header("Retry-After") == "1")
-            for sender in senders {
-                try sender.send(body[cut...].utf8)
-                #expect(try sender.receive().status == 200)
+            // Some of those that send may come while a declaration has the last place, and be sent away later.
+            let isRefused = try eventually {
+                let sender = try daemon.connect()
+                let path = "/scenes/s\(senders.count)/storyboard"
+                try sender.send("PUT \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n".utf8)
+                try sender.send(body[..<cut].utf8)
+                senders.append(sender)
+                let refused = try declare()
+                guard refused.status == 503 else { return false }
+                #expect(refused["code"] == "too-many-connections")
+                #expect(refused.header("Retry-After") == "1")
+                return true
             }
+            #expect(isRefused)
+            let statuses = try senders.map { sender in
+                try sender.send(body[cut...].utf8)
+                return try sender.receive().status
+            }
+            // The last place may have been that of the declaration before, which was just over.
+            #expect(15...16 ~= statuses.count { $0 == 200 })
             #expect(try eventually { try declare().status == 200 })
         }
     }
