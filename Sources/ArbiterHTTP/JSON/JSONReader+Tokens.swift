@@ -98,6 +98,10 @@ extension JSONReader {
     mutating func number() throws(Problem) -> Double {
         let start = index
         try skipNumber()
+        // Most are small whole ones, which need no search for the nearest.
+        if index - start <= 15, bytes[start..<index].allSatisfy(\.isDigit) {
+            return Double(bytes[start..<index].reduce(0) { $0 * 10 + Int($1 & 15) })
+        }
         guard let number = Double(String(decoding: bytes[start..<index], as: UTF8.self)) else {
             throw malformed("not a number")
         }
