@@ -17,10 +17,10 @@ struct IfMatch: Hashable, Sendable {
     /// - Throws: `invalid-field` if it is neither `*` nor a list of entity tags.
     init(_ text: String) throws(Problem) {
         self.text = text
-        if text.utf8.elementsEqual("*".utf8) {
+        var reader = EntityTagReader(text)
+        if reader.isStar {
             wanted = .any
         } else {
-            var reader = EntityTagReader(text)
             guard let revisions = reader.revisions() else {
                 throw Problem(
                     .invalidField, "If-Match must be * or a list of entity tags, such as \"41\", \"42\".",
@@ -52,6 +52,11 @@ private struct EntityTagReader {
 
     init(_ text: String) {
         rest = text[...].utf8
+    }
+
+    /// Whether the text is `*` and nothing else.
+    var isStar: Bool {
+        rest.lazy.filter { !Self.isSpace($0) }.elementsEqual("*".utf8)
     }
 
     /// - Returns: `nil` if the text is no list of entity tags with at least one in it.

@@ -135,6 +135,7 @@ extension Expectation {
     /// In a few words.
     var text: String {
         switch self {
+        case .controller(let controller, .exists): "\(controller) exists"
         case .controller(let controller, let condition): "\(controller) is \(condition.rawValue)"
         case .revision(let revision): "revision \(revision.rawValue)"
         }

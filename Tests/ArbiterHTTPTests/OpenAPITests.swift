@@ -1,10 +1,10 @@
-import ArbiterCore
 import ArbiterEngine
 import Foundation
 import Logging
 import Testing
 import Yams
 
+@testable import ArbiterCore
 @testable import ArbiterHTTP
 
 /// openapi.yaml, held to the code that it describes.
@@ -86,8 +86,47 @@ struct OpenAPITests {
         #expect(schema("TransitionState")["enum"]?.strings == TransitionState.allCases.map(\.rawValue))
         #expect(schema("Milestone")["enum"]?.strings == Milestone.allCases.map(\.rawValue))
         #expect(schema("EndOutcome")["enum"]?.strings == EndOutcome.allCases.map(\.rawValue))
-        let ended = schema("EndedTransition")["allOf"]?[1]?["properties"]
-        #expect(ended?["reason"]?["enum"]?.strings == ExpiryReason.allCases.map(\.rawValue))
+        #expect(schema("ExpiryAction")["enum"]?.strings == ExpiryAction.allCases.map(\.rawValue))
+        #expect(schema("Condition")["enum"]?.strings == ArbiterCore.Expectation.Condition.allCases.map(\.rawValue))
+        #expect(schema("AnimationCurve")["enum"]?.strings == AnimationCurve.allCases.map(\.rawValue))
+        #expect(schema("AnimationDirection")["enum"]?.strings == AnimationDirection.allCases.map(\.rawValue))
+        let appearance = schema("AppearanceEvent")["properties"]?["event"]?["enum"]
+        #expect(appearance?.strings == AppearanceEvent.Change.allCases.map(\.rawValue))
+    }
+
+    @Test func `every word of a hierarchy that is described is one that is understood, and no other`() throws {
+        #expect(schema("ControllerKind")["enum"]?.strings == ControllerKind.allCases.map(\.rawValue))
+        #expect(schema("PresentationStyle")["enum"]?.strings == PresentationStyle.allCases.map(\.rawValue))
+        #expect(schema("Segue")["properties"]?["kind"]?["enum"]?.strings == Segue.Kind.allCases.map(\.rawValue))
+        let scopes = Storyboard.DefaultScope.allCases.map(\.rawValue)
+        #expect(schema("Defaults")["properties"]?["scope"]?["enum"]?.strings == scopes)
+        #expect(schema("Scope")["oneOf"]?[0]?["enum"]?.strings == scopes)
+        let operations = try #require(schema("Operation")["discriminator"]?["mapping"]?.members)
+        #expect(operations.map(\.0) == OperationType.allCases.map(\.rawValue))
+        for (type, reference) in operations {
+            #expect(resolved(["$ref": reference])["properties"]?["type"]?["const"]?.string == type)
+        }
+        let kinds = ["ViewNode", "NavigationNode", "TabsNode", "SplitNode"].map { name in
+            schema(name)["properties"]?["kind"]?["const"]?.string
+        }
+        #expect(kinds == ControllerKind.allCases.map(\.rawValue))
+    }
+
+    @Test func `every reason and code of an end is described, and no other`() throws {
+        let ended = try #require(schema("EndedTransition")["allOf"]?[2]?["properties"])
+        let refusal = OperationRefusal(code: .notOnStack, detail: "")
+        let failure = FailedExpectation(expectation: .revision(Revision(rawValue: 0)), actual: "")
+        let controller = try #require(ControllerID("a"))
+        let rejections: [Rejection] = [
+            .expectationFailed(failure), .invalidOperation(refusal), .scopeGone(controller),
+        ]
+        #expect(ended["reason"]?["enum"]?.strings == ExpiryReason.allCases.map(\.rawValue) + rejections.map(\.reason))
+        let codes = [Problem.Code.expectationFailed.rawValue] + OperationRefusal.Code.allCases.map(\.rawValue)
+        #expect(ended["code"]?["enum"]?.strings == codes)
+        let outcomes: [TransitionOutcome] = [
+            .completed, .cancelled, .expired(.lease), .rejected(.invalidOperation(refusal)),
+        ]
+        #expect(ended["outcome"]?["enum"]?.strings == outcomes.map(\.name))
     }
 
     @Test(arguments: [
@@ -95,6 +134,7 @@ struct OpenAPITests {
         ("TicketSeconds", Limits.ticketDurations),
         ("QueueSeconds", Limits.queueDurations),
         ("WaitSeconds", Limits.waitDurations),
+        ("AnimationSeconds", Limits.animationDurations),
     ])
     func `the limits of durations are described as they are`(name: String, range: ClosedRange<Duration>) throws {
         let described = schema(name)
@@ -108,11 +148,47 @@ struct OpenAPITests {
         #expect(properties["leaseSeconds"]?["default"]?.seconds == Limits.defaultLease)
         #expect(properties["ticketSeconds"]?["default"]?.seconds == Limits.defaultTicket)
         #expect(schema("AwaitRequest")["properties"]?["wait"]?["default"]?.seconds == Limits.defaultAwait)
+        let defaults = try #require(schema("Defaults")["properties"])
+        #expect(defaults["duration"]?["default"]?.seconds == Limits.defaultAnimation)
+        #expect(defaults["leaseSeconds"]?["default"]?.seconds == Limits.defaultLease)
     }
 
     @Test func `the limits of names are described as they are`() {
         #expect(schema("SceneName")["maxLength"]?.int == Limits.sceneNameBytes)
         #expect(schema("ClientName")["maxLength"]?.int == Limits.clientNameBytes)
+        #expect(schema("ControllerID")["maxLength"]?.int == Limits.controllerIDBytes)
+        #expect(schema("TransitionTypeName")["maxLength"]?.int == Limits.transitionTypeBytes)
+        #expect(schema("SegueIdentifier")["maxLength"]?.int == Limits.segueIdentifierBytes)
+    }
+
+    @Test func `the limits of lists are described as they are`() {
+        #expect(schema("Scope")["oneOf"]?[1]?["maxItems"]?.int == Limits.scopeControllers)
+        #expect(schema("Expectations")["oneOf"]?[1]?["maxItems"]?.int == Limits.expectations)
+        let record = schema("TransitionRecord")["properties"]
+        #expect(record?["expect"]?["maxItems"]?.int == Limits.expectations)
+        let storyboard = schema("Storyboard")["properties"]
+        #expect(storyboard?["segues"]?["maxItems"]?.int == Limits.segues)
+        #expect(storyboard?["transitionTypes"]?["maxItems"]?.int == Limits.transitionTypes)
+        for name in ["NavigationNode", "TabsNode"] {
+            #expect(schema(name)["properties"]?["children"]?["maxItems"]?.int == Limits.controllers)
+        }
+        let stack = schema("SetStackOperation")["properties"]?["controllers"]
+        #expect(stack?["maxItems"]?.int == Limits.controllers)
+        #expect(schema("TabsNode")["properties"]?["selected"]?["maximum"]?.int == Limits.controllers - 1)
+    }
+
+    @Test func `the limits that stand in a text are those that there are`() {
+        #expect(schema("CompletionSpeed")["maximum"]?.float == Limits.completionSpeed)
+        #expect(text.contains("of \(grouped(Limits.userInfoBytes)) bytes and 64 levels at most"))
+        #expect(text.contains("a body may have \(grouped(ServerLimits.bodyBytes)) bytes"))
+        #expect(text.contains("a storyboard may have \(grouped(ServerLimits.storyboardBytes)) bytes"))
+        let closing = ServerLimits.storyboardBytes + ServerLimits.discardedBytes
+        #expect(text.contains("Of more than \(grouped(closing)) that come in chunks"))
+        #expect(text.contains("more than \(ServerLimits.largeBodies) send bodies of more than 64 KiB"))
+    }
+
+    private func grouped(_ number: Int) -> String {
+        number.formatted(.number.locale(Locale(identifier: "en_US")))
     }
 
     // MARK: The document as it is served

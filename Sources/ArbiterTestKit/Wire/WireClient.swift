@@ -95,8 +95,8 @@ extension WireClient {
     package func receive(within limit: Duration = patience, hasBody: Bool = true) throws(WireError) -> WireResponse {
         let deadline = Deadline(after: limit)
         let head = try receiveHead(by: deadline)
-        // An interim response such as 100 has no body.
-        guard hasBody, head.status >= 200 else { return head }
+        // An interim response such as 100 has no body, and neither has 204.
+        guard hasBody, head.status >= 200, head.status != 204 else { return head }
         var body: [UInt8] = []
         if let length = head.header("Content-Length").flatMap(Int.init) {
             body = try take(length, by: deadline)

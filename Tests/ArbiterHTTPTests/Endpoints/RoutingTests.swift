@@ -11,7 +11,8 @@ struct RoutingTests {
 
     @Test(arguments: [
         "/", "", "/transition", "/transitions/", "/transitions/start/", "//transitions", "/transitions//", "/scenes/",
-        "/scenes/main/", "/scenes/main/nothing", "/scenes/main/events/", "/Transitions", "/livez/", "/openapi",
+        "/scenes/main/", "/scenes/main/nothing", "/scenes/main/events/", "/scenes/main/storyboard/", "/Transitions",
+        "/livez/", "/openapi",
         "/openapi.yml", "*",
         "/transitions%2Fstart", "/scenes/%", "/scenes/%f", "/scenes/%ff", "/transitions/%zz",
     ])
@@ -27,7 +28,8 @@ struct RoutingTests {
         ("/transitions/start", ["POST"]), ("/transitions/serialize", ["POST"]), ("/transitions/end", ["POST"]),
         ("/transitions/renew", ["POST"]), ("/transitions/await", ["GET", "HEAD", "POST"]),
         ("/transitions", ["GET", "HEAD"]), ("/transitions/t-0000000000001", ["GET", "HEAD"]),
-        ("/scenes", ["GET", "HEAD"]), ("/scenes/main", ["GET", "HEAD"]), ("/scenes/main/events", ["GET", "HEAD"]),
+        ("/scenes", ["GET", "HEAD"]), ("/scenes/main", ["DELETE", "GET", "HEAD"]),
+        ("/scenes/main/storyboard", ["GET", "HEAD", "PUT"]), ("/scenes/main/events", ["GET", "HEAD"]),
         ("/livez", ["GET", "HEAD"]),
         ("/readyz", ["GET", "HEAD"]), ("/openapi.yaml", ["GET", "HEAD"]), ("/openapi.json", ["GET", "HEAD"]),
     ])

@@ -20,8 +20,8 @@ struct SceneAndHealthTests {
         #expect(
             answer.body == [
                 "scenes": [
-                    ["name": "main", "runningCount": 1, "queuedCount": 2],
-                    ["name": "tv", "runningCount": 1, "queuedCount": 0],
+                    ["name": "main", "revision": 0, "runningCount": 1, "queuedCount": 2],
+                    ["name": "tv", "revision": 0, "runningCount": 1, "queuedCount": 0],
                 ]
             ])
     }

@@ -9,7 +9,7 @@ struct StrictFieldsTests {
     private static let tooLong = String(repeating: "x", count: 129)
 
     static let asked: [Refusal] =
-        ["scene", "client", "scope"].flatMap { Refusal.values(notStrings, for: $0) }
+        ["scene", "client"].flatMap { Refusal.values(notStrings, for: $0) }
         + ["leaseSeconds", "ticketSeconds", "queueSeconds"].flatMap { Refusal.values(notNumbers, for: $0) }
         + [("leaseSeconds", "300.001"), ("ticketSeconds", "3600.001")].flatMap { field, tooLong in
             Refusal.values(
@@ -24,7 +24,8 @@ struct StrictFieldsTests {
             [#""""#, #""a b""#, #""a/b""#, #""ä""#, #""main\n""#, #""\u0000""#, "\"\(tooLong.prefix(65))\""],
             for: "scene")
         + Refusal.values([#""""#, #""a\nb""#, #""\u0000""#, #""\u007f""#, "\"\(tooLong)\""], for: "client")
-        + Refusal.values([#""""#, #""Scene""#, #""operation""#, #""scene ""#], for: "scope")
+        + Refusal.values(
+            [#""""#, #""Scene""#, #""operation""#, #""scene ""#, "1", "true", "null", "{}", "[]"], for: "scope")
         + [
             Refusal(#"{"sceen": "main"}"#, .unknownField, "sceen"),
             Refusal(#"{"Scene": "main"}"#, .unknownField, "Scene"),

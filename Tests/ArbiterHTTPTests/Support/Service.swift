@@ -80,6 +80,31 @@ struct Service {
     @discardableResult
     func serialized(_ body: String = "") throws -> Owned { try Owned(try ask("POST", "/transitions/serialize", body)) }
 
+    /// Ends a transition as completed.
+    @discardableResult
+    func ended(_ transition: Owned) throws -> Answer {
+        try ask("POST", "/transitions/end", transition.acting())
+    }
+
+    /// Declares the main scene.
+    @discardableResult
+    func declared(_ storyboard: String = Service.storyboard, headers: [HeaderName: String] = [:]) throws -> Answer {
+        try ask("PUT", "/scenes/main/storyboard", storyboard, headers: headers)
+    }
+
+    /// Tabs with a stack on which a list stands, and a way from there to an editor.
+    static let storyboard = """
+        {"root": {"id": "tabs", "kind": "tabs", "children": [
+            {"id": "nav", "kind": "navigation", "children": ["list"]},
+            {"id": "more", "kind": "navigation", "children": ["settings"]}]},
+         "segues": [{"identifier": "edit", "source": "list", "kind": "show", "destination": "editor"}],
+         "transitionTypes": [{"name": "star", "duration": 1, "curve": "linear"}],
+         "defaults": {"duration": 0.25}}
+        """
+
+    /// The tree of the main scene, as it is now.
+    func hierarchy() throws -> JSON? { try ask("GET", "/scenes/main").body["hierarchy"] }
+
     /// Every transition that is remembered.
     func transitions() throws -> [JSON] {
         try #require(try ask("GET", "/transitions?limit=1000").body["transitions"]).elements

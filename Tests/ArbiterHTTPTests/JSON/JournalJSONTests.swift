@@ -1,0 +1,38 @@
+import ArbiterCore
+import ArbiterEngine
+import ArbiterTestKit
+import Testing
+
+@testable import ArbiterHTTP
+
+struct JournalJSONTests {
+    private func line(_ command: Command) throws -> JSON {
+        let moment = Moment(instant: Instant(nanoseconds: 1), timestamp: Timestamp(milliseconds: 0))
+        return try JSON(JournalRecord(sequence: 7, moment: moment, command: command).jsonLine)
+    }
+
+    @Test(arguments: SampleHierarchies.requests)
+    func `a request is shown in full`(request: TransitionRequest) throws {
+        let shown = try line(
+            .serialize(request, id: TransitionID(rawValue: 1), token: Token(high: 0, low: 0), park: nil))
+        #expect(shown["command"] == "serialize")
+        #expect((shown["operation"] != nil) == (request.operation != nil))
+        if let operation = request.operation {
+            let written = JSONWriter.object { $0.member("operation", operation) }
+            #expect(shown["operation"] == (try JSON(written)["operation"]))
+        }
+        #expect(shown["expect"]?.elements.count ?? 0 == request.expectations.count)
+        #expect((shown["animation"] != nil) == (request.animation != nil))
+        #expect((shown["scope"] != nil) == (request.scope != nil))
+        #expect(shown["onExpiry"] == (request.onExpiry == .complete ? "complete" : nil))
+        #expect(shown["token"] == nil)
+    }
+
+    @Test(arguments: SampleHierarchies.storyboards)
+    func `a declaration is shown with its storyboard`(storyboard: Storyboard) throws {
+        let shown = try line(.declare(.main, storyboard, ifMatch: nil))
+        #expect(shown["command"] == "declare")
+        #expect(shown["scene"] == "main")
+        #expect(shown["storyboard"] == (try JSON(storyboard.json)))
+    }
+}
