@@ -78,7 +78,10 @@ extension ArbiterStateMachine {
         switch transition.phase {
         case .queued:
             durable.scenes[name]?.tickets.remove(transition.place)
-        case .preparing(let given), .running(let given):
+        case .preparing(let given):
+            grant = given.neverRun
+            result = conclude(transition, given, as: outcome, in: &step)
+        case .running(let given):
             grant = given
             result = conclude(transition, given, as: outcome, in: &step)
         case .ended:
@@ -145,6 +148,7 @@ extension TransitionOutcome {
     fileprivate func applies(_ action: ExpiryAction) -> Bool {
         switch self {
         case .completed: true
+        case .expired(.participants): false
         case .expired: action == .complete
         case .cancelled, .rejected, .superseded: false
         }

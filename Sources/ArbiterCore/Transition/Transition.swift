@@ -51,8 +51,15 @@ package struct Transition: Hashable, Sendable {
         package let presenter: ControllerID?
         /// As it was settled, where there is anything to animate.
         package let animation: Animation?
-        /// What the views were told when it started to run.
-        package let appearance: [AppearanceEvent]
+        /// What the views were told when it started to run, or will be.
+        package internal(set) var appearance: [AppearanceEvent]
+
+        /// The same of one that ends before it runs.
+        var neverRun: Grant {
+            var grant = self
+            grant.appearance = []
+            return grant
+        }
     }
 
     /// How it ended.
