@@ -126,7 +126,10 @@ extension ArbiterStateMachine {
         if let key = request.idempotencyKey { durable.keys[key] = id }
         durable.scenes[request.scene]?.enter(transition)
         durable.index.enter(transition)
-        if let session = transition.session { durable.sessions[session]?.scenes.insert(request.scene) }
+        if let session = transition.session {
+            durable.sessions[session]?.scenes.insert(request.scene)
+            hear(session, at: step.now)
+        }
         momentary.attention[id] = Attention()
         remember(id)
     }

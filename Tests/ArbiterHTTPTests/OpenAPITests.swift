@@ -178,7 +178,7 @@ struct OpenAPITests {
     }
 
     @Test func `the limits that stand in a text are those that there are`() {
-        #expect(schema("CompletionSpeed")["maximum"]?.float == Limits.completionSpeed)
+        #expect(schema("CompletionSpeed")["maximum"]?.float == Limits.completionSpeeds.upperBound)
         #expect(text.contains("of \(grouped(Limits.userInfoBytes)) bytes and 64 levels at most"))
         #expect(text.contains("a body may have \(grouped(ServerLimits.bodyBytes)) bytes"))
         #expect(text.contains("a storyboard may have \(grouped(ServerLimits.storyboardBytes)) bytes"))

@@ -51,8 +51,15 @@ package struct Transition: Hashable, Sendable {
         package let presenter: ControllerID?
         /// As it was settled, where there is anything to animate.
         package let animation: Animation?
-        /// What the views were told when it started to run.
+        /// What the views are told when it starts to run.
         package let appearance: [AppearanceEvent]
+
+        /// The same for one that never ran.
+        var untold: Grant {
+            Grant(
+                fence: fence, grantedAt: grantedAt, revision: revision, presenter: presenter, animation: animation,
+                appearance: [])
+        }
     }
 
     /// How it ended.
