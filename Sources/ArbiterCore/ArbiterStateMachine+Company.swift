@@ -22,7 +22,6 @@ extension ArbiterStateMachine {
             return .transition(view(of: transition, at: step.now))
         }
         guard participant.state != .ready else { return .transition(view(of: transition, at: step.now)) }
-        durable.sessions[speaker.id]?.scenes.insert(transition.request.scene)
         step.record = .markReady(id, client: client)
         return markReady(id, client: client, in: &step)
     }

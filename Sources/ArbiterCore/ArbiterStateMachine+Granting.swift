@@ -79,8 +79,14 @@ extension ArbiterStateMachine {
         case .queued:
             durable.scenes[name]?.tickets.remove(transition.place)
         case .preparing(let given):
-            grant = given.neverRun
+            // It never ran: its views have been told nothing, and are told all of it only if it is carried out.
             result = conclude(transition, given, as: outcome, in: &step)
+            grant = result.change == nil ? given.untold : given
+            if result.change == nil {
+                result.appearance = []
+            } else {
+                tell(given.appearance, of: transition, in: &step)
+            }
         case .running(let given):
             grant = given
             result = conclude(transition, given, as: outcome, in: &step)
@@ -127,11 +133,7 @@ extension ArbiterStateMachine {
         }
         durable.scenes[name]?.reserved.subtract(planned.arriving)
         let applies = outcome.applies(transition.request.onExpiry)
-        var appearance = planned.ending(isCompleted: applies)
-        if transition.state == .preparing {
-            // It never ran, and so nothing has been told yet.
-            appearance = applies ? grant.appearance + appearance : []
-        }
+        let appearance = planned.ending(isCompleted: applies)
         guard applies, let done = durable.scenes[name]?.carryOut(planned, introducedBy: grant.animation?.type) else {
             return Result(appearance: appearance)
         }

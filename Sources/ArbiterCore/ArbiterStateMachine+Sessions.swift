@@ -70,6 +70,7 @@ extension ArbiterStateMachine {
     private mutating func close(_ session: Session, because ending: SessionEnding, in step: inout Step) {
         step.isDurable = true
         let bound = (durable.index.bound[session.id] ?? []).compactMap { durable.transitions[$0] }
+        let scenes = self.scenes(of: session)
         durable.sessions.removeValue(forKey: session.id)
         durable.index.leave(session)
         momentary.deadlines.cancel(.session(session.id))
@@ -78,10 +79,16 @@ extension ArbiterStateMachine {
             close(transition.id, as: .expired(.sessionLost), in: &step)
         }
         if let client = session.client, durable.index.clients[client] == nil { partWith(client, in: &step) }
-        let scenes = session.scenes.sorted { $0.description < $1.description }
         for scene in scenes { publish(.sessionEnded(session.id, session.client, ending), in: scene, &step) }
         for scene in scenes { grantWhatIsFree(in: scene, step: &step) }
         prune(at: step.now)
+    }
+
+    /// Where a session has a part in anything, by name.
+    private func scenes(of session: Session) -> [SceneName] {
+        let participations = session.client.flatMap { durable.index.participations[$0] } ?? []
+        let joined = participations.compactMap { durable.transitions[$0]?.request.scene }
+        return session.scenes.union(joined).sorted { $0.description < $1.description }
     }
 
     package func view(of session: Session, at now: Instant) -> SessionView {

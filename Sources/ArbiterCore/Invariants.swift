@@ -1,7 +1,7 @@
 /// What must be true of the state after every command; the first that is not, in words.
 extension ArbiterStateMachine {
     package func brokenInvariant() -> String? {
-        brokenCount() ?? brokenQueue() ?? brokenAttention()
+        brokenCount() ?? brokenQueue() ?? brokenAttention() ?? brokenCompany()
     }
 
     private func brokenCount() -> String? {
@@ -37,6 +37,28 @@ extension ArbiterStateMachine {
                 guard scene.tickets.rank(of: transition.place) == rank + 1 else {
                     return "scene \(name): \(transition.id) at rank \(rank + 1) has another position"
                 }
+            }
+        }
+        return nil
+    }
+
+    /// Nothing outlives its session, nothing waits for those that are ready, and every session has its end in view.
+    private func brokenCompany() -> String? {
+        for transition in durable.transitions.values where !transition.isEnded {
+            if let session = transition.session, durable.sessions[session] == nil {
+                return "\(transition.id) is bound to \(session), which is over"
+            }
+            if transition.state == .preparing {
+                guard transition.participants.contains(where: \.isMissing) else {
+                    return "\(transition.id) waits for nobody"
+                }
+                if momentary.deadlines[.ready(transition.id)] == nil { return "\(transition.id) waits for ever" }
+            }
+        }
+        for session in durable.sessions.keys {
+            let isAttached = momentary.attachments[session] != nil
+            guard isAttached != (momentary.deadlines[.session(session)] != nil) else {
+                return "\(session) is \(isAttached ? "attached and has a deadline" : "unattended and has none")"
             }
         }
         return nil

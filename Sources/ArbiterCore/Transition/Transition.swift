@@ -51,14 +51,14 @@ package struct Transition: Hashable, Sendable {
         package let presenter: ControllerID?
         /// As it was settled, where there is anything to animate.
         package let animation: Animation?
-        /// What the views were told when it started to run, or will be.
-        package internal(set) var appearance: [AppearanceEvent]
+        /// What the views are told when it starts to run.
+        package let appearance: [AppearanceEvent]
 
-        /// The same of one that ends before it runs.
-        var neverRun: Grant {
-            var grant = self
-            grant.appearance = []
-            return grant
+        /// The same for one that never ran.
+        var untold: Grant {
+            Grant(
+                fence: fence, grantedAt: grantedAt, revision: revision, presenter: presenter, animation: animation,
+                appearance: [])
         }
     }
 

@@ -1,5 +1,6 @@
-import ArbiterCore
 import Testing
+
+@testable import ArbiterCore
 
 /// Participants: whoever has to be ready before a granted transition runs.
 struct ParticipantTests {
@@ -168,5 +169,26 @@ struct ParticipantTests {
         let second = try arbiter.start(Self.request(["a"]))
         #expect(try arbiter.end(second).outcome == .completed)
         _ = try arbiter.start()
+    }
+}
+
+extension ParticipantTests {
+    @Test func `views are told nothing of what never ran, and all of what is carried out all the same`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("nav[home]")
+        var request = try Self.request(["a"])
+        request.operation = .push(navigation: id("nav"), controller: try .outlined("editor"))
+        let first = try arbiter.start(request)
+        #expect(arbiter.view(of: first)?.transition.grant?.appearance.count == 2, "what it will be told")
+        try arbiter.end(first, as: .cancelled)
+        #expect(arbiter.view(of: first)?.transition.grant?.appearance == [])
+        #expect(arbiter.view(of: first)?.ending?.appearance == [])
+        let second = try arbiter.start(request)
+        try arbiter.end(second)
+        let told = arbiter.events.compactMap { event -> AppearanceEvent.Change? in
+            if case .appearance(let appearance, _) = event.kind { appearance.change } else { nil }
+        }
+        #expect(told == [.willDisappear, .willAppear, .didDisappear, .didAppear])
+        #expect(arbiter.outline == "nav[home editor]")
     }
 }
