@@ -19,6 +19,11 @@ struct Scene: Sendable {
         var revision = Revision(rawValue: 0)
         /// The newest that there is.
         var event = EventNumber(rawValue: 0)
+
+        /// Leaves out numbers that may have been told of events that nobody knows of any more.
+        mutating func skipEvents() {
+            event = EventNumber(rawValue: event.rawValue + Limits.eventJump)
+        }
     }
 
     /// What is known of a scene that nobody has used yet.
