@@ -186,6 +186,23 @@ struct OperationTests {
         #expect(arbiter.outcome(of: both) == .rejected(.scopeGone(id("b"))))
     }
 
+    @Test func `a scope that is gone waits for whoever locks the scene before, and may bring it back`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("split(left[a b]|right[c])")
+        let pop = try arbiter.start(Self.request(.pop(navigation: id("left"))))
+        let push = try arbiter.serialize(Self.request(Self.push("b", on: "left"), scope: .scene))
+        let list = try arbiter.serialize(Self.request(scope: .controllers([id("b")])))
+        let present = try arbiter.serialize(
+            Self.request(.present(presenter: id("b"), controller: .outlined("sheet"))))
+        try arbiter.end(pop)
+        #expect(arbiter.state(of: list) == .queued)
+        #expect(arbiter.state(of: present) == .queued)
+        try arbiter.end(push)
+        #expect(arbiter.state(of: list) == .running)
+        try arbiter.end(list)
+        #expect(arbiter.state(of: present) == .running)
+    }
+
     @Test func `a controller that comes back is locked where it is then`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("split(left[a b]|right[c])")
