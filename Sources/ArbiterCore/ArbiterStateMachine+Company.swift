@@ -79,7 +79,8 @@ extension ArbiterStateMachine {
     /// The last session of a client has ended: nobody waits for it any more.
     mutating func partWith(_ client: ClientName, in step: inout Step) {
         let unfinished = (durable.index.participations[client] ?? []).compactMap { durable.transitions[$0] }
-        for transition in unfinished.sorted(by: { $0.order < $1.order }) {
+        // Whoever runs has its laggards behind it, and they keep their names.
+        for transition in unfinished.sorted(by: { $0.order < $1.order }) where transition.state != .running {
             guard transition.participants.contains(where: { $0.client == client && $0.state == .waiting }) else {
                 continue
             }

@@ -50,6 +50,17 @@ struct ParticipantTests {
         #expect(Self.laggards(owner, in: arbiter) == ["b"])
     }
 
+    @Test func `whoever was late stays named when it has gone`() throws {
+        var arbiter = Arbiter()
+        let a = try arbiter.openSession(client: "a")
+        let owner = try arbiter.start(Self.request(["a"]))
+        arbiter.advance(by: Limits.defaultReady)
+        #expect(Self.laggards(owner, in: arbiter) == ["a"])
+        try arbiter.perform(.endSession(a.token))
+        #expect(Self.laggards(owner, in: arbiter) == ["a"])
+        #expect(try arbiter.end(owner).transition.laggards.map(\.description) == ["a"])
+    }
+
     @Test func `a transition may be given up for whoever is late`() throws {
         var arbiter = Arbiter()
         let owner = try arbiter.start(Self.request(["a"], onUnready: .abort))
