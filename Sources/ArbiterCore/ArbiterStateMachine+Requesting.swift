@@ -14,7 +14,10 @@ extension ArbiterStateMachine {
         try admit(request)
         enter(request, id: id, token: token, isSerialized: false, in: &step)
         grantWhatIsFree(in: request.scene, asker: id, step: &step)
-        return .transition(try view(of: id, at: step.now))
+        // It may have ended at once, and is answered even if nothing is to be remembered of it.
+        let view = try view(of: id, at: step.now)
+        prune(at: step.now)
+        return .transition(view)
     }
 
     mutating func serialize(
@@ -38,9 +41,10 @@ extension ArbiterStateMachine {
             enter(request, id: id, token: token, isSerialized: true, in: &step)
         }
         grantWhatIsFree(in: request.scene, asker: id, step: &step)
-        prune(at: step.now)
         if let transition = transition(id), transition.state == .queued { tell(.queued, transition, in: &step) }
-        return try answerGrant(of: id, park: park, in: &step)
+        let reply = try answerGrant(of: id, park: park, in: &step)
+        prune(at: step.now)
+        return reply
     }
 
     /// Answers a serialize: at the grant, where it may park.
