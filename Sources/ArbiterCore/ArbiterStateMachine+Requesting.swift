@@ -75,7 +75,7 @@ extension ArbiterStateMachine {
 
     /// - Throws: what stands against running now.
     private func checkIsPossible(_ request: TransitionRequest, at now: Instant) throws(ArbiterError) {
-        let scene = durable.scenes[request.scene] ?? .unused
+        let scene = durable.scenes[request.scene] ?? unusedScene
         let scope = try scene.checkedScope(of: request)
         let paths = scene.storyboard.paths(of: scope, request.operation)
         guard scene.queue.isFree(paths) else {
@@ -86,7 +86,7 @@ extension ArbiterStateMachine {
 
     /// - Throws: what stands against waiting.
     private func checkMayWait(_ request: TransitionRequest, takesOver: Bool) throws(ArbiterError) {
-        let scene = durable.scenes[request.scene] ?? .unused
+        let scene = durable.scenes[request.scene] ?? unusedScene
         let scope = try scene.checkedScope(of: request)
         guard scene.tickets.count >= limits.queuedPerScene, !takesOver else { return }
         guard scene.queue.isFree(scene.storyboard.paths(of: scope, request.operation)) else {
@@ -142,7 +142,7 @@ extension ArbiterStateMachine {
         _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool, place: RequestOrder,
         at moment: Moment
     ) -> Transition {
-        let scene = durable.scenes[request.scene] ?? .unused
+        let scene = durable.scenes[request.scene] ?? unusedScene
         return Transition(
             id: id, token: token, order: durable.lastOrder, place: place, isSerialized: isSerialized, request: request,
             scope: scene.resolvedScope(of: request), lease: request.lease ?? scene.storyboard.defaults.lease,
@@ -162,6 +162,9 @@ extension ArbiterStateMachine {
         makeRoom()
         durable.scenes[name] = Scene(lastOrder: order, numbers: durable.forgotten)
     }
+
+    /// What is known of a scene that nobody has used yet.
+    private var unusedScene: Scene { Scene(lastOrder: durable.lastOrder, numbers: durable.forgotten) }
 
     /// Forgets the idle scene that was used longest ago, where a new one would be one too many.
     private mutating func makeRoom() {

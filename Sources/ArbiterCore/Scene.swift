@@ -20,9 +20,6 @@ struct Scene: Sendable {
         /// The newest that there is.
         var event = EventNumber(rawValue: 0)
     }
-
-    /// What is known of a scene that nobody has used yet.
-    static let unused = Scene(lastOrder: RequestOrder(rawValue: 0), numbers: Numbers())
 }
 
 extension Scene {
