@@ -79,7 +79,9 @@ extension ArbiterStateMachine {
     /// The last session of a client has ended: nobody waits for it any more.
     mutating func partWith(_ client: ClientName, in step: inout Step) {
         let unfinished = (durable.index.participations[client] ?? []).compactMap { durable.transitions[$0] }
-        for transition in unfinished.sorted(by: { $0.order < $1.order }) {
+        // Whoever a transition runs without stays its laggard.
+        let waiting = unfinished.filter { $0.state == .queued || $0.state == .preparing }
+        for transition in waiting.sorted(by: { $0.order < $1.order }) {
             guard transition.participants.contains(where: { $0.client == client && $0.state == .waiting }) else {
                 continue
             }

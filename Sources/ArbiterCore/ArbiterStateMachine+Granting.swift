@@ -150,6 +150,7 @@ extension TransitionOutcome {
     fileprivate func applies(_ action: ExpiryAction) -> Bool {
         switch self {
         case .completed: true
+        case .expired(.participants): false
         case .expired: action == .complete
         case .cancelled, .rejected, .superseded: false
         }

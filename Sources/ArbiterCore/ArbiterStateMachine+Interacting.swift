@@ -4,11 +4,11 @@ extension ArbiterStateMachine {
     mutating func progress(
         _ id: TransitionID, token: Token, _ progress: GestureProgress, in step: inout Step
     ) throws(ArbiterError) -> Reply {
-        let transition = try driven(id, token: token, at: step.now)
+        let transition = try interactive(id, token: token, at: step.now)
         switch transition.phase {
         case .queued, .preparing: throw .notRunning(view(of: transition, at: step.now))
         case .running: break
-        case .ended: preconditionFailure("\(id) has ended and is driven")
+        case .ended: throw .alreadyEnded(view(of: transition, at: step.now))
         }
         guard transition.gesture == nil else { throw .decidedOtherwise(view(of: transition, at: step.now)) }
         attend(id, at: step.now)
@@ -30,15 +30,14 @@ extension ArbiterStateMachine {
     mutating func release(
         _ id: TransitionID, token: Token, _ release: GestureRelease, in step: inout Step
     ) throws(ArbiterError) -> Reply {
-        let transition = try owned(id, token: token)
-        guard transition.request.isInteractive else { throw .notInteractive(id) }
+        let transition = try interactive(id, token: token, at: step.now)
         let last = momentary.attention[id]?.progress
         if let gesture = transition.gesture {
             guard repeats(gesture, release) else { throw .decidedOtherwise(view(of: transition, at: step.now)) }
             attend(id, at: step.now)
             return .transition(try view(of: id, at: step.now))
         }
-        _ = try driven(id, token: token, at: step.now)
+        guard !transition.isEnded else { throw .alreadyEnded(view(of: transition, at: step.now)) }
         let decision = release.decision(by: transition.request.policy, after: last)
         if case .queued(let queued) = transition.phase, queued.completesAtGrant, decision == .cancel {
             throw .alreadyDecided(view(of: transition, at: step.now))
@@ -70,15 +69,16 @@ extension ArbiterStateMachine {
         return .transition(view(of: transition, at: step.now))
     }
 
-    /// A transition that its owner drives.
+    /// A transition that its owner drives, or has ended.
     ///
-    /// - Throws: if it is not one, or is over.
-    private func driven(_ id: TransitionID, token: Token, at now: Instant) throws(ArbiterError) -> Transition {
+    /// - Throws: if it is not one, or ended without its owner.
+    private func interactive(_ id: TransitionID, token: Token, at now: Instant) throws(ArbiterError) -> Transition {
         let transition = try owned(id, token: token)
         guard transition.request.isInteractive else { throw .notInteractive(id) }
-        guard case .ended(let ending) = transition.phase else { return transition }
-        throw ending.outcome.isOwners
-            ? .alreadyEnded(view(of: transition, at: now)) : .endedWithoutOwner(view(of: transition, at: now))
+        if case .ended(let ending) = transition.phase, !ending.outcome.isOwners {
+            throw .endedWithoutOwner(view(of: transition, at: now))
+        }
+        return transition
     }
 }
 

@@ -46,7 +46,7 @@ extension ArbiterStateMachine {
     /// The session that a token is of.
     ///
     /// - Throws: `ArbiterError.unknownSession`.
-    func session(_ token: Token) throws(ArbiterError) -> Session {
+    package func session(_ token: Token) throws(ArbiterError) -> Session {
         guard let session = durable.index.sessions[token].flatMap({ durable.sessions[$0] }) else {
             throw .unknownSession
         }

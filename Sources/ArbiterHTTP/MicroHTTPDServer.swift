@@ -90,7 +90,7 @@ extension MHD_OptionItem {
 ///
 /// `@unchecked`: it is used on the thread that serves the connection, but for `resume`, which libmicrohttpd allows from
 /// anywhere, and `descriptor`, which does not change. libmicrohttpd frees no connection that is suspended.
-@safe struct MicroConnection: @unchecked Sendable {
+@safe struct MicroConnection: StreamConnection, @unchecked Sendable {
     fileprivate let pointer: OpaquePointer
 
     /// What the header fields say of where the request ends, and for whom it is.
@@ -142,13 +142,8 @@ extension MHD_OptionItem {
     /// Only while it is suspended, and once.
     func resume() { unsafe MHD_resume_connection(pointer) }
 
-    /// Ends both directions at once, which libmicrohttpd sees unless it is suspended.
-    ///
-    /// Only before the request is completed.
     func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// Bounds how many bytes the system takes for a client that does not read, and for how many milliseconds it tries to
-    /// reach one that is silent.
     func limitSending(to bytes: Int32, within milliseconds: Int32) {
         set(SOL_SOCKET, SO_SNDBUF, bytes)
         set(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, milliseconds)

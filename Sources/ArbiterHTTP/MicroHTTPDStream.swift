@@ -4,7 +4,7 @@ internal import ArbiterEngine
 ///
 /// libmicrohttpd does not look at a suspended connection, so the socket is watched for as long as the stream lasts.
 final class MicroStream: Sendable {
-    private let connection: MicroConnection
+    private let connection: any StreamConnection
     private let watcher: PeerWatcher
     private let source: any StreamSource
     private let state = Guarded(State())
@@ -25,7 +25,7 @@ final class MicroStream: Sendable {
         case over
     }
 
-    init(connection: MicroConnection, watcher: PeerWatcher, source: any StreamSource) {
+    init(connection: any StreamConnection, watcher: PeerWatcher, source: any StreamSource) {
         self.connection = connection
         self.watcher = watcher
         self.source = source
@@ -116,4 +116,24 @@ final class MicroStream: Sendable {
         }
         if wasOpen { source.close() }
     }
+}
+
+/// What a stream asks of its connection.
+protocol StreamConnection: Sendable {
+    var descriptor: Int32 { get }
+
+    /// Bounds how many bytes the system takes for a client that does not read, and for how many milliseconds it tries to
+    /// reach one that is silent.
+    func limitSending(to bytes: Int32, within milliseconds: Int32)
+
+    /// Only on the connection's own thread, while it is read for.
+    func suspend()
+
+    /// Only while it is suspended, and once.
+    func resume()
+
+    /// Ends both directions at once, which libmicrohttpd sees unless it is suspended.
+    ///
+    /// Only before the request is completed.
+    func shutDown()
 }

@@ -169,6 +169,10 @@ extension Problem {
         if !allowedMethods.isEmpty {
             response.headers.append(HeaderField("Allow", allowedMethods.joined(separator: ", ")))
         }
+        // A challenge is due with every 401 (RFC 9110, section 15.5.2); there is no scheme for it but our own.
+        if code == .unauthenticated {
+            response.headers.append(HeaderField("WWW-Authenticate", HeaderName.session.rawValue))
+        }
         if closesConnection { response.headers.append(HeaderField("Connection", "close")) }
         return response
     }

@@ -55,10 +55,10 @@ struct Route: Sendable {
             Route(
                 "PUT", "/scenes/{scene}/storyboard", bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),
             Route("GET", "/scenes/{scene}/storyboard", storyboards.show),
+            Route("GET", "/scenes/{scene}/events", contentType: "text/event-stream", events.follow),
             Route("POST", "/sessions", sessions.open),
             Route("POST", "/sessions/renew", sessions.renew),
             Route("POST", "/sessions/end", sessions.end),
-            Route("GET", "/scenes/{scene}/events", contentType: "text/event-stream", events.follow),
             Route("GET", "/livez", answersWhileDraining: true, health.live),
             Route("GET", "/readyz", health.ready),
             Route(

@@ -15,8 +15,11 @@ struct ProblemTests {
     func `every code has the status that its kind has`(code: Problem.Code) {
         let statuses: [Int: Set<String>] = [
             400: ["malformed-json", "unknown-field", "invalid-field", "missing-field", "connection-closed"],
-            403: ["wrong-token"], 404: ["not-found", "unknown-scene", "unknown-transition"],
-            405: ["method-not-allowed"], 406: ["not-acceptable"], 409: ["busy", "already-ended"], 410: ["expired"],
+            401: ["unauthenticated"], 403: ["forbidden", "wrong-token"],
+            404: ["not-found", "unknown-scene", "unknown-transition"],
+            405: ["method-not-allowed"], 406: ["not-acceptable"],
+            409: ["busy", "already-ended", "already-decided", "not-interactive", "not-running", "too-late"],
+            410: ["expired"],
             412: ["expectation-failed", "revision-mismatch"], 413: ["body-too-large"], 415: ["unsupported-media-type"],
             422: [
                 "idempotency-key-reused", "unknown-transition-type", "unknown-controller", "wrong-kind",
@@ -25,7 +28,7 @@ struct ProblemTests {
                 "hierarchy-too-large",
             ],
             431: ["header-fields-too-large"],
-            429: ["queue-full", "too-many-transitions", "too-many-scenes"],
+            429: ["queue-full", "too-many-transitions", "too-many-scenes", "too-many-sessions"],
             503: ["too-many-connections", "draining", "recovering", "journal-unavailable"],
         ]
         #expect(statuses[code.status]?.contains(code.rawValue) == true)
@@ -48,6 +51,7 @@ struct ProblemTests {
         #expect(answer.body["detail"] == "A \"sentence\".")
         #expect(answer.field == "a\"b")
         #expect(answer.body["retryAfter"]?.number == retry.map(Double.init))
+        #expect(answer.headers("WWW-Authenticate") == (code.status == 401 ? ["Arbiter-Session"] : []))
     }
 
     @Test func `a wrong token is refused and changes nothing`() throws {

@@ -66,6 +66,25 @@ struct TokenSecrecyTests {
         #expect(try waiting.answer().body["token"]?.text?.count == 32)
     }
 
+    @Test func `the token of a session is shown when it begins, and never again`() throws {
+        let session = try service.opened(#"{"client": "a"}"#)
+        let owner = try service.started(
+            #"{"scene": "other", "participants": ["a"], "interactive": true}"#, in: session)
+        let ready = #"{"id": "\#(owner.id)", "client": "a"}"#
+        for (target, body) in [
+            ("/transitions/ready", ready), ("/transitions/progress", owner.acting(#""fraction": 0.5"#)),
+            ("/transitions/release", owner.acting()), ("/transitions/release", owner.acting(#""cancelled": false"#)),
+            ("/transitions/release", owner.acting(#""decision": "finish""#)), ("/sessions/renew", ""),
+            ("/sessions/end", ""), ("/sessions/renew", ""), ("/transitions/ready", ready),
+            ("/transitions/progress", owner.acting(#""fraction": 0.5"#)),
+        ] {
+            let exchange = service.send("POST", target, body, headers: session.headers)
+            try expectSecrets(in: exchange, "\(target) \(body)")
+            let text = String(decoding: try exchange.answer().response.body, as: UTF8.self).lowercased()
+            for token in [session.token, owner.token] { #expect(!text.contains(token), "\(target): \(text)") }
+        }
+    }
+
     @Test func `a malformed token is not repeated`() throws {
         let almost = String(holder.token.dropLast()) + "g"
         let body = #"{"id": "\#(holder.id)", "token": "\#(almost)"}"#

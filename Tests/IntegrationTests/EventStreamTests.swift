@@ -25,6 +25,21 @@ extension Integration {
             #expect(stream.text.retry == 1000)
         }
 
+        @Test func `no event is missed for coming while a stream falls asleep`() throws {
+            let server = try StreamServer()
+            let streams = try (0..<16).map { _ in try server.follow() }
+            for round in UInt64(0)..<100 {
+                let numbers = (20 * round + 1)...(20 * round + 20)
+                for number in numbers {
+                    server.publish(number...number)
+                    for _ in 0..<(round % 8) { sched_yield() }
+                }
+                for stream in streams {
+                    try #require(try stream.receive(20).map(\.id) == numbers.map { $0 }, "round \(round)")
+                }
+            }
+        }
+
         @Test func `a stream is resumed without a gap`() throws {
             let server = try StreamServer()
             server.publish(1...500)

@@ -151,36 +151,48 @@ extension Scope: BinaryCodable {
 }
 
 extension TransitionRequest: BinaryCodable {
+    /// The lock first; of what goes beyond it, most requests say nothing, and that is one byte.
     package func encode(to writer: inout BinaryWriter) {
         writer.write(scene)
         writer.write(client)
         writer.write(scope)
+        writer.write(lease)
+        writer.write(ticket)
+        writer.write(queue)
+        writer.write(session)
+        writer.write(idempotencyKey)
+        let plain = TransitionRequest(
+            scene: scene, client: client, scope: scope, lease: lease, ticket: ticket, queue: queue, session: session,
+            idempotencyKey: idempotencyKey)
+        writer.write(self != plain)
+        guard self != plain else { return }
         writer.write(operation)
         writer.write(expectations)
         writer.write(animation)
-        writer.write(lease)
         writer.writeWord(onExpiry)
-        writer.write(ticket)
-        writer.write(queue)
         writer.write(isInteractive)
         writer.write(policy)
         writer.write(participants)
         writer.write(ready)
         writer.writeWord(onUnready)
         writer.write(coalescing)
-        writer.write(session)
-        writer.write(idempotencyKey)
     }
 
     package init(from reader: inout BinaryReader) throws(DecodingError) {
         self.init(
             scene: try reader.read(), client: try reader.readOptional(), scope: try reader.readOptional(),
-            operation: try reader.readOptional(), expectations: try reader.readArray(),
-            animation: try reader.readOptional(), lease: try reader.readOptional(), onExpiry: try reader.readWord(),
-            ticket: try reader.read(), queue: try reader.readOptional(),
-            isInteractive: try reader.readBool(), policy: try reader.read(), participants: try reader.readArray(),
-            ready: try reader.read(), onUnready: try reader.readWord(), coalescing: try reader.readOptional(),
-            session: try reader.readOptional(), idempotencyKey: try reader.readOptional()
-        )
+            lease: try reader.readOptional(), ticket: try reader.read(), queue: try reader.readOptional(),
+            session: try reader.readOptional(), idempotencyKey: try reader.readOptional())
+        guard try reader.readBool() else { return }
+        operation = try reader.readOptional()
+        expectations = try reader.readArray()
+        animation = try reader.readOptional()
+        onExpiry = try reader.readWord()
+        isInteractive = try reader.readBool()
+        policy = try reader.read()
+        participants = try reader.readArray()
+        ready = try reader.read()
+        onUnready = try reader.readWord()
+        coalescing = try reader.readOptional()
     }
 }

@@ -31,8 +31,7 @@ extension JSONReader {
             }
         }
         switch kind {
-        case nil:
-            throw Problem(.missingField, "The field \"policy.by\" is missing.", field: "policy.by")
+        case nil: throw Call.missing("policy.by")
         case .fraction:
             return threshold.map { .fraction(threshold: $0) } ?? .standard
         case .velocity:
@@ -65,7 +64,7 @@ extension JSONReader {
             default: throw reader.unknown(member)
             }
         }
-        guard let client else { throw Problem(.missingField, "A participant has a \"client\".", field: "participants") }
+        guard let client else { throw Call.missing(name(of: field) + ".client") }
         return Participant(client: client, isRequired: isRequired)
     }
 
@@ -88,9 +87,7 @@ extension JSONReader {
             default: throw reader.unknown(member)
             }
         }
-        guard let key else {
-            throw Problem(.missingField, "The field \"coalesce.key\" is missing.", field: "coalesce.key")
-        }
+        guard let key else { throw Call.missing("coalesce.key") }
         return Coalescing(key: key, keep: keep)
     }
 }

@@ -19,30 +19,50 @@ struct EventEndpoints: Sendable {
             since = try EventNumber(value, field: last.rawValue)
         }
         let scene = try SceneName(namedBy: call)
+        let token = try call.session()
         let wantsHeadOnly = call.request.method == "HEAD"
         guard wantsHeadOnly || call.exchange.reservePlace() else {
             throw Problem(
                 .tooManyConnections, "No more connections can follow events here; try again.",
                 retryAfter: Problem.briefly)
         }
-        let session = wantsHeadOnly ? nil : try call.session()
         scenes.find(scene) { [since] error in
             if let error { return call.respond(Problem(error).response) }
-            let head = Response(200, .eventStream, body: [])
-            guard !wantsHeadOnly else { return call.stream(head, from: EmptySource()) }
-            guard let session else {
-                return call.stream(head, from: subscribe(call, to: scene, after: since, for: nil))
-            }
-            // From here on the session lives by this connection.
-            engine.attach(session) { result in
-                switch result {
-                case .success(.session(let view)):
-                    call.stream(head, from: subscribe(call, to: scene, after: since, for: view.session.id))
-                case .success(let reply): preconditionFailure("a session was attached and answered with \(reply)")
-                case .failure(let error): call.respond(Problem(error).response)
-                }
+            switch (wantsHeadOnly, token) {
+            case (true, let token): showHead(call, for: token)
+            case (false, nil): stream(call, from: subscribe(call, to: scene, after: since, for: nil))
+            case (false, let token?): attach(token, call, to: scene, after: since)
             }
         }
+    }
+
+    /// Answers as the stream would, and attaches nothing.
+    private func showHead(_ call: Call, for token: Token?) {
+        guard let token else { return stream(call, from: EmptySource()) }
+        engine.read { machine, _ throws(ArbiterError) in
+            _ = try machine.session(token)
+        } completion: { result in
+            switch result {
+            case .success: stream(call, from: EmptySource())
+            case .failure(let error): call.respond(Problem(error).response)
+            }
+        }
+    }
+
+    /// Answers with a stream by whose connection the session lives from here on.
+    private func attach(_ token: Token, _ call: Call, to scene: SceneName, after number: EventNumber?) {
+        engine.attach(token) { result in
+            switch result {
+            case .success(.session(let view)):
+                stream(call, from: subscribe(call, to: scene, after: number, for: view.session.id))
+            case .success(let reply): preconditionFailure("a session was attached and answered with \(reply)")
+            case .failure(let error): call.respond(Problem(error).response)
+            }
+        }
+    }
+
+    private func stream(_ call: Call, from source: any StreamSource) {
+        call.stream(Response(200, .eventStream, body: []), from: source)
     }
 
     private func subscribe(

@@ -3,6 +3,9 @@ internal import ArbiterEngine
 
 /// `/transitions/progress`, `/release` and `/ready`: fingers, and company.
 struct GestureEndpoints: Sendable {
+    /// The greatest whole number up to which every client's numbers are exact.
+    static let greatestSequence = 1 << 53
+
     let engine: Engine
 
     func progress(_ call: Call) throws(Problem) {
@@ -14,7 +17,7 @@ struct GestureEndpoints: Sendable {
             switch field {
             case "fraction": fraction = try value.double(field)
             case "velocity": velocity = try value.double(field)
-            case "sequence": sequence = UInt64(try value.integer(field, in: 0...(1 << 53)))
+            case "sequence": sequence = UInt64(try value.integer(field, in: 0...Self.greatestSequence))
             default: try transition.read(field, &value)
             }
         }

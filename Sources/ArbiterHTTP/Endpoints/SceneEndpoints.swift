@@ -75,10 +75,14 @@ extension JSONWriter {
         object("limits") { writer in
             writer.member("queued", limits.queuedPerScene)
             writer.member("unfinished", limits.unfinished)
+            writer.member("sessions", limits.sessions)
             writer.member("claimSeconds", limits.claim)
+            writer.member("graceSeconds", limits.grace)
             writer.member("leaseSeconds", Limits.leaseDurations.upperBound)
             writer.member("ticketSeconds", Limits.ticketDurations.upperBound)
             writer.member("queueSeconds", Limits.queueDurations.upperBound)
+            writer.member("readySeconds", Limits.readyDurations.upperBound)
+            writer.member("ttlSeconds", Limits.sessionDurations.upperBound)
             writer.member("wait", Limits.waitDurations.upperBound)
         }
     }

@@ -4,8 +4,9 @@ internal import Dispatch
 
 /// Brings the events of every scene to whoever follows it.
 ///
-/// Whoever commits only puts events into an inbox. On a queue of the hub's own each is encoded once and put into its
-/// scene's ring, from which every reader takes at its own pace, or falls out of it and is cut off.
+/// Whoever commits only puts events into an inbox. Those of a scene that nobody follows stay there as they are. The others
+/// are encoded once, on a queue of the hub's own, and put into their scene's ring, from which every reader takes at its own
+/// pace, or falls out of it and is cut off.
 package final class EventHub: Sendable {
     private let limits: EventLimits
     private let alarm: any Alarm
@@ -19,6 +20,9 @@ package final class EventHub: Sendable {
     private struct Inbox {
         var commands: [EventFeeds.Command] = []
         var eventCount = 0
+        /// How many follow each scene.
+        var readers: [SceneName: Int] = [:]
+        var backlog = EventBacklog()
         var isClosed = false
 
         /// Leaves of every waiting event only that it was there, so that its readers begin anew.
@@ -44,7 +48,15 @@ package final class EventHub: Sendable {
 
     /// The scene's last event has this number, whether or not it has been published here.
     package func begin(_ scene: SceneName, at number: EventNumber) {
-        post(.begin(scene, number))
+        let isFirst = inbox.withLock { inbox in
+            guard inbox.readers[scene] != nil else {
+                inbox.backlog.begin(scene, at: number)
+                return false
+            }
+            inbox.commands.append(.begin(scene, number))
+            return inbox.commands.count == 1
+        }
+        if isFirst { poke() }
     }
 
     /// Tells events, each scene's in the order of their numbers; returns at once.
@@ -53,9 +65,15 @@ package final class EventHub: Sendable {
     package func publish(_ events: [SceneEvent]) {
         guard !events.isEmpty else { return }
         let isFirst = inbox.withLock { [limits] inbox in
-            if inbox.eventCount + events.count > limits.waitingEvents { inbox.dropEvents() }
-            inbox.eventCount += events.count
-            inbox.commands.append(.publish(events))
+            let followed = events.filter { event in
+                if inbox.readers[event.scene] != nil { return true }
+                inbox.backlog.append(event, limits: limits)
+                return false
+            }
+            guard !followed.isEmpty else { return false }
+            if inbox.eventCount + followed.count > limits.waitingEvents { inbox.dropEvents() }
+            inbox.eventCount += followed.count
+            inbox.commands.append(.publish(followed))
             return inbox.commands.count == 1
         }
         if isFirst { poke() }
@@ -81,7 +99,13 @@ package final class EventHub: Sendable {
     ) -> EventSubscription {
         let subscription = EventSubscription(
             to: scene, after: after, hub: self, outlet: outlet, reset: reset, whenClosed: whenClosed)
-        post(.attach(subscription))
+        let isFirst = inbox.withLock { inbox in
+            let before = inbox.commands.count
+            inbox.readers[scene, default: 0] += 1
+            inbox.commands += inbox.backlog.take(scene) + [.attach(subscription)]
+            return before == 0
+        }
+        if isFirst { poke() }
         return subscription
     }
 
@@ -92,7 +116,13 @@ package final class EventHub: Sendable {
     }
 
     func leave(_ subscription: EventSubscription) {
-        post(.detach(subscription))
+        let isFirst = inbox.withLock { inbox in
+            let readers = inbox.readers[subscription.scene] ?? 0
+            inbox.readers[subscription.scene] = readers > 1 ? readers - 1 : nil
+            inbox.commands.append(.detach(subscription))
+            return inbox.commands.count == 1
+        }
+        if isFirst { poke() }
     }
 
     func resume(_ subscription: EventSubscription, from snapshot: SceneSnapshot?) {

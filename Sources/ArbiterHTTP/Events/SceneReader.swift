@@ -19,8 +19,8 @@ package struct SceneReader: Sendable {
     /// Asks the engine.
     package init(_ engine: Engine) {
         find = { scene, completion in
-            engine.read { machine, now throws(ArbiterError) in
-                _ = try machine.scene(scene, at: now)
+            engine.read { machine, _ throws(ArbiterError) in
+                _ = try machine.storyboard(of: scene)
             } completion: { result in
                 switch result {
                 case .success: completion(nil)

@@ -34,7 +34,9 @@ extension JSONWriter {
     mutating func companyMembers(of view: TransitionView) {
         let transition = view.transition
         if let session = transition.session { member("session", session.description) }
-        if transition.request.isInteractive { object("interaction") { $0.interactionMembers(of: view) } }
+        if transition.request.isInteractive, !transition.isEnded || transition.gesture != nil {
+            object("interaction") { $0.interactionMembers(of: view) }
+        }
         guard !transition.participants.isEmpty else { return }
         array("participants", transition.participants) { writer, participant in
             writer.object { writer in

@@ -51,7 +51,9 @@ extension JSONWriter {
             member("inserted", change.inserted)
             member("removed", change.removed)
         }
-        let appearance = (grant?.appearance ?? []) + (ending?.appearance ?? [])
+        // Nothing has been told yet while it waits for its participants.
+        let beginning = transition.state == .preparing ? [] : grant?.appearance ?? []
+        let appearance = beginning + (ending?.appearance ?? [])
         if !appearance.isEmpty { member("appearance", appearance) }
     }
 

@@ -122,6 +122,24 @@ struct GestureTests {
         #expect(throws: ArbiterError.self) { try arbiter.progress(owner, 0.1) }
     }
 
+    @Test func `what ended without its owner is gone, decided or not`() throws {
+        var arbiter = Arbiter()
+        let owner = try arbiter.start(Self.interactive)
+        try arbiter.release(owner, GestureRelease(decision: .finish))
+        arbiter.advance(by: Limits.defaultLease)
+        for release in [GestureRelease(), GestureRelease(decision: .finish), GestureRelease(isCancelled: true)] {
+            let error = #expect(throws: ArbiterError.self) { try arbiter.release(owner, release) }
+            guard case .endedWithoutOwner? = error else {
+                Issue.record("refused with \(String(describing: error))")
+                return
+            }
+        }
+        let ended = try arbiter.start(Self.interactive)
+        try arbiter.release(ended, GestureRelease(decision: .finish))
+        try arbiter.end(ended)
+        #expect(try arbiter.release(ended).outcome == .completed, "what was answered stays true")
+    }
+
     @Test func `a decision outlives the daemon, and where the finger was does not`() throws {
         var arbiter = Arbiter()
         let (first, other) = (

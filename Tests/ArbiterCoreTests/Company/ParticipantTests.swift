@@ -74,6 +74,61 @@ struct ParticipantTests {
         #expect(Self.laggards(owner, in: arbiter) == [])
     }
 
+    @Test func `whoever was missing was missing, though its session ends later`() throws {
+        var arbiter = Arbiter()
+        let a = try arbiter.openSession(client: "a")
+        let owner = try arbiter.start(Self.request(["a"]))
+        arbiter.advance(by: Limits.defaultReady)
+        try arbiter.perform(.endSession(a.token))
+        #expect(arbiter.state(of: owner) == .running)
+        #expect(Self.laggards(owner, in: arbiter) == ["a"])
+        try arbiter.end(owner)
+        #expect(Self.laggards(owner, in: arbiter) == ["a"])
+    }
+
+    // MARK: What never runs
+
+    private static func push(onUnready: UnreadyAction = .proceed) throws -> TransitionRequest {
+        var request = try request(["a"], onUnready: onUnready)
+        request.operation = try .push(navigation: id("nav"), controller: .outlined("editor"))
+        request.onExpiry = .complete
+        return request
+    }
+
+    private static func told(_ owner: Owner, in arbiter: Arbiter) -> [AppearanceEvent.Change] {
+        arbiter.events.compactMap { event in
+            if case .appearance(let appearance, owner.id) = event.kind { appearance.change } else { nil }
+        }
+    }
+
+    private static func shown(_ owner: Owner, in arbiter: Arbiter) -> [AppearanceEvent.Change]? {
+        guard case .ended(let ending)? = arbiter.view(of: owner)?.transition.phase else { return nil }
+        return ((ending.grant?.appearance ?? []) + ending.appearance).map(\.change)
+    }
+
+    @Test func `what is given up for its participants does nothing, whatever is asked for at a lease's end`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("nav[home]")
+        let owner = try arbiter.start(Self.push(onUnready: .abort))
+        arbiter.advance(by: Limits.defaultReady)
+        #expect(arbiter.outcome(of: owner) == .expired(.participants))
+        #expect(arbiter.outline == "nav[home]")
+        #expect(Self.told(owner, in: arbiter) == [])
+        #expect(Self.shown(owner, in: arbiter) == [])
+    }
+
+    @Test func `views are told once of what is completed before it ran`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("nav[home]")
+        let owner = try arbiter.start(Self.push())
+        #expect(Self.told(owner, in: arbiter) == [])
+        try arbiter.end(owner)
+        #expect(arbiter.outline == "nav[home editor]")
+        let expected: [AppearanceEvent.Change] = [.willDisappear, .willAppear, .didDisappear, .didAppear]
+        #expect(Self.told(owner, in: arbiter) == expected)
+        #expect(Self.shown(owner, in: arbiter) == expected)
+    }
+
     @Test func `whoever went while the ticket waited is not waited for, unless it came back`() throws {
         var arbiter = Arbiter()
         let (a, b) = (try arbiter.openSession(client: "a"), try arbiter.openSession(client: "b"))

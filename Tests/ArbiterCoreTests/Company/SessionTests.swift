@@ -36,6 +36,19 @@ struct SessionTests {
         }
     }
 
+    @Test func `a request in a session is a word of its client`() throws {
+        var arbiter = Arbiter()
+        let session = try arbiter.openSession(timeToLive: .seconds(5))
+        arbiter.advance(by: .seconds(4))
+        let holder = try arbiter.start(TransitionRequest(lease: .seconds(60), session: session.token))
+        arbiter.advance(by: .seconds(4))
+        _ = try arbiter.serialize(TransitionRequest(session: session.token))
+        arbiter.advance(by: .seconds(4))
+        #expect(arbiter.state(of: holder) == .running)
+        arbiter.advance(by: .seconds(1))
+        #expect(arbiter.outcome(of: holder) == .expired(.sessionLost))
+    }
+
     @Test func `a connection keeps a session alive, and its close leaves it a grace`() throws {
         var arbiter = Arbiter()
         let session = try arbiter.openSession(timeToLive: .seconds(1))

@@ -12,8 +12,7 @@ struct RoutingTests {
     @Test(arguments: [
         "/", "", "/transition", "/transitions/", "/transitions/start/", "//transitions", "/transitions//", "/scenes/",
         "/scenes/main/", "/scenes/main/nothing", "/scenes/main/events/", "/scenes/main/storyboard/", "/Transitions",
-        "/livez/", "/openapi",
-        "/openapi.yml", "*",
+        "/livez/", "/openapi", "/openapi.yml", "*", "/sessions/", "/sessions/s-0000000000001", "/transitions/ready/",
         "/transitions%2Fstart", "/scenes/%", "/scenes/%f", "/scenes/%ff", "/transitions/%zz",
     ])
     func `there is nothing where there is nothing`(path: String) throws {
@@ -30,6 +29,8 @@ struct RoutingTests {
         ("/transitions", ["GET", "HEAD"]), ("/transitions/t-0000000000001", ["GET", "HEAD"]),
         ("/scenes", ["GET", "HEAD"]), ("/scenes/main", ["DELETE", "GET", "HEAD"]),
         ("/scenes/main/storyboard", ["GET", "HEAD", "PUT"]), ("/scenes/main/events", ["GET", "HEAD"]),
+        ("/transitions/progress", ["POST"]), ("/transitions/release", ["POST"]), ("/transitions/ready", ["POST"]),
+        ("/sessions", ["POST"]), ("/sessions/renew", ["POST"]), ("/sessions/end", ["POST"]),
         ("/livez", ["GET", "HEAD"]),
         ("/readyz", ["GET", "HEAD"]), ("/openapi.yaml", ["GET", "HEAD"]), ("/openapi.json", ["GET", "HEAD"]),
     ])
@@ -86,9 +87,10 @@ struct RoutingTests {
         "application/json; charset=utf-16", "application/jsonx", "json", "", "multipart/form-data; boundary=x",
     ])
     func `a body of another type is refused`(type: String) throws {
-        for target in ["start", "serialize", "await", "end", "renew"] {
+        let actions = ["start", "serialize", "await", "end", "renew", "progress", "release", "ready"]
+        for target in actions.map({ "/transitions/\($0)" }) + ["/sessions", "/sessions/renew", "/sessions/end"] {
             let headers = [HeaderName.contentType: type]
-            let answer = try service.ask("POST", "/transitions/\(target)", "{}", headers: headers)
+            let answer = try service.ask("POST", target, "{}", headers: headers)
             #expect(answer.status == 415)
             #expect(answer.code == "unsupported-media-type")
             #expect(answer.field == "Content-Type")

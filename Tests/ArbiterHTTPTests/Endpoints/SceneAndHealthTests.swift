@@ -40,8 +40,9 @@ struct SceneAndHealthTests {
         #expect(answer.body["queue"]?.elements.map { $0["position"] } == [1, 2])
         #expect(
             answer.body["limits"] == [
-                "queued": 10_000, "unfinished": 100_000, "claimSeconds": 5, "leaseSeconds": 300, "ticketSeconds": 3600,
-                "queueSeconds": 86_400, "wait": 120,
+                "queued": 10_000, "unfinished": 100_000, "sessions": 10_000, "claimSeconds": 5, "graceSeconds": 2,
+                "leaseSeconds": 300, "ticketSeconds": 3600, "queueSeconds": 86_400, "readySeconds": 60,
+                "ttlSeconds": 3600, "wait": 120,
             ])
     }
 

@@ -143,15 +143,41 @@ struct EventHubLimitsTests {
         for number in 0..<6 { publish(1...1, in: try scene(number), to: hub) }
         publish(2...2, in: try scene(0), to: hub)
         #expect(follower.read().numbers == [1, 2])
-        #expect(Follower(hub, try scene(3), after: 0).openResets == 1)
+        #expect(Follower(hub, try scene(2), after: 0).openResets == 1)
         #expect(Follower(hub, try scene(5), after: 0).read().numbers == [1])
     }
 
     @Test func `all scenes together have no more bytes than they may`() throws {
         let hub = hub { $0.allBytes = 2000 }
+        for number in 0..<10 {
+            let follower = Follower(hub, try scene(number), after: nil)
+            publish(1...5, in: try scene(number), to: hub)
+            follower.subscription.close()
+        }
+        #expect(Follower(hub, try scene(0), after: 0).openResets == 1)
+        #expect(Follower(hub, try scene(9), after: 0).read().numbers == [1, 2, 3, 4, 5])
+    }
+
+    @Test func `of scenes that nobody follows only so many events are kept`() throws {
+        let hub = hub { $0.waitingEvents = 20 }
         for number in 0..<10 { publish(1...5, in: try scene(number), to: hub) }
         #expect(Follower(hub, try scene(0), after: 0).openResets == 1)
         #expect(Follower(hub, try scene(9), after: 0).read().numbers == [1, 2, 3, 4, 5])
+    }
+
+    @Test func `whoever comes late finds what happened while nobody followed`() {
+        let hub = hub { $0.ringEvents = 10 }
+        let first = Follower(hub)
+        publish(1...3, to: hub)
+        #expect(first.read().numbers == [1, 2, 3])
+        first.subscription.close()
+        publish(4...6, to: hub)
+        #expect(Follower(hub, after: 2).read().numbers == [3, 4, 5, 6])
+        publish(7...20, to: hub)
+        let late = Follower(hub, after: 12)
+        #expect(late.openResets == 0)
+        #expect(late.read().numbers == [13, 14, 15, 16, 17, 18, 19, 20])
+        #expect(Follower(hub, after: 3).openResets == 1)
     }
 
     // MARK: Silence

@@ -42,7 +42,7 @@ struct AnimationJSONTests {
         #expect(try animation(#"{"duration":0}"#).duration == .zero)
         #expect(try animation(#"{"duration":3600}"#).duration == .seconds(3600))
         #expect(try animation(#"{"completionSpeed":1000}"#).completionSpeed == 1000)
-        #expect(try animation(#"{"completionSpeed":1e-9}"#).completionSpeed == 1e-9)
+        #expect(try animation(#"{"completionSpeed":0.001}"#).completionSpeed == 0.001)
         let info = #""\#(String(repeating: "a", count: Limits.userInfoBytes - 2))""#
         #expect(try animation(#"{"userInfo": \#(info) }"#).userInfo?.count == Limits.userInfoBytes)
     }
@@ -58,6 +58,7 @@ struct AnimationJSONTests {
         RefusedValue(#"{"curve":null}"#, .invalidField, "animation.curve"),
         RefusedValue(#"{"completionSpeed":0}"#, .invalidField, "animation.completionSpeed"),
         RefusedValue(#"{"completionSpeed":-1}"#, .invalidField, "animation.completionSpeed"),
+        RefusedValue(#"{"completionSpeed":0.000999}"#, .invalidField, "animation.completionSpeed"),
         RefusedValue(#"{"completionSpeed":1000.1}"#, .invalidField, "animation.completionSpeed"),
         RefusedValue(#"{"completionSpeed":1e999}"#, .invalidField, "animation.completionSpeed"),
         RefusedValue(#"{"completionSpeed":1e-999}"#, .invalidField, "animation.completionSpeed"),

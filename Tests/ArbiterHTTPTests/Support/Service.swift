@@ -16,13 +16,17 @@ struct Service {
     let router: Router
 
     init(
-        limits: Limits = Limits(), journal: any Journal = MemoryJournal(keepsRecords: true), scenes: SceneReader? = nil
+        limits: Limits = Limits(), journal: any Journal = MemoryJournal(keepsRecords: true), scenes: SceneReader? = nil,
+        tellsEvents: Bool = false
     ) throws {
         self.journal = journal
         alarm = ManualAlarm(time: time)
-        engine = try Engine(limits: limits, journal: journal, time: time, alarm: alarm)
         // With an alarm of its own, so that the engine's rings for the engine only.
-        hub = EventHub(alarm: ManualAlarm(time: time))
+        let hub = EventHub(alarm: ManualAlarm(time: time))
+        self.hub = hub
+        engine = try Engine(limits: limits, journal: journal, time: time, alarm: alarm) { events in
+            if tellsEvents { hub.publish(events) }
+        }
         router = Router(
             engine: engine, hub: hub, scenes: scenes, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }

@@ -1,0 +1,119 @@
+internal import ArbiterCore
+
+/// What the core's decisions cost, beside the length of the queue and the size of the tree: microseconds, medians.
+@main
+struct Cost {
+    private static let waiting = [10, 1_000, 100_000]
+    private static let controllers = [10, 100, 1_000, 10_000]
+    private static let repetitions = 2_000
+
+    static func main() throws {
+        print("microseconds, medians of \(repetitions); a tree of depth 3, all of whose stacks are held and waited for")
+        print(columns("waiting", "controllers", "refuse a start", "wait and give up", "end, grant, wait anew"))
+        for count in waiting {
+            for size in controllers {
+                var bench = try Bench(waiting: count, controllers: size)
+                print(
+                    columns(
+                        "\(count)", "\(size)", rounded(median { bench.refuse() }), rounded(median { bench.giveUp() }),
+                        rounded(median { bench.handOver() })))
+            }
+        }
+    }
+
+    private static func median(_ body: () -> Void) -> Duration {
+        let clock = ContinuousClock()
+        return (0..<repetitions).map { _ in clock.measure(body) }.sorted()[repetitions / 2]
+    }
+
+    private static func rounded(_ duration: Duration) -> String {
+        let tenths = duration.wholeNanoseconds / 100
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    private static func columns(_ texts: String...) -> String {
+        texts.map { String(repeating: " ", count: max(0, 22 - $0.count)) + $0 }.joined()
+    }
+}
+
+/// A scene of tabs with a stack in each, every one of which is held, with tickets waiting for them in turn.
+private struct Bench {
+    private var machine: ArbiterStateMachine
+    private var stacks: [ControllerID] = []
+    private var holders: [TransitionID] = []
+    private var lines: [[TransitionID]] = []
+    /// Where each line begins.
+    private var heads: [Int] = []
+    private var next = 0
+    private var lastID: UInt64 = 0
+
+    init(waiting: Int, controllers: Int) throws {
+        var limits = Limits()
+        limits.queuedPerScene = 2 * waiting + 1
+        limits.unfinished = 2 * (waiting + controllers)
+        machine = ArbiterStateMachine(limits: limits)
+        stacks = (0..<(controllers - 1) / 2).compactMap { ControllerID("stack-\($0)") }
+        lines = stacks.map { _ in [] }
+        heads = stacks.map { _ in 0 }
+        let roots = stacks.indices.compactMap { ControllerID("root-\($0)") }
+        guard let tabs = ControllerID("tabs") else { preconditionFailure("tabs is no id") }
+        let tree = try Hierarchy(
+            root: tabs,
+            controllers: [Controller(id: tabs, content: .tabs(stacks, selected: 0))]
+                + zip(stacks, roots).map { Controller(id: $0, content: .navigation([$1])) }
+                + roots.map { Controller(id: $0) })
+        apply(.declare(.main, try Storyboard(hierarchy: tree), ifMatch: nil))
+        for index in stacks.indices { holders.append(ask(for: index)) }
+        for ticket in 0..<waiting { lines[ticket % stacks.count].append(ask(for: ticket % stacks.count)) }
+    }
+
+    /// A start that somebody is in the way of.
+    mutating func refuse() {
+        lastID += 1
+        let id = TransitionID(rawValue: lastID)
+        apply(.start(request(for: turn()), id: id, token: token(of: id)))
+    }
+
+    /// A ticket at the end of the line that is given up again.
+    mutating func giveUp() {
+        let id = ask(for: turn())
+        apply(.end(id, token: token(of: id), .cancelled))
+    }
+
+    /// The end of a holder, with the grant of the next, and a new ticket at the end of the line.
+    mutating func handOver() {
+        let index = turn()
+        let ended = holders[index]
+        apply(.end(ended, token: token(of: ended), .cancelled))
+        let ticket = ask(for: index)
+        lines[index].append(ticket)
+        holders[index] = lines[index][heads[index]]
+        heads[index] += 1
+    }
+
+    private mutating func turn() -> Int {
+        next = (next + 1) % stacks.count
+        return next
+    }
+
+    private mutating func ask(for index: Int) -> TransitionID {
+        lastID += 1
+        let id = TransitionID(rawValue: lastID)
+        apply(.serialize(request(for: index), id: id, token: token(of: id), park: nil))
+        return id
+    }
+
+    private func request(for index: Int) -> TransitionRequest {
+        guard let view = ControllerID("new-\(lastID)"),
+            let node = try? Hierarchy(root: view, controllers: [Controller(id: view)])
+        else { preconditionFailure("new-\(lastID) is no id") }
+        return TransitionRequest(
+            scope: .operation, operation: .push(navigation: stacks[index], controller: node))
+    }
+
+    private func token(of id: TransitionID) -> Token { Token(high: id.rawValue, low: id.rawValue) }
+
+    private mutating func apply(_ command: Command) {
+        _ = machine.apply(command, at: Moment(instant: Instant(nanoseconds: 0), timestamp: Timestamp(milliseconds: 0)))
+    }
+}
