@@ -34,7 +34,8 @@ extension ArbiterStateMachine {
             let isInTheWay = others.contains { path in
                 paths.contains { $0.starts(with: path) || path.starts(with: $0) }
             }
-            if isInTheWay, other.request.coalescing?.key != coalescing.key { return nil }
+            // One with the same key is there only if it cannot be replaced, and so it is not passed either.
+            if isInTheWay { return nil }
         }
         switch coalescing.keep {
         case .latest: return .takesOver(older)

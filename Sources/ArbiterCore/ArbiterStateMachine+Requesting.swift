@@ -14,7 +14,10 @@ extension ArbiterStateMachine {
         try admit(request)
         enter(request, id: id, token: token, isSerialized: false, in: &step)
         grantWhatIsFree(in: request.scene, asker: id, step: &step)
-        return .transition(try view(of: id, at: step.now))
+        // It may have ended at once, and is answered even if nothing is to be remembered of it.
+        let view = try view(of: id, at: step.now)
+        prune(at: step.now)
+        return .transition(view)
     }
 
     mutating func serialize(
@@ -38,9 +41,10 @@ extension ArbiterStateMachine {
             enter(request, id: id, token: token, isSerialized: true, in: &step)
         }
         grantWhatIsFree(in: request.scene, asker: id, step: &step)
-        prune(at: step.now)
         if let transition = transition(id), transition.state == .queued { tell(.queued, transition, in: &step) }
-        return try answerGrant(of: id, park: park, in: &step)
+        let reply = try answerGrant(of: id, park: park, in: &step)
+        prune(at: step.now)
+        return reply
     }
 
     /// Answers a serialize: at the grant, where it may park.
@@ -71,7 +75,7 @@ extension ArbiterStateMachine {
 
     /// - Throws: what stands against running now.
     private func checkIsPossible(_ request: TransitionRequest, at now: Instant) throws(ArbiterError) {
-        let scene = durable.scenes[request.scene] ?? .unused
+        let scene = durable.scenes[request.scene] ?? unusedScene
         let scope = try scene.checkedScope(of: request)
         let paths = scene.storyboard.paths(of: scope, request.operation)
         guard scene.queue.isFree(paths) else {
@@ -82,7 +86,7 @@ extension ArbiterStateMachine {
 
     /// - Throws: what stands against waiting.
     private func checkMayWait(_ request: TransitionRequest, takesOver: Bool) throws(ArbiterError) {
-        let scene = durable.scenes[request.scene] ?? .unused
+        let scene = durable.scenes[request.scene] ?? unusedScene
         let scope = try scene.checkedScope(of: request)
         guard scene.tickets.count >= limits.queuedPerScene, !takesOver else { return }
         guard scene.queue.isFree(scene.storyboard.paths(of: scope, request.operation)) else {
@@ -138,7 +142,7 @@ extension ArbiterStateMachine {
         _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool, place: RequestOrder,
         at moment: Moment
     ) -> Transition {
-        let scene = durable.scenes[request.scene] ?? .unused
+        let scene = durable.scenes[request.scene] ?? unusedScene
         return Transition(
             id: id, token: token, order: durable.lastOrder, place: place, isSerialized: isSerialized, request: request,
             scope: scene.resolvedScope(of: request), lease: request.lease ?? scene.storyboard.defaults.lease,
@@ -158,6 +162,9 @@ extension ArbiterStateMachine {
         makeRoom()
         durable.scenes[name] = Scene(lastOrder: order, numbers: durable.forgotten)
     }
+
+    /// What is known of a scene that nobody has used yet.
+    private var unusedScene: Scene { Scene(lastOrder: durable.lastOrder, numbers: durable.forgotten) }
 
     /// Forgets the idle scene that was used longest ago, where a new one would be one too many.
     private mutating func makeRoom() {

@@ -10,7 +10,7 @@ package struct Configuration: Sendable {
     /// Whether the wall clock jumps; nothing but timestamps may depend on it.
     package var jumpsWallClock = true
     /// In how many steps the machine under the process dies once, on average, in units of 500.
-    package var machineDeathRarity = 4
+    package var machineDeathRarity = 20
     /// Whether the journal is replayed beside the machine, and compared with it.
     package var comparesReplays = true
 
@@ -18,7 +18,9 @@ package struct Configuration: Sendable {
         limits = Limits()
         limits.queuedPerScene = 5
         limits.unfinished = 12
-        limits.scenes = 3
+        limits.scenes = 4
+        limits.sessions = 8
+        limits.grace = .seconds(1)
         limits.claim = .seconds(2)
         limits.retainedCount = 4
         limits.retainedDuration = .seconds(30)
@@ -52,6 +54,25 @@ package enum Fault: String, Sendable, CaseIterable {
     case hastyExpiry
     /// Time is up, and the arbiter does not notice.
     case missedDeadline
+    /// Only transitions that name the very same controllers are in each other's way.
+    ///
+    /// Planted in the oracle, since nothing around the machine can make it grant what it would not: what counts is that
+    /// the two are told apart.
+    case ignoredAncestor
+    /// An operation is applied although its transition is cancelled.
+    case appliedCancellation
+    /// An operation is applied twice.
+    case repeatedOperation
+    /// A session ends, and one of its transitions goes on.
+    case orphanedTransition
+    /// A newer ticket takes the place of a transition that runs.
+    case greedyCoalescing
+    /// Two events of a scene have the same number.
+    case repeatedEvent
+    /// A transition does not wait for its participants.
+    case ignoredParticipant
+    /// A session lives on without a word.
+    case immortalSession
 }
 
 /// What can be found broken.
@@ -78,6 +99,16 @@ package enum Rule: String, Sendable, CaseIterable {
     case reply
     /// Something was decided too early, too late or for the wrong reason.
     case decision
+    /// A hierarchy is not what its completed operations have made of it, or is no tree.
+    case hierarchy
+    /// What is told of a scene is not what has happened, or its numbers have gaps.
+    case event
+    /// A session is gone too early, or too late, or has left something behind.
+    case session
+    /// Participants are not as they said.
+    case company
+    /// The journal is given something else than what has happened.
+    case record
 }
 
 /// A rule that does not hold, found by one of the checkers.

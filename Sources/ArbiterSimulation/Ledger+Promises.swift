@@ -10,14 +10,8 @@ extension Ledger {
         guard view.transition.token == entries[index].token else { throw Broken(.promise, "\(id) has another token") }
         var told = entries[index].told
         told.known = told.known ?? sequence
-        let fence: Fence?
-        switch view.transition.phase {
-        case .queued:
-            fence = nil
-        case .preparing(let grant), .running(let grant):
-            fence = grant.fence
-        case .ended(let ending):
-            fence = ending.grant?.fence
+        let fence = view.transition.grant?.fence
+        if case .ended(let ending) = view.transition.phase {
             guard told.outcome.map({ $0.outcome == ending.outcome }) ?? true else {
                 throw Broken(.promise, "\(id) was said to have ended otherwise")
             }
@@ -31,14 +25,32 @@ extension Ledger {
             told.fence = told.fence ?? (fence, sequence)
             lastFenceTold = max(lastFenceTold, fence)
         }
+        if let gesture = view.transition.gesture { told.gesture = told.gesture ?? (gesture, sequence) }
+        guard told.gesture?.decided == view.transition.gesture else {
+            throw Broken(.promise, "\(id) was told to be decided otherwise")
+        }
+        if fence != nil, view.transition.state == .running || view.transition.isEnded {
+            let laggards = view.transition.laggards
+            told.laggards = told.laggards ?? (laggards, sequence)
+            guard told.laggards?.names == laggards else {
+                throw Broken(.promise, "\(id) was told to have run without others than \(laggards)")
+            }
+        }
         entries[index].told = told
     }
 
     /// The machine has died: what was answered on the strength of lost records is promised no more.
     mutating func releasePromises(after sequence: UInt64) {
+        releaseSessionPromises(after: sequence)
         for index in entries.indices {
             if let known = entries[index].told.known, known > sequence { entries[index].told.known = nil }
             if let fence = entries[index].told.fence, fence.sequence > sequence { entries[index].told.fence = nil }
+            if let laggards = entries[index].told.laggards, laggards.sequence > sequence {
+                entries[index].told.laggards = nil
+            }
+            if let gesture = entries[index].told.gesture, gesture.sequence > sequence {
+                entries[index].told.gesture = nil
+            }
             if let outcome = entries[index].told.outcome, outcome.sequence > sequence {
                 entries[index].told.outcome = nil
             }
@@ -47,25 +59,20 @@ extension Ledger {
 
     /// Whatever was answered is still true.
     func checkPromises(_ machine: ArbiterStateMachine, after sequence: UInt64) throws(Broken) {
+        try checkSessionPromises(machine, after: sequence)
         for entry in entries where entry.told.known != nil {
             guard let transition = machine.transition(entry.id) else {
                 if let forgotten = entry.forgotten, forgotten <= sequence { continue }
                 throw Broken(.promise, "\(entry.id) was answered and is not known")
             }
-            let grant: Transition.Grant?
             var outcome: TransitionOutcome?
-            switch transition.phase {
-            case .queued:
-                grant = nil
-            case .preparing(let running), .running(let running):
-                grant = running
-            case .ended(let ending):
-                grant = ending.grant
-                outcome = ending.outcome
-            }
+            if case .ended(let ending) = transition.phase { outcome = ending.outcome }
             guard transition.token == entry.token else { throw Broken(.promise, "\(entry.id) has another token") }
-            guard entry.told.fence.map({ $0.fence == grant?.fence }) ?? true else {
+            guard entry.told.fence.map({ $0.fence == transition.grant?.fence }) ?? true else {
                 throw Broken(.promise, "\(entry.id) was granted and has lost it")
+            }
+            guard entry.told.gesture.map({ $0.decided == transition.gesture }) ?? true else {
+                throw Broken(.promise, "\(entry.id) was decided and is not")
             }
             guard entry.told.outcome.map({ $0.outcome == outcome }) ?? true else {
                 throw Broken(.promise, "\(entry.id) had ended, and is \(transition.state)")
@@ -78,10 +85,14 @@ extension Ledger {
     /// - Returns: how many ended transitions run again.
     mutating func truncate(to sequence: UInt64) -> Int {
         var revived = 0
+        truncateSessions(to: sequence)
         entries.removeAll { $0.created > sequence }
         for index in entries.indices {
             if let remembered = entries[index].remembered, remembered > sequence { entries[index].remembered = nil }
             if let grant = entries[index].grant, grant.sequence > sequence { entries[index].grant = nil }
+            if let ran = entries[index].ran, ran > sequence { entries[index].ran = nil }
+            if let gesture = entries[index].gesture, gesture.sequence > sequence { entries[index].gesture = nil }
+            entries[index].readied.removeAll { $0.sequence > sequence }
             if let ending = entries[index].ending, ending.sequence > sequence {
                 entries[index].ending = nil
                 if entries[index].grant != nil {

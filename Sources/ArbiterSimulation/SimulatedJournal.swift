@@ -14,23 +14,30 @@ struct SimulatedJournal {
 
     /// Oldest first, never empty.
     private(set) var savepoints: [Savepoint]
-    /// Everything after the oldest savepoint, encoded.
-    private var records: [[UInt8]] = []
+    /// Everything after the oldest savepoint.
+    private var records: [Record] = []
+    private struct Record {
+        /// Encoded.
+        let bytes: [UInt8]
+        /// What was told with it.
+        let events: [KeptEvent]
+    }
+
     private(set) var committed: UInt64 = 0
     private(set) var synced: UInt64 = 0
 
-    init(beginning machine: ArbiterStateMachine) {
-        savepoints = [Savepoint(sequence: 0, snapshot: machine.snapshot(), oracle: NaiveOracle())]
+    init(beginning machine: ArbiterStateMachine, _ oracle: NaiveOracle) {
+        savepoints = [Savepoint(sequence: 0, snapshot: machine.snapshot(), oracle: oracle)]
     }
 
     private var first: UInt64 { savepoints[0].sequence }
     var last: UInt64 { first + UInt64(records.count) }
 
-    mutating func append(_ command: Command, at moment: Moment) {
+    mutating func append(_ command: Command, at moment: Moment, _ events: [SceneEvent]) {
         var writer = BinaryWriter()
         writer.write(moment)
         writer.write(command)
-        records.append(writer.bytes)
+        records.append(Record(bytes: writer.bytes, events: events.compactMap(KeptEvent.init)))
     }
 
     mutating func commit(upTo sequence: UInt64) {
@@ -85,15 +92,24 @@ struct SimulatedJournal {
     ) throws(Broken) {
         for sequence in start..<end {
             let (command, moment) = try record(Int(sequence - first))
-            guard machine.apply(command, at: moment).isDurable else {
-                throw Broken(.replay, "record \(sequence + 1) changes nothing when it is replayed: \(command)")
+            let outcome = machine.apply(command, at: moment)
+            guard outcome.record == command else {
+                throw Broken(
+                    .replay,
+                    "record \(sequence + 1), \(command), comes to \(String(describing: outcome.record)) when it is replayed"
+                )
+            }
+            let events = Applied(outcome).events.compactMap(KeptEvent.init)
+            guard events == records[Int(sequence - first)].events else {
+                throw Broken(.event, "record \(sequence + 1), \(command), is told as \(events) when it is replayed")
             }
             oracle.apply(command)
         }
+        oracle.forgetStep()
     }
 
     private func record(_ index: Int) throws(Broken) -> (Command, Moment) {
-        var reader = BinaryReader(records[index])
+        var reader = BinaryReader(records[index].bytes)
         do throws(DecodingError) {
             let moment: Moment = try reader.read()
             let command: Command = try reader.read()
@@ -102,5 +118,20 @@ struct SimulatedJournal {
         } catch {
             throw Broken(.replay, "\(error.subject) cannot be read at \(error.offset) of a record")
         }
+    }
+}
+
+/// What of an event is the same at every replay: all but what is momentary in it.
+private struct KeptEvent: Hashable {
+    let event: NaiveEvent
+    let timestamp: Timestamp
+    /// As it stood.
+    let transition: Transition?
+
+    init?(_ event: SceneEvent) {
+        guard let naive = NaiveEvent(event) else { return nil }
+        self.event = naive
+        timestamp = event.timestamp
+        if case .transition(_, let view) = event.kind { transition = view.transition } else { transition = nil }
     }
 }

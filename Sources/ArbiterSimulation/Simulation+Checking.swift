@@ -5,64 +5,86 @@ internal import ArbiterCore
 extension Simulation {
     mutating func check() throws(Broken) {
         if let broken = machine.brokenInvariant() { throw Broken(.consistency, broken) }
-        let news = try ledger.observe(machine, at: now, sequence: journal.last)
+        if let contradiction = oracle.contradiction { throw Broken(.oracle, contradiction) }
+        let news = try ledger.observe(machine, at: now, sequence: journal.last, granting: oracle.granted)
         for item in news {
             switch item {
-            case .granted(let id, let scene):
-                statistics.count(.grants)
-                try holds.checkGrant(of: id, in: scene, at: now)
-            case .ended(let outcome):
-                count(outcome)
-            case .forgotten:
-                statistics.count(.forgotten)
+            case .granted(let id): try checkGrant(of: id)
+            case .ended(let id, let outcome): try checkEnding(of: id, outcome)
+            case .forgotten: statistics.count(.forgotten)
             }
         }
+        let ended = news.count { if case .ended = $0 { true } else { false } }
+        guard ended == oracle.endings.count else {
+            throw Broken(.oracle, "\(oracle.endings.map(\.id)) are to end, and \(ended) end")
+        }
         try oracle.check(machine)
+        try checkHierarchies()
+        try ledger.checkSessions(machine)
         for waiting in parked {
             guard let entry = ledger[waiting.transition], !entry.hasReached(waiting.milestone) else {
                 throw Broken(.wake, "\(waiting.waiter) waits for what has come")
             }
         }
+        oracle.forgetStep()
     }
 
-    private mutating func count(_ outcome: TransitionOutcome) {
-        switch outcome {
-        case .completed: statistics.count(.completed)
-        case .cancelled: statistics.count(.cancelled)
-        case .expired(.lease): statistics.count(.expiredLease)
-        case .expired(.abandoned): statistics.count(.expiredAbandoned)
-        case .expired(.unclaimed): statistics.count(.expiredUnclaimed)
-        case .expired(.queueTimeout): statistics.count(.expiredQueueTimeout)
-        case .expired(.sessionLost), .expired(.participants), .rejected, .superseded: break
+    private mutating func checkGrant(of id: TransitionID) throws(Broken) {
+        statistics.count(.grants)
+        guard let entry = ledger[id], let transition = machine.transition(id) else { return }
+        let name = entry.request.scene
+        let scene = oracle.scene(name)
+        try holds.checkGrant(
+            of: id, scene.locked(by: entry.request, transition.scope), in: scene, named: name, at: now)
+        if oracle.line.contains(where: { $0.scene == name && $0.isGranted && $0.id != id }) {
+            statistics.count(.grantsSideBySide)
         }
+        if entry.gesture != nil { statistics.count(.decidedBeforeGrant) }
+        if oracle[id]?.state == .preparing { statistics.count(.preparing) }
     }
 
-    mutating func count(_ verdict: Verdict, _ command: Command, isDurable: Bool) {
-        statistics.count(.commands)
-        switch verdict {
-        case .new, .done: return
-        case .parked: return statistics.count(.parked)
-        case .known:
-            switch command {
-            case .start, .serialize: statistics.count(.repeatedRequests)
-            case .end(let id, _, .completed):
-                if isDurable, oracle.contains(id) { statistics.count(.rememberedEnds) }
-            case .end, .await, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare,
-                .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession,
-                .distrust, .resume, .answer:
-                break
+    private mutating func checkEnding(of id: TransitionID, _ outcome: TransitionOutcome) throws(Broken) {
+        guard let expected = oracle.endings.first(where: { $0.id == id })?.ending else {
+            throw Broken(.oracle, "\(id) ends: \(outcome)")
+        }
+        guard let transition = machine.transition(id), case .ended(let ending) = transition.phase else { return }
+        guard NaiveEnding(ending) == expected else {
+            throw Broken(.oracle, "\(id) ends as \(NaiveEnding(ending)), and was to end as \(expected)")
+        }
+        switch (outcome, transition.gesture?.decision) {
+        case (.completed, .cancel), (.cancelled, .finish):
+            throw Broken(.life, "\(id) is \(outcome) against its gesture")
+        case (.superseded(let other), _):
+            guard let winner = ledger[other], winner.request.scene == transition.request.scene, winner.isSerialized,
+                winner.request.coalescing?.key == transition.request.coalescing?.key, ending.grant == nil
+            else { throw Broken(.life, "\(id) is superseded by \(other)") }
+        default:
+            break
+        }
+        count(outcome, transition, ending)
+    }
+
+    /// Every hierarchy is what the completed operations have made of the one that was declared, and a whole tree.
+    private func checkHierarchies() throws(Broken) {
+        for (name, scene) in oracle.scenes {
+            guard let (storyboard, revision) = try? machine.storyboard(of: name), revision.rawValue == scene.revision
+            else { throw Broken(.hierarchy, "\(name) is to be at revision \(scene.revision)") }
+            if let difference = scene.tree.difference(from: storyboard.hierarchy) {
+                throw Broken(.hierarchy, "\(name): \(difference)")
             }
-            return
-        case .busy: statistics.count(.busy)
-        case .holdingGrants: statistics.count(.holdingGrants)
-        case .wrongToken: statistics.count(.wrongTokens)
-        case .alreadyEnded, .alreadyDecided, .endedWithoutOwner: statistics.count(.lateEnds)
-        case .keyReused: statistics.count(.reusedKeys)
-        case .queueFull, .tooManyTransitions, .tooManyScenes: statistics.count(.limitsReached)
-        case .impossible: break
-        case .unknown: statistics.count(.unknown)
+            // Everything else in it stays as it was when it was last looked at.
+            guard oracle.events.contains(where: { $0.scene == name }) else { continue }
+            if let broken = storyboard.hierarchy.brokenInvariant() { throw Broken(.hierarchy, "\(name): \(broken)") }
         }
-        statistics.count(.refusals)
+    }
+
+    /// What is told is what has happened, numbered without a gap; and only what is told to be kept has happened.
+    func checkEvents(_ events: [SceneEvent], of command: Command, isDurable: Bool) throws(Broken) {
+        let told = events.compactMap(NaiveEvent.init)
+        let expected = isDurable ? oracle.events : []
+        guard told == expected else {
+            throw Broken(.event, "\(command) is told as \(told), and was to be told as \(expected)")
+        }
     }
 
     /// Replays everything beside the machine: the same bytes must come of it.

@@ -20,8 +20,8 @@ extension Simulation {
         let commands = [command(for: first.ask), command(for: second.ask)]
         let later = machine.apply(commands[1], at: moment)
         let earlier = machine.apply(commands[0], at: moment)
-        try absorb(commands[0], earlier, for: first)
-        try absorb(commands[1], later, for: second)
+        try absorb(commands[0], Applied(earlier), rulebook.prediction(on: commands[0]), for: first)
+        try absorb(commands[1], Applied(later), rulebook.prediction(on: commands[1]), for: second)
         try check()
         try decide()
     }
@@ -29,19 +29,28 @@ extension Simulation {
     private mutating func command(for ask: Ask) -> Command {
         switch ask {
         case .start(let request):
-            .start(request, id: freshID(), token: freshToken())
+            .start(request, id: TransitionID(rawValue: chance.next()), token: freshToken())
         case .serialize(let request, let wait):
-            .serialize(request, id: freshID(), token: freshToken(), park: park(for: wait))
+            .serialize(
+                request, id: TransitionID(rawValue: chance.next()), token: freshToken(), park: park(for: wait))
         case .await(let id, let token, let milestone, let wait):
             .await(id, token: token, until: milestone, park: park(for: wait))
-        case .end(let id, let token, let outcome):
-            .end(id, token: token, outcome)
-        case .renew(let id, let token):
-            .renew(id, token: token)
+        case .end(let id, let token, let outcome): .end(id, token: token, outcome)
+        case .renew(let id, let token): .renew(id, token: token)
+        case .progress(let id, let token, let progress): .progress(id, token: token, progress)
+        case .release(let id, let token, let release): .release(id, token: token, release)
+        case .ready(let id, let client, let session): .ready(id, client: client, session: session)
+        case .openSession(let client, let timeToLive):
+            .openSession(
+                client: client, timeToLive: timeToLive, id: SessionID(rawValue: chance.next()), token: freshToken())
+        case .renewSession(let token): .renewSession(token)
+        case .endSession(let token): .endSession(token)
+        case .attach(let token): .attach(token)
+        case .declare(let scene, let storyboard, let revision): .declare(scene, storyboard, ifMatch: revision)
+        case .delete(let scene): .delete(scene)
         }
     }
 
-    private mutating func freshID() -> TransitionID { TransitionID(rawValue: chance.next()) }
     private mutating func freshToken() -> Token { Token(high: chance.next(), low: chance.next()) }
 
     private mutating func park(for wait: Duration?) -> Park? {
@@ -50,43 +59,64 @@ extension Simulation {
         return Park(waiter: WaiterID(rawValue: lastWaiter), wait: wait)
     }
 
+    private var rulebook: Rulebook { Rulebook(ledger: ledger, oracle: oracle, isDraining: isDraining, now: now) }
+
     // MARK: - Steps
 
     /// Applies one command and checks its answer and everything else.
     mutating func perform(_ command: Command, for request: Request? = nil) throws(Broken) {
-        let expected = Expectation(ledger: ledger, oracle: oracle, isDraining: isDraining, now: now).verdict(
-            on: command)
-        let outcome = applied(command)
-        let verdict = try absorb(command, outcome, for: request)
-        guard verdict == expected else {
-            throw Broken(.reply, "\(command) is answered \(verdict), and \(expected) was expected")
+        let prediction = rulebook.prediction(on: command)
+        let applied = applied(command)
+        let verdict = Verdict(applied.reply, to: command)
+        guard verdict == prediction.verdict else {
+            note(.applied(command, verdict, isDurable: applied.record != nil, sequence: journal.last))
+            throw Broken(.reply, "\(command) is answered \(verdict), and \(prediction.verdict) was expected")
         }
+        try absorb(command, applied, prediction, for: request)
         try check()
     }
 
     /// Does with an outcome what the engine does.
-    @discardableResult
     private mutating func absorb(
-        _ command: Command, _ outcome: Outcome, for request: Request?
-    ) throws(Broken) -> Verdict {
-        let verdict = Verdict(outcome.reply, to: command)
-        if let record = outcome.record {
+        _ command: Command, _ applied: Applied, _ prediction: Prediction, for request: Request?
+    ) throws(Broken) {
+        let verdict = Verdict(applied.reply, to: command)
+        guard applied.record == prediction.record else {
+            throw Broken(
+                .record,
+                "\(command) is kept as \(String(describing: applied.record)), not \(String(describing: prediction.record))"
+            )
+        }
+        let events = applied.events
+        if let record = applied.record {
             // The fault: applied and answered, but never written down.
             let isForgotten = if configuration.fault == .forgottenEnd, case .end = command { true } else { false }
-            if !isForgotten || !chance.isOnce(in: 20) { journal.append(record, at: moment) }
-            oracle.apply(record)
-            ledger.note(record, at: moment, sequence: journal.last)
+            if !isForgotten || !chance.isOnce(in: 20) { journal.append(record, at: moment, events) }
+            follow(record, to: prediction.oracle)
             statistics.count(.records)
         }
-        note(.applied(command, verdict, isDurable: outcome.isDurable, sequence: journal.last))
-        count(verdict, command, isDurable: outcome.isDurable)
-        for case .wake(let waiter, let view) in outcome.effects {
+        note(.applied(command, verdict, isDurable: applied.record != nil, sequence: journal.last))
+        count(verdict, command)
+        try checkEvents(events, of: command, isDurable: applied.record != nil)
+        for case .wake(let waiter, let view) in applied.effects {
             if configuration.fault == .lostWake, chance.isOnce(in: 20) { continue }
             try wake(waiter, view, by: command)
             if configuration.fault == .repeatedWake, chance.isOnce(in: 20) { try wake(waiter, view, by: command) }
         }
-        try answer(outcome.reply, to: command, for: request)
-        return verdict
+        try keepVigil(command, applied.reply)
+        try answer(applied.reply, to: command, for: request)
+    }
+
+    /// Takes note of a record everywhere beside the machine.
+    mutating func follow(_ record: Command, to predicted: NaiveOracle? = nil) {
+        if case .closeSession(let id, _) = record {
+            for bound in oracle.line where bound.session == id { holds.relinquish(bound.id) }
+        }
+        // Whoever gives up for its participants never ran.
+        if case .settle(let id) = record, oracle[id]?.request.onUnready == .abort { holds.relinquish(id) }
+        if let predicted { oracle = predicted } else { oracle.apply(record) }
+        let lease = record.request.map { oracle.scene($0.scene).storyboard.defaults.lease } ?? .zero
+        ledger.note(record, at: moment, sequence: journal.last, lease: lease)
     }
 
     private mutating func wake(_ waiter: WaiterID, _ view: TransitionView, by command: Command) throws(Broken) {
@@ -101,8 +131,11 @@ extension Simulation {
         statistics.count(.wakes)
         if waiting.request.ask.isOwners { ledger.hear(waiting.transition, at: now) }
         note(.woken(waiter, view.transition.id, view.transition.state))
-        withheld.append(
-            Answer(request: waiting.request, view: view, computedAt: now, sequence: journal.last))
+        withhold(.transition(view), for: waiting.request)
+    }
+
+    private mutating func withhold(_ content: Answer.Content, for request: Request) {
+        withheld.append(Answer(request: request, content: content, computedAt: now, sequence: journal.last))
     }
 
     private mutating func answer(
@@ -110,23 +143,26 @@ extension Simulation {
     ) throws(Broken) {
         guard let request else { return }
         switch reply {
-        case .success(.transition(let view)):
+        case .success(.transition(let view)), .success(.progress(let view, _)):
             if request.ask.isOwners { ledger.hear(view.transition.id, at: now) }
-            withheld.append(Answer(request: request, view: view, computedAt: now, sequence: journal.last))
+            withhold(.transition(view), for: request)
         case .success(.parked):
             guard let park = command.park else { throw Broken(.reply, "\(command) parks nobody") }
-            let target = parkedOn(command)
-            guard let target else { throw Broken(.reply, "\(command) parks on nothing") }
+            guard let target = parkedOn(command) else { throw Broken(.reply, "\(command) parks on nothing") }
             if request.ask.isOwners { ledger.hear(target.id, at: now) }
             parked.append(
                 Parked(
                     waiter: park.waiter, request: request, transition: target.id, milestone: target.milestone,
                     until: now.advanced(by: park.wait)))
-        case .success(.progress), .success(.session), .success(.declared), .success(.done), .failure:
-            var unknown: TransitionID?
-            if case .failure(.unknownTransition(let id)) = reply { unknown = id }
-            withheld.append(
-                Answer(request: request, view: nil, unknown: unknown, computedAt: now, sequence: journal.last))
+        case .success(.session(let view)):
+            if case .attach = command {
+                connections.append(
+                    Connection(session: view.session.id, client: request.client, life: request.life))
+            }
+            withhold(.session(view), for: request)
+        case .failure(.unknownTransition(let id)): withhold(.unknown(id), for: request)
+        case .failure(.unknownSession): withhold(.unknownSession, for: request)
+        case .success(.declared), .success(.done), .failure: withhold(.nothing, for: request)
         }
     }
 
@@ -137,6 +173,19 @@ extension Simulation {
         case .serialize(let request, let id, _, _):
             (request.idempotencyKey.flatMap { ledger.entry(for: $0, at: now)?.id } ?? id, .granted)
         case .start, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare,
+            .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
+            .resume, .answer:
+            nil
+        }
+    }
+}
+
+extension Command {
+    /// What it asks for, if it is to make a transition.
+    var request: TransitionRequest? {
+        switch self {
+        case .start(let request, _, _), .serialize(let request, _, _, _): request
+        case .await, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
             .resume, .answer:
             nil

@@ -7,9 +7,9 @@ extension Simulation {
 
     mutating func letTimePass() throws(Broken) {
         let hop =
-            if chance.isOnce(in: 60) {
+            if chance.isOnce(in: 150) {
                 chance.milliseconds(upTo: 700_000)
-            } else if chance.isOnce(in: 5) {
+            } else if chance.isOnce(in: 9) {
                 chance.milliseconds(upTo: 6_000)
             } else {
                 chance.milliseconds(upTo: 500)
@@ -92,8 +92,9 @@ extension Simulation {
         let bytes = configuration.comparesReplays ? try compareReplay(passing: surviving) : nil
         withheld.removeAll()
         parked.removeAll()
+        connections.removeAll()
         isDraining = false
-        let downtime = chance.milliseconds(upTo: isMachineDead && chance.isOnce(in: 3) ? 700_000 : 2_000)
+        let downtime = chance.milliseconds(upTo: isMachineDead && chance.isOnce(in: 2) ? 700_000 : 2_000)
         pass(until: now.advanced(by: downtime))
 
         journal.truncate(to: surviving)
@@ -109,6 +110,7 @@ extension Simulation {
         }
         machine.recover(at: now)
         ledger.hearEverybody(at: now)
+        vigils.begin(oracle.sessions.values, at: now)
         heldSince = now
         try check()
         try decide()
@@ -131,11 +133,10 @@ extension Simulation {
         let command = Command.distrust(holdsGrants: holdsGrants)
         let outcome = machine.apply(command, at: moment)
         guard outcome.isDurable else { throw Broken(.reply, "\(command) leaves no trace") }
-        journal.append(command, at: moment)
+        journal.append(command, at: moment, [])
         journal.commit(upTo: journal.last)
         journal.sync(upTo: journal.last)
-        oracle.apply(command)
-        ledger.note(command, at: moment, sequence: journal.last)
+        follow(command)
         note(.applied(command, .done, isDurable: true, sequence: journal.last))
     }
 }

@@ -11,9 +11,10 @@ package struct Simulation {
     var chance: SplitMix64
     var machine: ArbiterStateMachine
     var journal: SimulatedJournal
-    var oracle = NaiveOracle()
+    var oracle: NaiveOracle
     var ledger: Ledger
     var holds = Holds()
+    var vigils = Vigils()
     var transcript = Transcript()
     private(set) var stepCount = 0
 
@@ -24,6 +25,8 @@ package struct Simulation {
     var parked: [Parked] = []
     /// Answers that wait for their commit, in order.
     var withheld: [Answer] = []
+    /// Connections that sessions live by.
+    var connections: [Connection] = []
     /// Requests that the network has kept.
     var late: [Request] = []
     var clients: [Client]
@@ -38,7 +41,9 @@ package struct Simulation {
         self.configuration = configuration
         chance = SplitMix64(seed: seed)
         machine = ArbiterStateMachine(limits: configuration.limits)
-        journal = SimulatedJournal(beginning: machine)
+        oracle = NaiveOracle(limits: configuration.limits)
+        oracle.ignoresAncestors = configuration.fault == .ignoredAncestor
+        journal = SimulatedJournal(beginning: machine, oracle)
         ledger = Ledger(limits: configuration.limits)
         clients = (0..<configuration.clients).map { _ in Client() }
     }
@@ -70,25 +75,32 @@ package struct Simulation {
 
     private mutating func happen() throws(Broken) {
         switch Int.random(in: 0..<1000, using: &chance) {
-        case 0..<210: try ask()
-        case 210..<250: try endSomething()
-        case 250..<280: try askTwice()
-        case 280..<330: try repeatRequest()
-        case 330..<510: try endSomething()
-        case 510..<580: try renewSomething()
-        case 580..<690: try awaitSomething()
-        case 690..<715: try leaveSomewhere()
-        case 715..<755: try deliverLate()
-        case 755..<815: commit()
-        case 815..<925: try letTimePass()
-        case 925..<965: try endSomething()
-        case 965..<975: jumpWallClock()
-        case 975..<982: try save()
-        case 982..<987: try die()
-        case 987..<992: pause()
-        case 992: if chance.isOnce(in: 6) { try drain() }
-        case 993..<998: try crash()
-        default: if chance.isOnce(in: configuration.machineDeathRarity) { try crash(isMachineDead: true) }
+        case 0..<190: try ask()
+        case 190..<215: try askTwice()
+        case 215..<250: try repeatRequest()
+        case 250..<415: try endSomething()
+        case 415..<455: try renewSomething()
+        case 455..<535: try awaitSomething()
+        case 535..<555: try leaveSomewhere()
+        case 555..<585: try deliverLate()
+        case 585..<635: commit()
+        case 635..<730: try letTimePass()
+        case 730..<760: try openSession()
+        case 760..<805: try speakForSession()
+        case 805..<815: try hangUp()
+        case 815..<860: try moveFinger()
+        case 860..<895: try liftFinger()
+        case 895..<940: try getReady()
+        case 940..<958: try declare()
+        case 958..<963: try delete()
+        case 963..<970: jumpWallClock()
+        case 970..<976: try save()
+        case 976..<982: try die()
+        case 982..<987: pause()
+        case 987: if chance.isOnce(in: 6) { try drain() }
+        case 988..<993: try crash()
+        case 993..<995: if chance.isOnce(in: configuration.machineDeathRarity) { try crash(isMachineDead: true) }
+        default: try endSomething()
         }
     }
 
@@ -106,66 +118,15 @@ package struct Simulation {
         clients[client].pausedUntil = stepCount + Int.random(in: 1...200, using: &chance)
     }
 
+    /// A client that does something now, mostly one that has something of this kind.
+    mutating func someClient(where hasSomething: (Client) -> Bool) -> Int? {
+        let awake = clients.indices.filter { clients[$0].pausedUntil <= stepCount && hasSomething(clients[$0]) }
+        return chance.isOnce(in: 8) ? someClient() : awake.randomElement(using: &chance)
+    }
+
     /// A client that does something now, if any does.
     mutating func someClient() -> Int? {
         let client = Int.random(in: 0..<clients.count, using: &chance)
         return clients[client].pausedUntil <= stepCount ? client : nil
     }
-}
-
-/// A process that wants to hold scenes.
-struct Client {
-    /// What it got by its requests, newest last.
-    var owned: [Owned] = []
-    /// The requests that it may repeat, newest last.
-    var keyed: [Ask] = []
-    /// Grows when it dies: what was meant for its last life reaches nobody.
-    var life = 0
-    var pausedUntil = 0
-
-    struct Owned {
-        let id: TransitionID
-        let token: Token
-    }
-}
-
-/// What a client asks.
-enum Ask {
-    case start(TransitionRequest)
-    case serialize(TransitionRequest, wait: Duration?)
-    case await(TransitionID, token: Token?, until: Milestone, wait: Duration?)
-    case end(TransitionID, token: Token, EndOutcome)
-    case renew(TransitionID, token: Token)
-
-    /// Whether the answer is its owner's.
-    var isOwners: Bool {
-        if case .await(_, token: nil, until: _, wait: _) = self { false } else { true }
-    }
-}
-
-/// A request under way.
-struct Request {
-    let client: Int
-    let life: Int
-    let ask: Ask
-}
-
-/// A request that has been answered, perhaps not yet visibly.
-struct Answer {
-    let request: Request
-    /// What it shows; `nil` for a refusal.
-    let view: TransitionView?
-    /// Whom the arbiter does not know.
-    var unknown: TransitionID?
-    let computedAt: Instant
-    let sequence: UInt64
-}
-
-/// A parked await.
-struct Parked {
-    let waiter: WaiterID
-    let request: Request
-    let transition: TransitionID
-    let milestone: Milestone
-    let until: Instant
 }

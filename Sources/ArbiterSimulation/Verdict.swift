@@ -7,64 +7,108 @@ enum Verdict: Hashable {
     /// A transition that was known before, as it stands.
     case known(TransitionID)
     case parked
+    case progress(isApplied: Bool)
+    case session(SessionID)
+    case declared(UInt64)
     case done
-    case busy
-    case unknown
-    case wrongToken
-    case alreadyEnded
-    case alreadyDecided
-    case endedWithoutOwner
-    case holdingGrants
-    case keyReused
-    case queueFull
-    case tooManyTransitions
-    case tooManyScenes
-    case impossible
+    case refused(Refusal)
+
+    enum Refusal: Hashable {
+        case busy
+        case unknownTransition
+        case unknownScene
+        case unknownSession
+        case wrongToken
+        case alreadyEnded
+        case alreadyDecided
+        case decidedOtherwise
+        case endedWithoutOwner
+        case notInteractive
+        case notRunning
+        case tooLate
+        case notAParticipant
+        case holdingGrants
+        case keyReused
+        case queueFull
+        case tooManyTransitions
+        case tooManyScenes
+        case tooManySessions
+        case unknownTransitionType
+        case revisionMismatch
+        case operationRefused(OperationRefusal.Code)
+        case expectationFailed(ArbiterCore.Expectation)
+    }
 
     init(_ reply: Result<Reply, ArbiterError>, to command: Command) {
         switch reply {
         case .success(.transition(let view)):
             self = view.transition.id == command.newID ? .new : .known(view.transition.id)
+        case .success(.progress(_, let isApplied)): self = .progress(isApplied: isApplied)
+        case .success(.session(let view)): self = .session(view.session.id)
+        case .success(.declared(let revision)): self = .declared(revision.rawValue)
         case .success(.parked): self = .parked
-        case .success(.done), .success(.declared), .success(.progress), .success(.session): self = .done
-        case .failure(let error):
-            switch error {
-            case .busy: self = .busy
-            case .unknownTransition, .unknownScene: self = .unknown
-            case .wrongToken: self = .wrongToken
-            case .alreadyEnded: self = .alreadyEnded
-            case .alreadyDecided: self = .alreadyDecided
-            case .endedWithoutOwner: self = .endedWithoutOwner
-            case .holdingGrants: self = .holdingGrants
-            case .keyReused: self = .keyReused
-            case .queueFull: self = .queueFull
-            case .tooManyTransitions: self = .tooManyTransitions
-            case .tooManyScenes: self = .tooManyScenes
-            case .operationRefused, .expectationFailed, .unknownTransitionType, .revisionMismatch, .decidedOtherwise,
-                .notInteractive, .notRunning, .tooLate, .unknownSession, .notAParticipant, .tooManySessions:
-                self = .impossible
-            }
+        case .success(.done): self = .done
+        case .failure(let error): self = .refused(Refusal(error))
         }
     }
 
+    var isRefused: Bool {
+        if case .refused = self { true } else { false }
+    }
+}
+
+extension Verdict.Refusal {
+    init(_ error: ArbiterError) {
+        switch error {
+        case .busy: self = .busy
+        case .unknownTransition: self = .unknownTransition
+        case .unknownScene: self = .unknownScene
+        case .unknownSession: self = .unknownSession
+        case .wrongToken: self = .wrongToken
+        case .alreadyEnded: self = .alreadyEnded
+        case .alreadyDecided: self = .alreadyDecided
+        case .decidedOtherwise: self = .decidedOtherwise
+        case .endedWithoutOwner: self = .endedWithoutOwner
+        case .notInteractive: self = .notInteractive
+        case .notRunning: self = .notRunning
+        case .tooLate: self = .tooLate
+        case .notAParticipant: self = .notAParticipant
+        case .holdingGrants: self = .holdingGrants
+        case .keyReused: self = .keyReused
+        case .queueFull: self = .queueFull
+        case .tooManyTransitions: self = .tooManyTransitions
+        case .tooManyScenes: self = .tooManyScenes
+        case .tooManySessions: self = .tooManySessions
+        case .unknownTransitionType: self = .unknownTransitionType
+        case .revisionMismatch: self = .revisionMismatch
+        case .operationRefused(let refusal): self = .operationRefused(refusal.code)
+        case .expectationFailed(let failure): self = .expectationFailed(failure.expectation)
+        }
+    }
+
+    /// A rejection, where the request could not wait.
+    init?(_ outcome: NaiveEnding.Outcome) {
+        switch outcome {
+        case .scopeGone: self = .operationRefused(.unknownController)
+        case .expectationFailed(let expectation): self = .expectationFailed(expectation)
+        case .invalidOperation(let code): self = .operationRefused(code)
+        case .completed, .cancelled, .expired, .superseded: return nil
+        }
+    }
+}
+
+extension Verdict {
+    /// Tells verdicts apart, the same in every run.
     var number: UInt64 {
         switch self {
         case .new: 0
         case .known(let id): id.rawValue
         case .parked: 1
-        case .done: 2
-        case .busy: 3
-        case .unknown: 4
-        case .wrongToken: 5
-        case .alreadyEnded: 6
-        case .alreadyDecided: 7
-        case .endedWithoutOwner: 8
-        case .holdingGrants: 9
-        case .keyReused: 10
-        case .queueFull: 11
-        case .tooManyTransitions: 12
-        case .tooManyScenes: 13
-        case .impossible: 14
+        case .progress(let isApplied): isApplied ? 2 : 3
+        case .session(let id): id.rawValue
+        case .declared(let revision): revision
+        case .done: 4
+        case .refused(let refusal): "\(refusal)".utf8.reduce(5) { $0 &* 31 &+ UInt64($1) }
         }
     }
 }
@@ -89,91 +133,5 @@ extension Command {
             .resume, .answer:
             nil
         }
-    }
-}
-
-/// The answer that the rules give, worked out from the ledger and the oracle alone.
-struct Expectation {
-    let ledger: Ledger
-    let oracle: NaiveOracle
-    let isDraining: Bool
-    let now: Instant
-
-    func verdict(on command: Command) -> Verdict {
-        switch command {
-        case .start(let request, _, _): start(request)
-        case .serialize(let request, _, _, let park): serialize(request, mayPark: park != nil && !isDraining)
-        case .await(let id, let token, let milestone, let park):
-            owned(id, token: token) { entry in
-                park != nil && !isDraining && !entry.hasReached(milestone) ? .parked : .known(id)
-            }
-        case .end(let id, let token, let outcome):
-            owned(id, token: token) { entry in end(entry, outcome) }
-        case .renew(let id, let token):
-            owned(id, token: token) { entry in
-                switch entry.ending?.outcome {
-                case nil: .known(id)
-                case .expired, .rejected, .superseded: .endedWithoutOwner
-                case .completed, .cancelled: .alreadyEnded
-                }
-            }
-        case .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare, .delete, .leave, .attach,
-            .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust, .resume, .answer:
-            .done
-        }
-    }
-
-    private func start(_ request: TransitionRequest) -> Verdict {
-        if let repeated = repeated(request, isSerialized: false) { return repeated.verdict }
-        if oracle.isHoldingGrants { return .holdingGrants }
-        if oracle.unfinished(in: request.scene) > 0 { return .busy }
-        return refusalToAdmit(request) ?? .new
-    }
-
-    private func serialize(_ request: TransitionRequest, mayPark: Bool) -> Verdict {
-        if let repeated = repeated(request, isSerialized: true) {
-            return mayPark && repeated.entry?.isQueued == true ? .parked : repeated.verdict
-        }
-        if let refusal = refusalToAdmit(request) { return refusal }
-        let others = oracle.unfinished(in: request.scene)
-        if others > 0, oracle.queued(in: request.scene) >= ledger.limits.queuedPerScene { return .queueFull }
-        return mayPark && (others > 0 || oracle.isHoldingGrants) ? .parked : .new
-    }
-
-    private func repeated(
-        _ request: TransitionRequest, isSerialized: Bool
-    ) -> (verdict: Verdict, entry: Ledger.Entry?)? {
-        guard let key = request.idempotencyKey, let entry = ledger.entry(for: key, at: now) else { return nil }
-        guard entry.request == request, entry.isSerialized == isSerialized else { return (.keyReused, nil) }
-        return (.known(entry.id), entry)
-    }
-
-    private func refusalToAdmit(_ request: TransitionRequest) -> Verdict? {
-        if oracle.line.count >= ledger.limits.unfinished { return .tooManyTransitions }
-        if oracle.unfinished(in: request.scene) == 0, oracle.busyScenes >= ledger.limits.scenes {
-            return .tooManyScenes
-        }
-        return nil
-    }
-
-    private func owned(_ id: TransitionID, token: Token?, _ verdict: (Ledger.Entry) -> Verdict) -> Verdict {
-        guard let entry = ledger[id], entry.forgotten == nil else { return .unknown }
-        if let token, token != entry.token { return .wrongToken }
-        return verdict(entry)
-    }
-
-    private func end(_ entry: Ledger.Entry, _ outcome: EndOutcome) -> Verdict {
-        switch (entry.ending?.outcome, outcome) {
-        case (.expired, _), (.rejected, _), (.superseded, _): .endedWithoutOwner
-        case (.completed, .cancelled), (.cancelled, .completed): .alreadyEnded
-        case (nil, .cancelled): entry.isQueued && entry.remembered != nil ? .alreadyDecided : .known(entry.id)
-        case (nil, .completed), (.completed, .completed), (.cancelled, .cancelled): .known(entry.id)
-        }
-    }
-}
-
-extension Ledger.Entry {
-    func hasReached(_ milestone: Milestone) -> Bool {
-        if ending != nil { true } else { grant != nil && milestone != .ended }
     }
 }

@@ -49,6 +49,16 @@ struct DeclaringTests {
         #expect(try #require(arbiter.events.last?.number) > last)
     }
 
+    @Test func `what is expected of a scene that comes back is held against the numbers it will have`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("home")
+        try arbiter.perform(.delete(.main))
+        let expecting = { TransitionRequest(expectations: [.revision(Revision(rawValue: $0))]) }
+        #expect(throws: ArbiterError.self) { try arbiter.start(expecting(0)) }
+        let owner = try arbiter.start(expecting(1))
+        #expect(arbiter.state(of: owner) == .running)
+    }
+
     @Test func `the defaults of a scene hold where a request is silent`() throws {
         var arbiter = Arbiter()
         try arbiter.declare(

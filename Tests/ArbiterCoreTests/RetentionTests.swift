@@ -88,6 +88,17 @@ struct RetentionTests {
         #expect(arbiter.answer(to: c)?.outcome == .cancelled)
     }
 
+    @Test func `what ends at once is answered, and makes others be forgotten`() throws {
+        var arbiter = arbiter(count: 0, duration: .zero, maximum: 0)
+        try arbiter.declare("nav[home]")
+        let pop = TransitionRequest(operation: .pop(navigation: id("nav")))
+        for _ in 0..<3 {
+            #expect(arbiter.view(of: try arbiter.start(pop)) == nil)
+            #expect(arbiter.view(of: try arbiter.serialize(pop)) == nil)
+        }
+        #expect(arbiter.transitions.isEmpty)
+    }
+
     @Test func `an end that lets more tickets complete than are remembered is answered`() throws {
         var arbiter = arbiter(count: 0, duration: .seconds(600), maximum: 2)
         let a = try arbiter.start()

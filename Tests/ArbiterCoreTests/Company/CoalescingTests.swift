@@ -75,6 +75,38 @@ struct CoalescingTests {
         #expect(arbiter.state(of: older) == .running)
     }
 
+    @Test func `never past one with the same key that holds what it needs`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("split(left[a]|right[b])")
+        let holder = try arbiter.start(TransitionRequest(scope: .controllers([id("left")])))
+        let older = try arbiter.serialize(Self.request(scope: .controllers([id("left")])))
+        let running = try arbiter.start(Self.request(scope: .controllers([id("right")])))
+        let newer = try arbiter.serialize(Self.request(scope: .controllers(ids("left right"))))
+        #expect(arbiter.state(of: older) == .queued)
+        try arbiter.end(holder)
+        try arbiter.end(older)
+        #expect(arbiter.state(of: newer) == .queued)
+        try arbiter.end(running)
+        #expect(arbiter.state(of: newer) == .running)
+    }
+
+    @Test func `never past one with the same key that will be carried out`() throws {
+        var arbiter = Arbiter()
+        let holder = try arbiter.start()
+        let older = try arbiter.serialize(Self.request())
+        let between = try arbiter.serialize(Self.request("other"))
+        let ended = try arbiter.serialize(Self.request())
+        try arbiter.end(ended)
+        try arbiter.end(between, as: .cancelled)
+        let newer = try arbiter.serialize(Self.request())
+        #expect(arbiter.state(of: older) == .queued)
+        #expect(arbiter.view(of: newer)?.position == 3)
+        try arbiter.end(holder)
+        try arbiter.end(older)
+        #expect(arbiter.outcome(of: ended) == .completed)
+        #expect(arbiter.state(of: newer) == .running)
+    }
+
     @Test func `never one whose owner has been told that it will be carried out`() throws {
         var arbiter = Arbiter()
         let holder = try arbiter.start()

@@ -186,6 +186,23 @@ struct OperationTests {
         #expect(arbiter.outcome(of: both) == .rejected(.scopeGone(id("b"))))
     }
 
+    @Test func `a scope that is gone waits for whoever locks the scene before, and may bring it back`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("split(left[a b]|right[c])")
+        let pop = try arbiter.start(Self.request(.pop(navigation: id("left"))))
+        let push = try arbiter.serialize(Self.request(Self.push("b", on: "left"), scope: .scene))
+        let list = try arbiter.serialize(Self.request(scope: .controllers([id("b")])))
+        let present = try arbiter.serialize(
+            Self.request(.present(presenter: id("b"), controller: .outlined("sheet"))))
+        try arbiter.end(pop)
+        #expect(arbiter.state(of: list) == .queued)
+        #expect(arbiter.state(of: present) == .queued)
+        try arbiter.end(push)
+        #expect(arbiter.state(of: list) == .running)
+        try arbiter.end(list)
+        #expect(arbiter.state(of: present) == .running)
+    }
+
     @Test func `a controller that comes back is locked where it is then`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("split(left[a b]|right[c])")
@@ -231,6 +248,27 @@ struct OperationTests {
         let unknown = AnimationRequest(type: TransitionTypeName("moon"))
         #expect(throws: ArbiterError.unknownTransitionType(try #require(TransitionTypeName("moon")))) {
             try arbiter.serialize(Self.request(Self.push("a"), animation: unknown))
+        }
+    }
+
+    @Test func `a controller that brings a type along comes by it, unless the request names another`() throws {
+        var arbiter = Arbiter()
+        let (star, flip) = (try #require(TransitionTypeName("star")), try #require(TransitionTypeName("flip")))
+        try arbiter.declare(
+            Storyboard(
+                hierarchy: .outlined("nav[home]"),
+                transitionTypes: [TransitionType(name: star, duration: .seconds(1)), TransitionType(name: flip)]))
+        let editor = Controller(id: id("editor"), introTransitionType: star)
+        let push = Operation.push(
+            navigation: id("nav"), controller: try Hierarchy(root: editor.id, controllers: [editor]))
+        for (asked, expected) in [(nil, star), (flip, flip)] {
+            let request = Self.request(push, animation: asked.map { AnimationRequest(type: $0) })
+            let pushing = try arbiter.start(request)
+            #expect(arbiter.view(of: pushing)?.transition.grant?.animation?.type == expected)
+            try arbiter.end(pushing)
+            let popping = try arbiter.start(Self.request(.pop(navigation: id("nav"))))
+            #expect(arbiter.view(of: popping)?.transition.grant?.animation?.type == expected)
+            try arbiter.end(popping)
         }
     }
 

@@ -1,0 +1,96 @@
+internal import ArbiterCore
+
+// What is asked for in a scene: mostly what is possible.
+
+extension SplitMix64 {
+    /// One that would do something now, mostly.
+    mutating func operation(in scene: NaiveScene) -> Operation {
+        for _ in 0..<4 {
+            let operation = someOperation(in: scene)
+            if case .done = scene.tree.outcome(of: operation, segues: scene.segues, reserved: []) { return operation }
+            if isOnce(in: 8) { return operation }
+        }
+        return someOperation(in: scene)
+    }
+
+    private mutating func someOperation(in scene: NaiveScene) -> Operation {
+        let tree = scene.tree
+        let taken = Array(tree.nodes.keys)
+        switch Int.random(in: 0..<18, using: &self) {
+        case 0, 1: return .present(presenter: member(of: tree), controller: arrival(avoiding: taken))
+        case 2, 3: return .dismiss(member(of: tree))
+        case 4, 5, 6: return .push(navigation: member(of: tree, .navigation), controller: arrival(avoiding: taken))
+        case 7: return .pop(navigation: member(of: tree, .navigation))
+        case 8: return popTo(in: tree)
+        case 9: return .popToRoot(navigation: member(of: tree, .navigation))
+        case 10: return setStack(in: tree, avoiding: taken)
+        case 11: return .select(tabs: member(of: tree, .tabs), .index(Int.random(in: 0...3, using: &self)))
+        case 12, 13:
+            let tabs = member(of: tree, .tabs)
+            return .select(tabs: tabs, .controller(pick(tree.nodes[tabs]?.children ?? [], or: name())))
+        case 14, 15: return .showDetail(split: member(of: tree, .split), controller: arrival(avoiding: taken))
+        default: return segue(in: scene)
+        }
+    }
+
+    private mutating func segue(in scene: NaiveScene) -> Operation {
+        let possible = scene.segues.filter { scene.tree.nodes[$0.source] != nil }
+        if let segue = possible.randomElement(using: &self), !isOnce(in: 6) {
+            return .segue(source: segue.source, segue.identifier)
+        }
+        return .segue(source: member(of: scene.tree), pick(Self.identifiers, or: Self.identifiers[0]))
+    }
+
+    private mutating func popTo(in tree: NaiveTree) -> Operation {
+        let navigation = member(of: tree, .navigation)
+        let controller = isOnce(in: 6) ? name() : pick(tree.nodes[navigation]?.children ?? [], or: name())
+        return .popTo(navigation: navigation, controller: controller)
+    }
+
+    private mutating func setStack(in tree: NaiveTree, avoiding taken: [ControllerID]) -> Operation {
+        let navigation = member(of: tree, .navigation)
+        let kept = (tree.nodes[navigation]?.children ?? []).shuffled(using: &self)
+            .prefix(Int.random(in: 0...3, using: &self)).compactMap { id in
+                try? Hierarchy(root: id, controllers: [Controller(id: id)])
+            }
+        let new = (0..<Int.random(in: 0...2, using: &self)).map { _ in arrival(avoiding: taken) }
+        return .setStack(navigation: navigation, controllers: (kept + new).shuffled(using: &self))
+    }
+
+    /// Somebody who is there, mostly of the kind.
+    mutating func member(of tree: NaiveTree, _ kind: ControllerKind? = nil) -> ControllerID {
+        guard !isOnce(in: 24) else { return name() }
+        let members = tree.nodes.filter { kind == nil || $0.value.kind == kind }.keys
+        // The order of a dictionary is another in every run.
+        let sorted = members.sorted { $0.description < $1.description }
+        return sorted.isEmpty ? pick(tree.root.map { [$0] } ?? [], or: name()) : pick(sorted, or: name())
+    }
+
+    mutating func scope(in tree: NaiveTree, for operation: Operation?) -> Scope? {
+        switch Int.random(in: 0..<10, using: &self) {
+        case 0: .scene
+        case 1, 2, 3, 4: operation == nil ? nil : .operation
+        case 5, 6, 7: .controllers((0..<Int.random(in: 1...2, using: &self)).map { _ in member(of: tree) })
+        default: nil
+        }
+    }
+
+    mutating func expectations(of scene: NaiveScene) -> [ArbiterCore.Expectation] {
+        guard isOnce(in: 8) else { return [] }
+        return (0..<Int.random(in: 1...2, using: &self)).map { _ in
+            if isOnce(in: 3) { return .revision(Revision(rawValue: scene.revision + (isOnce(in: 3) ? 1 : 0))) }
+            return .controller(
+                member(of: scene.tree), is: pick(ArbiterCore.Expectation.Condition.allCases, or: .exists))
+        }
+    }
+
+    mutating func animation(of types: [TransitionTypeName]) -> AnimationRequest? {
+        guard isOnce(in: 4) else { return nil }
+        var animation = AnimationRequest()
+        // The last one is known nowhere.
+        animation.type = isOnce(in: 20) ? Self.types.last : isOnce(in: 3) ? nil : types.randomElement(using: &self)
+        if isOnce(in: 2) { animation.duration = milliseconds(upTo: 1000) }
+        if isOnce(in: 4) { animation.isReversed = isOnce(in: 2) }
+        return animation
+    }
+}

@@ -1,0 +1,116 @@
+internal import ArbiterCore
+
+// Small random trees over few names, so that they meet.
+
+extension SplitMix64 {
+    static let names = ["a", "b", "c", "d", "e", "f", "g", "h", "m", "n", "p", "t", "x", "y"].compactMap(
+        ControllerID.init)
+    static let types = ["fade", "slide", "flip"].compactMap(TransitionTypeName.init)
+    static let identifiers = ["next", "back"].compactMap(SegueIdentifier.init)
+
+    /// One of those given, or one that is always there.
+    mutating func pick<Value>(_ values: [Value], or fallback: Value) -> Value {
+        values.randomElement(using: &self) ?? fallback
+    }
+
+    mutating func name() -> ControllerID { pick(Self.names, or: Self.names[0]) }
+
+    mutating func storyboard() -> Storyboard {
+        var segues: [Segue] = []
+        for _ in 0..<8 {
+            let kind: Segue.Kind = pick(Segue.Kind.allCases, or: .show)
+            let segue = Segue(
+                identifier: pick(Self.identifiers, or: Self.identifiers[0]), source: name(), kind: kind,
+                destination: arrival(avoiding: []))
+            let isNew = !segues.contains { $0.source == segue.source && $0.identifier == segue.identifier }
+            if isNew { segues.append(segue) }
+        }
+        let types = Self.types.prefix(2).map {
+            TransitionType(name: $0, duration: isOnce(in: 2) ? milliseconds(upTo: 900) : nil, curve: nil)
+        }
+        let defaults = Storyboard.Defaults(
+            duration: milliseconds(upTo: 700), curve: .linear, lease: .seconds(Int.random(in: 1...12, using: &self)),
+            scope: isOnce(in: 5) ? .scene : .operation)
+        do throws(StoryboardFault) {
+            return try Storyboard(
+                hierarchy: hierarchy(), segues: segues, transitionTypes: Array(types), defaults: defaults)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    /// What is in a scene at the beginning; now and then nobody.
+    private mutating func hierarchy() -> Hierarchy {
+        if isOnce(in: 20) { return Hierarchy() }
+        var growing = Growing(names: Self.names.shuffled(using: &self).dropLast(5))
+        guard let root = controller(at: 0, in: &growing) else { return Hierarchy() }
+        return Self.hierarchy(root, growing)
+    }
+
+    /// Somebody who comes in, mostly nobody who is there.
+    mutating func arrival(avoiding taken: [ControllerID]) -> Hierarchy {
+        let free = isOnce(in: 8) ? Self.names : Self.names.filter { !taken.contains($0) }
+        var growing = Growing(names: free.shuffled(using: &self)[...])
+        if growing.names.isEmpty { growing.names = [name()] }
+        guard let root = controller(at: isOnce(in: 4) ? 1 : 3, in: &growing) else {
+            preconditionFailure("nobody is left to come in")
+        }
+        return Self.hierarchy(root, growing)
+    }
+
+    private struct Growing {
+        var names: ArraySlice<ControllerID>
+        var controllers: [Controller] = []
+    }
+
+    private static func hierarchy(_ root: ControllerID, _ growing: Growing) -> Hierarchy {
+        do throws(HierarchyFault) {
+            return try Hierarchy(root: root, controllers: growing.controllers)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    /// - Returns: `nil` where no names are left.
+    private mutating func controller(at level: Int, in growing: inout Growing) -> ControllerID? {
+        guard let id = growing.names.popFirst() else { return nil }
+        let content = content(at: level, in: &growing)
+        let presents = level < 3 ? isOnce(in: 8) : isOnce(in: 24)
+        let presented = presents ? controller(at: max(level, 2), in: &growing) : nil
+        growing.controllers.append(
+            Controller(
+                id: id, content: content, presented: presented,
+                presentationStyle: isOnce(in: 3) ? .fullScreen : pick(PresentationStyle.allCases, or: .popover),
+                definesPresentationContext: isOnce(in: 3)))
+        return id
+    }
+
+    private mutating func content(at level: Int, in growing: inout Growing) -> Controller.Content {
+        // At the top mostly tabs, so that there is something side by side; far down nothing but views.
+        let kinds: [ControllerKind] =
+            switch level {
+            case 0: [.tabs, .tabs, .split, .split, .navigation]
+            case 1: [.navigation, .navigation, .navigation, .split, .split, .tabs, .view]
+            case 2: [.navigation, .view, .view]
+            default: [.view]
+            }
+        switch pick(kinds, or: .view) {
+        case .view:
+            return .view
+        case .navigation:
+            let count = Int.random(in: 0...3, using: &self)
+            return .navigation((0..<count).compactMap { _ in controller(at: 3, in: &growing) })
+        case .tabs:
+            let count = Int.random(in: 1...3, using: &self)
+            let tabs = (0..<count).compactMap { _ in controller(at: level + 1, in: &growing) }
+            return .tabs(tabs, selected: tabs.isEmpty ? 0 : Int.random(in: tabs.indices, using: &self))
+        case .split:
+            guard let primary = controller(at: level + 1, in: &growing) else { return .view }
+            guard let secondary = controller(at: level + 1, in: &growing) else { return .tabs([primary], selected: 0) }
+            let supplementary = isOnce(in: 4) ? controller(at: 3, in: &growing) : nil
+            return .split(
+                Controller.Columns(
+                    primary: primary, secondary: secondary, supplementary: supplementary, isCollapsed: isOnce(in: 2)))
+        }
+    }
+}

@@ -1,0 +1,109 @@
+internal import ArbiterCore
+
+// What the machine says of every transition, held against what is known.
+
+extension Ledger {
+    /// Holds every record of the machine against what is known, and takes note of what is new.
+    ///
+    /// Those `expected` are those whose turn has come by the last command, in the order of their fences.
+    mutating func observe(
+        _ machine: ArbiterStateMachine, at now: Instant, sequence: UInt64, granting expected: [TransitionID]
+    ) throws(Broken) -> [News] {
+        var news: [News] = []
+        var grants: [(id: TransitionID, fence: Fence)] = []
+        var missing: [Int] = []
+        for index in entries.indices where entries[index].forgotten == nil {
+            guard let transition = machine.transition(entries[index].id) else {
+                missing.append(index)
+                continue
+            }
+            try checkRequest(of: transition, entries[index])
+            try checkPhase(of: transition, entries[index])
+            if entries[index].grant == nil, let grant = transition.grant {
+                grants.append((transition.id, grant.fence))
+                entries[index].grant = (grant.fence, sequence)
+                entries[index].heardAt = now
+            }
+            switch transition.phase {
+            case .queued: break
+            case .preparing: entries[index].preparingSince = entries[index].preparingSince ?? now
+            case .running: entries[index].ran = entries[index].ran ?? sequence
+            case .ended(let ending):
+                guard entries[index].ending == nil else { continue }
+                entries[index].ending = (ending.outcome, ending.endedAt.instant, sequence)
+                news.append(.ended(transition.id, ending.outcome))
+            }
+        }
+        try checkGrants(grants, expected)
+        return try expected.map { .granted($0) } + news + forget(missing, at: now, sequence: sequence)
+    }
+
+    private func checkRequest(of transition: Transition, _ entry: Entry) throws(Broken) {
+        guard transition.token == entry.token, transition.requestedAt == entry.requestedAt,
+            transition.isSerialized == entry.isSerialized, transition.request == entry.request,
+            transition.lease == entry.lease
+        else { throw Broken(.life, "\(entry.id) is not what was asked for") }
+        guard transition.gesture == entry.gesture?.decided else {
+            throw Broken(.life, "\(entry.id) is decided otherwise: \(String(describing: transition.gesture))")
+        }
+    }
+
+    private func checkPhase(of transition: Transition, _ entry: Entry) throws(Broken) {
+        switch transition.phase {
+        case .queued(let queued):
+            guard entry.isQueued, queued.completesAtGrant == (entry.remembered != nil) else {
+                throw Broken(.life, "\(entry.id) is queued again")
+            }
+        case .preparing(let grant):
+            guard entry.isUnfinished, entry.ran == nil, entry.grant.map({ $0.fence == grant.fence }) ?? true else {
+                throw Broken(.life, "\(entry.id) prepares again, or with another fence")
+            }
+        case .running(let grant):
+            guard entry.isUnfinished, entry.grant.map({ $0.fence == grant.fence }) ?? true else {
+                throw Broken(.life, "\(entry.id) runs again, or with another fence")
+            }
+        case .ended(let ending):
+            guard entry.ending.map({ $0.outcome == ending.outcome && $0.at == ending.endedAt.instant }) ?? true,
+                entry.grant.map({ $0.fence == ending.grant?.fence }) ?? (entry.ending == nil || ending.grant == nil)
+            else { throw Broken(.life, "\(entry.id) has ended otherwise: \(ending)") }
+        }
+    }
+
+    /// New grants have fences beyond all others, and come in the order in which turns come.
+    private mutating func checkGrants(
+        _ grants: [(id: TransitionID, fence: Fence)], _ expected: [TransitionID]
+    ) throws(Broken) {
+        let found = grants.sorted { $0.fence < $1.fence }
+        for (id, fence) in found {
+            guard fence > lastFence, fence > lastFenceTold else {
+                throw Broken(.fence, "\(id) has \(fence) after \(max(lastFence, lastFenceTold))")
+            }
+            lastFence = fence
+        }
+        guard found.map(\.id) == expected else {
+            throw Broken(.order, "\(found.map(\.id)) are granted, and \(expected) were to be")
+        }
+    }
+
+    /// Whatever the machine has forgotten must have ended, and be old or one too many.
+    private mutating func forget(
+        _ missing: [Int], at now: Instant, sequence: UInt64
+    ) throws(Broken) -> [News] {
+        var news: [News] = []
+        var kept = entries.count { $0.forgotten == nil && $0.ending != nil }
+        for index in missing {
+            guard let ending = entries[index].ending else {
+                throw Broken(.life, "\(entries[index].id) is forgotten and was not over")
+            }
+            let isOld = ending.at.advanced(by: limits.retainedDuration) <= now
+            guard kept > limits.retainedCount, isOld || kept > limits.retainedMaximum else {
+                throw Broken(.life, "\(entries[index].id) is forgotten too early")
+            }
+            kept -= 1
+            entries[index].forgotten = sequence
+            news.append(.forgotten)
+        }
+        guard kept <= limits.retainedMaximum else { throw Broken(.life, "\(kept) ended ones are kept") }
+        return news
+    }
+}

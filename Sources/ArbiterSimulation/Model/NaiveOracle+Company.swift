@@ -1,0 +1,53 @@
+internal import ArbiterCore
+
+// Sessions and participants.
+
+extension NaiveOracle.Member {
+    var isMissing: Bool { isRequired && state == .waiting }
+}
+
+extension NaiveOracle {
+    mutating func markReady(_ id: TransitionID, _ client: ClientName) {
+        guard let index = line.firstIndex(where: { $0.id == id }) else { return }
+        for member in line[index].company.indices where line[index].company[member].client == client {
+            line[index].company[member].state = .ready
+        }
+        runIfReady(index)
+    }
+
+    /// The time of the participants is over.
+    mutating func settle(_ id: TransitionID) {
+        guard let index = line.firstIndex(where: { $0.id == id }) else { return }
+        switch line[index].request.onUnready {
+        case .proceed: run(index)
+        case .abort: finish(id, as: .expired(.participants))
+        }
+    }
+
+    private mutating func runIfReady(_ index: Int) {
+        if line[index].state == .preparing, !line[index].company.contains(where: \.isMissing) { run(index) }
+    }
+
+    /// Ends a session, and all that is bound to it before anything else is granted.
+    mutating func close(_ id: SessionID, because ending: SessionEnding) {
+        guard let (token, session) = sessions.first(where: { $0.value.id == id }) else { return }
+        let joined = line.filter { $0.company.contains { $0.client == session.client } }.map(\.scene)
+        let scenes = session.scenes.union(joined).sorted { $0.description < $1.description }
+        sessions.removeValue(forKey: token)
+        for entry in line where entry.session == id { close(entry.id, as: .expired(.sessionLost)) }
+        if let client = session.client, !sessions.values.contains(where: { $0.client == client }) { part(client) }
+        for scene in scenes { tell(.sessionEnded(id, ending), in: scene) }
+        for scene in scenes { grant(in: scene) }
+    }
+
+    /// Nobody waits for the client any more.
+    private mutating func part(_ client: ClientName) {
+        for id in line.sorted(by: { $0.order < $1.order }).map(\.id) {
+            guard let index = line.firstIndex(where: { $0.id == id }), line[index].state != .running else { continue }
+            for member in line[index].company.indices where line[index].company[member].client == client {
+                if line[index].company[member].state == .waiting { line[index].company[member].state = .gone }
+            }
+            runIfReady(index)
+        }
+    }
+}

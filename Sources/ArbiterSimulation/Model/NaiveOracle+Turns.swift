@@ -1,0 +1,183 @@
+internal import ArbiterCore
+
+// How turns come and transitions end.
+
+extension NaiveOracle {
+    /// Lets everyone in a scene have their turn whom nobody earlier is in the way of.
+    mutating func grant(in scene: SceneName) {
+        while !isHoldingGrants, let index = firstFree(in: scene) { takeTurn(index) }
+    }
+
+    private func firstFree(in name: SceneName) -> Int? {
+        let scene = scene(name)
+        var earlier: [[ControllerID]?] = []
+        for (index, entry) in line.enumerated() where entry.scene == name {
+            let locked = locked(entry)
+            let isFree = !earlier.contains {
+                scene.conflict($0, locked, ignoringAncestors: ignoresAncestors)
+            }
+            if isFree, !entry.isGranted { return index }
+            earlier.append(locked)
+        }
+        return nil
+    }
+
+    /// What a request comes to in the tree as it is.
+    enum Turn {
+        case granted(NaiveChange?)
+        case noop
+        case rejected(NaiveEnding.Outcome)
+    }
+
+    func turn(of request: TransitionRequest, _ scope: Scope) -> Turn {
+        let scene = scene(request.scene)
+        if case .controllers(let named) = scope, let gone = named.first(where: { scene.tree.nodes[$0] == nil }) {
+            return .rejected(.scopeGone(gone))
+        }
+        if let failed = request.expectations.first(where: { !scene.holds($0) }) {
+            return .rejected(.expectationFailed(failed))
+        }
+        guard let operation = request.operation else { return .granted(nil) }
+        let reserved = reserved(in: request.scene)
+        switch scene.tree.outcome(of: operation, segues: scene.segues, reserved: reserved) {
+        case .refused(let code): return .rejected(.invalidOperation(code))
+        case .nothing: return .noop
+        case .done(let change): return .granted(change)
+        }
+    }
+
+    private mutating func takeTurn(_ index: Int) {
+        let entry = line[index]
+        switch turn(of: entry.request, entry.scope) {
+        case .rejected(let outcome): close(entry.id, as: outcome)
+        case .noop: close(entry.id, as: .completed)
+        case .granted(let change):
+            granted.append(entry.id)
+            let leaver = change?.leaving.flatMap { scene(entry.scene).tree.nodes[$0]?.type }
+            line[index].type = entry.request.animation?.type ?? leaver
+            line[index].state = .preparing
+            for member in entry.company.indices where entry.company[member].state == .gone {
+                // It may have come back.
+                let isBack = sessions.values.contains { $0.client == entry.company[member].client }
+                if isBack { line[index].company[member].state = .waiting }
+            }
+            if entry.completesAtGrant {
+                run(index)
+                close(entry.id, as: .completed)
+            } else if line[index].company.contains(where: \.isMissing) {
+                tell(.transition(.preparing, entry.id), in: entry.scene)
+            } else {
+                run(index)
+            }
+        }
+    }
+
+    mutating func run(_ index: Int) {
+        line[index].state = .running
+        let entry = line[index]
+        tell(.transition(.running, entry.id), in: entry.scene)
+        guard let change = change(of: entry) else { return }
+        tellBeginning(of: change, by: entry)
+    }
+
+    /// What the operation of a granted transition comes to.
+    private mutating func change(of entry: Entry) -> NaiveChange? {
+        guard let operation = entry.request.operation else { return nil }
+        let scene = scene(entry.scene)
+        switch scene.tree.outcome(of: operation, segues: scene.segues, reserved: []) {
+        case .done(let change): return change
+        case .refused, .nothing:
+            contradiction = "\(entry.id) was granted for what is not possible"
+            return nil
+        }
+    }
+
+    // MARK: - Ends
+
+    mutating func finish(_ id: TransitionID, as outcome: NaiveEnding.Outcome) {
+        guard let entry = self[id] else { return }
+        close(id, as: outcome)
+        grant(in: entry.scene)
+    }
+
+    mutating func close(_ id: TransitionID, as outcome: NaiveEnding.Outcome) {
+        guard let index = line.firstIndex(where: { $0.id == id }) else { return }
+        let entry = line[index]
+        var ending = NaiveEnding(outcome: outcome)
+        ending.isNoop = outcome == .completed && !entry.isGranted
+        if entry.isGranted, let change = change(of: entry) { conclude(entry, change, &ending) }
+        line.remove(at: index)
+        tell(.transition(.ended, id), in: entry.scene)
+        endings.append((id, ending))
+    }
+
+    private mutating func conclude(_ entry: Entry, _ change: NaiveChange, _ ending: inout NaiveEnding) {
+        let applies =
+            switch ending.outcome {
+            case .completed: true
+            case .expired: entry.request.onExpiry == .complete
+            case .cancelled, .scopeGone, .expectationFailed, .invalidOperation, .superseded: false
+            }
+        let before = scene(entry.scene).tree
+        let seen = (old: before.visible(), new: change.tree.visible())
+        if applies {
+            var tree = change.tree
+            for id in change.inserted { tree.nodes[id]?.type = entry.type }
+            let revision = scene(entry.scene).revision + 1
+            scenes[entry.scene]?.tree = tree
+            scenes[entry.scene]?.revision = revision
+            ending.change = NaiveEnding.Change(
+                revision: revision, inserted: change.inserted, removed: change.removed)
+            tell(
+                .changed(revision: revision, by: entry.id, inserted: change.inserted, removed: change.removed),
+                in: entry.scene)
+        }
+        let (going, coming) = (seen.old.filter { !seen.new.contains($0) }, seen.new.filter { !seen.old.contains($0) })
+        if entry.state == .preparing {
+            // It never ran, and so nothing was told yet.
+            guard applies else { return }
+            tell(going, .willDisappear, entry)
+            tell(coming, .willAppear, entry)
+        }
+        if !applies {
+            tell(coming, .willDisappear, entry)
+            tell(coming, .didDisappear, entry)
+            tell(going, .willAppear, entry)
+            tell(going, .didAppear, entry)
+        } else if change.isCrossed {
+            tell(coming, .didAppear, entry)
+            tell(going, .didDisappear, entry)
+        } else {
+            tell(going, .didDisappear, entry)
+            tell(coming, .didAppear, entry)
+        }
+    }
+
+    private mutating func tellBeginning(of change: NaiveChange, by entry: Entry) {
+        let seen = (old: scene(entry.scene).tree.visible(), new: change.tree.visible())
+        tell(seen.old.filter { !seen.new.contains($0) }, .willDisappear, entry)
+        tell(seen.new.filter { !seen.old.contains($0) }, .willAppear, entry)
+    }
+
+    private mutating func tell(_ ids: [ControllerID], _ change: AppearanceEvent.Change, _ entry: Entry) {
+        for id in ids { tell(.appearance(id, change, entry.id), in: entry.scene) }
+    }
+
+    // MARK: - Words
+
+    mutating func end(_ id: TransitionID, as outcome: EndOutcome) {
+        guard let index = line.firstIndex(where: { $0.id == id }) else { return }
+        switch (outcome, line[index].isGranted) {
+        case (.completed, true): finish(id, as: .completed)
+        case (.completed, false): line[index].completesAtGrant = true
+        case (.cancelled, _): finish(id, as: .cancelled)
+        }
+    }
+
+    mutating func decide(_ id: TransitionID, _ decision: GestureDecision) {
+        guard let index = line.firstIndex(where: { $0.id == id }) else { return }
+        line[index].gesture = decision
+        tell(.transition(.released, id), in: line[index].scene)
+        if decision == .cancel, !line[index].isGranted { finish(id, as: .cancelled) }
+    }
+}

@@ -1,0 +1,141 @@
+internal import ArbiterCore
+
+// What clients ask for.
+
+extension Simulation {
+    private static let scenes = ["main", "left", "right", "rare", "rarer"].compactMap(SceneName.init)
+    private static let keys = ["selection", "scroll"].compactMap(CoalescingKey.init)
+    static let names = ["view-0", "view-1", "view-2", "view-3", "view-4", "view-5"].compactMap(ClientName.init)
+
+    private mutating func someScene() -> SceneName {
+        let index =
+            switch Int.random(in: 0..<20, using: &chance) {
+            case 0: Int.random(in: 3..<5, using: &chance)
+            case 1..<10: 0
+            case 10..<16: 1
+            default: 2
+            }
+        return Self.scenes[index]
+    }
+
+    private mutating func someRequest(of client: Int) -> TransitionRequest {
+        let name = someScene()
+        let scene = oracle.scene(name)
+        var request = TransitionRequest(scene: name)
+        if !chance.isOnce(in: 5), !scene.tree.nodes.isEmpty || chance.isOnce(in: 8) {
+            request.operation = chance.operation(in: scene)
+        }
+        if !scene.tree.nodes.isEmpty { request.scope = chance.scope(in: scene.tree, for: request.operation) }
+        request.expectations = chance.expectations(of: scene)
+        request.animation = chance.animation(of: scene.storyboard.transitionTypes.map(\.name))
+        request.onExpiry = chance.isOnce(in: 3) ? .complete : .discard
+        request.ticket = max(chance.milliseconds(upTo: 10_000), Limits.ticketDurations.lowerBound)
+        request.queue = chance.isOnce(in: 4) ? chance.milliseconds(upTo: 8_000) : nil
+        if !chance.isOnce(in: 4) {
+            let lease = chance.isOnce(in: 200) ? 300_000 : chance.isOnce(in: 4) ? 500 : 6_000
+            request.lease = max(chance.milliseconds(upTo: lease), Limits.leaseDurations.lowerBound)
+        }
+        if chance.isOnce(in: 3) {
+            request.isInteractive = true
+            request.policy = chance.isOnce(in: 2) ? .velocity : .standard
+        }
+        if chance.isOnce(in: 5) { invite(to: &request) }
+        if chance.isOnce(in: 3) {
+            request.coalescing = Coalescing(
+                key: chance.pick(Self.keys, or: Self.keys[0]), keep: chance.isOnce(in: 3) ? .first : .latest)
+        }
+        if chance.isOnce(in: 3) { request.session = clients[client].sessions.randomElement(using: &chance) }
+        if !chance.isOnce(in: 3) {
+            lastKey += 1
+            request.idempotencyKey = IdempotencyKey("key-\(lastKey)")
+        }
+        return request
+    }
+
+    /// Has others be ready first.
+    private mutating func invite(to request: inout TransitionRequest) {
+        let invited = Self.names.shuffled(using: &chance).prefix(Int.random(in: 1...2, using: &chance))
+        for name in invited {
+            request.participants.append(Participant(client: name, isRequired: !chance.isOnce(in: 4)))
+        }
+        request.ready = chance.milliseconds(upTo: 4_000)
+        request.onUnready = chance.isOnce(in: 2) ? .proceed : .abort
+    }
+
+    mutating func someWait() -> Duration? {
+        chance.isOnce(in: 4) ? nil : chance.milliseconds(upTo: 12_000)
+    }
+
+    mutating func ask() throws(Broken) {
+        guard let client = someClient() else { return }
+        let request = someRequest(of: client)
+        let ask: Ask = chance.isOnce(in: 3) ? .start(request) : .serialize(request, wait: someWait())
+        if request.idempotencyKey != nil {
+            clients[client].keyed.append(ask)
+            if clients[client].keyed.count > 4 { clients[client].keyed.removeFirst() }
+        }
+        try send(ask, from: client)
+    }
+
+    /// Two clients ask for the same scene, one right after the other.
+    mutating func askTwice() throws(Broken) {
+        var requests: [Request] = []
+        var scene: SceneName?
+        for _ in 0..<2 {
+            guard let client = someClient() else { return }
+            var request = someRequest(of: client)
+            // What the second wants may not be there at all.
+            if let scene, scene != request.scene {
+                request.scene = scene
+                request.scope = .scene
+            }
+            scene = request.scene
+            request.idempotencyKey = nil
+            requests.append(
+                Request(client: client, life: clients[client].life, ask: .serialize(request, wait: someWait())))
+        }
+        try submit(requests[0], requests[1])
+    }
+
+    /// The same again, because the answer is lost or late; or another request with the same key.
+    mutating func repeatRequest() throws(Broken) {
+        guard let client = someClient(), let ask = clients[client].keyed.randomElement(using: &chance) else { return }
+        guard chance.isOnce(in: 6) else { return try send(ask, from: client) }
+        switch ask {
+        case .start(var request):
+            request.ticket += .milliseconds(1)
+            try send(.start(request), from: client)
+        case .serialize(let request, _):
+            try send(.start(request), from: client)
+        case .await, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .attach,
+            .declare, .delete:
+            preconditionFailure("\(ask) has no key")
+        }
+    }
+
+    // MARK: - Scenes
+
+    mutating func declare() throws(Broken) {
+        guard let client = someClient() else { return }
+        let scene = chance.isOnce(in: 3) ? someScene() : idleScene()
+        let actual = oracle.scenes[scene]?.revision
+        let revision =
+            switch Int.random(in: 0..<8, using: &chance) {
+            case 0: actual.map { Revision(rawValue: $0) }
+            case 1: Revision(rawValue: (actual ?? 0) + 1)
+            default: Revision?.none
+            }
+        try send(.declare(scene, chance.storyboard(), ifMatch: revision), from: client)
+    }
+
+    mutating func delete() throws(Broken) {
+        guard let client = someClient() else { return }
+        try send(.delete(chance.isOnce(in: 3) ? someScene() : idleScene()), from: client)
+    }
+
+    /// One in which nothing is unfinished, if there is one.
+    private mutating func idleScene() -> SceneName {
+        let idle = Self.scenes.filter { oracle.unfinished(in: $0) == 0 }
+        return chance.isOnce(in: 2) ? idle.first ?? Self.scenes[0] : chance.pick(idle, or: Self.scenes[0])
+    }
+}

@@ -1,0 +1,101 @@
+internal import ArbiterCore
+
+// What owners and participants say of transitions.
+
+extension Simulation {
+    /// Something that a client got by its requests: mostly what it holds, as if it had been told.
+    private mutating func somethingOwned() -> (client: Int, owned: Client.Owned)? {
+        let line = oracle
+        let isHeld = { (owned: Client.Owned) in line[owned.id]?.isGranted == true }
+        if !chance.isOnce(in: 3), let client = someClient(where: { $0.owned.contains(where: isHeld) }),
+            let owned = clients[client].owned.filter(isHeld).randomElement(using: &chance)
+        {
+            return (client, owned)
+        }
+        guard let client = someClient(where: { !$0.owned.isEmpty }) else { return nil }
+        let owned = clients[client].owned
+        return (chance.isOnce(in: 6) ? owned.randomElement(using: &chance) : owned.last).map { (client, $0) }
+    }
+
+    /// Now and then it is somebody else's.
+    mutating func guessed(_ token: Token) -> Token {
+        chance.isOnce(in: 25) ? Token(high: token.high, low: token.low ^ 1) : token
+    }
+
+    mutating func endSomething() throws(Broken) {
+        guard let (client, owned) = somethingOwned() else { return }
+        let token = guessed(owned.token)
+        // Whoever says that it is done touches nothing any more, whether the word arrives or not.
+        if token == owned.token { holds.relinquish(owned.id) }
+        try send(.end(owned.id, token: token, chance.isOnce(in: 3) ? .cancelled : .completed), from: client)
+    }
+
+    mutating func renewSomething() throws(Broken) {
+        guard let (client, owned) = somethingOwned() else { return }
+        try send(.renew(owned.id, token: guessed(owned.token)), from: client)
+    }
+
+    mutating func awaitSomething() throws(Broken) {
+        let milestone = Milestone.allCases.randomElement(using: &chance) ?? .ended
+        if chance.isOnce(in: 3) {
+            guard let client = someClient(), let entry = ledger.entries.randomElement(using: &chance) else { return }
+            try send(.await(entry.id, token: nil, until: milestone, wait: someWait()), from: client)
+        } else if let (client, owned) = somethingOwned() {
+            try send(
+                .await(owned.id, token: guessed(owned.token), until: milestone, wait: someWait()), from: client)
+        }
+    }
+
+    // MARK: - Gestures
+
+    /// Mostly something that its client drives, and that runs.
+    private mutating func somethingDriven() -> (client: Int, owned: Client.Owned)? {
+        let line = oracle
+        let isRunning = { (owned: Client.Owned) in owned.isInteractive && line[owned.id]?.state == .running }
+        for isWanted in [isRunning, \.isInteractive] where !chance.isOnce(in: 3) {
+            guard let client = someClient(where: { $0.owned.contains(where: isWanted) }),
+                let owned = clients[client].owned.filter(isWanted).randomElement(using: &chance)
+            else { continue }
+            return (client, owned)
+        }
+        return somethingOwned()
+    }
+
+    private mutating func someFraction() -> Double { Double(Int.random(in: -2...12, using: &chance)) / 10 }
+
+    private mutating func someVelocity() -> Double? {
+        chance.isOnce(in: 3) ? nil : Double(Int.random(in: -2...3, using: &chance))
+    }
+
+    mutating func moveFinger() throws(Broken) {
+        guard let (client, driven) = somethingDriven() else { return }
+        let sequence = chance.isOnce(in: 3) ? nil : UInt64.random(in: 0..<20, using: &chance)
+        let progress = GestureProgress(fraction: someFraction(), velocity: someVelocity(), sequence: sequence)
+        try send(.progress(driven.id, token: guessed(driven.token), progress), from: client)
+    }
+
+    mutating func liftFinger() throws(Broken) {
+        guard let (client, driven) = somethingDriven() else { return }
+        let release = GestureRelease(
+            decision: chance.isOnce(in: 3) ? GestureDecision.allCases.randomElement(using: &chance) : nil,
+            fraction: chance.isOnce(in: 2) ? someFraction() : nil, velocity: someVelocity(),
+            isCancelled: chance.isOnce(in: 8))
+        try send(.release(driven.id, token: guessed(driven.token), release), from: client)
+    }
+
+    // MARK: - Participants
+
+    /// A participant says that it is ready, mostly where it is waited for.
+    mutating func getReady() throws(Broken) {
+        let waiting = oracle.line.filter { $0.state == .preparing || chance.isOnce(in: 6) }.map(\.id)
+        let known = waiting.isEmpty || chance.isOnce(in: 8) ? ledger.entries.map(\.id) : waiting
+        guard let entry = known.randomElement(using: &chance).flatMap({ ledger[$0] }) else { return }
+        let invited = entry.request.participants.map(\.client)
+        let name = chance.isOnce(in: 12) ? nil : invited.randomElement(using: &chance)
+        guard let client = name.flatMap(Self.names.firstIndex) ?? someClient(),
+            clients[client].pausedUntil <= stepCount,
+            let session = clients[client].sessions.randomElement(using: &chance)
+        else { return }
+        try send(.ready(entry.id, Self.names[client], session: guessed(session)), from: client)
+    }
+}
