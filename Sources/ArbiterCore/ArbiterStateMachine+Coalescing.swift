@@ -34,7 +34,9 @@ extension ArbiterStateMachine {
             let isInTheWay = others.contains { path in
                 paths.contains { $0.starts(with: path) || path.starts(with: $0) }
             }
-            if isInTheWay, other.request.coalescing?.key != coalescing.key { return nil }
+            // One with the same key that cannot be replaced, for it runs or has been ended ahead of its turn, is not
+            // passed by either.
+            if isInTheWay { return nil }
         }
         switch coalescing.keep {
         case .latest: return .takesOver(older)
