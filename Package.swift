@@ -79,7 +79,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "standin-view",
-            dependencies: ["ArbiterTestKit"],
+            dependencies: ["ArbiterCore", "ArbiterTestKit"],
             swiftSettings: strict
         ),
         .testTarget(

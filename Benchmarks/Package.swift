@@ -10,6 +10,9 @@ let package = Package(
         // Clients that start and end transitions as fast as they can.
         .executableTarget(name: "cycles", linkerSettings: [.linkedLibrary("pthread")]),
         // Clients that wait, by the thousand.
-        .executableTarget(name: "parked"),
+        .executableTarget(name: "parked", dependencies: ["wire"]),
+        // Clients that are killed, and clients that follow a scene.
+        .executableTarget(name: "handover", dependencies: ["wire"]),
+        .target(name: "wire"),
     ]
 )

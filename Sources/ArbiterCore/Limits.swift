@@ -61,6 +61,8 @@ package struct Limits: Hashable, Sendable {
 
     /// By how much the fences jump when the last ones given may be missing from the journal.
     package static let fenceJump: UInt64 = 1_000_000
+    /// By how much the numbers of events jump then, so that none that was told means another event.
+    package static let eventJump: UInt64 = 1_000_000
 
     // MARK: Answers
 

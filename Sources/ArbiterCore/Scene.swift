@@ -19,6 +19,11 @@ struct Scene: Sendable {
         var revision = Revision(rawValue: 0)
         /// The newest that there is.
         var event = EventNumber(rawValue: 0)
+
+        /// Leaves out numbers that may have been told of events that nobody knows of any more.
+        mutating func skipEvents() {
+            event = EventNumber(rawValue: event.rawValue + Limits.eventJump)
+        }
     }
 }
 
@@ -95,12 +100,13 @@ extension Scene {
 
     /// The animation of what is planned: by the request, else by its type, else by the scene's defaults.
     ///
+    /// Where the request names no type, it is that of whoever comes or goes.
+    ///
     /// - Returns: `nil` where there is nothing to animate.
     func animation(of request: TransitionRequest, _ plan: OperationPlan?) -> Animation? {
         guard plan != nil || request.animation != nil || request.isInteractive else { return nil }
         let asked = request.animation ?? AnimationRequest()
-        // Whoever goes does so the way it came.
-        let type = asked.type ?? plan?.leaving.flatMap { storyboard.hierarchy[$0]?.introTransitionType }
+        let type = asked.type ?? plan.flatMap { introduction(of: $0) }
         let known = type.flatMap { storyboard.transitionType($0) }
         let isReversed = asked.isReversed ?? plan?.isBackward ?? false
         return Animation(
@@ -112,6 +118,12 @@ extension Scene {
             isReversed: isReversed,
             direction: asked.direction ?? (isReversed ? .backward : .forward)
         )
+    }
+
+    /// The type of transition of whoever comes, as it says itself; whoever goes does so the way it came.
+    private func introduction(of plan: OperationPlan) -> TransitionTypeName? {
+        guard let leaving = plan.leaving else { return plan.typeOfArrival }
+        return storyboard.hierarchy[leaving]?.introTransitionType
     }
 
     /// What is locked where a request is silent: nothing narrower than the scene without an operation to go by.

@@ -9,6 +9,22 @@ struct DistrustTests {
         Moment(instant: Instant(nanoseconds: seconds * 1_000_000_000), timestamp: Timestamp(milliseconds: 0))
     }
 
+    @Test func `no number that may have been told of an event is given to another`() throws {
+        var machine = ArbiterStateMachine()
+        let main = SceneName.main
+        _ = machine.apply(.start(scene, id: TransitionID(rawValue: 1), token: Token(high: 1, low: 1)), at: moment(0))
+        let before = try #require(machine.lastEvents()[main])
+        _ = machine.apply(.distrust(holdsGrants: false), at: moment(1))
+        #expect(machine.lastEvents()[main]?.rawValue == before.rawValue + Limits.eventJump)
+        let other = TransitionRequest(scene: try #require(SceneName("other")))
+        let outcome = machine.apply(
+            .start(other, id: TransitionID(rawValue: 2), token: Token(high: 1, low: 2)), at: moment(2))
+        let numbers = outcome.effects.compactMap { effect in
+            if case .publish(let event) = effect { event.number?.rawValue } else { nil }
+        }
+        #expect(numbers == [Limits.eventJump + 1], "a scene that nobody remembers may have been followed too")
+    }
+
     @Test func `a second death does not end what the first still holds`() throws {
         var machine = ArbiterStateMachine()
         _ = machine.apply(.distrust(holdsGrants: true), at: moment(0))

@@ -125,6 +125,14 @@ package struct OperationPlan: Hashable, Sendable {
         }
     }
 
+    /// The type of transition that whoever comes in brings along; of several it is the topmost who says.
+    var typeOfArrival: TransitionTypeName? {
+        for case .insert(let arrival, _) in steps.reversed() {
+            return arrival.root.flatMap { arrival[$0]?.introTransitionType }
+        }
+        return nil
+    }
+
     /// One change of the tree.
     enum Step: Hashable, Sendable {
         case insert(Hierarchy, at: Place)

@@ -27,6 +27,11 @@ package struct EventText: Sendable {
         return events
     }
 
+    /// Takes the oldest of the events that have been read; `nil` if there is none.
+    package mutating func takeFirstEvent() -> ReceivedEvent? {
+        events.isEmpty ? nil : events.removeFirst()
+    }
+
     private mutating func take(_ line: String) {
         if line.isEmpty {
             if !open.name.isEmpty { events.append(open) }

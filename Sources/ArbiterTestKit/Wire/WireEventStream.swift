@@ -29,6 +29,16 @@ package final class WireEventStream {
         return text.takeEvents()
     }
 
+    /// Reads until another event has come, and takes the oldest that has not been taken.
+    ///
+    /// - Returns: the event; `nil` if the stream has ended.
+    /// - Throws: `WireError`.
+    package func next(within limit: Duration = WireClient.patience) throws(WireError) -> ReceivedEvent? {
+        let deadline = ContinuousClock.now + limit
+        while text.events.isEmpty, !hasEnded { try receiveChunk(within: deadline - .now) }
+        return text.takeFirstEvent()
+    }
+
     /// Reads until there have been so many comments, the first line's included.
     ///
     /// - Throws: `WireError`.
@@ -43,7 +53,7 @@ package final class WireEventStream {
         while !hasEnded { try receiveChunk() }
     }
 
-    private func receiveChunk() throws(WireError) {
-        if let chunk = try client.receiveChunk() { text.append(chunk) } else { hasEnded = true }
+    private func receiveChunk(within limit: Duration = WireClient.patience) throws(WireError) {
+        if let chunk = try client.receiveChunk(within: limit) { text.append(chunk) } else { hasEnded = true }
     }
 }

@@ -251,6 +251,27 @@ struct OperationTests {
         }
     }
 
+    @Test func `a controller that brings a type along comes by it, unless the request names another`() throws {
+        var arbiter = Arbiter()
+        let (star, flip) = (try #require(TransitionTypeName("star")), try #require(TransitionTypeName("flip")))
+        try arbiter.declare(
+            Storyboard(
+                hierarchy: .outlined("nav[home]"),
+                transitionTypes: [TransitionType(name: star, duration: .seconds(1)), TransitionType(name: flip)]))
+        let editor = Controller(id: id("editor"), introTransitionType: star)
+        let push = Operation.push(
+            navigation: id("nav"), controller: try Hierarchy(root: editor.id, controllers: [editor]))
+        for (asked, expected) in [(nil, star), (flip, flip)] {
+            let request = Self.request(push, animation: asked.map { AnimationRequest(type: $0) })
+            let pushing = try arbiter.start(request)
+            #expect(arbiter.view(of: pushing)?.transition.grant?.animation?.type == expected)
+            try arbiter.end(pushing)
+            let popping = try arbiter.start(Self.request(.pop(navigation: id("nav"))))
+            #expect(arbiter.view(of: popping)?.transition.grant?.animation?.type == expected)
+            try arbiter.end(popping)
+        }
+    }
+
     @Test(arguments: [(EndOutcome.completed, true), (.cancelled, false)])
     func `the views are told at the beginning and at the end, and whoever follows is`(
         outcome: EndOutcome, isCompleted: Bool
