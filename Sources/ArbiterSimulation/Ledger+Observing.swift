@@ -5,19 +5,27 @@ internal import ArbiterCore
 extension Ledger {
     /// Holds every record of the machine against what is known, and takes note of what is new.
     ///
-    /// Those `expected` are those whose turn has come by the last command, in the order of their fences.
+    /// The expected are those whose turn has come by the last command, in the order of their fences. What is over, and
+    /// what was asked, are looked at again only where that is to be thorough.
     mutating func observe(
-        _ machine: ArbiterStateMachine, at now: Instant, sequence: UInt64, granting expected: [TransitionID]
+        _ machine: ArbiterStateMachine, at now: Instant, sequence: UInt64, granting expected: [TransitionID],
+        isThorough: Bool
     ) throws(Broken) -> [News] {
         var news: [News] = []
         var grants: [(id: TransitionID, fence: Fence)] = []
         var missing: [Int] = []
         for index in entries.indices where entries[index].forgotten == nil {
+            let isKnown = entries[index].ending != nil && !isThorough
+            if isKnown, machine.isInUse(entries[index].id) { continue }
             guard let transition = machine.transition(entries[index].id) else {
                 missing.append(index)
                 continue
             }
-            try checkRequest(of: transition, entries[index])
+            if isThorough { try checkRequest(of: transition, entries[index]) }
+            guard transition.gesture == entries[index].gesture?.decided else {
+                throw Broken(
+                    .life, "\(transition.id) is decided otherwise: \(String(describing: transition.gesture))")
+            }
             try checkPhase(of: transition, entries[index])
             if entries[index].grant == nil, let grant = transition.grant {
                 grants.append((transition.id, grant.fence))
@@ -43,9 +51,6 @@ extension Ledger {
             transition.isSerialized == entry.isSerialized, transition.request == entry.request,
             transition.lease == entry.lease
         else { throw Broken(.life, "\(entry.id) is not what was asked for") }
-        guard transition.gesture == entry.gesture?.decided else {
-            throw Broken(.life, "\(entry.id) is decided otherwise: \(String(describing: transition.gesture))")
-        }
     }
 
     private func checkPhase(of transition: Transition, _ entry: Entry) throws(Broken) {

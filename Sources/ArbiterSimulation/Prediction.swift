@@ -193,6 +193,9 @@ extension Rulebook {
 
     private func release(_ entry: Ledger.Entry, _ release: GestureRelease) -> Prediction {
         guard entry.request.isInteractive else { return refused(.notInteractive) }
+        if let outcome = entry.ending?.outcome, refusal(after: outcome) == .endedWithoutOwner {
+            return refused(.endedWithoutOwner)
+        }
         if let decided = entry.gesture?.decided.decision {
             let said: GestureDecision? = release.isCancelled ? .cancel : release.decision
             return (said ?? decided) == decided ? Prediction(verdict: .known(entry.id)) : refused(.decidedOtherwise)

@@ -51,8 +51,10 @@ extension Simulation {
         guard let operation, let scene = ledger[id]?.request.scene, outcome.record != nil else { return outcome }
         let request = TransitionRequest(scene: scene, scope: .operation, operation: operation)
         let (secret, token) = (TransitionID(rawValue: chance.next()), Token(high: chance.next(), low: 0))
-        _ = machine.apply(.start(request, id: secret, token: token), at: moment)
-        _ = machine.apply(.end(secret, token: token, .completed), at: moment)
+        var changed = machine
+        _ = changed.apply(.start(request, id: secret, token: token), at: moment)
+        let isDone = changed.apply(.end(secret, token: token, .completed), at: moment).record != nil
+        if isDone { machine = changed }
         return outcome
     }
 
@@ -61,7 +63,7 @@ extension Simulation {
         let bound = oracle.line.filter { $0.session == id }.map(\.id)
         var pretended = machine
         let outcome = Applied(pretended.apply(command, at: moment))
-        guard bound.count > 1 else {
+        guard !bound.isEmpty else {
             machine = pretended
             return outcome
         }

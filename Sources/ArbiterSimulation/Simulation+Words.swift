@@ -69,7 +69,7 @@ extension Simulation {
 
     mutating func moveFinger() throws(Broken) {
         guard let (client, driven) = somethingDriven() else { return }
-        let sequence = chance.isOnce(in: 3) ? nil : UInt64.random(in: 0..<20, using: &chance)
+        let sequence = chance.isOnce(in: 3) ? nil : UInt64.random(in: 0..<8, using: &chance)
         let progress = GestureProgress(fraction: someFraction(), velocity: someVelocity(), sequence: sequence)
         try send(.progress(driven.id, token: guessed(driven.token), progress), from: client)
     }

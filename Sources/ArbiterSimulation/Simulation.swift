@@ -97,7 +97,7 @@ package struct Simulation {
         case 970..<976: try save()
         case 976..<982: try die()
         case 982..<987: pause()
-        case 987: if chance.isOnce(in: 6) { try drain() }
+        case 987: if chance.isOnce(in: 3) { try drain() }
         case 988..<993: try crash()
         case 993..<995: if chance.isOnce(in: configuration.machineDeathRarity) { try crash(isMachineDead: true) }
         default: try endSomething()

@@ -33,12 +33,12 @@ struct PlantedFaultTests {
 
     @Test(arguments: UInt64(1)...3)
     func `an end that is not in the journal is found`(seed: UInt64) throws {
-        try expect([.replay], of: .forgottenEnd, seed: seed)
+        try expect([.replay, .event], of: .forgottenEnd, seed: seed)
     }
 
     @Test(arguments: UInt64(1)...3)
     func `what clients saw is enough to find an end that is not in the journal`(seed: UInt64) throws {
-        try expect([.promise, .replay, .life], of: .forgottenEnd, seed: seed, comparingReplays: false)
+        try expect([.promise, .replay, .life, .record, .event], of: .forgottenEnd, seed: seed, comparingReplays: false)
     }
 
     @Test(arguments: UInt64(1)...3)
@@ -73,7 +73,51 @@ struct PlantedFaultTests {
 
     @Test(arguments: UInt64(1)...3)
     func `a deadline that nobody notices is found`(seed: UInt64) throws {
-        try expect([.wake, .decision], of: .missedDeadline, seed: seed)
+        try expect([.wake, .decision, .session], of: .missedDeadline, seed: seed)
+    }
+
+    // MARK: Trees and operations
+
+    @Test(arguments: UInt64(1)...3)
+    func `a queue that does not look at ancestors is found`(seed: UInt64) throws {
+        try expect([.oracle, .order, .reply], of: .ignoredAncestor, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `an operation that is done although it was cancelled is found`(seed: UInt64) throws {
+        try expect([.hierarchy], of: .appliedCancellation, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `an operation that is done twice is found`(seed: UInt64) throws {
+        try expect([.hierarchy], of: .repeatedOperation, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `an event with the number of another is found`(seed: UInt64) throws {
+        try expect([.event], of: .repeatedEvent, seed: seed)
+    }
+
+    // MARK: Company
+
+    @Test(arguments: UInt64(1)...3)
+    func `a transition that outlives its session is found`(seed: UInt64) throws {
+        try expect([.oracle, .order, .session], of: .orphanedTransition, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `a session that lives on without a word is found`(seed: UInt64) throws {
+        try expect([.session], of: .immortalSession, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `a participant that nobody waits for is found`(seed: UInt64) throws {
+        try expect([.oracle], of: .ignoredParticipant, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `a ticket that takes the place of one that runs is found`(seed: UInt64) throws {
+        try expect([.reply, .oracle], of: .greedyCoalescing, seed: seed)
     }
 
     private func expect(

@@ -115,7 +115,7 @@ extension NaiveOracle {
         let applies =
             switch ending.outcome {
             case .completed: true
-            case .expired: entry.request.onExpiry == .complete
+            case .expired(let reason): reason != .participants && entry.request.onExpiry == .complete
             case .cancelled, .scopeGone, .expectationFailed, .invalidOperation, .superseded: false
             }
         let before = scene(entry.scene).tree
