@@ -83,7 +83,10 @@ struct NaiveOracle {
         case .closeSession(let id, let ending): close(id, because: ending)
         case .declare(let scene, let storyboard, _): declare(scene, storyboard)
         case .delete(let scene): forget(scene)
-        case .distrust(let holdsGrants): isHoldingGrants = isHoldingGrants || holdsGrants
+        case .distrust(let holdsGrants):
+            isHoldingGrants = isHoldingGrants || holdsGrants
+            for scene in scenes.keys { scenes[scene]?.events += Limits.eventJump }
+            forgotten.events += Limits.eventJump
         case .resume:
             isHoldingGrants = false
             for scene in scenes.keys.sorted(by: { $0.description < $1.description }) { grant(in: scene) }

@@ -7,7 +7,7 @@ struct NaiveScene {
     var tree = NaiveTree(Hierarchy())
     var isDeclared = false
     var revision: UInt64
-    /// How many events there were, those of forgotten scenes of before included.
+    /// How many events there were, those of forgotten scenes of before included, and those that may be lost.
     var events: UInt64
     /// How many transitions had been asked for when the newest of the scene was.
     var lastOrder = 0
