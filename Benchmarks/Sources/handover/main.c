@@ -46,6 +46,16 @@ static void end(int descriptor, const char *granted)
         wire_fail(answer);
 }
 
+/* A scene has to be there before it is followed. */
+static void make_scene(int descriptor, const char *body)
+{
+    char answer[16384];
+
+    if (ask(descriptor, "/transitions/start", "", body, answer, sizeof answer) != 201)
+        wire_fail(answer);
+    end(descriptor, answer);
+}
+
 /* Follows the scene, in a session if its header is given; once this returns, the stream is there. */
 static int follow(int port, const char *scene, const char *headers)
 {
@@ -138,13 +148,9 @@ static double kill_holder(int port, int next)
 static void measure_kills(int port, int count)
 {
     double *seconds = calloc((size_t) count, sizeof *seconds);
-    char answer[16384];
     int next = wire_dial(port);
 
-    /* The scene has to be there before it is followed. */
-    if (ask(next, "/transitions/start", "", "{\"scene\":\"killed\"}", answer, sizeof answer) != 201)
-        wire_fail(answer);
-    end(next, answer);
+    make_scene(next, "{\"scene\":\"killed\"}");
     for (int index = 0; index < count; ++index)
         seconds[index] = kill_holder(port, next);
     report("from the kill to the next grant", seconds, (size_t) count);
@@ -164,9 +170,7 @@ static void measure_grants(int port, int grants, int readers)
 
     snprintf(scene, sizeof scene, "followed-%d", readers);
     snprintf(body, sizeof body, "{\"scene\":\"%s\"}", scene);
-    if (ask(owner, "/transitions/start", "", body, answer, sizeof answer) != 201)
-        wire_fail(answer);
-    end(owner, answer);
+    make_scene(owner, body);
     /* The owner comes first, so that its answer is not read behind a thousand events. */
     ready[0] = (struct pollfd) {.fd = owner, .events = POLLIN};
     for (int index = 0; index < readers; ++index) {
