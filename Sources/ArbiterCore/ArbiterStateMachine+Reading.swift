@@ -69,6 +69,16 @@ extension ArbiterStateMachine {
         )
     }
 
+    /// A scene as whoever follows it sees it: one that nobody has used yet is empty, and will go on from here.
+    package func followedScene(_ name: SceneName, at now: Instant) -> SceneView {
+        if let scene = try? scene(name, at: now) { return scene }
+        let numbers = durable.forgotten
+        return SceneView(
+            summary: SceneSummary(
+                name: name, running: 0, queued: 0, revision: numbers.revision, lastEvent: numbers.event),
+            running: [], queue: [], storyboard: .empty)
+    }
+
     /// What is declared about a scene, with the hierarchy as it is now, and its revision.
     ///
     /// - Throws: `ArbiterError.unknownScene`.

@@ -5,18 +5,18 @@ extension Storyboard {
     ///
     /// They depend on nothing that changes while its named controllers stay where they are.
     func anchors(of operation: Operation) -> [ControllerID] {
-        let anchor =
+        let anchors: [ControllerID?] =
             switch operation {
-            case .present(let presenter, let controller): presentationAnchor(of: controller, from: presenter)
-            case .dismiss(let controller): dismissalAnchor(of: controller)
+            case .present(let presenter, let controller): [presentationAnchor(of: controller, from: presenter)]
+            case .dismiss(let controller): [dismissalAnchor(of: controller)]
             case .push(let navigation, _), .pop(let navigation), .popTo(let navigation, _),
                 .popToRoot(let navigation), .setStack(let navigation, _):
-                hierarchy[navigation]?.id
-            case .select(let tabs, _): hierarchy[tabs]?.id
-            case .showDetail(let split, let controller): detailAnchor(of: controller, in: split)
-            case .segue(let source, let identifier): segueAnchor(of: identifier, from: source)
+                [hierarchy[navigation]?.id]
+            case .select(let tabs, _): [hierarchy[tabs]?.id]
+            case .showDetail(let split, let controller): [detailAnchor(of: controller, in: split)]
+            case .segue(let source, let identifier): segueAnchors(of: identifier, from: source)
             }
-        return anchor.map { [$0] } ?? []
+        return anchors.compactMap(\.self)
     }
 
     private func presentationAnchor(of controller: Hierarchy, from presenter: ControllerID) -> ControllerID? {
@@ -38,15 +38,22 @@ extension Storyboard {
         return presentationAnchor(of: controller, from: split)
     }
 
-    private func segueAnchor(of identifier: SegueIdentifier, from source: ControllerID) -> ControllerID? {
+    private func segueAnchors(of identifier: SegueIdentifier, from source: ControllerID) -> [ControllerID] {
         guard hierarchy[source] != nil, let segue = segue(identifier, from: source),
             let course = try? course(of: segue)
-        else { return nil }
+        else { return [] }
         switch course {
         // Of the operations that segues stand for, none is a segue.
-        case .operation(let operation): return anchors(of: operation).first
-        case .replacePrimary(let split, _): return split
-        case .unwind(let destination): return hierarchy.layer(upFrom: destination).last?.id
+        case .operation(let operation): return anchors(of: operation)
+        case .replacePrimary(let split, _): return [split]
+        case .unwind(let destination): return unwindingAnchors(of: destination, from: source)
         }
+    }
+
+    private func unwindingAnchors(of destination: ControllerID, from source: ControllerID) -> [ControllerID] {
+        guard let topmost = hierarchy.layer(upFrom: destination).last?.id else { return [] }
+        // A source that stands elsewhere must not go before the segue has been carried out.
+        let isBelow = hierarchy.path(to: source)?.contains(topmost) ?? false
+        return isBelow ? [topmost] : [topmost, source]
     }
 }

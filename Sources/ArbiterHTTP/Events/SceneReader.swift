@@ -3,7 +3,7 @@ package import ArbiterEngine
 
 /// What the streams ask of a scene.
 package struct SceneReader: Sendable {
-    /// Asks whether there is such a scene; told why not, or `nil`.
+    /// Asks whether the scene can be followed; told why not, or `nil`.
     package let find: @Sendable (SceneName, @escaping @Sendable (EngineError?) -> Void) -> Void
     /// Asks for the scene whole; told `nil` if there is none.
     package let read: @Sendable (SceneName, @escaping @Sendable (SceneSnapshot?) -> Void) -> Void
@@ -16,11 +16,11 @@ package struct SceneReader: Sendable {
         self.read = read
     }
 
-    /// Asks the engine.
+    /// Asks the engine; a scene that nobody has used yet can be followed as well.
     package init(_ engine: Engine) {
         find = { scene, completion in
-            engine.read { machine, _ throws(ArbiterError) in
-                _ = try machine.storyboard(of: scene)
+            engine.read { _, _ in
+                scene
             } completion: { result in
                 switch result {
                 case .success: completion(nil)
@@ -29,8 +29,8 @@ package struct SceneReader: Sendable {
             }
         }
         read = { scene, completion in
-            engine.read { machine, now throws(ArbiterError) in
-                (try machine.scene(scene, at: now), machine.limits)
+            engine.read { machine, now in
+                (machine.followedScene(scene, at: now), machine.limits)
             } completion: { result in
                 completion(
                     (try? result.get()).map { view, limits in

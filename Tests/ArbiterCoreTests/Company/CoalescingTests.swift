@@ -107,6 +107,23 @@ struct CoalescingTests {
         #expect(arbiter.state(of: newer) == .running)
     }
 
+    @Test func `never across a running one with the same key`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("split(left|right)")
+        let right = Scope.controllers([id("right")])
+        _ = try arbiter.start(TransitionRequest(scope: .controllers([id("left")])))
+        let older = try arbiter.serialize(Self.request(scope: .controllers([id("left")])))
+        let other = try arbiter.start(TransitionRequest(scope: right))
+        let running = try arbiter.serialize(Self.request(scope: right))
+        try arbiter.end(other)
+        #expect(arbiter.state(of: running) == .running)
+        let newer = try arbiter.serialize(Self.request(scope: right))
+        #expect(arbiter.state(of: older) == .queued)
+        #expect(arbiter.state(of: newer) == .queued)
+        try arbiter.end(running)
+        #expect(arbiter.state(of: newer) == .running)
+    }
+
     @Test func `never one whose owner has been told that it will be carried out`() throws {
         var arbiter = Arbiter()
         let holder = try arbiter.start()

@@ -90,6 +90,14 @@ struct HierarchySegueTests {
         try row.check(segues: segues(.unwind, to: "home", in: row))
     }
 
+    @Test func `an unwinding needs a source that stands elsewhere too`() throws {
+        let row = OperationCase(
+            rule: "", before: "split(one!@>x|two!@>nav[home a])", operation: .segue(from: "x"))
+        let storyboard = try Storyboard(
+            hierarchy: .outlined(row.before), segues: segues(.unwind, to: "home", in: row))
+        #expect(storyboard.anchors(of: row.operation) == ids("nav x"))
+    }
+
     @Test(arguments: [
         ("nobody", OperationRefusal.Code.unknownController, "There is no controller <nobody>."),
         ("home", .unknownSegue, "Receiver (<home>) has no segue with identifier 'x'"),

@@ -33,6 +33,20 @@ struct OperationTests {
         #expect(arbiter.revision == 2)
     }
 
+    @Test func `what an unwinding starts from stays until it is over`() throws {
+        var arbiter = Arbiter()
+        let back = Segue(identifier: .named("back"), source: id("x"), kind: .unwind, destination: arrival("d"))
+        try arbiter.declare(
+            Storyboard(hierarchy: .outlined("split(one!@>x|two!@>nav[d e])"), segues: [back]))
+        let unwinding = try arbiter.start(Self.request(.segue(source: id("x"), .named("back"))))
+        let dismissal = try arbiter.serialize(Self.request(.dismiss(id("x"))))
+        #expect(arbiter.state(of: dismissal) == .queued)
+        try arbiter.end(unwinding)
+        #expect(arbiter.outline == "split(one!@>x|two!@>nav[d])")
+        try arbiter.end(dismissal)
+        #expect(arbiter.outline == "split(one!|two!@>nav[d])")
+    }
+
     @Test func `a cancelled end leaves the hierarchy as it was`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("nav[home a b]")

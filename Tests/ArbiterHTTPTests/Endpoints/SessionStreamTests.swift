@@ -72,10 +72,20 @@ struct SessionStreamTests {
         #expect(try remaining(session) == 5)
     }
 
-    @Test func `a scene that is not there attaches nothing, nor does a stream for which there is no place`() throws {
+    @Test func `a scene can be followed before it is used, and begun anew in once it is forgotten`() throws {
         let session = try service.opened()
-        let answer = try service.ask("GET", "/scenes/other/events", headers: session.headers)
-        #expect(answer.status == 404 && answer.code == "unknown-scene")
+        let stream = service.send("GET", "/scenes/other/events", headers: session.headers)
+        #expect(try stream.answer().status == 200)
+        try service.ask("POST", "/transitions/start", #"{"scene": "other"}"#)
+        service.hub.settle()
+        #expect(try stream.events().map(\.name) == ["transition.running"])
+        let late = service.send("GET", "/scenes/another/events?since=41")
+        service.hub.settle()
+        #expect(try late.events().map(\.name) == ["reset"])
+    }
+
+    @Test func `a stream for which there is no place attaches nothing`() throws {
+        let session = try service.opened()
         let full = service.send("GET", Self.target, headers: session.headers, to: RecordingExchange(hasPlace: false))
         #expect(try full.answer().code == "too-many-connections")
         #expect(try remaining(session) == 30)
