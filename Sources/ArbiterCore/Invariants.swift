@@ -22,13 +22,19 @@ extension ArbiterStateMachine {
             if let broken = scene.storyboard.hierarchy.brokenInvariant() { return "scene \(name): \(broken)" }
             if scene.queue.granted.isEmpty, !scene.reserved.isEmpty { return "scene \(name) awaits \(scene.reserved)" }
             let unfinished = scene.queue.unfinished.compactMap { durable.transitions[$0] }
-            var earlier: [ScopePath] = []
-            for transition in unfinished {
-                let paths = scene.storyboard.paths(of: transition.scope, transition.request.operation)
-                let isFree = !paths.contains { path in
-                    earlier.contains { $0.starts(with: path) || path.starts(with: $0) }
+            let paths = unfinished.map { scene.storyboard.paths(of: $0.scope, $0.request.operation) }
+            for (index, transition) in unfinished.enumerated() {
+                let isInTheWay = { (other: Int) in
+                    // Even a later one is in the way if it is granted: what was locked has grown over it since.
+                    let isGranted = unfinished[other].state != .queued
+                    guard transition.state == .queued ? other < index || isGranted : isGranted && other != index else {
+                        return false
+                    }
+                    return paths[index].contains { path in
+                        paths[other].contains { $0.starts(with: path) || path.starts(with: $0) }
+                    }
                 }
-                earlier += paths
+                let isFree = !unfinished.indices.contains(where: isInTheWay)
                 let mayWait = !isFree || durable.isHoldingGrants
                 guard transition.state != .queued ? !isFree : !mayWait else { continue }
                 return "scene \(name): \(transition.id) is \(transition.state)"

@@ -10,7 +10,7 @@ package struct Configuration: Sendable {
     /// Whether the wall clock jumps; nothing but timestamps may depend on it.
     package var jumpsWallClock = true
     /// In how many steps the machine under the process dies once, on average, in units of 500.
-    package var machineDeathRarity = 8
+    package var machineDeathRarity = 12
     /// Whether the journal is replayed beside the machine, and compared with it.
     package var comparesReplays = true
 

@@ -23,9 +23,14 @@ extension Simulation {
         let scene = oracle.scene(name)
         var request = TransitionRequest(scene: name)
         if !chance.isOnce(in: 5), !scene.tree.nodes.isEmpty || chance.isOnce(in: 8) {
-            request.operation = chance.operation(in: scene)
+            request.operation = chance.operation(in: scene, wanted: oracle.missing(in: name))
         }
         if !scene.tree.nodes.isEmpty { request.scope = chance.scope(in: scene.tree, for: request.operation) }
+        if !scene.tree.nodes.isEmpty, chance.isOnce(in: 16) {
+            // What it touches is yet to come, and what it locks besides is there.
+            request.operation = chance.operation(onAbsent: scene.tree)
+            request.scope = chance.list(in: scene.tree)
+        }
         request.expectations = chance.expectations(of: scene)
         request.animation = chance.animation(of: scene.storyboard.transitionTypes.map(\.name))
         request.onExpiry = chance.isOnce(in: 3) ? .complete : .discard
@@ -69,6 +74,9 @@ extension Simulation {
     mutating func ask() throws(Broken) {
         guard let client = someClient() else { return }
         let request = someRequest(of: client)
+        if oracle.isBare(request.scene), !chance.isOnce(in: 3) {
+            return try send(.declare(request.scene, chance.storyboard(), ifMatch: nil), from: client)
+        }
         let ask: Ask = chance.isOnce(in: 3) ? .start(request) : .serialize(request, wait: someWait())
         if request.idempotencyKey != nil {
             clients[client].keyed.append(ask)
@@ -136,6 +144,6 @@ extension Simulation {
     /// One in which nothing is unfinished, if there is one.
     private mutating func idleScene() -> SceneName {
         let idle = Self.scenes.filter { oracle.unfinished(in: $0) == 0 }
-        return chance.isOnce(in: 2) ? idle.first ?? Self.scenes[0] : chance.pick(idle, or: Self.scenes[0])
+        return chance.pick(idle, or: Self.scenes[0])
     }
 }

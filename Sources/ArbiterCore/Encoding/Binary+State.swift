@@ -87,33 +87,18 @@ extension DurableState: BinaryCodable {
             unfinished.allSatisfy({ $0.place <= $0.order && scenes[$0.request.scene] != nil })
         else { throw reader.malformed("the places of the unfinished transitions") }
         for transition in unfinished { index.enter(transition) }
-        var lastGranted: [SceneName: RequestOrder] = [:]
         for transition in unfinished where transition.state != .queued {
             scenes[transition.request.scene]?.queueUp(transition)
             guard scenes[transition.request.scene]?.queue.grantNext() == transition.id else {
                 throw reader.malformed("a granted transition")
             }
-            lastGranted[transition.request.scene] = transition.place
             try reserve(what: transition, &reader)
         }
         for transition in unfinished where transition.state == .queued {
             let scene = transition.request.scene
-            if let last = lastGranted[scene], transition.place < last, overtakesGranted(transition) {
-                throw reader.malformed("a queued transition")
-            }
             scenes[scene]?.queueUp(transition)
             scenes[scene]?.tickets.append(transition.place)
         }
-    }
-
-    /// Whether a queued transition stands before one that is granted and conflicts with it.
-    private func overtakesGranted(_ transition: Transition) -> Bool {
-        guard let scene = scenes[transition.request.scene] else { return false }
-        let paths = scene.storyboard.paths(of: transition.scope, transition.request.operation)
-        return scene.queue.granted.filter { transition.place < $0 }
-            .compactMap { scene.queue.entries[$0].flatMap { transitions[$0.id] } }
-            .flatMap { scene.storyboard.paths(of: $0.scope, $0.request.operation) }
-            .contains { path in paths.contains { $0.starts(with: path) || path.starts(with: $0) } }
     }
 
     /// Reserves what the operation of a granted transition will bring in.

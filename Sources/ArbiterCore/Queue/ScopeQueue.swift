@@ -11,14 +11,18 @@ internal import HeapModule
 /// removing cost the depth of the place times a logarithm, whatever the length of the queue and the size of the tree.
 ///
 /// Where a change of the hierarchy takes away or brings a controller that a waiting transition depends on, its parts are
-/// filed anew; without any part left it waits for nothing.
+/// filed anew. They may come to stand over parts of later ones that are clear, or granted: so nobody is granted before
+/// it is known that nothing granted or earlier stands in the way, and whoever is held up by that is looked at again
+/// whenever somebody leaves.
 struct ScopeQueue {
     var entries: [RequestOrder: Entry] = [:]
     private(set) var granted: Set<RequestOrder> = []
     var places: [Place] = [Place(name: nil, parent: nil)]
     var vacant: [Int] = []
-    /// Who has lost its last part, or never had one, and so waits for nothing.
-    private var partless = Heap<RequestOrder>()
+    /// Whose parts are all clear and who may not have been granted yet; those without parts among them.
+    private var ready = Heap<RequestOrder>()
+    /// Those of them that something is in the way of all the same, since the hierarchy has changed.
+    private var heldUp: [RequestOrder] = []
     /// Who depends on where a controller is.
     private var dependants: [ControllerID: Set<RequestOrder>] = [:]
 
@@ -94,7 +98,7 @@ extension ScopeQueue {
         for place in standing {
             insert(order, at: place)
         }
-        if standing.isEmpty { partless.insert(order) }
+        if standing.isEmpty { ready.insert(order) }
     }
 
     /// Whoever waits and depends on one of these controllers, in request order.
@@ -106,8 +110,8 @@ extension ScopeQueue {
 
     /// Files a waiting transition anew, under its old order.
     ///
-    /// Whatever comes or goes does so under the lock of the one that changed the hierarchy, so no part that is clear is
-    /// overtaken by it.
+    /// Whatever comes or goes does so under the lock of the one that changed the hierarchy, so there is nobody at its
+    /// very place yet, nor above it, whose part is clear; but below it there may be.
     mutating func refile(_ order: RequestOrder, scope: [ScopePath]) {
         guard var entry = entries[order], !entry.isGranted else {
             preconditionFailure("\(order) does not wait, and cannot be filed anew")
@@ -128,26 +132,60 @@ extension ScopeQueue {
         }
         entry.places = wanted
         entries[order] = entry
-        if entry.waiting == 0 { partless.insert(order) }
+        if entry.waiting == 0 { ready.insert(order) }
+        reconsider()
     }
 
     /// The next transition whose turn has come, from now on granted; `nil` if there is none.
     mutating func grantNext() -> TransitionID? {
-        while let order = partless.popMin() {
-            // It may have ended, or found parts again, since.
+        while let order = nextReady() {
+            guard isHeldUp(order) else { return grant(order) }
+            heldUp.append(order)
+        }
+        return nil
+    }
+
+    /// The next whose parts are all clear.
+    private mutating func nextReady() -> RequestOrder? {
+        while let order = ready.popMin() {
+            // It may have ended, or come to wait for something again, since.
             guard let entry = entries[order], !entry.isGranted, entry.waiting == 0 else { continue }
-            return grant(order)
+            return order
         }
         while let order = places[Self.top].candidate {
             clear(order, at: placeOfCandidate(order))
             guard var entry = entries[order] else {
                 preconditionFailure("\(order) stands in the tree but not in the queue")
             }
+            // Whoever was granted before an earlier one came to its place has its turn behind it.
+            guard !entry.isGranted else { continue }
             entry.waiting -= 1
             entries[order] = entry
-            if entry.waiting == 0 { return grant(order) }
+            if entry.waiting == 0 { return order }
         }
         return nil
+    }
+
+    /// Whether something granted, or asked for earlier, stands at one of its places, above or below.
+    private func isHeldUp(_ order: RequestOrder) -> Bool {
+        let standing = entries[order]?.places ?? []
+        return standing.contains { part in
+            if places[part].granted > 0 || places[part].earliest.map({ $0 < order }) == true { return true }
+            var above = places[part].parent
+            while let place = above {
+                if let first = places[place].parts.first, first < order || entries[first]?.isGranted == true {
+                    return true
+                }
+                above = places[place].parent
+            }
+            return false
+        }
+    }
+
+    /// Whoever is held up may be so no longer.
+    private mutating func reconsider() {
+        for order in heldUp { ready.insert(order) }
+        heldUp.removeAll()
     }
 
     private mutating func grant(_ order: RequestOrder) -> TransitionID? {
@@ -171,13 +209,15 @@ extension ScopeQueue {
             if entry.isGranted { count(-1, grantedAt: place) }
             takeOut(order, from: place)
         }
+        reconsider()
     }
 
     private mutating func insert(_ order: RequestOrder, at place: Int) {
+        if let first = places[place].parts.first, order < first, places[place].isFirstClear {
+            precondition(entries[first]?.isGranted == true, "\(order) comes late before one that is clear")
+            places[place].isFirstClear = false
+        }
         places[place].parts.insert(order)
-        precondition(
-            places[place].parts.first != order || !places[place].isFirstClear,
-            "\(order) comes late before one that is clear")
         update(from: place)
     }
 

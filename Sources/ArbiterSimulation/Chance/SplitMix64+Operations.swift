@@ -4,33 +4,43 @@ internal import ArbiterCore
 
 extension SplitMix64 {
     /// One that would do something now, mostly.
-    mutating func operation(in scene: NaiveScene) -> Operation {
+    mutating func operation(in scene: NaiveScene, wanted: [ControllerID]) -> Operation {
         for _ in 0..<4 {
-            let operation = someOperation(in: scene)
+            let operation = someOperation(in: scene, wanted)
             if case .done = scene.tree.outcome(of: operation, segues: scene.segues, reserved: []) { return operation }
             if isOnce(in: 8) { return operation }
         }
-        return someOperation(in: scene)
+        return someOperation(in: scene, wanted)
     }
 
-    private mutating func someOperation(in scene: NaiveScene) -> Operation {
+    private mutating func someOperation(in scene: NaiveScene, _ wanted: [ControllerID]) -> Operation {
         let tree = scene.tree
         let taken = Array(tree.nodes.keys)
         switch Int.random(in: 0..<18, using: &self) {
-        case 0, 1: return .present(presenter: member(of: tree), controller: arrival(avoiding: taken))
+        case 0, 1: return .present(presenter: member(of: tree), controller: arrival(avoiding: taken, wanted: wanted))
         case 2, 3: return .dismiss(member(of: tree))
-        case 4, 5, 6: return .push(navigation: member(of: tree, .navigation), controller: arrival(avoiding: taken))
+        case 4, 5, 6:
+            return .push(
+                navigation: member(of: tree, .navigation), controller: arrival(avoiding: taken, wanted: wanted))
         case 7: return .pop(navigation: member(of: tree, .navigation))
         case 8: return popTo(in: tree)
         case 9: return .popToRoot(navigation: member(of: tree, .navigation))
-        case 10: return setStack(in: tree, avoiding: taken)
+        case 10: return setStack(in: tree, avoiding: taken, wanted)
         case 11: return .select(tabs: member(of: tree, .tabs), .index(Int.random(in: 0...3, using: &self)))
         case 12, 13:
             let tabs = member(of: tree, .tabs)
             return .select(tabs: tabs, .controller(pick(tree.nodes[tabs]?.children ?? [], or: name())))
-        case 14, 15: return .showDetail(split: member(of: tree, .split), controller: arrival(avoiding: taken))
+        case 14, 15:
+            return .showDetail(split: member(of: tree, .split), controller: arrival(avoiding: taken, wanted: wanted))
         default: return segue(in: scene)
         }
+    }
+
+    /// One on somebody who is not there, but may come.
+    mutating func operation(onAbsent tree: NaiveTree) -> Operation {
+        let absent = pick(Self.names.filter { tree.nodes[$0] == nil }, or: name())
+        return isOnce(in: 2)
+            ? .dismiss(absent) : .present(presenter: absent, controller: arrival(avoiding: Array(tree.nodes.keys)))
     }
 
     private mutating func segue(in scene: NaiveScene) -> Operation {
@@ -47,13 +57,15 @@ extension SplitMix64 {
         return .popTo(navigation: navigation, controller: controller)
     }
 
-    private mutating func setStack(in tree: NaiveTree, avoiding taken: [ControllerID]) -> Operation {
+    private mutating func setStack(
+        in tree: NaiveTree, avoiding taken: [ControllerID], _ wanted: [ControllerID]
+    ) -> Operation {
         let navigation = member(of: tree, .navigation)
         let kept = (tree.nodes[navigation]?.children ?? []).shuffled(using: &self)
             .prefix(Int.random(in: 0...3, using: &self)).compactMap { id in
                 try? Hierarchy(root: id, controllers: [Controller(id: id)])
             }
-        let new = (0..<Int.random(in: 0...2, using: &self)).map { _ in arrival(avoiding: taken) }
+        let new = (0..<Int.random(in: 0...2, using: &self)).map { _ in arrival(avoiding: taken, wanted: wanted) }
         return .setStack(navigation: navigation, controllers: (kept + new).shuffled(using: &self))
     }
 
@@ -67,12 +79,24 @@ extension SplitMix64 {
     }
 
     mutating func scope(in tree: NaiveTree, for operation: Operation?) -> Scope? {
-        switch Int.random(in: 0..<10, using: &self) {
+        switch Int.random(in: 0..<16, using: &self) {
         case 0: .scene
-        case 1, 2, 3, 4: operation == nil ? nil : .operation
-        case 5, 6, 7: .controllers((0..<Int.random(in: 1...2, using: &self)).map { _ in member(of: tree) })
-        default: nil
+        case 1..<4: nil
+        case 4..<10: operation == nil ? list(in: tree) : .operation
+        default: list(in: tree)
         }
+    }
+
+    /// Mostly something far down, which leaves room beside it.
+    func deeper(_ one: ControllerID, _ other: ControllerID, in tree: NaiveTree) -> ControllerID {
+        tree.lineage(of: one).count > tree.lineage(of: other).count ? one : other
+    }
+
+    mutating func list(in tree: NaiveTree) -> Scope {
+        .controllers(
+            (0..<Int.random(in: 1...2, using: &self)).map { _ in
+                deeper(member(of: tree), member(of: tree), in: tree)
+            })
     }
 
     mutating func expectations(of scene: NaiveScene) -> [ArbiterCore.Expectation] {

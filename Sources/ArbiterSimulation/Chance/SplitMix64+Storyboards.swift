@@ -47,10 +47,13 @@ extension SplitMix64 {
         return Self.hierarchy(root, growing)
     }
 
-    /// Somebody who comes in, mostly nobody who is there.
-    mutating func arrival(avoiding taken: [ControllerID]) -> Hierarchy {
+    /// Somebody who comes in: mostly nobody who is there, and now and then one whom somebody waits for.
+    mutating func arrival(avoiding taken: [ControllerID], wanted: [ControllerID] = []) -> Hierarchy {
         let free = isOnce(in: 8) ? Self.names : Self.names.filter { !taken.contains($0) }
         var growing = Growing(names: free.shuffled(using: &self)[...])
+        if let wanted = wanted.randomElement(using: &self), isOnce(in: 2) {
+            growing.names = [wanted] + growing.names.filter { $0 != wanted }
+        }
         if growing.names.isEmpty { growing.names = [name()] }
         guard let root = controller(at: isOnce(in: 4) ? 1 : 3, in: &growing) else {
             preconditionFailure("nobody is left to come in")
@@ -81,7 +84,8 @@ extension SplitMix64 {
             Controller(
                 id: id, content: content, presented: presented,
                 presentationStyle: isOnce(in: 3) ? .fullScreen : pick(PresentationStyle.allCases, or: .popover),
-                definesPresentationContext: isOnce(in: 3)))
+                definesPresentationContext: isOnce(in: 3),
+                introTransitionType: isOnce(in: 4) ? pick(Self.types, or: Self.types[0]) : nil))
         return id
     }
 

@@ -60,11 +60,6 @@ struct NaiveEvent: Hashable {
         case appearance(ControllerID, AppearanceEvent.Change, TransitionID)
         case changed(revision: UInt64, by: TransitionID?, inserted: [ControllerID], removed: [ControllerID])
     }
-
-    /// Whether the hierarchy is another one.
-    var isChange: Bool {
-        if case .changed = kind { true } else { false }
-    }
 }
 
 extension NaiveEvent {

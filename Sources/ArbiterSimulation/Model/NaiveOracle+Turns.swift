@@ -10,14 +10,14 @@ extension NaiveOracle {
 
     private func firstFree(in name: SceneName) -> Int? {
         let scene = scene(name)
-        var earlier: [[ControllerID]?] = []
-        for (index, entry) in line.enumerated() where entry.scene == name {
-            let locked = locked(entry)
-            let isFree = !earlier.contains {
-                scene.conflict($0, locked, ignoringAncestors: ignoresAncestors)
+        let own = line.indices.filter { line[$0].scene == name }
+        let locked = own.map { self.locked(line[$0]) }
+        for (rank, index) in own.enumerated() where !line[index].isGranted {
+            let isFree = !own.indices.contains { other in
+                (other < rank || line[own[other]].isGranted)
+                    && scene.conflict(locked[other], locked[rank], ignoringAncestors: ignoresAncestors)
             }
-            if isFree, !entry.isGranted { return index }
-            earlier.append(locked)
+            if isFree { return index }
         }
         return nil
     }
@@ -53,8 +53,7 @@ extension NaiveOracle {
         case .noop: close(entry.id, as: .completed)
         case .granted(let change):
             granted.append(entry.id)
-            let leaver = change?.leaving.flatMap { scene(entry.scene).tree.nodes[$0]?.type }
-            line[index].type = entry.request.animation?.type ?? leaver
+            line[index].type = entry.request.animation?.type ?? change.flatMap { type(of: $0, in: entry.scene) }
             line[index].state = .preparing
             for member in entry.company.indices where entry.company[member].state == .gone {
                 // It may have come back.
@@ -70,6 +69,12 @@ extension NaiveOracle {
                 run(index)
             }
         }
+    }
+
+    /// The type of whoever goes, or else of whoever comes, the last of them.
+    private func type(of change: NaiveChange, in name: SceneName) -> TransitionTypeName? {
+        if let leaving = change.leaving { return scene(name).tree.nodes[leaving]?.type }
+        return change.inserted.last.flatMap { change.tree.nodes[$0]?.type }
     }
 
     mutating func run(_ index: Int) {

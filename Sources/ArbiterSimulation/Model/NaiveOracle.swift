@@ -2,7 +2,8 @@ internal import ArbiterCore
 
 /// The rules, as plainly as they can be said, to be held against the real machine.
 ///
-/// *A transition is granted as soon as every earlier unfinished transition that conflicts with it has ended.*
+/// *A transition is granted as soon as every earlier unfinished transition that conflicts with it has ended*, and no
+/// later one holds what it needs, because the tree has changed since that was granted.
 struct NaiveOracle {
     struct Entry {
         let asking: Asking
@@ -83,10 +84,7 @@ struct NaiveOracle {
         case .closeSession(let id, let ending): close(id, because: ending)
         case .declare(let scene, let storyboard, _): declare(scene, storyboard)
         case .delete(let scene): forget(scene)
-        case .distrust(let holdsGrants):
-            isHoldingGrants = isHoldingGrants || holdsGrants
-            for scene in scenes.keys { scenes[scene]?.events += Limits.eventJump }
-            forgotten.events += Limits.eventJump
+        case .distrust(let holdsGrants): distrust(holdsGrants: holdsGrants)
         case .resume:
             isHoldingGrants = false
             for scene in scenes.keys.sorted(by: { $0.description < $1.description }) { grant(in: scene) }
@@ -94,6 +92,13 @@ struct NaiveOracle {
             .answer:
             contradiction = "\(command) is kept"
         }
+    }
+
+    /// No number that may have been told is given again.
+    private mutating func distrust(holdsGrants: Bool) {
+        isHoldingGrants = isHoldingGrants || holdsGrants
+        for name in scenes.keys { scenes[name]?.events += Limits.eventJump }
+        forgotten.events += Limits.eventJump
     }
 
     // MARK: - Coming
@@ -156,6 +161,11 @@ struct NaiveOracle {
         scenes[name]?.lastOrder = lastOrder
     }
 
+    /// Whether nothing is in a scene, and nobody waits for anything.
+    func isBare(_ name: SceneName) -> Bool {
+        scene(name).tree.nodes.isEmpty && unfinished(in: name) == 0
+    }
+
     func isForgettable(_ name: SceneName) -> Bool {
         scenes[name]?.isDeclared == false && !line.contains { $0.scene == name }
     }
@@ -205,6 +215,13 @@ struct NaiveOracle {
             arriving.formUnion(change.tree.nodes.keys.filter { scene.tree.nodes[$0] == nil })
         }
         return arriving
+    }
+
+    /// Whom those who wait lock or touch, and who is not there.
+    func missing(in name: SceneName) -> [ControllerID] {
+        let scene = scene(name)
+        let locked = line.filter { $0.scene == name && !$0.isGranted }.flatMap { self.locked($0) ?? [] }
+        return locked.filter { scene.tree.nodes[$0] == nil }
     }
 
     mutating func tell(_ kind: NaiveEvent.Kind, in name: SceneName) {
