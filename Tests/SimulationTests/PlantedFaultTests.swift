@@ -56,12 +56,12 @@ struct PlantedFaultTests {
         try expect([.reply, .record], of: .lostKey, seed: seed)
     }
 
-    @Test(arguments: [UInt64(1), 3])
+    @Test(arguments: UInt64(1)...3)
     func `an await that is never told is found`(seed: UInt64) throws {
         try expect([.wake], of: .lostWake, seed: seed)
     }
 
-    @Test(arguments: [UInt64(1), 3])
+    @Test(arguments: UInt64(1)...3)
     func `an await that is told twice is found`(seed: UInt64) throws {
         try expect([.wake], of: .repeatedWake, seed: seed)
     }

@@ -48,7 +48,7 @@ struct NaiveScene {
             .select(let id, _):
             [id]
         case .showDetail(let split, let arrival): [detailAnchor(of: arrival, in: split)]
-        case .segue(let source, let identifier): [segueAnchor(identifier, from: source)]
+        case .segue(let source, let identifier): segueAnchors(identifier, from: source)
         }
     }
 
@@ -69,18 +69,20 @@ struct NaiveScene {
         return presenter(of: arrival, from: split) ?? split
     }
 
-    private func segueAnchor(_ identifier: SegueIdentifier, from source: ControllerID) -> ControllerID {
+    private func segueAnchors(_ identifier: SegueIdentifier, from source: ControllerID) -> [ControllerID] {
         guard tree.nodes[source] != nil,
             let segue = segues.first(where: { $0.source == source && $0.identifier == identifier })
-        else { return source }
+        else { return [source] }
         if segue.kind == .unwind {
-            return segue.destination.root.map { layerAnchor(of: $0, isDismissed: false) } ?? source
+            guard let destination = segue.destination.root else { return [source] }
+            guard tree.nodes[destination] != nil else { return [destination] }
+            return [layerAnchor(of: destination, isDismissed: false), source]
         }
         guard let container = tree.container(for: segue) else {
-            return presenter(of: segue.destination, from: source) ?? source
+            return [presenter(of: segue.destination, from: source) ?? source]
         }
         let isSplit = tree.nodes[container]?.kind == .split
-        return isSplit ? detailAnchor(of: segue.destination, in: container) : container
+        return [isSplit ? detailAnchor(of: segue.destination, in: container) : container]
     }
 
     // MARK: - What is expected
