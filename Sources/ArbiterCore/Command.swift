@@ -5,9 +5,9 @@ package enum Command: Hashable, Sendable {
     // MARK: From clients
 
     /// Run now, or be refused.
-    case start(TransitionRequest, id: TransitionID, token: Token)
+    indirect case start(TransitionRequest, id: TransitionID, token: Token)
     /// Take a place in the queue; with `park`, the answer may wait for the grant.
-    case serialize(TransitionRequest, id: TransitionID, token: Token, park: Park?)
+    indirect case serialize(TransitionRequest, id: TransitionID, token: Token, park: Park?)
     /// Ask how a transition stands; with `park`, the answer may wait for `until`. A token makes it its owner's word.
     case await(TransitionID, token: Token?, until: Milestone, park: Park?)
     /// The owner's last word.

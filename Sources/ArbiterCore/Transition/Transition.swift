@@ -1,30 +1,62 @@
 /// One request for the lock, from asking to its one outcome: the durable record.
 package struct Transition: Hashable, Sendable {
-    package let id: TransitionID
-    package let token: Token
-    package let order: RequestOrder
-    /// Its place in line: its order, or that of the one which it took over from.
-    package let place: RequestOrder
-    /// Whether it was asked for with `serialize`, not with `start`.
-    package let isSerialized: Bool
-    package let request: TransitionRequest
-    /// What it locks, its operation's own controllers included.
-    package let scope: Scope
-    /// How long the granted transition may go without a word from its owner.
-    package let lease: Duration
-    package let requestedAt: Moment
-    /// Of the hierarchy as it was when the transition was asked for.
-    package let requestedRevision: Revision
-    /// The session that it is bound to.
-    package let session: SessionID?
+    private let asked: Shared<Asked>
     /// Whoever must be ready before it runs, and how they stand.
     package internal(set) var participants: [Participant]
     /// What was decided of its gesture.
     package internal(set) var gesture: DecidedGesture?
     package internal(set) var phase: Phase
 
+    /// What never changes about it; large, and so shared by its many copies.
+    private struct Asked: Hashable, Sendable {
+        let id: TransitionID
+        let token: Token
+        let order: RequestOrder
+        let place: RequestOrder
+        let isSerialized: Bool
+        let request: TransitionRequest
+        let scope: Scope
+        let lease: Duration
+        let requestedAt: Moment
+        let requestedRevision: Revision
+        let session: SessionID?
+    }
+
+    package var id: TransitionID { asked.value.id }
+    package var token: Token { asked.value.token }
+    package var order: RequestOrder { asked.value.order }
+    /// Its place in line: its order, or that of the one which it took over from.
+    package var place: RequestOrder { asked.value.place }
+    /// Whether it was asked for with `serialize`, not with `start`.
+    package var isSerialized: Bool { asked.value.isSerialized }
+    package var request: TransitionRequest { asked.value.request }
+    /// What it locks, its operation's own controllers included.
+    package var scope: Scope { asked.value.scope }
+    /// How long the granted transition may go without a word from its owner.
+    package var lease: Duration { asked.value.lease }
+    package var requestedAt: Moment { asked.value.requestedAt }
+    /// Of the hierarchy as it was when the transition was asked for.
+    package var requestedRevision: Revision { asked.value.requestedRevision }
+    /// The session that it is bound to.
+    package var session: SessionID? { asked.value.session }
+
+    init(
+        id: TransitionID, token: Token, order: RequestOrder, place: RequestOrder, isSerialized: Bool,
+        request: TransitionRequest, scope: Scope, lease: Duration, requestedAt: Moment, requestedRevision: Revision,
+        session: SessionID?, participants: [Participant], gesture: DecidedGesture?, phase: Phase
+    ) {
+        asked = Shared(
+            Asked(
+                id: id, token: token, order: order, place: place, isSerialized: isSerialized, request: request,
+                scope: scope, lease: lease, requestedAt: requestedAt, requestedRevision: requestedRevision,
+                session: session))
+        self.participants = participants
+        self.gesture = gesture
+        self.phase = phase
+    }
+
     /// Where a transition is in its life.
-    package enum Phase: Hashable, Sendable {
+    package indirect enum Phase: Hashable, Sendable {
         /// Waits for its turn. Can transition to: `preparing`, `running`, `ended`.
         case queued(Queued)
         /// Holds its scope and waits for its participants. Can transition to: `running`, `ended`.

@@ -1,0 +1,16 @@
+/// A value that does not change, for as many as have it: a copy costs no more than a reference.
+final class Shared<Value: Hashable & Sendable>: Hashable, Sendable {
+    let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+
+    static func == (left: Shared, right: Shared) -> Bool {
+        left === right || left.value == right.value
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(value)
+    }
+}
