@@ -46,16 +46,6 @@ static void end(int descriptor, const char *granted)
         wire_fail(answer);
 }
 
-/* A scene has to be there before it is followed. */
-static void make_scene(int descriptor, const char *body)
-{
-    char answer[16384];
-
-    if (ask(descriptor, "/transitions/start", "", body, answer, sizeof answer) != 201)
-        wire_fail(answer);
-    end(descriptor, answer);
-}
-
 /* Follows the scene, in a session if its header is given; once this returns, the stream is there. */
 static int follow(int port, const char *scene, const char *headers)
 {
@@ -150,7 +140,6 @@ static void measure_kills(int port, int count)
     double *seconds = calloc((size_t) count, sizeof *seconds);
     int next = wire_dial(port);
 
-    make_scene(next, "{\"scene\":\"killed\"}");
     for (int index = 0; index < count; ++index)
         seconds[index] = kill_holder(port, next);
     report("from the kill to the next grant", seconds, (size_t) count);
@@ -170,7 +159,6 @@ static void measure_grants(int port, int grants, int readers)
 
     snprintf(scene, sizeof scene, "followed-%d", readers);
     snprintf(body, sizeof body, "{\"scene\":\"%s\"}", scene);
-    make_scene(owner, body);
     /* The owner comes first, so that its answer is not read behind a thousand events. */
     ready[0] = (struct pollfd) {.fd = owner, .events = POLLIN};
     for (int index = 0; index < readers; ++index) {

@@ -14,6 +14,7 @@ package final class EventHub: Sendable {
     /// Reading a scene whole is slow, and must not keep events waiting.
     private let resets = DispatchQueue(label: "arbiter.events.resets")
     private let inbox = Guarded(Inbox())
+    let gate: WakeGate
     /// Reached on the queue only.
     private let feeds: Guarded<EventFeeds>
 
@@ -40,6 +41,7 @@ package final class EventHub: Sendable {
     package init(limits: EventLimits = EventLimits(), alarm: any Alarm = SystemAlarm()) {
         self.limits = limits
         self.alarm = alarm
+        gate = WakeGate(limit: limits.wakesAtOnce)
         feeds = Guarded(EventFeeds(limits: limits))
         setAlarm()
     }
@@ -161,7 +163,7 @@ package final class EventHub: Sendable {
 
     private func perform(_ action: EventSubscription.Action) {
         switch action {
-        case .wake(let outlet): outlet.wake()
+        case .wake(let subscription): gate.wake(subscription)
         case .cut(let outlet): outlet.cut()
         case .askForScene(let subscription): resets.async { subscription.askForScene() }
         }

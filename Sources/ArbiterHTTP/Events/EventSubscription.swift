@@ -21,8 +21,7 @@ package final class EventSubscription: StreamSource {
         var stage = Stage.arriving
         /// What is to be sent before anything else.
         var pending: ArraySlice<UInt8> = firstLines
-        /// Whether the last read found nothing, and so a wake is waited for.
-        var isWaiting = false
+        var attention = Attention.reading
         /// Whether it is over once there is nothing more to read.
         var isEnding = false
         /// Rings of the hub's clock since it was last given something.
@@ -38,6 +37,20 @@ package final class EventSubscription: StreamSource {
         case following(SharedRing, EventRing.Cursor)
         /// What comes next is lost, so that the connection has to be. Can transition to: nothing.
         case cut
+    }
+
+    /// Whether the shell reads, or waits to be woken.
+    private enum Attention {
+        /// It will read again of itself. Can transition to: `waiting`, `over`.
+        case reading
+        /// The last read found nothing. Can transition to: `called`, `over`.
+        case waiting
+        /// Stands before the gate. Can transition to: `woken`, `reading`, `waiting`, `over`.
+        case called
+        /// Has been let through the gate, and will read at once. Can transition to: `reading`, `waiting`, `over`.
+        case woken
+        /// Closed. Can transition to: nothing.
+        case over
     }
 
     private static let firstLines = ArraySlice(": connected\nretry: 1000\n\n".utf8)
@@ -60,11 +73,22 @@ package final class EventSubscription: StreamSource {
     // MARK: Asked by the shell
 
     package func read(upTo count: Int) -> StreamPiece {
-        state.withLock { state in
+        let (piece, wasWoken) = state.withLock { state in
             let piece = next(&state, upTo: count)
             if case .bytes = piece { state.silentTicks = 0 }
-            state.isWaiting = piece == .nothing
-            return piece
+            return (piece, turn(&state, to: piece == .nothing ? .waiting : .reading))
+        }
+        if wasWoken { hub.gate.passed() }
+        return piece
+    }
+
+    /// - Returns: whether it was woken, so that the gate is to be told.
+    private func turn(_ state: inout State, to attention: Attention) -> Bool {
+        switch state.attention {
+        case .over: return false
+        case .reading, .waiting, .called, .woken:
+            defer { state.attention = attention }
+            return state.attention == .woken
         }
     }
 
@@ -95,6 +119,7 @@ package final class EventSubscription: StreamSource {
     }
 
     package func close() {
+        if state.withLock({ turn(&$0, to: .over) }) { hub.gate.passed() }
         hub.leave(self)
         whenClosed()
     }
@@ -105,7 +130,7 @@ package final class EventSubscription: StreamSource {
 extension EventSubscription {
     /// What the hub is to do, once it has let go of its locks.
     enum Action {
-        case wake(any StreamOutlet)
+        case wake(EventSubscription)
         case cut(any StreamOutlet)
         case askForScene(EventSubscription)
     }
@@ -163,7 +188,7 @@ extension EventSubscription {
     func tick() -> Action? {
         state.withLock { state in
             state.silentTicks += 1
-            guard state.silentTicks >= Self.ticksOfSilence, state.isWaiting else { return nil }
+            guard state.silentTicks >= Self.ticksOfSilence, state.attention == .waiting else { return nil }
             state.pending = Self.comment
             return wake(&state)
         }
@@ -183,9 +208,22 @@ extension EventSubscription {
     }
 
     private func wake(_ state: inout State) -> Action? {
-        guard state.isWaiting else { return nil }
-        state.isWaiting = false
-        return .wake(outlet)
+        guard state.attention == .waiting else { return nil }
+        state.attention = .called
+        return .wake(self)
+    }
+
+    /// Its turn at the gate has come.
+    ///
+    /// - Returns: whether it will read, or be closed, after this.
+    func wakeNow() -> Bool {
+        let isCalled = state.withLock { state in
+            guard state.attention == .called else { return false }
+            state.attention = .woken
+            return true
+        }
+        if isCalled { outlet.wake() }
+        return isCalled
     }
 }
 

@@ -99,14 +99,52 @@ struct EventHubLimitsTests {
 
     @Test func `a thousand readers get every event, each woken once`() {
         let hub = hub()
-        let followers = (0..<1000).map { _ in Follower(hub) }
+        var followers = (0..<1000).map { _ in Follower(hub) }
         for follower in followers { follower.read() }
         publish(1...100, to: hub)
         publish(101...200, to: hub)
-        for follower in followers {
+        while let next = followers.firstIndex(where: { $0.outlet.wakes > 0 }) {
+            let follower = followers.remove(at: next)
             #expect(follower.outlet.wakes == 1)
             #expect(follower.read().numbers == Array(1...200))
+            #expect(follower.outlet.wakes == 1)
         }
+        #expect(followers.isEmpty)
+    }
+
+    @Test func `readers are woken a few at a time, the next when one has read or is over`() throws {
+        let hub = hub { $0.wakesAtOnce = 2 }
+        var followers = (0..<6).map { _ in Follower(hub) }
+        for follower in followers { follower.read() }
+        publish(1...1, to: hub)
+        // Whether it reads to the end, a part, or not at all, it has had its turn.
+        for turn in [{ $0.read() }, { $0.readOnce(upTo: 1) }, { $0.subscription.close() }, { $0.read() }]
+            as [(Follower) -> Void]
+        {
+            #expect(followers.count { $0.outlet.wakes == 1 } == 2)
+            turn(followers.remove(at: try #require(followers.firstIndex { $0.outlet.wakes == 1 })))
+        }
+        #expect(followers.map(\.outlet.wakes) == [1, 1])
+    }
+
+    @Test func `a reader who closes while it is to be woken is passed over`() throws {
+        let hub = hub { $0.wakesAtOnce = 1 }
+        let followers = (0..<3).map { _ in Follower(hub) }
+        for follower in followers { follower.read() }
+        publish(1...1, to: hub)
+        let first = try #require(followers.first { $0.outlet.wakes == 1 })
+        let others = followers.filter { $0 !== first }
+        others[0].subscription.close()
+        first.read()
+        #expect(others.map(\.outlet.wakes) == [0, 1])
+        // Whoever has read of itself is not called for what it has.
+        #expect(others[1].read().numbers == [1])
+        publish(2...2, to: hub)
+        let second = try #require([first, others[1]].first { $0.outlet.wakes == 2 })
+        let third = second === first ? others[1] : first
+        third.read()
+        second.read()
+        #expect(third.outlet.wakes == 1)
     }
 
     @Test func `who has gone is not woken, and is told so once`() {
