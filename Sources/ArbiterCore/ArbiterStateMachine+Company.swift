@@ -11,7 +11,6 @@ extension ArbiterStateMachine {
         guard speaker.client == client,
             let participant = transition.participants.first(where: { $0.client == client })
         else { throw .notAParticipant(client) }
-        hear(speaker.id, at: step.now)
         switch transition.phase {
         case .queued:
             throw .notRunning(view(of: transition, at: step.now))
@@ -19,8 +18,8 @@ extension ArbiterStateMachine {
             break
         case .running, .ended:
             guard participant.state == .ready else { throw .tooLate(view(of: transition, at: step.now)) }
-            return .transition(view(of: transition, at: step.now))
         }
+        hear(speaker.id, at: step.now)
         guard participant.state != .ready else { return .transition(view(of: transition, at: step.now)) }
         step.record = .markReady(id, client: client)
         return markReady(id, client: client, in: &step)

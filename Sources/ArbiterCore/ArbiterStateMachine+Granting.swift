@@ -132,7 +132,7 @@ extension ArbiterStateMachine {
             preconditionFailure("\(transition.id) was granted for what is not possible: \(operation)")
         }
         durable.scenes[name]?.reserved.subtract(planned.arriving)
-        let applies = outcome.applies(transition.request.onExpiry)
+        let applies = outcome.applies(transition.request.onExpiry, decided: transition.gesture?.decision)
         let appearance = planned.ending(isCompleted: applies)
         guard applies, let done = durable.scenes[name]?.carryOut(planned, introducedBy: grant.animation?.type) else {
             return Result(appearance: appearance)
@@ -146,12 +146,12 @@ extension ArbiterStateMachine {
 }
 
 extension TransitionOutcome {
-    /// Whether the operation is applied at this end.
-    fileprivate func applies(_ action: ExpiryAction) -> Bool {
+    /// Whether the operation is applied at this end; what a gesture has decided against is not.
+    fileprivate func applies(_ action: ExpiryAction, decided decision: GestureDecision?) -> Bool {
         switch self {
         case .completed: true
         case .expired(.participants): false
-        case .expired: action == .complete
+        case .expired: action == .complete && decision != .cancel
         case .cancelled, .rejected, .superseded: false
         }
     }

@@ -105,7 +105,8 @@ extension DurableState: BinaryCodable {
     private mutating func reserve(what transition: Transition, _ reader: inout BinaryReader) throws(DecodingError) {
         let name = transition.request.scene
         guard let operation = transition.request.operation, let scene = scenes[name] else { return }
-        guard case .granted(let plan?) = scene.turn(of: operation) else {
+        // What the others bring in left room for it when it was granted, in whatever order that was.
+        guard let plan = try? scene.storyboard.plan(operation) else {
             throw reader.malformed("the operation of a granted transition")
         }
         scenes[name]?.reserved.formUnion(plan.arriving)

@@ -110,8 +110,8 @@ extension ScopeQueue {
 
     /// Files a waiting transition anew, under its old order.
     ///
-    /// Whatever comes or goes does so under the lock of the one that changed the hierarchy, so there is nobody at its
-    /// very place yet, nor above it, whose part is clear; but below it there may be.
+    /// Later ones may stand at its new place, above it or below, whose parts there are clear already: those that are
+    /// granted keep what they have, and the others are looked at once more when their turn comes.
     mutating func refile(_ order: RequestOrder, scope: [ScopePath]) {
         guard var entry = entries[order], !entry.isGranted else {
             preconditionFailure("\(order) does not wait, and cannot be filed anew")
@@ -145,14 +145,14 @@ extension ScopeQueue {
         return nil
     }
 
-    /// The next whose parts are all clear.
+    /// The next whose parts are all clear, in request order, whether it has become so now or before: so nothing but what
+    /// is durable decides who is first.
     private mutating func nextReady() -> RequestOrder? {
-        while let order = ready.popMin() {
-            // It may have ended, or come to wait for something again, since.
-            guard let entry = entries[order], !entry.isGranted, entry.waiting == 0 else { continue }
-            return order
-        }
-        while let order = places[Self.top].candidate {
+        while true {
+            dropOutdatedReady()
+            guard let order = places[Self.top].candidate, ready.min.map({ order < $0 }) ?? true else {
+                return ready.popMin()
+            }
             clear(order, at: placeOfCandidate(order))
             guard var entry = entries[order] else {
                 preconditionFailure("\(order) stands in the tree but not in the queue")
@@ -163,7 +163,13 @@ extension ScopeQueue {
             entries[order] = entry
             if entry.waiting == 0 { return order }
         }
-        return nil
+    }
+
+    /// Whoever was ready may have ended, or come to wait for something again, since.
+    private mutating func dropOutdatedReady() {
+        while let order = ready.min, entries[order].map({ $0.isGranted || $0.waiting > 0 }) ?? true {
+            ready.removeMin()
+        }
     }
 
     /// Whether something granted, or asked for earlier, stands at one of its places, above or below.
@@ -214,7 +220,8 @@ extension ScopeQueue {
 
     private mutating func insert(_ order: RequestOrder, at place: Int) {
         if let first = places[place].parts.first, order < first, places[place].isFirstClear {
-            precondition(entries[first]?.isGranted == true, "\(order) comes late before one that is clear")
+            // It waits for the newcomer now, unless it is granted: then its turn is behind it.
+            if entries[first]?.isGranted == false { entries[first]?.waiting += 1 }
             places[place].isFirstClear = false
         }
         places[place].parts.insert(order)

@@ -35,7 +35,12 @@ extension SQLiteJournal {
             guard let last = found.records.last, last.sequence == sequence else {
                 throw JournalError(.damaged, reason: "\(path) lacks the records up to \(sequence)")
             }
-            return JournalSnapshot(sequence: sequence, moment: last.moment, state: machine.snapshot())
+            let state = machine.snapshot()
+            // The records are deleted for it, so it has to be known that it can be read.
+            guard (try? ArbiterStateMachine(snapshot: state))?.snapshot() == state else {
+                throw JournalError(reason: "the snapshot up to record \(sequence) cannot be read back, and is not kept")
+            }
+            return JournalSnapshot(sequence: sequence, moment: last.moment, state: state)
         } catch {
             throw JournalError(error, path: path)
         }

@@ -120,7 +120,8 @@ extension NaiveOracle {
         let applies =
             switch ending.outcome {
             case .completed: true
-            case .expired(let reason): reason != .participants && entry.request.onExpiry == .complete
+            case .expired(let reason):
+                reason != .participants && entry.request.onExpiry == .complete && entry.gesture != .cancel
             case .cancelled, .scopeGone, .expectationFailed, .invalidOperation, .superseded: false
             }
         let before = scene(entry.scene).tree

@@ -51,6 +51,21 @@ struct GestureTests {
         #expect(throws: ArbiterError.wrongToken(ticket.id)) { try arbiter.release(ticket.guessing) }
     }
 
+    @Test func `what a gesture has decided against is not done, though its owner dies`() throws {
+        for decision in [GestureDecision.cancel, .finish] {
+            var arbiter = Arbiter()
+            try arbiter.declare("nav[home]")
+            var request = Self.interactive
+            request.operation = .push(navigation: id("nav"), controller: try .outlined("editor"))
+            request.onExpiry = .complete
+            let owner = try arbiter.start(request)
+            try arbiter.release(owner, GestureRelease(decision: decision))
+            arbiter.advance(by: Limits.defaultLease)
+            #expect(arbiter.outcome(of: owner) == .expired(.lease))
+            #expect((arbiter.view(of: owner)?.change != nil) == (decision == .finish))
+        }
+    }
+
     // MARK: What decides
 
     /// SHTransitionBlocks and Silly Transitions finish beyond half, TabBarTransitioning beyond a quarter.

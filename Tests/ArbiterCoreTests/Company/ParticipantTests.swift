@@ -34,6 +34,16 @@ struct ParticipantTests {
         #expect(try arbiter.ready(owner, client: "b", b).state == .running, "and so it is afterwards")
     }
 
+    @Test func `a ready that is refused is no word of its session`() throws {
+        var arbiter = Arbiter()
+        let session = try arbiter.openSession(client: "a", timeToLive: .seconds(2))
+        let (owner, other) = (try arbiter.start(Self.request(["a"])), try arbiter.serialize(Self.request(["a"])))
+        arbiter.advance(by: .milliseconds(1500))
+        #expect(throws: ArbiterError.self) { try arbiter.ready(other, client: "a", session) }
+        arbiter.advance(by: .milliseconds(500))
+        #expect(throws: ArbiterError.unknownSession) { try arbiter.ready(owner, client: "a", session) }
+    }
+
     @Test func `whoever is late is named, and refused`() throws {
         var arbiter = Arbiter()
         let (a, b) = (try arbiter.openSession(client: "a"), try arbiter.openSession(client: "b"))

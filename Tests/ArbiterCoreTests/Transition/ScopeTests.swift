@@ -35,4 +35,80 @@ struct ScopeTests {
         try arbiter.end(present)
         #expect(arbiter.state(of: last) == .running)
     }
+
+    /// A split with tabs in it that define a context, and with two views; `x` and `z` are not there.
+    private static let outline = "split(one!@>tabs{m[p] n[q]}|two{s t})"
+
+    @Test func `tickets that grow to the same place keep their order, whenever they do`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare(Self.outline)
+        let (t, s) = (try arbiter.start(Self.list("t")), try arbiter.start(Self.list("s")))
+        let earlier = try arbiter.serialize(Self.list("t", .dismiss(id("x"))))
+        let later = try arbiter.serialize(Self.list("s", .dismiss(id("z"))))
+        let z = try arbiter.start(Self.operation(.push(navigation: id("m"), controller: .outlined("z"))))
+        let x = try arbiter.start(Self.operation(.push(navigation: id("n"), controller: .outlined("x"))))
+        // The later one comes to the place first, has it to itself there, and waits elsewhere.
+        try arbiter.end(z)
+        try arbiter.end(x)
+        try arbiter.end(s)
+        #expect(arbiter.state(of: later) == .queued)
+        try arbiter.end(t)
+        #expect(arbiter.state(of: earlier) == .running)
+        #expect(arbiter.state(of: later) == .queued)
+        try arbiter.end(earlier)
+        #expect(arbiter.state(of: later) != .queued)
+    }
+
+    @Test func `those who are granted at once are so in request order, restarted or not`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare(Self.outline)
+        let session = try arbiter.openSession()
+        var bound = Self.list("t")
+        bound.session = session.token
+        _ = try arbiter.start(bound)
+        let holder = try arbiter.start(Self.list("s"))
+        let first = try arbiter.serialize(Self.list("t"))
+        let second = try arbiter.serialize(Self.list("s", .dismiss(id("z"))))
+        let push = try arbiter.start(Self.operation(.push(navigation: id("m"), controller: .outlined("z"))))
+        var other = try Self.operation(.push(navigation: id("n"), controller: .outlined("x")))
+        other.session = session.token
+        _ = try arbiter.start(other)
+        try arbiter.end(push)
+        try arbiter.end(holder)
+        // The second has been looked at, and found in the way of what came later; the first has not.
+        var restored = try ArbiterStateMachine(snapshot: arbiter.machine.snapshot())
+        restored.recover(at: arbiter.now)
+        _ = restored.apply(.endSession(session.token), at: arbiter.moment)
+        try arbiter.perform(.endSession(session.token))
+        let fences = try (#require(arbiter.fence(of: first)), #require(arbiter.fence(of: second)))
+        #expect(fences.0 < fences.1)
+        #expect(restored.snapshot() == arbiter.machine.snapshot())
+    }
+
+    @Test func `what was granted in another order than it was asked for can be read back`() throws {
+        var arbiter = Arbiter()
+        let room = Limits.controllers
+        let stack = (0..<room / 2).map { id("a\($0)") }
+        let others = (0..<room - room / 2 - 4).map { id("b\($0)") }
+        try arbiter.declare(
+            Storyboard(
+                hierarchy: Hierarchy(
+                    root: id("tabs"),
+                    controllers: (stack + others).map { Controller(id: $0) } + [
+                        Controller(id: id("m"), content: .navigation(stack)),
+                        Controller(id: id("n"), content: .navigation(others)),
+                        Controller(id: id("tabs"), content: .tabs([id("m"), id("n")], selected: 0)),
+                    ])))
+        let holder = try arbiter.start(Self.list("m"))
+        // As many come as go, and so there is never too much; one more fits beside.
+        let coming = ["a0"] + (1..<room / 2 - 1).map { "c\($0)" }
+        let exchange = try arbiter.serialize(
+            Self.operation(.setStack(navigation: id("m"), controllers: coming.map { try .outlined($0) })))
+        let push = try arbiter.start(Self.operation(.push(navigation: id("n"), controller: .outlined("new"))))
+        try arbiter.end(holder)
+        #expect(arbiter.state(of: exchange) == .running)
+        #expect(arbiter.state(of: push) == .running)
+        let machine = try ArbiterStateMachine(snapshot: arbiter.machine.snapshot())
+        #expect(machine.snapshot() == arbiter.machine.snapshot())
+    }
 }
