@@ -80,13 +80,11 @@ extension ArbiterStateMachine {
             durable.scenes[name]?.tickets.remove(transition.place)
         case .preparing(let given):
             // It never ran: its views have been told nothing, and are told all of it only if it is carried out.
+            let isCarriedOut = outcome.carriesOut(transition)
+            if isCarriedOut { tell(given.appearance, of: transition, in: &step) }
             result = conclude(transition, given, as: outcome, in: &step)
-            grant = result.change == nil ? given.untold : given
-            if result.change == nil {
-                result.appearance = []
-            } else {
-                tell(given.appearance, of: transition, in: &step)
-            }
+            grant = isCarriedOut ? given : given.untold
+            if !isCarriedOut { result.appearance = [] }
         case .running(let given):
             grant = given
             result = conclude(transition, given, as: outcome, in: &step)
@@ -103,7 +101,7 @@ extension ArbiterStateMachine {
         for displaced in result.displaced {
             if let waiting = durable.transitions[displaced] { durable.scenes[name]?.refile(waiting) }
         }
-        durable.ended.append(DurableState.Ended(id: id, at: step.now))
+        durable.noteEnd(of: transition, at: step.now)
         momentary.deadlines.cancel(.transition(id))
         if !transition.participants.isEmpty { momentary.deadlines.cancel(.ready(id)) }
         tell(result.appearance, of: transition, in: &step)
@@ -132,9 +130,10 @@ extension ArbiterStateMachine {
             preconditionFailure("\(transition.id) was granted for what is not possible: \(operation)")
         }
         durable.scenes[name]?.reserved.subtract(planned.arriving)
-        let applies = outcome.applies(transition.request.onExpiry, decided: transition.gesture?.decision)
-        let appearance = planned.ending(isCompleted: applies)
-        guard applies, let done = durable.scenes[name]?.carryOut(planned, introducedBy: grant.animation?.type) else {
+        let isCarriedOut = outcome.carriesOut(transition)
+        let appearance = planned.ending(isCompleted: isCarriedOut)
+        guard isCarriedOut, let done = durable.scenes[name]?.carryOut(planned, introducedBy: grant.animation?.type)
+        else {
             return Result(appearance: appearance)
         }
         publish(
@@ -146,12 +145,12 @@ extension ArbiterStateMachine {
 }
 
 extension TransitionOutcome {
-    /// Whether the operation is applied at this end; what a gesture has decided against is not.
-    fileprivate func applies(_ action: ExpiryAction, decided decision: GestureDecision?) -> Bool {
+    /// Whether the operation of a granted transition is applied at this end; what its gesture has decided against is not.
+    fileprivate func carriesOut(_ transition: Transition) -> Bool {
         switch self {
         case .completed: true
         case .expired(.participants): false
-        case .expired: action == .complete && decision != .cancel
+        case .expired: transition.request.onExpiry == .complete && transition.gesture?.decision != .cancel
         case .cancelled, .rejected, .superseded: false
         }
     }

@@ -31,8 +31,8 @@ extension ArbiterStateMachine {
     mutating func distrust(holdsGrants: Bool, in step: inout Step) -> Reply {
         step.isDurable = true
         durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + Limits.fenceJump)
-        for scene in durable.scenes.keys { durable.scenes[scene]?.numbers.skipEvents() }
-        durable.forgotten.skipEvents()
+        for scene in durable.scenes.keys { durable.scenes[scene]?.numbers.skip() }
+        durable.forgotten.skip()
         // What an earlier death may have left behind is not over for this one.
         durable.isHoldingGrants = durable.isHoldingGrants || holdsGrants
         if holdsGrants { scheduleResumption(from: step.now) }

@@ -132,6 +132,7 @@ extension ArbiterStateMachine {
         durable.index.enter(transition)
         if let session = transition.session {
             durable.sessions[session]?.scenes.insert(request.scene)
+            durable.index.visitors[request.scene, default: []].insert(session)
             hear(session, at: step.now)
         }
         momentary.attention[id] = Attention()
@@ -177,6 +178,9 @@ extension ArbiterStateMachine {
         guard let scene = durable.scenes.removeValue(forKey: name) else { return }
         durable.forgotten.revision = max(durable.forgotten.revision, scene.numbers.revision)
         durable.forgotten.event = max(durable.forgotten.event, scene.numbers.event)
+        for session in durable.index.visitors.removeValue(forKey: name) ?? [] {
+            durable.sessions[session]?.scenes.remove(name)
+        }
     }
 }
 

@@ -13,15 +13,33 @@ extension ArbiterStateMachine {
 
     /// Forgets the transitions that ended first, as far as the limits ask for it.
     mutating func prune(at now: Instant) {
-        while durable.ended.count > limits.retainedCount, let first = durable.ended.first,
-            durable.ended.count > limits.retainedMaximum || first.at.advanced(by: limits.retainedDuration) <= now
-        {
-            durable.ended.removeFirst()
+        while let first = durable.ended.first, isSuperfluous(first, at: now) {
+            durable.dropFirstEnded()
             let forgotten = durable.transitions.removeValue(forKey: first.id)
             // The key may have made another since.
             if let key = forgotten?.request.idempotencyKey, durable.keys[key] == first.id {
                 durable.keys.removeValue(forKey: key)
             }
         }
+    }
+
+    private func isSuperfluous(_ first: DurableState.Ended, at now: Instant) -> Bool {
+        if durable.endedWeight > limits.retainedWeight { return true }
+        guard durable.ended.count > limits.retainedCount else { return false }
+        return durable.ended.count > limits.retainedMaximum || first.at.advanced(by: limits.retainedDuration) <= now
+    }
+}
+
+extension Transition {
+    /// How much there is in it beside what is in each: the controllers and clients that it names, and what of its text
+    /// nobody here reads, in pieces as long as a name.
+    var weight: Int {
+        let locked = if case .controllers(let named) = request.scope { named.count } else { 0 }
+        let arriving = request.operation?.arrivals.reduce(0) { $0 + $1.count } ?? 0
+        let read = locked + arriving + request.expectations.count + participants.count
+        let unread = (request.animation?.userInfo?.count ?? 0) / Limits.controllerIDBytes
+        guard case .ended(let ending) = phase else { return read + unread }
+        let changed = ending.change.map { $0.inserted.count + $0.removed.count } ?? 0
+        return read + unread + changed + ending.appearance.count + (ending.grant?.appearance.count ?? 0)
     }
 }

@@ -107,11 +107,16 @@ extension DurableState.Index {
     mutating func enter(_ session: Session) {
         sessions[session.token] = session.id
         if let client = session.client { clients[client, default: 0] += 1 }
+        for scene in session.scenes { visitors[scene, default: []].insert(session.id) }
     }
 
     mutating func leave(_ session: Session) {
         sessions.removeValue(forKey: session.token)
         bound.removeValue(forKey: session.id)
+        for scene in session.scenes {
+            visitors[scene]?.remove(session.id)
+            if visitors[scene]?.isEmpty == true { visitors.removeValue(forKey: scene) }
+        }
         guard let client = session.client, let count = clients[client] else { return }
         clients[client] = count > 1 ? count - 1 : nil
     }

@@ -95,7 +95,9 @@ struct DurableState: Sendable {
     var transitions: [TransitionID: Transition] = [:]
     var scenes: [SceneName: Scene] = [:]
     /// The ended ones and when, in the order they ended.
-    var ended: Deque<Ended> = []
+    private(set) var ended: Deque<Ended> = []
+    /// What they weigh together.
+    private(set) var endedWeight = 0
     var lastOrder = RequestOrder(rawValue: 0)
     var lastFence = Fence(rawValue: 0)
     /// Which transition each idempotency key has made.
@@ -112,6 +114,19 @@ struct DurableState: Sendable {
     struct Ended: Hashable, Sendable {
         let id: TransitionID
         let at: Instant
+        let weight: Int
+    }
+
+    /// Lists a transition that is over behind those that were so before.
+    mutating func noteEnd(of transition: Transition, at instant: Instant) {
+        let weight = transition.weight
+        ended.append(Ended(id: transition.id, at: instant, weight: weight))
+        endedWeight += weight
+    }
+
+    /// Strikes the one that ended first off the list.
+    mutating func dropFirstEnded() {
+        endedWeight -= ended.removeFirst().weight
     }
 
     var unfinishedCount: Int { transitions.count - ended.count }
@@ -122,6 +137,8 @@ struct DurableState: Sendable {
         /// How many sessions live under each client's name.
         var clients: [ClientName: Int] = [:]
         var bound: [SessionID: Set<TransitionID>] = [:]
+        /// Who has asked for anything in a scene that is known.
+        var visitors: [SceneName: Set<SessionID>] = [:]
         var participations: [ClientName: Set<TransitionID>] = [:]
         /// The serialized ones that may be coalesced.
         var coalescing: [CoalescingPlace: Set<TransitionID>] = [:]

@@ -63,6 +63,8 @@ package struct Limits: Hashable, Sendable {
     package static let fenceJump: UInt64 = 1_000_000
     /// By how much the numbers of events jump then, so that none that was told means another event.
     package static let eventJump: UInt64 = 1_000_000
+    /// By how much revisions jump then, so that none that was told means another hierarchy.
+    package static let revisionJump: UInt64 = 1_000_000
 
     // MARK: Answers
 
@@ -90,6 +92,8 @@ package struct Limits: Hashable, Sendable {
     package var retainedDuration = Duration.seconds(600)
     /// Ended transitions beyond which the oldest goes, however young.
     package var retainedMaximum = 50_000
+    /// Names in all ended transitions together, beyond which the oldest goes, however few they are.
+    package var retainedWeight = 1_000_000
 
     package init() {}
 }

@@ -20,8 +20,9 @@ struct Scene: Sendable {
         /// The newest that there is.
         var event = EventNumber(rawValue: 0)
 
-        /// Leaves out numbers that may have been told of events that nobody knows of any more.
-        mutating func skipEvents() {
+        /// Leaves out numbers that may have been told of what nobody knows of any more.
+        mutating func skip() {
+            revision = Revision(rawValue: revision.rawValue + Limits.revisionJump)
             event = EventNumber(rawValue: event.rawValue + Limits.eventJump)
         }
     }

@@ -6,7 +6,7 @@ package struct Session: Hashable, Sendable {
     /// How long it lives without a word, within `Limits.sessionDurations`.
     package let timeToLive: Duration
     package let startedAt: Moment
-    /// Where it has asked for anything, and its end is told.
+    /// Where it has asked for anything, and its end is told, as long as the scene is known.
     var scenes: Set<SceneName> = []
 }
 

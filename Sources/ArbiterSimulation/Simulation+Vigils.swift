@@ -15,7 +15,8 @@ extension Simulation {
             if isNew(id, in: reply), let session = request.session.flatMap({ oracle.sessions[$0] }) {
                 vigils.hear(session.id, at: now)
             }
-        case .ready(_, _, let token): try hearReady(token, reply)
+        case .ready(_, _, let token):
+            if case .success = reply, let id = oracle.sessions[token]?.id { vigils.hear(id, at: now) }
         case .renewSession(let token): if let id = oracle.sessions[token]?.id { vigils.hear(id, at: now) }
         case .attach(let token):
             if let id = oracle.sessions[token]?.id { vigils.attach(id) }
@@ -46,16 +47,6 @@ extension Simulation {
         case .success(.transition(let view)): view.transition.id == id
         case .success(.parked): ledger.entries.last?.id == id
         case .success, .failure: false
-        }
-    }
-
-    /// Whoever may speak is heard, even where it is too early or too late for what it says.
-    private mutating func hearReady(_ token: Token, _ reply: Result<Reply, ArbiterError>) throws(Broken) {
-        switch reply {
-        case .success, .failure(.notRunning), .failure(.tooLate):
-            if let id = oracle.sessions[token]?.id { vigils.hear(id, at: now) }
-        case .failure:
-            break
         }
     }
 }

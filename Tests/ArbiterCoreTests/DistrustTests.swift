@@ -25,6 +25,16 @@ struct DistrustTests {
         #expect(numbers == [Limits.eventJump + 1], "a scene that nobody remembers may have been followed too")
     }
 
+    @Test func `no revision that may have been told is given to another hierarchy`() throws {
+        var machine = ArbiterStateMachine()
+        _ = machine.apply(.declare(.main, .empty, ifMatch: nil), at: moment(0))
+        _ = machine.apply(.distrust(holdsGrants: false), at: moment(1))
+        #expect(try machine.storyboard(of: .main).1.rawValue == 1 + Limits.revisionJump)
+        let other = try #require(SceneName("other"))
+        _ = machine.apply(.declare(other, .empty, ifMatch: nil), at: moment(2))
+        #expect(try machine.storyboard(of: other).1.rawValue == 1 + Limits.revisionJump)
+    }
+
     @Test func `a second death does not end what the first still holds`() throws {
         var machine = ArbiterStateMachine()
         _ = machine.apply(.distrust(holdsGrants: true), at: moment(0))

@@ -46,6 +46,28 @@ struct RetentionTests {
         #expect(arbiter.transitions.map(\.transition.id) == ended.suffix(4).map(\.id))
     }
 
+    @Test func `where there is much in them, fewer are kept`() throws {
+        var limits = Limits()
+        limits.retainedWeight = 50
+        var arbiter = Arbiter(limits: limits)
+        try arbiter.declare("tabs{*nav[home] other}")
+        var ended: [Owner] = []
+        for number in 1...12 {
+            // It names whoever comes, is told that it appears and disappears, and so is its predecessor.
+            let push = Operation.push(navigation: id("nav"), controller: try .outlined("view\(number)"))
+            ended.append(try arbiter.start(TransitionRequest(operation: push)))
+            try arbiter.end(ended[number - 1], as: number.isMultiple(of: 3) ? .completed : .cancelled)
+        }
+        let kept = arbiter.transitions.map(\.transition.id)
+        #expect(kept == ended.suffix(kept.count).map(\.id))
+        #expect(5..<12 ~= kept.count)
+        let machine = try ArbiterStateMachine(snapshot: arbiter.machine.snapshot(), limits: limits)
+        #expect(machine.snapshot() == arbiter.machine.snapshot())
+        // Of those that name nothing there are as many as ever.
+        let light = try run(20, on: &arbiter)
+        #expect(arbiter.transitions.map(\.transition.id) == kept + light.map(\.id))
+    }
+
     @Test func `those that ended first go first, whenever they were asked for`() throws {
         var arbiter = arbiter(count: 1, duration: .zero, maximum: 100)
         let early = try arbiter.start(scene: "left")

@@ -59,10 +59,10 @@ extension DurableState: BinaryCodable {
             if let key = transition.request.idempotencyKey { keys[key] = transition.id }
         }
         for id in try reader.readArray(of: TransitionID.self) {
-            guard case .ended(let ending)? = transitions[id]?.phase else {
+            guard let transition = transitions[id], case .ended(let ending) = transition.phase else {
                 throw reader.malformed("an ended transition")
             }
-            ended.append(Ended(id: id, at: ending.endedAt.instant))
+            noteEnd(of: transition, at: ending.endedAt.instant)
         }
         guard Set(ended.map(\.id)).count == ended.count, ended.count == known.count(where: \.isEnded) else {
             throw reader.malformed("the ended transitions")
@@ -97,7 +97,7 @@ extension DurableState: BinaryCodable {
         for transition in unfinished where transition.state == .queued {
             let scene = transition.request.scene
             scenes[scene]?.queueUp(transition)
-            scenes[scene]?.tickets.append(transition.place)
+            scenes[scene]?.tickets.insert(transition.place)
         }
     }
 

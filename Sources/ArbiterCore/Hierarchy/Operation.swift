@@ -53,6 +53,17 @@ extension Operation {
     }
 }
 
+extension Operation {
+    /// Whoever is to come in, as it was given; what a segue brings in is the storyboard's.
+    package var arrivals: [Hierarchy] {
+        switch self {
+        case .present(_, let controller), .push(_, let controller), .showDetail(_, let controller): [controller]
+        case .setStack(_, let controllers): controllers
+        case .dismiss, .pop, .popTo, .popToRoot, .select, .segue: []
+        }
+    }
+}
+
 /// Why the hierarchy does not allow an operation.
 package struct OperationRefusal: Error, Hashable, Sendable {
     package let code: Code

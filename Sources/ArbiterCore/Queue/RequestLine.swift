@@ -1,151 +1,112 @@
-/// Transitions standing in line in request order: who is first, and how many stand before one, in logarithmic time.
+/// Transitions standing in line in request order: who is first, and how many stand before one.
 ///
-/// A binary indexed tree: Peter M. Fenwick, "A new data structure for cumulative frequency tables", 1994.
+/// A sorted array in pieces of bounded size: whatever is done, and wherever, costs one piece, and a step for each piece
+/// that comes before it.
 struct RequestLine {
-    /// Whoever came since the last sweep, in order; the tree counts those that are still there.
-    private var orders: [RequestOrder] = []
-    private var sums: [Int] = []
+    /// None is empty, and no two neighbours would fit into half a piece.
+    private var pieces: [[RequestOrder]] = []
     private(set) var count = 0
-    /// Where the first member stands in `orders`, or their number if there is none.
-    private var firstIndex = 0
+
+    static let membersInPiece = 256
 
     var isEmpty: Bool { count == 0 }
 
     /// The earliest member.
-    var first: RequestOrder? { count == 0 ? nil : orders[firstIndex] }
+    var first: RequestOrder? { pieces.first?.first }
 
-    /// Adds a member after all others.
-    mutating func append(_ order: RequestOrder) {
-        precondition(orders.last.map { $0 < order } ?? true, "\(order) was asked for before one that stands in line")
-        orders.append(order)
-        count += 1
-        let position = orders.count
-        var sum = 1
-        var child = 1
-        while child < position & -position {
-            sum += sums[position - child - 1]
-            child <<= 1
-        }
-        sums.append(sum)
-    }
-
-    /// Adds a member wherever its order belongs; before the last one, that costs as much as the line is long.
+    /// Adds a member wherever its order belongs.
     mutating func insert(_ order: RequestOrder) {
-        guard let last = orders.last, order <= last else { return append(order) }
-        let index = self.index(of: order)
-        if index < orders.count, orders[index] == order { return revive(order, at: index) }
-        var members = members
-        members.insert(order, at: members.firstIndex { order < $0 } ?? members.endIndex)
-        rebuild(with: members)
+        count += 1
+        guard let place = place(of: order) else {
+            pieces.append([order])
+            return
+        }
+        precondition(!place.isTaken(in: pieces, by: order), "\(order) stands in line already")
+        pieces[place.piece].insert(order, at: place.index)
+        guard pieces[place.piece].count > Self.membersInPiece else { return }
+        // Whoever comes last leaves a full piece behind, and so lines that only grow are packed.
+        let isLast = place.piece == pieces.count - 1 && place.index == Self.membersInPiece
+        let cut = isLast ? Self.membersInPiece : Self.membersInPiece / 2
+        pieces.insert(Array(pieces[place.piece][cut...]), at: place.piece + 1)
+        pieces[place.piece].removeSubrange(cut...)
     }
 
     mutating func remove(_ order: RequestOrder) {
-        var position = self.position(of: order)
-        let wasFirst = position - 1 == firstIndex
+        let place = placeOfMember(order)
         count -= 1
-        guard count > 0 else {
-            orders.removeAll(keepingCapacity: true)
-            sums.removeAll(keepingCapacity: true)
-            firstIndex = 0
-            return
+        pieces[place.piece].remove(at: place.index)
+        if pieces[place.piece].isEmpty {
+            pieces.remove(at: place.piece)
+        } else {
+            merge(place.piece)
+            if place.piece > 0 { merge(place.piece - 1) }
         }
-        while position <= sums.count {
-            sums[position - 1] -= 1
-            position += position & -position
-        }
-        if wasFirst { firstIndex = index(ofRank: 1) }
-        if orders.count > 64, count < orders.count / 4 { sweep() }
     }
 
     /// How many members there are up to this one, itself included.
     func rank(of order: RequestOrder) -> Int {
-        var position = position(of: order)
-        var sum = 0
-        while position > 0 {
-            sum += sums[position - 1]
-            position &= position - 1
-        }
-        return sum
+        let place = placeOfMember(order)
+        return pieces[..<place.piece].reduce(place.index + 1) { $0 + $1.count }
     }
 
     /// The earliest members before `limit`, `maximum` at most.
     func prefix(_ maximum: Int, before limit: RequestOrder?) -> [RequestOrder] {
-        var found: [RequestOrder] = []
-        while found.count < min(maximum, count) {
-            let order = orders[index(ofRank: found.count + 1)]
-            guard limit.map({ order < $0 }) ?? true else { break }
-            found.append(order)
-        }
-        return found
-    }
-
-    /// Where the member of this rank stands in `orders`: the first position whose sum is as large.
-    private func index(ofRank rank: Int) -> Int {
-        var position = 0
-        var remaining = rank
-        var step = 1
-        while step << 1 <= sums.count { step <<= 1 }
-        while step > 0 {
-            if position + step <= sums.count, sums[position + step - 1] < remaining {
-                position += step
-                remaining -= sums[position - 1]
-            }
-            step >>= 1
-        }
-        return position
-    }
-
-    /// Where the order stands among all that came, from 1.
-    private func position(of order: RequestOrder) -> Int {
-        let index = index(of: order)
-        precondition(index < orders.count && orders[index] == order, "\(order) does not stand in line")
-        return index + 1
-    }
-
-    /// Where the order stands, or would stand, in `orders`.
-    private func index(of order: RequestOrder) -> Int {
-        var low = 0
-        var high = orders.count
-        while low < high {
-            let middle = (low + high) / 2
-            if orders[middle] < order { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-
-    /// Lets somebody have the place of one that has left.
-    private mutating func revive(_ order: RequestOrder, at index: Int) {
-        count += 1
-        var position = index + 1
-        while position <= sums.count {
-            sums[position - 1] += 1
-            position += position & -position
-        }
-        firstIndex = min(firstIndex, index)
+        let earliest = pieces.lazy.joined().prefix(maximum)
+        return Array(limit.map { limit in earliest.prefix { $0 < limit } } ?? earliest.prefix { _ in true })
     }
 
     /// The members behind an order, whether it stands in line or not.
     func members(after order: RequestOrder) -> [RequestOrder] {
-        guard let last = orders.last, order < last, count > 0 else { return [] }
-        var position = index(of: order)
-        if orders[position] == order { position += 1 }
-        var before = 0
-        while position > 0 {
-            before += sums[position - 1]
-            position &= position - 1
+        guard let place = place(of: order) else { return [] }
+        let index = place.isTaken(in: pieces, by: order) ? place.index + 1 : place.index
+        return Array(pieces[place.piece][index...]) + pieces[(place.piece + 1)...].joined()
+    }
+}
+
+// MARK: - Places
+
+extension RequestLine {
+    /// Where a member stands, or would stand.
+    private struct Place {
+        let piece: Int
+        let index: Int
+
+        func isTaken(in pieces: [[RequestOrder]], by order: RequestOrder) -> Bool {
+            index < pieces[piece].count && pieces[piece][index] == order
         }
-        return before < count ? (before + 1...count).map { orders[index(ofRank: $0)] } : []
     }
 
-    private var members: [RequestOrder] { count == 0 ? [] : (1...count).map { orders[index(ofRank: $0)] } }
+    /// - Returns: `nil` if there is no piece at all.
+    private func place(of order: RequestOrder) -> Place? {
+        guard !pieces.isEmpty else { return nil }
+        // The last piece that begins at the order or before it, or else the first.
+        let piece = max(0, Self.count(in: pieces) { $0[0] <= order } - 1)
+        return Place(piece: piece, index: Self.count(in: pieces[piece]) { $0 < order })
+    }
 
-    /// Drops those that have left.
-    private mutating func sweep() { rebuild(with: members) }
+    private func placeOfMember(_ order: RequestOrder) -> Place {
+        guard let place = place(of: order), place.isTaken(in: pieces, by: order) else {
+            preconditionFailure("\(order) does not stand in line")
+        }
+        return place
+    }
 
-    private mutating func rebuild(with members: [RequestOrder]) {
-        orders.removeAll(keepingCapacity: true)
-        sums.removeAll(keepingCapacity: true)
-        (count, firstIndex) = (0, 0)
-        for order in members { append(order) }
+    /// How many there are for which something holds that holds for none behind the first for which it does not.
+    private static func count<Element>(in elements: [Element], where holds: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = elements.count
+        while low < high {
+            let middle = (low + high) / 2
+            if holds(elements[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Joins a piece with the one behind it if both are small.
+    private mutating func merge(_ piece: Int) {
+        guard piece + 1 < pieces.count, pieces[piece].count + pieces[piece + 1].count <= Self.membersInPiece / 2 else {
+            return
+        }
+        pieces[piece] += pieces.remove(at: piece + 1)
     }
 }

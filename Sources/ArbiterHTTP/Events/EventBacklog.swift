@@ -24,8 +24,10 @@ struct EventBacklog {
     }
 
     /// Keeps an event; what is momentary is of no use to those who come later.
-    mutating func append(_ event: SceneEvent, limits: EventLimits) {
-        guard event.number != nil else { return }
+    ///
+    /// - Returns: a scene that has been forgotten for it.
+    mutating func append(_ event: SceneEvent, limits: EventLimits) -> SceneName? {
+        guard event.number != nil else { return nil }
         entries[event.scene, default: Entry()].events.append(event)
         count += 1
         lastUse += 1
@@ -35,7 +37,8 @@ struct EventBacklog {
             entries[event.scene]?.beginning = oldest?.number
             count -= 1
         }
-        if count > limits.waitingEvents || entries.count > limits.rings { makeRoom(except: event.scene) }
+        guard count > limits.waitingEvents || entries.count > limits.rings else { return nil }
+        return makeRoom(except: event.scene)
     }
 
     /// Gives out what there is of a scene, to be encoded.
@@ -46,9 +49,11 @@ struct EventBacklog {
     }
 
     /// Forgets the scene that is idle longest.
-    private mutating func makeRoom(except scene: SceneName) {
+    private mutating func makeRoom(except scene: SceneName) -> SceneName? {
         let others = entries.lazy.filter { $0.key != scene }
-        if let idle = others.min(by: { $0.value.lastUse < $1.value.lastUse })?.key { drop(idle) }
+        guard let idle = others.min(by: { $0.value.lastUse < $1.value.lastUse })?.key else { return nil }
+        drop(idle)
+        return idle
     }
 
     private mutating func drop(_ scene: SceneName) {

@@ -8,6 +8,8 @@ struct EventFeeds {
     enum Command {
         case begin(SceneName, EventNumber)
         case publish([SceneEvent])
+        /// Events of a scene that nobody follows have been dropped.
+        case forget(SceneName)
         case attach(EventSubscription)
         case detach(EventSubscription)
         /// The scene whole, and the event that tells it; `nil` if there is no scene any more.
@@ -52,6 +54,7 @@ struct EventFeeds {
         switch command {
         case .begin(let scene, let number): begin(scene, at: number)
         case .publish(let events): for event in events { append(event) }
+        case .forget(let scene): if feeds[scene]?.readers.isEmpty == true { drop(scene) }
         case .attach(let reader): attach(reader)
         case .detach(let reader): detach(reader)
         case .resume(let reader, let number, let event): resume(reader, behind: number, event)

@@ -67,16 +67,19 @@ package final class EventHub: Sendable {
     package func publish(_ events: [SceneEvent]) {
         guard !events.isEmpty else { return }
         let isFirst = inbox.withLock { [limits] inbox in
+            let wasIdle = inbox.commands.isEmpty
             let followed = events.filter { event in
                 if inbox.readers[event.scene] != nil { return true }
-                inbox.backlog.append(event, limits: limits)
+                // A ring of before would take itself for the newest.
+                if let dropped = inbox.backlog.append(event, limits: limits) { inbox.commands.append(.forget(dropped)) }
                 return false
             }
-            guard !followed.isEmpty else { return false }
-            if inbox.eventCount + followed.count > limits.waitingEvents { inbox.dropEvents() }
-            inbox.eventCount += followed.count
-            inbox.commands.append(.publish(followed))
-            return inbox.commands.count == 1
+            if !followed.isEmpty {
+                if inbox.eventCount + followed.count > limits.waitingEvents { inbox.dropEvents() }
+                inbox.eventCount += followed.count
+                inbox.commands.append(.publish(followed))
+            }
+            return wasIdle && !inbox.commands.isEmpty
         }
         if isFirst { poke() }
     }

@@ -126,6 +126,13 @@ extension NaiveOracle {
             }
         let before = scene(entry.scene).tree
         let seen = (old: before.visible(), new: change.tree.visible())
+        let (going, coming) = (seen.old.filter { !seen.new.contains($0) }, seen.new.filter { !seen.old.contains($0) })
+        if entry.state == .preparing {
+            // It never ran, and so nothing was told yet.
+            guard applies else { return }
+            tell(going, .willDisappear, entry)
+            tell(coming, .willAppear, entry)
+        }
         if applies {
             var tree = change.tree
             for id in change.inserted { tree.nodes[id]?.type = entry.type }
@@ -137,13 +144,6 @@ extension NaiveOracle {
             tell(
                 .changed(revision: revision, by: entry.id, inserted: change.inserted, removed: change.removed),
                 in: entry.scene)
-        }
-        let (going, coming) = (seen.old.filter { !seen.new.contains($0) }, seen.new.filter { !seen.old.contains($0) })
-        if entry.state == .preparing {
-            // It never ran, and so nothing was told yet.
-            guard applies else { return }
-            tell(going, .willDisappear, entry)
-            tell(coming, .willAppear, entry)
         }
         if !applies {
             tell(coming, .willDisappear, entry)

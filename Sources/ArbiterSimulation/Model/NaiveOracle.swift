@@ -97,8 +97,12 @@ struct NaiveOracle {
     /// No number that may have been told is given again.
     private mutating func distrust(holdsGrants: Bool) {
         isHoldingGrants = isHoldingGrants || holdsGrants
-        for name in scenes.keys { scenes[name]?.events += Limits.eventJump }
+        for name in scenes.keys {
+            scenes[name]?.events += Limits.eventJump
+            scenes[name]?.revision += Limits.revisionJump
+        }
         forgotten.events += Limits.eventJump
+        forgotten.revision += Limits.revisionJump
     }
 
     // MARK: - Coming
@@ -174,6 +178,7 @@ struct NaiveOracle {
         guard let scene = scenes.removeValue(forKey: name) else { return }
         forgotten.revision = max(forgotten.revision, scene.revision)
         forgotten.events = max(forgotten.events, scene.events)
+        for token in sessions.keys { sessions[token]?.scenes.remove(name) }
     }
 
     private mutating func declare(_ name: SceneName, _ storyboard: Storyboard) {

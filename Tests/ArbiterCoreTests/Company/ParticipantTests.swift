@@ -137,6 +137,12 @@ struct ParticipantTests {
         let expected: [AppearanceEvent.Change] = [.willDisappear, .willAppear, .didDisappear, .didAppear]
         #expect(Self.told(owner, in: arbiter) == expected)
         #expect(Self.shown(owner, in: arbiter) == expected)
+        // The hierarchy is another one only once its views have been told that it will be.
+        let change = arbiter.events.firstIndex { event in
+            if case .hierarchyChanged(_, by: owner.id, _, _) = event.kind { true } else { false }
+        }
+        let begun = try #require(change).advanced(by: -2)
+        #expect(arbiter.events[begun].kind == .appearance(AppearanceEvent(id("home"), .willDisappear), owner.id))
     }
 
     @Test func `whoever went while the ticket waited is not waited for, unless it came back`() throws {

@@ -1,5 +1,6 @@
-import ArbiterCore
 import Testing
+
+@testable import ArbiterCore
 
 /// Sessions: proofs of life, and what ends with them.
 struct SessionTests {
@@ -100,6 +101,23 @@ struct SessionTests {
             .closeSession(session.id, .expired), at: Moment(instant: due, timestamp: arbiter.moment.timestamp))
         #expect(outcome.isDurable)
         #expect(try machine.view(of: holder.id, at: due).outcome == .expired(.sessionLost))
+    }
+
+    @Test func `a session knows only of scenes that are known`() throws {
+        var limits = Limits()
+        limits.scenes = 3
+        var arbiter = Arbiter(limits: limits)
+        let session = try arbiter.openSession()
+        for number in 1...10 {
+            let scene = try #require(SceneName("scene-\(number)"))
+            try arbiter.end(arbiter.start(TransitionRequest(scene: scene, session: session.token)))
+        }
+        #expect(try arbiter.machine.session(session.token).scenes.count == 3)
+        let machine = try ArbiterStateMachine(snapshot: arbiter.machine.snapshot())
+        #expect(machine.snapshot() == arbiter.machine.snapshot())
+        let told = arbiter.events.count
+        try arbiter.perform(.endSession(session.token))
+        #expect(arbiter.events[told...].map(\.scene.description) == ["scene-10", "scene-8", "scene-9"])
     }
 
     @Test func `there are only so many sessions`() throws {

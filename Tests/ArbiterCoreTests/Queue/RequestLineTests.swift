@@ -3,19 +3,21 @@ import Testing
 @testable import ArbiterCore
 
 struct RequestLineTests {
-    @Test(arguments: UInt64(1)...20)
+    @Test(arguments: UInt64(1)...10)
     func `a line ranks and selects like an array`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var line = RequestLine()
         var naive: [RequestOrder] = []
         var last: UInt64 = 0
-        // Long spells of growing and of shrinking, so that the line is swept and emptied on the way.
-        for step in 0..<1200 {
-            let isGrowing = (step / 300).isMultiple(of: 2) != random.isOnce(in: 5)
+        // Long spells of growing and of shrinking, so that pieces are cut and joined, and the line is emptied on the way.
+        for step in 0..<3000 {
+            let isGrowing = (step / 800).isMultiple(of: 2) != random.isOnce(in: 5)
             if isGrowing || naive.isEmpty {
-                last += .random(in: 1...3, using: &random)
-                line.append(RequestOrder(rawValue: last))
-                naive.append(RequestOrder(rawValue: last))
+                last += .random(in: 2...4, using: &random)
+                let between = RequestOrder(rawValue: .random(in: 1...last, using: &random))
+                let order = random.isOnce(in: 3) && !naive.contains(between) ? between : RequestOrder(rawValue: last)
+                line.insert(order)
+                naive.insert(order, at: naive.firstIndex { order < $0 } ?? naive.endIndex)
             } else {
                 let index = random.isOnce(in: 4) ? 0 : Int.random(in: naive.indices, using: &random)
                 line.remove(naive.remove(at: index))
@@ -29,6 +31,8 @@ struct RequestLineTests {
             #expect(all == Array(naive.prefix(count)), "seed \(seed)")
             let some = line.prefix(count, before: limit)
             #expect(some == Array(naive.filter { $0 < limit }.prefix(count)), "seed \(seed)")
+            let behind = naive.filter { limit < $0 }
+            #expect(line.members(after: limit) == behind, "seed \(seed)")
             guard let middle = naive.indices.randomElement(using: &random) else { continue }
             for index in [0, middle, naive.count - 1] {
                 let rank = line.rank(of: naive[index])
@@ -40,9 +44,9 @@ struct RequestLineTests {
     @Test func `an emptied line begins anew`() {
         var line = RequestLine()
         for round in 0..<3 {
-            let orders = (1...100).map { RequestOrder(rawValue: UInt64(100 * round + $0)) }
-            for order in orders { line.append(order) }
-            #expect(orders.map(line.rank(of:)) == Array(1...100))
+            let orders = (1...1000).map { RequestOrder(rawValue: UInt64(1000 * round + $0)) }
+            for order in orders { line.insert(order) }
+            #expect(orders.map(line.rank(of:)) == Array(1...1000))
             for order in orders.reversed() { line.remove(order) }
             #expect(line.count == 0)
         }

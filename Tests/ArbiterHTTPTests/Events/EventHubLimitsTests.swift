@@ -147,6 +147,26 @@ struct EventHubLimitsTests {
         #expect(third.outlet.wakes == 1)
     }
 
+    @Test func `who comes back when what it missed has been dropped begins anew`() throws {
+        let hub = hub {
+            $0.ringEvents = 8
+            $0.waitingEvents = 8
+        }
+        let follower = Follower(hub)
+        publish(1...3, to: hub)
+        #expect(follower.read().numbers == [1, 2, 3])
+        follower.subscription.close()
+        publish(4...5, to: hub)
+        publish(1...8, in: try #require(SceneName("other")), to: hub)
+        let again = Follower(hub, after: 3)
+        #expect(again.read() == [])
+        #expect(again.openResets == 1)
+        try again.reset(at: 5)
+        hub.settle()
+        publish(6...6, to: hub)
+        #expect(again.read().numbers == [5, 6])
+    }
+
     @Test func `who has gone is not woken, and is told so once`() {
         let hub = hub()
         let follower = Follower(hub)
