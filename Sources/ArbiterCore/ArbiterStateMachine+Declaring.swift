@@ -18,8 +18,11 @@ extension ArbiterStateMachine {
         return .declared(next)
     }
 
-    mutating func delete(_ name: SceneName, in step: inout Step) throws(ArbiterError) -> Reply {
-        guard durable.scenes[name] != nil else { throw .unknownScene(name) }
+    mutating func delete(
+        _ name: SceneName, ifMatch revision: Revision?, in step: inout Step
+    ) throws(ArbiterError) -> Reply {
+        guard let actual = durable.scenes[name]?.numbers.revision else { throw .unknownScene(name) }
+        if let revision, revision != actual { throw .revisionMismatch(expected: revision, actual: actual) }
         try checkIsIdle(name, at: step.now)
         step.isDurable = true
         forget(name)

@@ -194,8 +194,10 @@ extension Scene {
             throw .operationRefused(
                 OperationRefusal(code: .unknownController, detail: "There is no controller <\(unknown)> to lock."))
         }
-        if let type = request.animation?.type, storyboard.transitionType(type) == nil {
-            throw .unknownTransitionType(type)
+        let arrivals = request.operation?.arrivals ?? []
+        let named = [request.animation?.type].compactMap(\.self) + arrivals.flatMap(\.introTransitionTypes)
+        if let unknown = named.first(where: { storyboard.transitionType($0) == nil }) {
+            throw .unknownTransitionType(unknown)
         }
         return scope
     }

@@ -60,8 +60,8 @@ package struct ArbiterStateMachine: Sendable {
             try performOnSession(command, in: &step)
         case .declare(let scene, let storyboard, let revision):
             try declare(scene, storyboard, ifMatch: revision, in: &step)
-        case .delete(let scene):
-            try delete(scene, in: &step)
+        case .delete(let scene, let revision):
+            try delete(scene, ifMatch: revision, in: &step)
         case .leave(let waiter):
             leave(waiter, in: &step)
         case .drain:

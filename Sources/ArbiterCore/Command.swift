@@ -29,8 +29,8 @@ package enum Command: Hashable, Sendable {
     case endSession(Token)
     /// A scene's hierarchy, segues, transition types and defaults are now these, if it has the revision or none is named.
     indirect case declare(SceneName, Storyboard, ifMatch: Revision?)
-    /// Forget a scene and whatever was declared about it.
-    case delete(SceneName)
+    /// Forget a scene and whatever was declared about it, if it has the revision or none is named.
+    case delete(SceneName, ifMatch: Revision? = nil)
 
     // MARK: From the shell
 
@@ -71,8 +71,9 @@ extension Command {
         switch self {
         case .serialize(let request, let id, let token, _): .serialize(request, id: id, token: token, park: nil)
         case .declare(let scene, let storyboard, _): .declare(scene, storyboard, ifMatch: nil)
+        case .delete(let scene, _): .delete(scene)
         case .start, .await, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
-            .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
+            .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
             .resume, .answer:
             self
         }

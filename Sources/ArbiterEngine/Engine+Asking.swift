@@ -50,9 +50,12 @@ extension Engine {
         ask(completion: completion) { _ in .declare(scene, storyboard, ifMatch: revision) }
     }
 
-    /// Forgets a scene.
-    package func delete(_ scene: SceneName, completion: @escaping @Sendable (Result<Reply, EngineError>) -> Void) {
-        ask(completion: completion) { _ in .delete(scene) }
+    /// Forgets a scene, if it has the revision or none is named.
+    package func delete(
+        _ scene: SceneName, ifMatch revision: Revision? = nil,
+        completion: @escaping @Sendable (Result<Reply, EngineError>) -> Void
+    ) {
+        ask(completion: completion) { _ in .delete(scene, ifMatch: revision) }
     }
 
     /// The waiter's connection has closed: its completion will not be called.

@@ -95,6 +95,11 @@ extension Call {
                 .unsupportedMediaType, "Send application/json in UTF-8, not \(quoted(type)).",
                 field: HeaderName.contentType.rawValue)
         }
+        if let encoding = request.headers.value(of: .contentEncoding), encoding.lowercased() != "identity" {
+            throw Problem(
+                .unsupportedMediaType, "Send the body as it is, not encoded as \(quoted(encoding)).",
+                field: HeaderName.contentEncoding.rawValue)
+        }
         try JSONReader.readObject(request.body, member)
     }
 

@@ -117,7 +117,14 @@ extension MHD_OptionItem {
     var headerBytes: Int { unsafe arbiter_MHD_header_size(pointer) }
 
     func header(_ name: HeaderName) -> String? {
-        unsafe value(of: name).map { unsafe String(cString: $0) }
+        guard let first = unsafe value(of: name) else { return nil }
+        let isAlone = unsafe name.rawValue.withCString { unsafe arbiter_MHD_line_count(pointer, $0) == 1 }
+        if isAlone { return unsafe String(cString: first) }
+        var lines: [QueryItem] = []
+        unsafe withUnsafeMutablePointer(to: &lines) { lines in
+            _ = unsafe MHD_get_connection_values_n(pointer, .HEADER_KIND, collectQueryItem, lines)
+        }
+        return lines.filter { $0.name.lowercased() == name.rawValue.lowercased() }.map(\.value).joined(separator: ", ")
     }
 
     private func value(of name: HeaderName) -> UnsafePointer<CChar>? {

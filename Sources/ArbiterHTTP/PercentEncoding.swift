@@ -16,4 +16,40 @@ enum PercentEncoding {
         }
         return String(validating: octets, as: UTF8.self)
     }
+
+    /// The path of a request target: without scheme and authority, where a proxy is addressed (RFC 9112, section 3.2.2),
+    /// and with every octet written plainly that need not be encoded (RFC 3986, section 6.2.2.2).
+    static func path(ofTarget target: String) -> String {
+        guard !target.hasPrefix("/") || target.utf8.contains(UInt8(ascii: "%")) else { return target }
+        var rest = target[...]
+        if let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) }) {
+            rest = rest.dropFirst(scheme.count).drop { $0 != "/" }
+            if rest.isEmpty { rest = "/" }
+        }
+        var parts = rest.split(separator: "%", omittingEmptySubsequences: false)
+        for index in parts.indices.dropFirst() {
+            guard let octet = decode("%" + parts[index].prefix(2)), octet.utf8.count == 1,
+                octet.utf8.allSatisfy(\.isUnreserved)
+            else {
+                parts[index] = "%" + parts[index]
+                continue
+            }
+            parts[index] = octet + parts[index].dropFirst(2)
+        }
+        return parts.joined()
+    }
+}
+
+extension UInt8 {
+    /// Letters, digits, `-`, `.`, `_` and `~` (RFC 3986, section 2.3).
+    fileprivate var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default:
+            false
+        }
+    }
 }

@@ -80,7 +80,9 @@ extension Problem {
         case .tooManyTransitions(let limit):
             self.init(.tooManyTransitions, "\(limit) transitions are unfinished already.", retryAfter: Self.briefly)
         case .tooManyScenes(let limit):
-            self.init(.tooManyScenes, "\(limit) scenes are in use, and none is idle.", retryAfter: Self.briefly)
+            self.init(
+                .tooManyScenes, "There are \(limit) scenes, each in use or declared: delete one that is not needed.",
+                retryAfter: Self.briefly)
         }
     }
 

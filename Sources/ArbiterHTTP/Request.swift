@@ -30,13 +30,15 @@ package struct QueryItem: Hashable, Sendable {
 
 /// The header fields of a request, looked up only when somebody wants to know.
 package protocol HeaderFields: Sendable {
-    /// The first field of this name, in whatever case it was written.
+    /// What the field of this name says, in whatever case it was written; several lines of it count as one, with commas
+    /// between them (RFC 9110, section 5.3).
     func value(of name: HeaderName) -> String?
 }
 
 /// The header fields that mean something here.
 package enum HeaderName: String, Hashable, Sendable, CaseIterable {
     case accept = "Accept"
+    case contentEncoding = "Content-Encoding"
     case contentLength = "Content-Length"
     case contentType = "Content-Type"
     case idempotencyKey = "Idempotency-Key"

@@ -89,11 +89,12 @@ extension Router {
     private func route(for request: Request) throws(Problem) -> (Route, [String: String]) {
         // HEAD works where GET does.
         let method = request.method == "HEAD" ? "GET" : request.method
-        if let methods = plain[request.path] {
+        let path = PercentEncoding.path(ofTarget: request.path)
+        if let methods = plain[path] {
             if let route = methods[method] { return (route, [:]) }
             throw notAllowed(request, methods.values.map(\.method))
         }
-        let matches = templates.compactMap { route in route.match(request.path).map { (route, $0) } }
+        let matches = templates.compactMap { route in route.match(path).map { (route, $0) } }
         guard !matches.isEmpty else {
             throw Problem(.notFound, "There is nothing at \(quoted(request.path)); /openapi.yaml says what there is.")
         }

@@ -15,7 +15,7 @@ enum Ask {
     case endSession(Token)
     case attach(Token)
     case declare(SceneName, Storyboard, ifMatch: Revision?)
-    case delete(SceneName)
+    case delete(SceneName, ifMatch: Revision?)
 
     /// Whether the answer is that of a transition's owner.
     var isOwners: Bool {

@@ -41,7 +41,7 @@ struct Rulebook {
                 Prediction(verdict: .session($0.id), record: .closeSession($0.id, .ended))
             } ?? refused(.unknownSession)
         case .declare(let scene, let storyboard, let revision): declare(scene, storyboard, revision)
-        case .delete(let scene): delete(scene)
+        case .delete(let scene, let revision): delete(scene, revision)
         case .expire(let id, _), .decide(let id, _), .settle(let id), .markReady(let id, _):
             Prediction(verdict: .done, record: oracle[id] == nil ? nil : command)
         case .closeSession(let id, _):
@@ -71,8 +71,9 @@ struct Rulebook {
         return Prediction(verdict: .declared(oracle.scene(name).revision + 1), record: record)
     }
 
-    private func delete(_ name: SceneName) -> Prediction {
-        guard oracle.scenes[name] != nil else { return refused(.unknownScene) }
+    private func delete(_ name: SceneName, _ revision: Revision?) -> Prediction {
+        guard let actual = oracle.scenes[name]?.revision else { return refused(.unknownScene) }
+        if let revision, revision.rawValue != actual { return refused(.revisionMismatch) }
         return oracle.unfinished(in: name) > 0 ? refused(.busy) : Prediction(verdict: .done, record: .delete(name))
     }
 
@@ -143,8 +144,11 @@ extension Rulebook {
         if case .controllers(let named)? = request.scope, named.contains(where: { scene.tree.nodes[$0] == nil }) {
             return .operationRefused(.unknownController)
         }
-        guard let type = request.animation?.type else { return nil }
-        return scene.storyboard.transitionTypes.contains { $0.name == type } ? nil : .unknownTransitionType
+        let arriving =
+            request.operation?.arrivals.flatMap { arrival in arrival.preorder.map(\.introTransitionType) } ?? []
+        let types = Set(scene.storyboard.transitionTypes.map(\.name))
+        let isKnown = (arriving + [request.animation?.type]).allSatisfy { $0.map(types.contains) ?? true }
+        return isKnown ? nil : .unknownTransitionType
     }
 
     private func refusalToAdmit(_ request: TransitionRequest) -> Verdict.Refusal? {

@@ -126,19 +126,23 @@ extension Simulation {
     mutating func declare() throws(Broken) {
         guard let client = someClient() else { return }
         let scene = chance.isOnce(in: 3) ? someScene() : idleScene()
+        try send(.declare(scene, chance.storyboard(), ifMatch: someRevision(of: scene)), from: client)
+    }
+
+    /// Mostly none, or else one that it has, or one that it has not.
+    private mutating func someRevision(of scene: SceneName) -> Revision? {
         let actual = oracle.scenes[scene]?.revision
-        let revision =
-            switch Int.random(in: 0..<8, using: &chance) {
-            case 0: actual.map { Revision(rawValue: $0) }
-            case 1: Revision(rawValue: (actual ?? 0) + 1)
-            default: Revision?.none
-            }
-        try send(.declare(scene, chance.storyboard(), ifMatch: revision), from: client)
+        return switch Int.random(in: 0..<8, using: &chance) {
+        case 0: actual.map { Revision(rawValue: $0) }
+        case 1: Revision(rawValue: (actual ?? 0) + 1)
+        default: nil
+        }
     }
 
     mutating func delete() throws(Broken) {
         guard let client = someClient() else { return }
-        try send(.delete(chance.isOnce(in: 3) ? someScene() : idleScene()), from: client)
+        let scene = chance.isOnce(in: 3) ? someScene() : idleScene()
+        try send(.delete(scene, ifMatch: someRevision(of: scene)), from: client)
     }
 
     /// One in which nothing is unfinished, if there is one.

@@ -47,7 +47,7 @@ extension Simulation {
         case .endSession(let token): .endSession(token)
         case .attach(let token): .attach(token)
         case .declare(let scene, let storyboard, let revision): .declare(scene, storyboard, ifMatch: revision)
-        case .delete(let scene): .delete(scene)
+        case .delete(let scene, let revision): .delete(scene, ifMatch: revision)
         }
     }
 

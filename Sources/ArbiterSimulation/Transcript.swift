@@ -99,7 +99,7 @@ extension Command {
         case .distrust(let holdsGrants): holdsGrants ? 9 : 10
         case .resume: 11
         case .answer(let waiter): waiter.rawValue &+ 12
-        case .declare(let scene, _, _), .delete(let scene): UInt64(scene.description.utf8.count) &+ 13
+        case .declare(let scene, _, _), .delete(let scene, _): UInt64(scene.description.utf8.count) &+ 13
         case .progress(let id, _, _): id.rawValue &+ 14
         case .release(let id, _, _): id.rawValue &+ 15
         case .ready(let id, _, _): id.rawValue &+ 16

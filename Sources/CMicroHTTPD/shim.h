@@ -89,6 +89,29 @@ static inline struct arbiter_MHD_Framing arbiter_MHD_framing(struct MHD_Connecti
     return framing;
 }
 
+/* How many header lines have a name. */
+struct arbiter_MHD_Lines {
+    const char *name;
+    int count;
+};
+
+static inline enum MHD_Result arbiter_MHD_count_line(void *context, enum MHD_ValueKind kind, const char *name,
+                                                     const char *value)
+{
+    struct arbiter_MHD_Lines *lines = context;
+    (void) kind, (void) value;
+    if (strcasecmp(name, lines->name) == 0)
+        ++lines->count;
+    return MHD_YES;
+}
+
+static inline int arbiter_MHD_line_count(struct MHD_Connection *connection, const char *name)
+{
+    struct arbiter_MHD_Lines lines = {name, 0};
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, &arbiter_MHD_count_line, &lines);
+    return lines.count;
+}
+
 /* The union of MHD_get_connection_info, by member. */
 static inline size_t arbiter_MHD_header_size(struct MHD_Connection *connection)
 {

@@ -21,6 +21,15 @@ struct PercentEncodingTests {
         #expect(PercentEncoding.decode(encoded) == nil)
     }
 
+    @Test(arguments: [
+        ("/a/b", "/a/b"), ("/%73tart", "/start"), ("/%7e%2D%2e%5F", "/~-._"), ("/a%2Fb%25%2541", "/a%2Fb%25%2541"),
+        ("/%c3%a4", "/%c3%a4"), ("/%", "/%"), ("/%4", "/%4"), ("/a%zz", "/a%zz"), ("http://x:1/a/%62?", "/a/b?"),
+        ("HTTPS://x", "/"), ("*", "*"), ("//a", "//a"),
+    ])
+    func `the same path is found however it is written`(target: String, path: String) {
+        #expect(PercentEncoding.path(ofTarget: target) == path)
+    }
+
     @Test(arguments: UInt64(1)...20)
     func `what Foundation encodes is decoded`(seed: UInt64) {
         var random = SplitMix64(seed: seed)

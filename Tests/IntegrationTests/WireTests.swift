@@ -56,6 +56,27 @@ extension Integration {
             #expect(try client.receive().status == 201)
         }
 
+        @Test func `several lines of a header field count as one`() throws {
+            let declared = try client.request("PUT", "/scenes/main/storyboard", body: "{}")
+            #expect(declared.status == 200)
+            let matching = ["If-Match: \"7\"", "if-match: \"1\""]
+            #expect(try client.request("PUT", "/scenes/main/storyboard", headers: matching, body: "{}").status == 200)
+            let keys = ["Idempotency-Key: a", "Idempotency-Key: b"]
+            let refused = try client.request("POST", "/transitions/start", headers: keys)
+            #expect(refused.status == 400)
+            #expect(refused["field"] == "Idempotency-Key")
+            let compressed = try client.request(
+                "POST", "/transitions/start", headers: ["Content-Encoding: gzip"], body: "{}")
+            #expect(compressed.status == 415)
+            #expect(try client.get("/scenes/main").json["runningCount"] == 0)
+        }
+
+        @Test func `a target may name the daemon, and encode what need not be`() throws {
+            let started = try client.request("POST", "http://127.0.0.1/transitions/%73tart")
+            #expect(started.status == 201)
+            #expect(try client.request("GET", "/scenes/%6dain").status == 200)
+        }
+
         @Test func `a body may come in chunks`() throws {
             try client.send("POST /transitions/start HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
             for chunk in ["b\r\n{\"scene\": \"\r\n", "8;x=y\r\nchunky\"}\r\n", "0\r\nTrailer: x\r\n\r\n"] {

@@ -41,7 +41,7 @@ extension Command: BinaryCodable {
             writer.write(Code.declare)
             writer.write(scene)
             writer.write(storyboard)
-        case .delete(let scene):
+        case .delete(let scene, _):
             writer.write(Code.delete)
             writer.write(scene)
         case .decide(let id, let gesture):

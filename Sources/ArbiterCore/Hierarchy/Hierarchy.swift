@@ -73,6 +73,11 @@ package struct Hierarchy: Hashable, Sendable {
     package var isEmpty: Bool { controllers.isEmpty }
 
     package subscript(id: ControllerID) -> Controller? { controllers[id] }
+
+    /// The types by which its controllers came in, in no order.
+    var introTransitionTypes: some Sequence<TransitionTypeName> {
+        controllers.values.lazy.compactMap(\.introTransitionType)
+    }
 }
 
 /// Why controllers make no hierarchy.

@@ -9,7 +9,8 @@ package struct Storyboard: Hashable, Sendable {
     private let segueIndices: [Segue.Key: Int]
     private let typeIndices: [TransitionTypeName: Int]
 
-    /// - Throws: `StoryboardFault` if two segues of one source, or two types, share a name, or if there are too many.
+    /// - Throws: `StoryboardFault` if two segues of one source, or two types, share a name, if there are too many, or if a
+    ///   controller is said to have come in by a type that is not there.
     package init(
         hierarchy: Hierarchy = Hierarchy(), segues: [Segue] = [], transitionTypes: [TransitionType] = [],
         defaults: Defaults = Defaults()
@@ -25,6 +26,11 @@ package struct Storyboard: Hashable, Sendable {
         for (index, type) in transitionTypes.enumerated()
         where typeIndices.updateValue(index, forKey: type.name) != nil {
             throw .duplicateTransitionType(type.name)
+        }
+        for arrival in [hierarchy] + segues.map(\.destination) {
+            if let unknown = arrival.introTransitionTypes.first(where: { typeIndices[$0] == nil }) {
+                throw .unknownTransitionType(unknown)
+            }
         }
         self.hierarchy = hierarchy
         self.segues = segues
@@ -131,4 +137,6 @@ package enum StoryboardFault: Error, Hashable, Sendable {
     case tooManyTransitionTypes
     case duplicateSegue(SegueIdentifier, source: ControllerID)
     case duplicateTransitionType(TransitionTypeName)
+    /// The type that a controller came in by.
+    case unknownTransitionType(TransitionTypeName)
 }

@@ -32,10 +32,14 @@ struct SceneEndpoints: Sendable {
 
     func delete(_ call: Call) throws(Problem) {
         try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
-        engine.delete(try SceneName(namedBy: call)) { result in
+        let name = try SceneName(namedBy: call)
+        let condition = try call.request.headers.value(of: .ifMatch).map(IfMatch.init)
+        engine.change(name, if: condition) { engine, revision, completion in
+            engine.delete(name, ifMatch: revision, completion: completion)
+        } completion: { result in
             switch result {
             case .success: call.respond(.noContent)
-            case .failure(let error): call.respond(Problem(changing: error).response)
+            case .failure(let problem): call.respond(problem.response)
             }
         }
     }

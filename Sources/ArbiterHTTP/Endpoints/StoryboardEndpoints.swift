@@ -11,35 +11,15 @@ struct StoryboardEndpoints: Sendable {
         let condition = try call.request.headers.value(of: .ifMatch).map(IfMatch.init)
         var draft = StoryboardDraft()
         try call.readRequiredBody { field, value throws(Problem) in try draft.read(field, &value) }
-        let declaration = Declaration(scene: name, storyboard: try draft.storyboard(), condition: condition)
-        declare(declaration, ifMatch: condition?.likeliest, for: call)
-    }
-
-    private struct Declaration: Sendable {
-        let scene: SceneName
-        let storyboard: Storyboard
-        let condition: IfMatch?
-    }
-
-    /// Declares it if the scene has the revision; if it has another that will do as well, tries again with that.
-    private func declare(_ declaration: Declaration, ifMatch revision: Revision?, for call: Call) {
-        engine.declare(declaration.scene, declaration.storyboard, ifMatch: revision) { result in
+        let storyboard = try draft.storyboard()
+        engine.change(name, if: condition) { engine, revision, completion in
+            engine.declare(name, storyboard, ifMatch: revision, completion: completion)
+        } completion: { result in
             switch result {
             case .success(.declared(let revision)):
-                call.respond(.json(200, revision: revision) { $0.members(of: declaration.scene, at: revision) })
-            case .success(.transition), .success(.progress), .success(.session), .success(.parked), .success(.done):
-                preconditionFailure("a declaration of \(declaration.scene) was answered with \(result)")
-            case .failure(.refused(.revisionMismatch(_, let actual))):
-                guard let condition = declaration.condition else {
-                    preconditionFailure("\(declaration.scene) was declared whatever its revision, and refused for it")
-                }
-                if let actual, condition.isMet(by: actual) {
-                    declare(declaration, ifMatch: actual, for: call)
-                } else {
-                    call.respond(Problem(expectedTags: condition.text, actual: actual).response)
-                }
-            case .failure(let error):
-                call.respond(Problem(changing: error).response)
+                call.respond(.json(200, revision: revision) { $0.members(of: name, at: revision) })
+            case .success(let reply): preconditionFailure("a declaration of \(name) was answered with \(reply)")
+            case .failure(let problem): call.respond(problem.response)
             }
         }
     }
@@ -53,17 +33,6 @@ struct StoryboardEndpoints: Sendable {
             call.respond(result) { storyboard, revision in
                 .json(200, revision: revision) { $0.members(of: storyboard) }
             }
-        }
-    }
-}
-
-extension Problem {
-    /// What stands against changing a scene as a whole.
-    init(changing error: EngineError) {
-        if case .refused(.busy(let busy)) = error {
-            self.init(unfinished: busy)
-        } else {
-            self.init(error)
         }
     }
 }

@@ -35,7 +35,7 @@ extension JSONWriter {
             member("command", "declare")
             member("scene", scene.description)
             object("storyboard") { $0.members(of: storyboard) }
-        case .delete(let scene):
+        case .delete(let scene, _):
             member("command", "delete")
             member("scene", scene.description)
         case .decide(let id, let gesture):

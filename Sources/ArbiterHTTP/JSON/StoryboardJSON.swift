@@ -62,6 +62,8 @@ struct StoryboardDraft: Sendable {
             case .duplicateTransitionType(let name):
                 let index = transitionTypes.lastIndex { $0.name == name } ?? 0
                 throw .invalid("transitionTypes[\(index)].name", "must be the only \(quoted(name.description))")
+            case .unknownTransitionType(let name):
+                throw .invalid("transitionTypes", "lacks \(quoted(name.description)), by which a controller came in")
             }
         }
     }

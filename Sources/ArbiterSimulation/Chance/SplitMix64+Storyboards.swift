@@ -85,7 +85,7 @@ extension SplitMix64 {
                 id: id, content: content, presented: presented,
                 presentationStyle: isOnce(in: 3) ? .fullScreen : pick(PresentationStyle.allCases, or: .popover),
                 definesPresentationContext: isOnce(in: 3),
-                introTransitionType: isOnce(in: 4) ? pick(Self.types, or: Self.types[0]) : nil))
+                introTransitionType: isOnce(in: 4) ? pick(Array(Self.types.prefix(2)), or: Self.types[0]) : nil))
         return id
     }
 

@@ -83,7 +83,7 @@ struct NaiveOracle {
             sessions[token] = Session(id: id, client: client, timeToLive: timeToLive)
         case .closeSession(let id, let ending): close(id, because: ending)
         case .declare(let scene, let storyboard, _): declare(scene, storyboard)
-        case .delete(let scene): forget(scene)
+        case .delete(let scene, _): forget(scene)
         case .distrust(let holdsGrants): distrust(holdsGrants: holdsGrants)
         case .resume:
             isHoldingGrants = false

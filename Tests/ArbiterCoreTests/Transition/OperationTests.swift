@@ -286,6 +286,20 @@ struct OperationTests {
         }
     }
 
+    @Test func `a controller that brings along a type that nobody knows is refused, queued or not`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("nav[home]")
+        let swirl = try #require(TransitionTypeName("swirl"))
+        let editor = Controller(id: id("editor"), introTransitionType: swirl)
+        let push = Self.request(
+            .push(navigation: id("nav"), controller: try Hierarchy(root: editor.id, controllers: [editor])))
+        #expect(throws: ArbiterError.unknownTransitionType(swirl)) { _ = try arbiter.start(push) }
+        #expect(throws: ArbiterError.unknownTransitionType(swirl)) { _ = try arbiter.serialize(push) }
+        #expect(throws: StoryboardFault.unknownTransitionType(swirl)) {
+            try Storyboard(hierarchy: Hierarchy(root: editor.id, controllers: [editor]))
+        }
+    }
+
     @Test(arguments: [(EndOutcome.completed, true), (.cancelled, false)])
     func `the views are told at the beginning and at the end, and whoever follows is`(
         outcome: EndOutcome, isCompleted: Bool

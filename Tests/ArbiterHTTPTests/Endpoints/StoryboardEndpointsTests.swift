@@ -212,6 +212,23 @@ extension StoryboardEndpointsTests {
         #expect(try service.hierarchy()?["id"] == "tabs")
     }
 
+    @Test(arguments: [(#""7""#, 412), (#"W/"1""#, 412), ("1", 400), (#""7", "1""#, 204), ("*", 204)])
+    func `a scene is deleted only at a revision that is named`(tags: String, status: Int) throws {
+        try service.declared()
+        #expect(try service.ask("DELETE", "/scenes/main", headers: [.ifMatch: tags]).status == status)
+        #expect(try service.ask("GET", "/scenes/main").status == (status == 204 ? 404 : 200))
+        #expect(
+            try service.ask("DELETE", "/scenes/other", headers: [.ifMatch: tags]).status == (status == 400 ? 400 : 404))
+    }
+
+    @Test func `a type that the storyboard lacks is refused`() throws {
+        let answer = try service.declared(#"{"root": {"id": "a", "introTransitionType": "swirl"}}"#)
+        #expect(answer.status == 400)
+        #expect(answer.field == "transitionTypes")
+        let known = #"{"root": {"id": "a", "introTransitionType": "swirl"}, "transitionTypes": [{"name": "swirl"}]}"#
+        #expect(try service.declared(known).status == 200)
+    }
+
     @Test func `whose revision is another is told so, whoever is busy`() throws {
         try service.declared()
         try service.started()

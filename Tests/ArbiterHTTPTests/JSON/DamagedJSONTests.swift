@@ -100,7 +100,7 @@ extension Storyboard {
                         count: Int.random(in: 1...5, using: &random), prefix: "s\(index).", using: &random)))
         }
         let types = (0..<3).compactMap { index in
-            TransitionTypeName("type \(index)").map { name in
+            TransitionTypeName("star \"\(index)\"").map { name in
                 TransitionType(
                     name: name,
                     duration: random.isOnce(in: 2)

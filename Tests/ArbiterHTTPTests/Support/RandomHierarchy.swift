@@ -60,7 +60,7 @@ private struct HierarchyPlan {
                     presented: try node.presented.map(id),
                     presentationStyle: PresentationStyle.allCases.randomElement(using: &random) ?? .popover,
                     definesPresentationContext: Bool.random(using: &random),
-                    introTransitionType: random.isOnce(in: 3) ? TransitionTypeName("star \"\(index)\"") : nil))
+                    introTransitionType: random.isOnce(in: 3) ? TransitionTypeName("star \"\(index % 3)\"") : nil))
         }
         controllers.shuffle(using: &random)
         return try Hierarchy(root: try id(0), controllers: controllers)
