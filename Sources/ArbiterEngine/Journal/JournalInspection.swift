@@ -29,6 +29,7 @@ package struct JournalInspection: Sendable {
             throw JournalError(reason: "there is no journal at \(path): name its directory with --data")
         }
         self.size = size
+        guard size > 0 else { throw SQLiteJournal.emptied(path) }
         do {
             let database = try DatabaseQueue(path: path, configuration: SQLiteJournal.configuration(readOnly: true))
             let (found, form, life, torn) = try database.read { database in

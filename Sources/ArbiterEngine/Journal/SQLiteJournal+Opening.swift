@@ -1,10 +1,9 @@
 internal import ArbiterCore
 internal import Foundation
 internal import GRDB
-internal import Glibc
 internal import Logging
 
-// The form of the file, and how it is opened, read and closed.
+// How the file is opened and closed.
 
 extension SQLiteJournal {
     /// "ARBI", by which `file` and others can tell what the database is.
@@ -14,48 +13,10 @@ extension SQLiteJournal {
     /// The form that is written here; a file of a newer one is left alone.
     static let form: Int32 = 1
 
-    private static let tables = """
-        CREATE TABLE batch (
-            last INTEGER PRIMARY KEY, first INTEGER NOT NULL, records BLOB NOT NULL, checksum INTEGER NOT NULL
-        );
-        CREATE TABLE snapshot (
-            sequence INTEGER PRIMARY KEY, moment BLOB NOT NULL, state BLOB NOT NULL, checksum INTEGER NOT NULL
-        );
-        CREATE TABLE life (
-            one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL, durability TEXT NOT NULL,
-            closed INTEGER NOT NULL
-        );
-        CREATE TABLE torn (
-            last INTEGER NOT NULL, first INTEGER NOT NULL, records BLOB NOT NULL, checksum INTEGER NOT NULL
-        );
-        """
-
-    static func makeDirectory(_ directory: String) throws(JournalError) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-            let reason = cause.map { unsafe String(cString: strerror(Int32($0.code))) } ?? error.localizedDescription
-            throw JournalError(reason: "cannot make the directory \(directory): \(reason)")
-        }
-    }
-
     /// The name of this run of the machine: random, and made anew at every boot.
     static func currentBoot() -> String {
         let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
         return text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? "unknown"
-    }
-
-    /// Makes an empty file that only its owner can read, because tokens will be in it, unless there is one.
-    ///
-    /// What SQLite puts beside it gets the same mode.
-    static func makeFile(_ path: String) throws(JournalError) {
-        let descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw JournalError(reason: "cannot open \(path): \(unsafe String(cString: strerror(errno)))")
-        }
-        Glibc.close(descriptor)
     }
 
     /// How a connection is opened, whatever it is for.
@@ -80,14 +41,6 @@ extension SQLiteJournal {
                 try checkForm(of: database, at: path)
                 try database.execute(sql: "PRAGMA journal_mode = WAL")
                 try database.execute(sql: "PRAGMA synchronous = FULL")
-                if try Int32.fetchOne(database, sql: "PRAGMA user_version") == 0 {
-                    try database.inTransaction(.immediate) {
-                        try database.execute(sql: tables)
-                        try database.execute(sql: "PRAGMA application_id = \(applicationID)")
-                        try database.execute(sql: "PRAGMA user_version = \(form)")
-                        return .commit
-                    }
-                }
                 return try wasCutShort(database, boot: boot)
             }
             return (database, isIncomplete)
@@ -127,12 +80,6 @@ extension SQLiteJournal {
     static func checkForm(of database: Database, at path: String) throws {
         let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
         let form = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        if application == 0, form == 0 {
-            guard try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 else {
-                throw JournalError(.unknownForm, reason: "\(path) is no journal of arbiterd: choose another --data")
-            }
-            return
-        }
         guard application == applicationID else {
             throw JournalError(.unknownForm, reason: "\(path) is no journal of arbiterd: choose another --data")
         }
