@@ -148,4 +148,16 @@ struct SQLiteJournalDamageTests {
         let names = try FileManager.default.contentsOfDirectory(atPath: directory.directory.path)
         #expect(names.sorted() == ["journal.sqlite", "lock"])
     }
+
+    @Test func `damage in what was cut off before is found at the start`() throws {
+        let (directory, _) = try sound()
+        try flip("records", of: "last = 40", in: directory)
+        _ = try directory.contents()
+        let page = try directory.number("SELECT rootpage FROM sqlite_schema WHERE name = 'torn'")
+        var bytes = directory.bytes
+        for index in (page - 1) * 4096..<(page - 1) * 4096 + 16 { bytes[index] = ~bytes[index] }
+        try bytes.write(to: URL(fileURLWithPath: directory.file))
+        try expectRefusal(.damaged, of: directory)
+        #expect(throws: JournalError.self) { try JournalInspection(directory: directory.directory.path) }
+    }
 }
