@@ -30,10 +30,14 @@ package struct JournalInspection: Sendable {
         }
         self.size = size
         guard size > 0 else { throw SQLiteJournal.emptied(path) }
+        // What a daemon writes, or has begun to write meanwhile, cannot be judged from beside it.
+        var log = DirectoryLock.isTaken(directory) ? .sound : try WriteAheadLog.state(beside: path)
+        if log != .sound, DirectoryLock.isTaken(directory) { log = .sound }
         do {
             let database = try DatabaseQueue(path: path, configuration: SQLiteJournal.configuration(readOnly: true))
             let (found, form, life) = try database.read { database in
                 try SQLiteJournal.checkForm(of: database, at: path)
+                try SQLiteJournal.check(log, of: database, at: path, boot: SQLiteJournal.currentBoot())
                 let life = try Row.fetchOne(database, sql: "SELECT durability, closed FROM life")
                 return (
                     try SQLiteJournal.read(database, path: path),

@@ -92,9 +92,7 @@ extension SQLiteJournal {
                 sql: "INSERT INTO torn SELECT last, first, records, checksum FROM batch WHERE last = ?",
                 arguments: [Int64(torn.last)])
             try database.execute(sql: "DELETE FROM batch WHERE last = ?", arguments: [Int64(torn.last)])
-            // Known at the next start too, should this one end before it has written.
-            try database.execute(
-                sql: "INSERT OR REPLACE INTO life VALUES (1, 'torn', ?, 0)", arguments: [Durability.crash.rawValue])
+            try database.execute(sql: Self.noteTorn)
         }
     }
 }

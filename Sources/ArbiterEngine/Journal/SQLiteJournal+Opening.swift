@@ -35,19 +35,42 @@ extension SQLiteJournal {
     ///
     /// - Returns: it, and whether the last records may be missing.
     static func open(_ path: String, boot: String) throws(JournalError) -> (DatabaseQueue, isIncomplete: Bool) {
+        let log = try WriteAheadLog.state(beside: path)
         do {
+            if log != .sound {
+                // Whoever opens it for writing also tidies it up in the end.
+                let reading = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
+                try reading.read { database in
+                    try checkForm(of: database, at: path)
+                    try check(log, of: database, at: path, boot: boot)
+                }
+                try reading.close()
+            }
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
             let isIncomplete = try database.writeWithoutTransaction { database in
                 try checkForm(of: database, at: path)
                 try database.execute(sql: "PRAGMA journal_mode = WAL")
                 try database.execute(sql: "PRAGMA synchronous = FULL")
-                return try wasCutShort(database, boot: boot)
+                let isIncomplete = try wasCutShort(database, log, boot: boot)
+                if log != .sound { try forgetLog(of: database) }
+                return isIncomplete
             }
             return (database, isIncomplete)
         } catch {
             throw JournalError(error, path: path)
         }
     }
+
+    /// Sees to it that what stands behind a break will not stand behind what is written now.
+    private static func forgetLog(of database: Database) throws {
+        try database.execute(sql: noteTorn)
+        guard try Bool.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == false else {
+            throw DatabaseError(resultCode: .SQLITE_BUSY)
+        }
+    }
+
+    /// Has it known at the next start too that the last records may be missing, should this one end before it writes.
+    static let noteTorn = "INSERT OR REPLACE INTO life VALUES (1, 'torn', '\(Durability.crash.rawValue)', 0)"
 
     /// Notes that somebody writes, in the same transaction as the first batch.
     ///
@@ -68,12 +91,26 @@ extension SQLiteJournal {
         }
     }
 
-    /// Whether the machine died while somebody wrote without waiting for the disk.
-    private static func wasCutShort(_ database: Database, boot: String) throws -> Bool {
+    /// Whether the machine died while somebody wrote without waiting for the disk, or in the midst of the last commit.
+    private static func wasCutShort(_ database: Database, _ log: WriteAheadLog.State, boot: String) throws -> Bool {
+        // The last commit is in parts on the disk only if nobody was told of it. It may be the first of a life, too.
+        let lacksCommit = log == .broken(commits: 1)
         guard let life = try Row.fetchOne(database, sql: "SELECT boot, durability, closed FROM life") else {
-            return false
+            return lacksCommit
         }
-        return life["boot"] != boot && life["durability"] == Durability.crash.rawValue && life["closed"] == 0
+        guard life["boot"] != boot else { return false }
+        return lacksCommit || life["closed"] == 0 && life["durability"] == Durability.crash.rawValue
+    }
+
+    /// - Throws: `JournalError` if a write-ahead log is broken, other than by the death of the machine, whose disk may
+    ///   have taken what was written last in any order.
+    static func check(_ log: WriteAheadLog.State, of database: Database, at path: String, boot: String) throws {
+        guard log != .sound, try !wasCutShort(database, log, boot: boot) else { return }
+        throw JournalError(
+            .damaged,
+            reason:
+                "\(path)-wal is damaged, and what was committed behind the damage would be lost: restore a copy of the "
+                + "directory, or move it away to begin anew")
     }
 
     /// - Throws: `JournalError` if the file is somebody else's, or of a form that is not known here.

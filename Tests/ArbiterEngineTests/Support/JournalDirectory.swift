@@ -87,6 +87,12 @@ struct JournalDirectory {
     }
 
     var bytes: Data { FileManager.default.contents(atPath: file) ?? Data() }
+
+    /// The write-ahead log.
+    var writeAheadLog: Data {
+        get { FileManager.default.contents(atPath: file + "-wal") ?? Data() }
+        nonmutating set { _ = FileManager.default.createFile(atPath: file + "-wal", contents: newValue) }
+    }
 }
 
 /// Waits for the commits of a journal, with a limit that only a broken one reaches.
