@@ -19,6 +19,15 @@ struct DirectoryLock: ~Copyable, Sendable {
         self.descriptor = Guarded(descriptor)
     }
 
+    /// Whether a process has a directory now, or might have: a lock that cannot be looked at tells nothing.
+    static func isTaken(_ directory: String) -> Bool {
+        let descriptor = unsafe open(directory + "/lock", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return errno != ENOENT }
+        // Shared, so that those who only look are not in each other's way.
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0
+    }
+
     /// Lets go of the directory, for whoever comes next.
     func release() {
         descriptor.withLock { descriptor in

@@ -29,16 +29,20 @@ package struct JournalInspection: Sendable {
             throw JournalError(reason: "there is no journal at \(path): name its directory with --data")
         }
         self.size = size
+        guard size > 0 else { throw SQLiteJournal.emptied(path) }
+        // What a daemon writes, or has begun to write meanwhile, cannot be judged from beside it.
+        var log = DirectoryLock.isTaken(directory) ? .sound : try WriteAheadLog.state(beside: path)
+        if log != .sound, DirectoryLock.isTaken(directory) { log = .sound }
         do {
             let database = try DatabaseQueue(path: path, configuration: SQLiteJournal.configuration(readOnly: true))
-            let (found, form, life, torn) = try database.read { database in
+            let (found, form, life) = try database.read { database in
                 try SQLiteJournal.checkForm(of: database, at: path)
+                try SQLiteJournal.check(log, of: database, at: path, boot: SQLiteJournal.currentBoot())
                 let life = try Row.fetchOne(database, sql: "SELECT durability, closed FROM life")
                 return (
                     try SQLiteJournal.read(database, path: path),
                     try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0,
-                    life.map { ($0["durability"] as String, $0["closed"] as Int == 1) },
-                    try Int.fetchOne(database, sql: "SELECT count(*) FROM torn") ?? 0
+                    life.map { ($0["durability"] as String, $0["closed"] as Int == 1) }
                 )
             }
             self.form = form
@@ -47,7 +51,7 @@ package struct JournalInspection: Sendable {
             snapshot = found.snapshot
             records = found.records
             isTorn = found.torn != nil
-            tornBefore = torn
+            tornBefore = found.tornBefore
         } catch {
             throw JournalError(error, path: path)
         }

@@ -28,6 +28,8 @@ extension SQLiteJournal {
         var records: [JournalRecord] = []
         /// The last batch, if its bytes are not those that were written.
         var torn: RecordBatch?
+        /// Batches that were cut off before.
+        var tornBefore = 0
     }
 
     /// Reads the newest snapshot and every batch after it, up to a sequence.
@@ -36,6 +38,7 @@ extension SQLiteJournal {
     static func read(_ database: Database, path: String, through limit: UInt64 = .max) throws -> Found {
         var found = Found()
         found.snapshot = try newestSnapshot(database, path: path)
+        found.tornBefore = try Int.fetchOne(database, sql: "SELECT count(*) FROM torn") ?? 0
         var last = found.snapshot?.sequence ?? 0
         let rows = try Row.fetchCursor(
             database,
@@ -89,9 +92,7 @@ extension SQLiteJournal {
                 sql: "INSERT INTO torn SELECT last, first, records, checksum FROM batch WHERE last = ?",
                 arguments: [Int64(torn.last)])
             try database.execute(sql: "DELETE FROM batch WHERE last = ?", arguments: [Int64(torn.last)])
-            // Known at the next start too, should this one end before it has written.
-            try database.execute(
-                sql: "INSERT OR REPLACE INTO life VALUES (1, 'torn', ?, 0)", arguments: [Durability.crash.rawValue])
+            try database.execute(sql: Self.noteTorn)
         }
     }
 }

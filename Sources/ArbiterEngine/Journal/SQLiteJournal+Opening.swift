@@ -1,10 +1,9 @@
 internal import ArbiterCore
 internal import Foundation
 internal import GRDB
-internal import Glibc
 internal import Logging
 
-// The form of the file, and how it is opened, read and closed.
+// How the file is opened and closed.
 
 extension SQLiteJournal {
     /// "ARBI", by which `file` and others can tell what the database is.
@@ -14,48 +13,10 @@ extension SQLiteJournal {
     /// The form that is written here; a file of a newer one is left alone.
     static let form: Int32 = 1
 
-    private static let tables = """
-        CREATE TABLE batch (
-            last INTEGER PRIMARY KEY, first INTEGER NOT NULL, records BLOB NOT NULL, checksum INTEGER NOT NULL
-        );
-        CREATE TABLE snapshot (
-            sequence INTEGER PRIMARY KEY, moment BLOB NOT NULL, state BLOB NOT NULL, checksum INTEGER NOT NULL
-        );
-        CREATE TABLE life (
-            one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL, durability TEXT NOT NULL,
-            closed INTEGER NOT NULL
-        );
-        CREATE TABLE torn (
-            last INTEGER NOT NULL, first INTEGER NOT NULL, records BLOB NOT NULL, checksum INTEGER NOT NULL
-        );
-        """
-
-    static func makeDirectory(_ directory: String) throws(JournalError) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-            let reason = cause.map { unsafe String(cString: strerror(Int32($0.code))) } ?? error.localizedDescription
-            throw JournalError(reason: "cannot make the directory \(directory): \(reason)")
-        }
-    }
-
     /// The name of this run of the machine: random, and made anew at every boot.
     static func currentBoot() -> String {
         let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
         return text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? "unknown"
-    }
-
-    /// Makes an empty file that only its owner can read, because tokens will be in it, unless there is one.
-    ///
-    /// What SQLite puts beside it gets the same mode.
-    static func makeFile(_ path: String) throws(JournalError) {
-        let descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw JournalError(reason: "cannot open \(path): \(unsafe String(cString: strerror(errno)))")
-        }
-        Glibc.close(descriptor)
     }
 
     /// How a connection is opened, whatever it is for.
@@ -74,27 +35,42 @@ extension SQLiteJournal {
     ///
     /// - Returns: it, and whether the last records may be missing.
     static func open(_ path: String, boot: String) throws(JournalError) -> (DatabaseQueue, isIncomplete: Bool) {
+        let log = try WriteAheadLog.state(beside: path)
         do {
+            if log != .sound {
+                // Whoever opens it for writing also tidies it up in the end.
+                let reading = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
+                try reading.read { database in
+                    try checkForm(of: database, at: path)
+                    try check(log, of: database, at: path, boot: boot)
+                }
+                try reading.close()
+            }
             let database = try DatabaseQueue(path: path, configuration: configuration(readOnly: false))
             let isIncomplete = try database.writeWithoutTransaction { database in
                 try checkForm(of: database, at: path)
                 try database.execute(sql: "PRAGMA journal_mode = WAL")
                 try database.execute(sql: "PRAGMA synchronous = FULL")
-                if try Int32.fetchOne(database, sql: "PRAGMA user_version") == 0 {
-                    try database.inTransaction(.immediate) {
-                        try database.execute(sql: tables)
-                        try database.execute(sql: "PRAGMA application_id = \(applicationID)")
-                        try database.execute(sql: "PRAGMA user_version = \(form)")
-                        return .commit
-                    }
-                }
-                return try wasCutShort(database, boot: boot)
+                let isIncomplete = try wasCutShort(database, log, boot: boot)
+                if log != .sound { try forgetLog(of: database) }
+                return isIncomplete
             }
             return (database, isIncomplete)
         } catch {
             throw JournalError(error, path: path)
         }
     }
+
+    /// Sees to it that what stands behind a break will not stand behind what is written now.
+    private static func forgetLog(of database: Database) throws {
+        try database.execute(sql: noteTorn)
+        guard try Bool.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == false else {
+            throw DatabaseError(resultCode: .SQLITE_BUSY)
+        }
+    }
+
+    /// Has it known at the next start too that the last records may be missing, should this one end before it writes.
+    static let noteTorn = "INSERT OR REPLACE INTO life VALUES (1, 'torn', '\(Durability.crash.rawValue)', 0)"
 
     /// Notes that somebody writes, in the same transaction as the first batch.
     ///
@@ -115,24 +91,32 @@ extension SQLiteJournal {
         }
     }
 
-    /// Whether the machine died while somebody wrote without waiting for the disk.
-    private static func wasCutShort(_ database: Database, boot: String) throws -> Bool {
+    /// Whether the machine died while somebody wrote without waiting for the disk, or in the midst of the last commit.
+    private static func wasCutShort(_ database: Database, _ log: WriteAheadLog.State, boot: String) throws -> Bool {
+        // The last commit is in parts on the disk only if nobody was told of it. It may be the first of a life, too.
+        let lacksCommit = log == .broken(commits: 1)
         guard let life = try Row.fetchOne(database, sql: "SELECT boot, durability, closed FROM life") else {
-            return false
+            return lacksCommit
         }
-        return life["boot"] != boot && life["durability"] == Durability.crash.rawValue && life["closed"] == 0
+        guard life["boot"] != boot else { return false }
+        return lacksCommit || life["closed"] == 0 && life["durability"] == Durability.crash.rawValue
+    }
+
+    /// - Throws: `JournalError` if a write-ahead log is broken, other than by the death of the machine, whose disk may
+    ///   have taken what was written last in any order.
+    static func check(_ log: WriteAheadLog.State, of database: Database, at path: String, boot: String) throws {
+        guard log != .sound, try !wasCutShort(database, log, boot: boot) else { return }
+        throw JournalError(
+            .damaged,
+            reason:
+                "\(path)-wal is damaged, and what was committed behind the damage would be lost: restore a copy of the "
+                + "directory, or move it away to begin anew")
     }
 
     /// - Throws: `JournalError` if the file is somebody else's, or of a form that is not known here.
     static func checkForm(of database: Database, at path: String) throws {
         let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
         let form = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        if application == 0, form == 0 {
-            guard try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 else {
-                throw JournalError(.unknownForm, reason: "\(path) is no journal of arbiterd: choose another --data")
-            }
-            return
-        }
         guard application == applicationID else {
             throw JournalError(.unknownForm, reason: "\(path) is no journal of arbiterd: choose another --data")
         }

@@ -65,7 +65,7 @@ package final class SQLiteJournal: Journal {
         try Self.makeDirectory(directory)
         lock = try DirectoryLock(directory: directory)
         path = Self.path(in: directory)
-        try Self.makeFile(path)
+        if try Self.isMissing(path) { try Self.make(path) }
         self.logger = logger
         self.recordsBetweenSnapshots = recordsBetweenSnapshots
         self.durability = durability

@@ -114,9 +114,50 @@ struct SQLiteJournalDamageTests {
         try expectRefusal(.damaged, of: directory)
     }
 
-    @Test func `an empty file is a journal yet to be begun`() throws {
-        let directory = try JournalDirectory()
+    @Test func `an emptied file is refused`() throws {
+        let (directory, _) = try sound()
         try Data().write(to: URL(fileURLWithPath: directory.file))
+        try expectRefusal(.damaged, of: directory)
+        let refusal = #expect(throws: JournalError.self) { try JournalInspection(directory: directory.directory.path) }
+        #expect(refusal?.kind == .damaged)
+    }
+
+    @Test func `a file without anything in it that a journal has is refused`() throws {
+        let directory = try JournalDirectory()
+        try directory.sql("VACUUM")
+        try expectRefusal(.unknownForm, of: directory)
+    }
+
+    @Test func `a write-ahead log without its journal is refused`() throws {
+        let directory = try JournalDirectory()
+        let journal = try directory.open()
+        let killed = try directory.killed()
+        journal.close()
+        try FileManager.default.removeItem(atPath: killed.file)
+        try expectRefusal(.damaged, of: killed)
+        #expect(!FileManager.default.fileExists(atPath: killed.file))
+    }
+
+    @Test(arguments: ["", "SQLite format 3"])
+    func `what a first start leaves that was cut short is begun afresh`(content: String) throws {
+        let directory = try JournalDirectory()
+        for suffix in [".new", ".new-journal"] {
+            try Data(content.utf8).write(to: URL(fileURLWithPath: directory.file + suffix))
+        }
         #expect(try directory.contents().records.isEmpty)
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.directory.path)
+        #expect(names.sorted() == ["journal.sqlite", "lock"])
+    }
+
+    @Test func `damage in what was cut off before is found at the start`() throws {
+        let (directory, _) = try sound()
+        try flip("records", of: "last = 40", in: directory)
+        _ = try directory.contents()
+        let page = try directory.number("SELECT rootpage FROM sqlite_schema WHERE name = 'torn'")
+        var bytes = directory.bytes
+        for index in (page - 1) * 4096..<(page - 1) * 4096 + 16 { bytes[index] = ~bytes[index] }
+        try bytes.write(to: URL(fileURLWithPath: directory.file))
+        try expectRefusal(.damaged, of: directory)
+        #expect(throws: JournalError.self) { try JournalInspection(directory: directory.directory.path) }
     }
 }

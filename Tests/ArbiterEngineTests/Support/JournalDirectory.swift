@@ -61,6 +61,15 @@ struct JournalDirectory {
         return copy
     }
 
+    /// What a process killed at this moment leaves behind, byte by byte, where nobody is writing.
+    func killed() throws -> JournalDirectory {
+        let copy = try JournalDirectory()
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: file + suffix, toPath: copy.file + suffix)
+        }
+        return copy
+    }
+
     /// Does something to the database behind the journal's back.
     func sql(_ statement: String) throws {
         let database = try DatabaseQueue(path: file)
@@ -78,6 +87,12 @@ struct JournalDirectory {
     }
 
     var bytes: Data { FileManager.default.contents(atPath: file) ?? Data() }
+
+    /// The write-ahead log.
+    var writeAheadLog: Data {
+        get { FileManager.default.contents(atPath: file + "-wal") ?? Data() }
+        nonmutating set { _ = FileManager.default.createFile(atPath: file + "-wal", contents: newValue) }
+    }
 }
 
 /// Waits for the commits of a journal, with a limit that only a broken one reaches.

@@ -1,0 +1,106 @@
+internal import Foundation
+internal import GRDB
+internal import Glibc
+
+// Making a journal where there was none.
+
+extension SQLiteJournal {
+    private static let tables = """
+        CREATE TABLE batch (
+            last INTEGER PRIMARY KEY, first INTEGER NOT NULL, records BLOB NOT NULL, checksum INTEGER NOT NULL
+        );
+        CREATE TABLE snapshot (
+            sequence INTEGER PRIMARY KEY, moment BLOB NOT NULL, state BLOB NOT NULL, checksum INTEGER NOT NULL
+        );
+        CREATE TABLE life (
+            one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL, durability TEXT NOT NULL,
+            closed INTEGER NOT NULL
+        );
+        CREATE TABLE torn (
+            last INTEGER NOT NULL, first INTEGER NOT NULL, records BLOB NOT NULL, checksum INTEGER NOT NULL
+        );
+        """
+
+    static func makeDirectory(_ directory: String) throws(JournalError) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+            let reason = cause.map { unsafe String(cString: strerror(Int32($0.code))) } ?? error.localizedDescription
+            throw JournalError(reason: "cannot make the directory \(directory): \(reason)")
+        }
+    }
+
+    /// Whether no journal was ever begun.
+    ///
+    /// - Throws: `JournalError` if only a part of one is left, or if it cannot be opened.
+    static func isMissing(_ path: String) throws(JournalError) -> Bool {
+        var (status, log) = (Glibc.stat(), Glibc.stat())
+        // A link that leads nowhere is one to a journal that ought to be there.
+        guard unsafe lstat(path, &status) != 0, errno == ENOENT else {
+            try check(path)
+            return false
+        }
+        guard unsafe stat(path + "-wal", &log) != 0 else {
+            throw JournalError(
+                .damaged,
+                reason: "\(path) is missing, but not its write-ahead log: restore it, or move \(path)-wal away too to "
+                    + "begin anew")
+        }
+        return true
+    }
+
+    /// - Throws: `JournalError` if there is nothing in a file that exists, or if it cannot be opened.
+    private static func check(_ path: String) throws(JournalError) {
+        let descriptor = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { throw inaccessible(path) }
+        defer { Glibc.close(descriptor) }
+        guard lseek(descriptor, 0, SEEK_END) != 0 else { throw emptied(path) }
+    }
+
+    static func emptied(_ path: String) -> JournalError {
+        JournalError(
+            .damaged, reason: "\(path) is damaged (it is empty): restore a copy of it, or move it away to begin anew")
+    }
+
+    /// Makes a journal that holds nothing, whole or not at all: until then it has another name.
+    static func make(_ path: String) throws(JournalError) {
+        let unfinished = path + ".new"
+        // What a start leaves that died here.
+        for left in [unfinished, unfinished + "-journal"] { unsafe unlink(left) }
+        // Only its owner can read it, because tokens will be in it. What SQLite puts beside it gets the same mode.
+        let descriptor = unsafe Glibc.open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw inaccessible(unfinished) }
+        Glibc.close(descriptor)
+        do {
+            let database = try DatabaseQueue(path: unfinished, configuration: configuration(readOnly: false))
+            try database.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA synchronous = EXTRA")
+                try database.inTransaction(.immediate) {
+                    try database.execute(sql: tables)
+                    try database.execute(sql: "PRAGMA application_id = \(applicationID)")
+                    try database.execute(sql: "PRAGMA user_version = \(form)")
+                    return .commit
+                }
+            }
+            try database.close()
+        } catch {
+            throw JournalError(error, path: unfinished)
+        }
+        guard unsafe rename(unfinished, path) == 0 else { throw inaccessible(path) }
+        try synchronize((path as NSString).deletingLastPathComponent)
+    }
+
+    /// Sees to it that the names in a directory are on the disk.
+    private static func synchronize(_ directory: String) throws(JournalError) {
+        let descriptor = unsafe Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw inaccessible(directory) }
+        defer { Glibc.close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw inaccessible(directory) }
+    }
+
+    private static func inaccessible(_ path: String) -> JournalError {
+        JournalError(reason: "cannot open \(path): \(unsafe String(cString: strerror(errno)))")
+    }
+}
