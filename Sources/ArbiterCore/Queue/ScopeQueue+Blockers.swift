@@ -19,7 +19,7 @@ extension ScopeQueue {
             var place: Int? = Self.top
             for name in path {
                 guard let above = place else { break }
-                for other in places[above].parts.prefix(limit, before: order) { note(other) }
+                note(at: above)
                 place = places[above].children[name]
             }
             if let place { collect(below: place) }
@@ -27,9 +27,11 @@ extension ScopeQueue {
         let found = (granted.sorted() + waiting.sorted()).prefix(limit)
         return found.compactMap { entries[$0]?.id }
 
-        func note(_ other: RequestOrder) {
-            guard let entry = entries[other] else { return }
-            if entry.isGranted { granted.insert(other) } else { waiting.insert(other) }
+        func note(at place: Int) {
+            if let holder = places[place].holder { granted.insert(holder) }
+            for other in places[place].parts.prefix(limit, before: order) where entries[other]?.isGranted == false {
+                waiting.insert(other)
+            }
         }
 
         // Granted ones first, then those that wait; a bounded look around, since so few are shown.
@@ -38,7 +40,7 @@ extension ScopeQueue {
             func descend(_ place: Int, grantedOnly: Bool) {
                 visits -= 1
                 guard visits > 0, granted.count + (grantedOnly ? 0 : waiting.count) < limit else { return }
-                for other in places[place].parts.prefix(limit, before: order) { note(other) }
+                note(at: place)
                 let children = grantedOnly ? places[place].grantedChildren[...] : someChildren(of: place, count: limit)
                 for child in children { descend(child, grantedOnly: grantedOnly) }
             }

@@ -46,6 +46,8 @@ struct ScopeQueue {
         var parts = RequestLine()
         /// Whether the first of them is clear, and so no candidate any more.
         var isFirstClear = false
+        /// The one of them that is granted, if one is; there may be earlier ones, who came here since.
+        var holder: RequestOrder?
         /// The places right below that have something at or below them.
         var children: [ControllerID: Int] = [:]
         /// Those of them with something granted at or below them, in no order.
@@ -179,9 +181,7 @@ extension ScopeQueue {
             if places[part].granted > 0 || places[part].earliest.map({ $0 < order }) == true { return true }
             var above = places[part].parent
             while let place = above {
-                if let first = places[place].parts.first, first < order || entries[first]?.isGranted == true {
-                    return true
-                }
+                if places[place].holder != nil || places[place].parts.first.map({ $0 < order }) == true { return true }
                 above = places[place].parent
             }
             return false
@@ -197,7 +197,10 @@ extension ScopeQueue {
     private mutating func grant(_ order: RequestOrder) -> TransitionID? {
         entries[order]?.isGranted = true
         granted.insert(order)
-        for place in entries[order]?.places ?? [] { count(1, grantedAt: place) }
+        for place in entries[order]?.places ?? [] {
+            places[place].holder = order
+            count(1, grantedAt: place)
+        }
         return entries[order]?.id
     }
 
@@ -212,7 +215,10 @@ extension ScopeQueue {
             if dependants[name]?.isEmpty == true { dependants.removeValue(forKey: name) }
         }
         for place in entry.places {
-            if entry.isGranted { count(-1, grantedAt: place) }
+            if entry.isGranted {
+                places[place].holder = nil
+                count(-1, grantedAt: place)
+            }
             takeOut(order, from: place)
         }
         reconsider()

@@ -5,23 +5,26 @@ struct NaiveQueue {
     struct Member {
         let order: RequestOrder
         let id: TransitionID
-        let scope: [ScopePath]
-        /// The earlier conflicting ones that have not ended.
-        var waitsFor: Set<RequestOrder>
+        var scope: [ScopePath]
         var isGranted = false
     }
 
     private(set) var members: [Member] = []
 
     mutating func append(_ order: RequestOrder, id: TransitionID, scope: [ScopePath]) {
-        let waitsFor = members.filter { Self.conflict($0.scope, scope) }.map(\.order)
-        members.append(Member(order: order, id: id, scope: scope, waitsFor: Set(waitsFor)))
+        members.append(Member(order: order, id: id, scope: scope))
     }
 
-    /// Grants all whose earlier conflicting ones have ended, in request order.
+    mutating func refile(_ order: RequestOrder, scope: [ScopePath]) {
+        for index in members.indices where members[index].order == order { members[index].scope = scope }
+    }
+
+    /// Grants, in request order, all whose earlier conflicting ones have ended, and which nothing granted conflicts with.
     mutating func grantAll() -> [TransitionID] {
         var granted: [TransitionID] = []
-        for index in members.indices where !members[index].isGranted && members[index].waitsFor.isEmpty {
+        for index in members.indices where !members[index].isGranted {
+            let member = members[index]
+            guard blockers(of: member).isEmpty else { continue }
             members[index].isGranted = true
             granted.append(members[index].id)
         }
@@ -30,7 +33,6 @@ struct NaiveQueue {
 
     mutating func remove(_ order: RequestOrder) {
         members.removeAll { $0.order == order }
-        for index in members.indices { members[index].waitsFor.remove(order) }
     }
 
     func conflicting(with scope: [ScopePath]) -> [Member] {
@@ -38,7 +40,10 @@ struct NaiveQueue {
     }
 
     func blockers(of member: Member) -> [Member] {
-        members.filter { member.waitsFor.contains($0.order) }
+        members.filter { other in
+            !member.isGranted && other.order != member.order && (other.order < member.order || other.isGranted)
+                && Self.conflict(other.scope, member.scope)
+        }
     }
 
     static func conflict(_ left: [ScopePath], _ right: [ScopePath]) -> Bool {

@@ -5,7 +5,17 @@ import Testing
 struct ScopeQueueTests {
     @Test(arguments: Forest.all, UInt64(1)...20)
     func `the queue grants what one who compares everything would grant`(forest: Forest, seed: UInt64) {
-        var run = Run(forest: forest, seed: seed)
+        var run = Run(forest: forest, seed: seed, refiles: false)
+        for _ in 0..<forest.steps {
+            run.step()
+            run.check()
+        }
+        run.finish()
+    }
+
+    @Test(arguments: Forest.all, UInt64(1)...8)
+    func `so it does where scopes change while they wait`(forest: Forest, seed: UInt64) {
+        var run = Run(forest: forest, seed: seed, refiles: true)
         for _ in 0..<forest.steps {
             run.step()
             run.check()
@@ -70,6 +80,8 @@ struct ScopeQueueTests {
 private struct Run {
     let forest: Forest
     let seed: UInt64
+    /// Whether scopes change.
+    let refiles: Bool
     private var random: SplitMix64
     private var queue = ScopeQueue()
     private var naive = NaiveQueue()
@@ -77,9 +89,10 @@ private struct Run {
 
     private var comment: Comment { "seed \(seed), \(forest)" }
 
-    init(forest: Forest, seed: UInt64) {
+    init(forest: Forest, seed: UInt64, refiles: Bool) {
         self.forest = forest
         self.seed = seed
+        self.refiles = refiles
         random = SplitMix64(seed: seed)
     }
 
@@ -90,6 +103,7 @@ private struct Run {
     }
 
     mutating func change() {
+        if refiles, random.isOnce(in: 3) { refile() }
         // Mostly full, so that there is something to wait for; at times drained.
         let fullness = naive.members.count * 10 / forest.members
         if naive.members.isEmpty || fullness < Int.random(in: 0..<10, using: &random) || random.isOnce(in: 8) {
@@ -98,6 +112,13 @@ private struct Run {
             queue.remove(member.order)
             naive.remove(member.order)
         }
+    }
+
+    private mutating func refile() {
+        guard let waiting = naive.members.filter({ !$0.isGranted }).randomElement(using: &random) else { return }
+        let scope = forest.scope(using: &random)
+        queue.refile(waiting.order, scope: scope)
+        naive.refile(waiting.order, scope: scope)
     }
 
     private mutating func append() {
