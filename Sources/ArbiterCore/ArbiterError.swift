@@ -12,6 +12,8 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case expectationFailed(FailedExpectation)
     /// The scene knows no transition type of this name.
     case unknownTransitionType(TransitionTypeName)
+    /// A controller is to come in by a transition type that the storyboard lacks.
+    case unknownIntroTransitionType(TransitionTypeName)
     /// The scene has another revision than the one that was to be replaced.
     case revisionMismatch(expected: Revision, actual: Revision?)
     /// No scene has this name.

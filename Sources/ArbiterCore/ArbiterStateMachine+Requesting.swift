@@ -194,10 +194,12 @@ extension Scene {
             throw .operationRefused(
                 OperationRefusal(code: .unknownController, detail: "There is no controller <\(unknown)> to lock."))
         }
-        let arrivals = request.operation?.arrivals ?? []
-        let named = [request.animation?.type].compactMap(\.self) + arrivals.flatMap(\.introTransitionTypes)
-        if let unknown = named.first(where: { storyboard.transitionType($0) == nil }) {
-            throw .unknownTransitionType(unknown)
+        if let type = request.animation?.type, storyboard.transitionType(type) == nil {
+            throw .unknownTransitionType(type)
+        }
+        for arrival in request.operation?.arrivals ?? [] {
+            let unknown = arrival.introTransitionTypes.first { storyboard.transitionType($0) == nil }
+            if let unknown { throw .unknownIntroTransitionType(unknown) }
         }
         return scope
     }

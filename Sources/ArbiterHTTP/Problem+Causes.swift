@@ -30,6 +30,11 @@ extension Problem {
                 .unknownTransitionType,
                 "The scene's storyboard has no transition type \(quoted(name.description)): declare it there.",
                 field: "animation.type")
+        case .unknownIntroTransitionType(let name):
+            self.init(
+                .unknownTransitionType,
+                "A controller comes in by \(quoted(name.description)), which the scene's storyboard does not declare.",
+                field: "operation")
         case .revisionMismatch(let expected, let actual):
             self.init(expectedTags: "\"\(expected.rawValue)\"", actual: actual)
         case .unknownScene(let name):

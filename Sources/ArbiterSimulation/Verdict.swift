@@ -79,7 +79,7 @@ extension Verdict.Refusal {
         case .tooManyTransitions: self = .tooManyTransitions
         case .tooManyScenes: self = .tooManyScenes
         case .tooManySessions: self = .tooManySessions
-        case .unknownTransitionType: self = .unknownTransitionType
+        case .unknownTransitionType, .unknownIntroTransitionType: self = .unknownTransitionType
         case .revisionMismatch: self = .revisionMismatch
         case .operationRefused(let refusal): self = .operationRefused(refusal.code)
         case .expectationFailed(let failure): self = .expectationFailed(failure.expectation)

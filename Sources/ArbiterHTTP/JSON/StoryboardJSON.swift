@@ -44,7 +44,8 @@ struct StoryboardDraft: Sendable {
         }
     }
 
-    /// - Throws: `invalid-field` if the members contradict one another.
+    /// - Throws: `invalid-field` if the members contradict one another, `unknown-transition-type` if one is named that is
+    ///   not among them.
     func storyboard() throws(Problem) -> Storyboard {
         do throws(StoryboardFault) {
             return try Storyboard(
@@ -63,7 +64,10 @@ struct StoryboardDraft: Sendable {
                 let index = transitionTypes.lastIndex { $0.name == name } ?? 0
                 throw .invalid("transitionTypes[\(index)].name", "must be the only \(quoted(name.description))")
             case .unknownTransitionType(let name):
-                throw .invalid("transitionTypes", "lacks \(quoted(name.description)), by which a controller came in")
+                throw Problem(
+                    .unknownTransitionType,
+                    "A controller comes in by \(quoted(name.description)), which is not among the transition types.",
+                    field: "transitionTypes")
             }
         }
     }

@@ -293,8 +293,8 @@ struct OperationTests {
         let editor = Controller(id: id("editor"), introTransitionType: swirl)
         let push = Self.request(
             .push(navigation: id("nav"), controller: try Hierarchy(root: editor.id, controllers: [editor])))
-        #expect(throws: ArbiterError.unknownTransitionType(swirl)) { _ = try arbiter.start(push) }
-        #expect(throws: ArbiterError.unknownTransitionType(swirl)) { _ = try arbiter.serialize(push) }
+        #expect(throws: ArbiterError.unknownIntroTransitionType(swirl)) { _ = try arbiter.start(push) }
+        #expect(throws: ArbiterError.unknownIntroTransitionType(swirl)) { _ = try arbiter.serialize(push) }
         #expect(throws: StoryboardFault.unknownTransitionType(swirl)) {
             try Storyboard(hierarchy: Hierarchy(root: editor.id, controllers: [editor]))
         }

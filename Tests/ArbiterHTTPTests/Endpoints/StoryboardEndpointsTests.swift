@@ -223,7 +223,8 @@ extension StoryboardEndpointsTests {
 
     @Test func `a type that the storyboard lacks is refused`() throws {
         let answer = try service.declared(#"{"root": {"id": "a", "introTransitionType": "swirl"}}"#)
-        #expect(answer.status == 400)
+        #expect(answer.status == 422)
+        #expect(answer.code == "unknown-transition-type")
         #expect(answer.field == "transitionTypes")
         let known = #"{"root": {"id": "a", "introTransitionType": "swirl"}, "transitionTypes": [{"name": "swirl"}]}"#
         #expect(try service.declared(known).status == 200)
