@@ -57,7 +57,9 @@ struct DamagedJSONTests {
     }
 
     private func check(_ problem: Problem, _ context: Comment) {
-        #expect([.malformedJSON, .unknownField, .invalidField, .missingField].contains(problem.code), context)
+        #expect(
+            [.malformedJSON, .unknownField, .invalidField, .missingField, .unknownTransitionType].contains(
+                problem.code), context)
         #expect((problem.field == nil) == (problem.code == .malformedJSON), context)
         #expect((try? JSON(problem.response.body)) != nil, context)
     }
