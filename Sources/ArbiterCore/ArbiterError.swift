@@ -52,6 +52,20 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case tooManyScenes(limit: Int)
 }
 
+extension ArbiterError {
+    /// Whether the request would be admitted if the arbiter had more room.
+    package var isForWantOfRoom: Bool {
+        switch self {
+        case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions: true
+        case .busy, .unknownTransition, .operationRefused, .expectationFailed, .unknownTransitionType,
+            .unknownIntroTransitionType, .revisionMismatch, .unknownScene, .wrongToken, .alreadyEnded,
+            .decidedOtherwise, .notInteractive, .notRunning, .tooLate, .unknownSession, .notAParticipant,
+            .alreadyDecided, .endedWithoutOwner, .holdingGrants, .keyReused:
+            false
+        }
+    }
+}
+
 /// Who is in the way of a `start`.
 package struct Busy: Hashable, Sendable {
     /// The first in the way: one that runs, if any does.

@@ -106,6 +106,7 @@ extension ArbiterStateMachine {
         if !transition.participants.isEmpty { momentary.deadlines.cancel(.ready(id)) }
         tell(result.appearance, of: transition, in: &step)
         tell(.ended, transition, in: &step)
+        if outcome.concernsOperator { step.effects.append(.notify(.ended(view(of: transition, at: step.now)))) }
         wakeWaiters(of: transition, in: &step)
         momentary.attention.removeValue(forKey: id)
         return transition
@@ -145,13 +146,21 @@ extension ArbiterStateMachine {
 }
 
 extension TransitionOutcome {
+    /// Whether an operator has to know of it: somebody was not looked after, or was taken the lock.
+    fileprivate var concernsOperator: Bool {
+        switch self {
+        case .expired, .revoked: true
+        case .completed, .cancelled, .rejected, .superseded: false
+        }
+    }
+
     /// Whether the operation of a granted transition is applied at this end; what its gesture has decided against is not.
     fileprivate func carriesOut(_ transition: Transition) -> Bool {
         switch self {
         case .completed: true
         case .expired(.participants): false
         case .expired: transition.request.onExpiry == .complete && transition.gesture?.decision != .cancel
-        case .cancelled, .rejected, .superseded: false
+        case .cancelled, .rejected, .superseded, .revoked: false
         }
     }
 }
@@ -160,9 +169,11 @@ extension TransitionOutcome {
 
 extension ArbiterStateMachine {
     mutating func end(
-        _ id: TransitionID, token: Token, as outcome: EndOutcome, in step: inout Step
+        _ id: TransitionID, token: Token, as given: EndOutcome?, in step: inout Step
     ) throws(ArbiterError) -> Reply {
         let transition = try owned(id, token: token)
+        let outcome = given ?? transition.decidedOutcome
+        step.record = .end(id, token: token, outcome)
         switch transition.phase {
         case .ended(let ending):
             return .transition(try repeated(outcome, of: transition, ending: ending, at: step.now))
@@ -204,7 +215,25 @@ extension ArbiterStateMachine {
         switch (ending.outcome, outcome) {
         case (.completed, .completed), (.cancelled, .cancelled): return view
         case (.completed, .cancelled), (.cancelled, .completed): throw .alreadyEnded(view)
-        case (.expired, _), (.rejected, _), (.superseded, _): throw .endedWithoutOwner(view)
+        case (.expired, _), (.rejected, _), (.superseded, _), (.revoked, _): throw .endedWithoutOwner(view)
+        }
+    }
+
+    /// Ends what its owner does not end; the hierarchy stays as it was.
+    mutating func revoke(
+        _ id: TransitionID, because reason: RevocationReason, in step: inout Step
+    ) throws(ArbiterError) -> Reply {
+        guard let transition = durable.transitions[id] else { throw .unknownTransition(id) }
+        switch transition.phase {
+        case .queued, .preparing, .running:
+            return .transition(finish(id, as: .revoked(reason), in: &step))
+        case .ended(let ending):
+            let view = view(of: transition, at: step.now)
+            switch ending.outcome {
+            case .revoked: return .transition(view)
+            case .completed, .cancelled: throw .alreadyEnded(view)
+            case .expired, .rejected, .superseded: throw .endedWithoutOwner(view)
+            }
         }
     }
 
@@ -224,6 +253,16 @@ extension ArbiterStateMachine {
         guard let transition = durable.transitions[id] else { throw .unknownTransition(id) }
         guard transition.token.matches(token) else { throw .wrongToken(id) }
         return transition
+    }
+}
+
+extension Transition {
+    /// What an end without an outcome means.
+    fileprivate var decidedOutcome: EndOutcome {
+        switch gesture?.decision {
+        case .cancel: .cancelled
+        case .finish, nil: .completed
+        }
     }
 }
 

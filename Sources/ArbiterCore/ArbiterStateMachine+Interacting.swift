@@ -22,7 +22,7 @@ extension ArbiterStateMachine {
         step.effects.append(
             .publish(
                 SceneEvent(
-                    scene: transition.request.scene, number: nil, timestamp: step.moment.timestamp,
+                    scene: transition.request.scene, number: nil, overall: nil, timestamp: step.moment.timestamp,
                     kind: .progress(id, latest))))
         return .progress(try view(of: id, at: step.now), isApplied: true)
     }
@@ -87,7 +87,7 @@ extension TransitionOutcome {
     var isOwners: Bool {
         switch self {
         case .completed, .cancelled: true
-        case .expired, .rejected, .superseded: false
+        case .expired, .rejected, .superseded, .revoked: false
         }
     }
 }

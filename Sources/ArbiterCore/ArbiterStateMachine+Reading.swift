@@ -87,6 +87,9 @@ extension ArbiterStateMachine {
         return (scene.storyboard, scene.numbers.revision)
     }
 
+    /// The newest event of all scenes.
+    package var lastEvent: EventNumber { durable.lastEvent }
+
     /// The newest event of every scene.
     package func lastEvents() -> [SceneName: EventNumber] { durable.scenes.mapValues(\.numbers.event) }
 

@@ -33,6 +33,7 @@ extension ArbiterStateMachine {
         durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + Limits.fenceJump)
         for scene in durable.scenes.keys { durable.scenes[scene]?.numbers.skip() }
         durable.forgotten.skip()
+        durable.lastEvent = EventNumber(rawValue: durable.lastEvent.rawValue + Limits.eventJump)
         // What an earlier death may have left behind is not over for this one.
         durable.isHoldingGrants = durable.isHoldingGrants || holdsGrants
         if holdsGrants { scheduleResumption(from: step.now) }

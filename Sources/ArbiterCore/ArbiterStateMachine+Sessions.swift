@@ -27,7 +27,8 @@ extension ArbiterStateMachine {
         case .closeSession(let id, let ending):
             if let session = durable.sessions[id] { close(session, because: ending, in: &step) }
             return .done
-        case .start, .serialize, .await, .end, .renew, .progress, .release, .ready, .declare, .delete, .leave, .drain,
+        case .start, .serialize, .await, .end, .revoke, .renew, .progress, .release, .ready, .declare, .delete, .leave,
+            .drain,
             .expire, .decide, .markReady, .settle, .distrust, .resume, .answer:
             preconditionFailure("\(command) is not about a session")
         }
@@ -75,6 +76,7 @@ extension ArbiterStateMachine {
         durable.index.leave(session)
         momentary.deadlines.cancel(.session(session.id))
         momentary.attachments.removeValue(forKey: session.id)
+        step.effects.append(.notify(.sessionEnded(session, ending)))
         for transition in bound.sorted(by: { $0.place < $1.place }) {
             close(transition.id, as: .expired(.sessionLost), in: &step)
         }

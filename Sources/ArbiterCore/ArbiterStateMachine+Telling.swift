@@ -17,7 +17,11 @@ extension ArbiterStateMachine {
         guard let last = durable.scenes[scene]?.numbers.event else { return }
         let number = EventNumber(rawValue: last.rawValue + 1)
         durable.scenes[scene]?.numbers.event = number
+        durable.lastEvent = EventNumber(rawValue: durable.lastEvent.rawValue + 1)
         step.effects.append(
-            .publish(SceneEvent(scene: scene, number: number, timestamp: step.moment.timestamp, kind: kind)))
+            .publish(
+                SceneEvent(
+                    scene: scene, number: number, overall: durable.lastEvent, timestamp: step.moment.timestamp,
+                    kind: kind)))
     }
 }

@@ -42,6 +42,8 @@ package struct ArbiterStateMachine: Sendable {
             try wait(on: id, token: token, until: milestone, park: park, in: &step)
         case .end(let id, let token, let outcome):
             try end(id, token: token, as: outcome, in: &step)
+        case .revoke(let id, let reason):
+            try revoke(id, because: reason, in: &step)
         case .renew(let id, let token):
             try renew(id, token: token, in: &step)
         case .progress(let id, let token, let progress):
@@ -100,6 +102,8 @@ struct DurableState: Sendable {
     private(set) var endedWeight = 0
     var lastOrder = RequestOrder(rawValue: 0)
     var lastFence = Fence(rawValue: 0)
+    /// The newest event of all scenes.
+    var lastEvent = EventNumber(rawValue: 0)
     /// Which transition each idempotency key has made.
     var keys: [IdempotencyKey: TransitionID] = [:]
     var sessions: [SessionID: Session] = [:]

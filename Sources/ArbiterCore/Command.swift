@@ -10,8 +10,10 @@ package enum Command: Hashable, Sendable {
     indirect case serialize(TransitionRequest, id: TransitionID, token: Token, park: Park?)
     /// Ask how a transition stands; with `park`, the answer may wait for `until`. A token makes it its owner's word.
     case await(TransitionID, token: Token?, until: Milestone, park: Park?)
-    /// The owner's last word.
-    case end(TransitionID, token: Token, EndOutcome)
+    /// The owner's last word; without an outcome, what its gesture has decided, and else that it is completed.
+    case end(TransitionID, token: Token, EndOutcome?)
+    /// An administrator takes the transition from its owner.
+    case revoke(TransitionID, RevocationReason)
     /// The owner is still there.
     case renew(TransitionID, token: Token)
 
@@ -72,7 +74,8 @@ extension Command {
         case .serialize(let request, let id, let token, _): .serialize(request, id: id, token: token, park: nil)
         case .declare(let scene, let storyboard, _): .declare(scene, storyboard, ifMatch: nil)
         case .delete(let scene, _): .delete(scene)
-        case .start, .await, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
+        case .start, .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession,
+            .endSession,
             .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
             .resume, .answer:
             self

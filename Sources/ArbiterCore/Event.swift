@@ -3,12 +3,17 @@ package struct SceneEvent: Hashable, Sendable {
     package let scene: SceneName
     /// Its place among the scene's events; `nil` for what is momentary and told only to those who listen now.
     package let number: EventNumber?
+    /// Its place among the events of all scenes; `nil` for what is momentary.
+    package let overall: EventNumber?
     package let timestamp: Timestamp
     package let kind: Kind
 
-    package init(scene: SceneName, number: EventNumber?, timestamp: Timestamp, kind: Kind) {
+    package init(
+        scene: SceneName, number: EventNumber?, overall: EventNumber?, timestamp: Timestamp, kind: Kind
+    ) {
         self.scene = scene
         self.number = number
+        self.overall = overall
         self.timestamp = timestamp
         self.kind = kind
     }

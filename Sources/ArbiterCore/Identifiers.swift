@@ -45,6 +45,17 @@ package struct ClientName: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+/// Why an administrator revoked a transition, for people to read: 1 to 256 bytes without control characters.
+package struct RevocationReason: Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    /// - Returns: `nil` if the text is empty, too long or holds a control character.
+    package init?(_ text: String) {
+        guard text.isPlain(upTo: Limits.revocationReasonBytes) else { return nil }
+        description = text
+    }
+}
+
 /// The name of a kind of animation: 1 to 128 bytes without control characters.
 package struct TransitionTypeName: Hashable, Sendable, CustomStringConvertible {
     package let description: String

@@ -9,6 +9,7 @@ package struct Limits: Hashable, Sendable {
     package static let controllerIDBytes = 128
     package static let clientNameBytes = 128
     package static let idempotencyKeyBytes = 255
+    package static let revocationReasonBytes = 256
     package static let transitionTypeBytes = 128
     package static let segueIdentifierBytes = 128
     package static let coalescingKeyBytes = 128

@@ -31,4 +31,13 @@ package enum Effect: Hashable, Sendable {
     case wake(WaiterID, TransitionView)
     /// Tell whoever follows the scene.
     case publish(SceneEvent)
+    /// Tell the operator.
+    case notify(Notice)
+}
+
+/// What an operator has to know, whether or not anybody follows the scene.
+package enum Notice: Hashable, Sendable {
+    /// A transition has ended that nobody looked after, or that was revoked.
+    case ended(TransitionView)
+    case sessionEnded(Session, SessionEnding)
 }

@@ -34,8 +34,14 @@ extension Engine {
         }
     }
 
-    package func end(_ id: TransitionID, token: Token, as outcome: EndOutcome, completion: @escaping Completion) {
+    /// Ends a transition; without an outcome, as its gesture was decided, and else as completed.
+    package func end(_ id: TransitionID, token: Token, as outcome: EndOutcome?, completion: @escaping Completion) {
         submit(completion: completion) { _ in .end(id, token: token, outcome) }
+    }
+
+    /// Takes a transition from its owner.
+    package func revoke(_ id: TransitionID, because reason: RevocationReason, completion: @escaping Completion) {
+        submit(completion: completion) { _ in .revoke(id, reason) }
     }
 
     package func renew(_ id: TransitionID, token: Token, completion: @escaping Completion) {
@@ -71,9 +77,9 @@ extension Engine {
         submit { _ in .drain }
     }
 
-    /// Calls with each scene there is and the number of its newest event; meant for the start, before anybody asks.
-    package func eachScene(_ body: (SceneName, EventNumber) -> Void) {
-        for (scene, number) in state.withLock({ $0.machine.lastEvents() }) { body(scene, number) }
+    /// The number of each scene's newest event, and that of the newest of all; meant for the start, before anybody asks.
+    package func lastEvents() -> (scenes: [SceneName: EventNumber], overall: EventNumber) {
+        state.withLock { ($0.machine.lastEvents(), $0.machine.lastEvent) }
     }
 
     /// Asks without changing anything; what was seen is told once it is committed.

@@ -97,7 +97,12 @@ extension Engine {
             case .wake(let waiter, let view):
                 guard let completion = state.parked.removeValue(forKey: waiter) else { continue }
                 deliveries.append(.answer(completion, .success(view)))
+            case .notify(let notice):
+                deliveries.append(.notice(.happened(notice)))
             }
+        }
+        if case .failure(let error) = outcome.reply, error.isForWantOfRoom {
+            deliveries.append(.notice(.refused(error, scene: command.request?.scene, client: command.client)))
         }
         if !events.isEmpty { deliveries.append(.events(events)) }
         return outcome.reply
@@ -147,9 +152,16 @@ extension Engine {
     /// - Returns: the rest.
     private func announce(_ deliveries: [Delivery]) -> [Delivery] {
         deliveries.filter { delivery in
-            guard case .events(let events) = delivery else { return true }
-            listener(events)
-            return false
+            switch delivery {
+            case .events(let events):
+                listener(events)
+                return false
+            case .notice(let notice):
+                observer(notice)
+                return false
+            case .answer, .reading:
+                return true
+            }
         }
     }
 
@@ -191,11 +203,28 @@ extension Engine {
 }
 
 extension Command {
+    /// What it asks for, if it is to make a transition.
+    fileprivate var request: TransitionRequest? {
+        switch self {
+        case .start(let request, _, _), .serialize(let request, _, _, _): request
+        case .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
+            .declare, .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession,
+            .answer, .distrust, .resume:
+            nil
+        }
+    }
+
+    /// Who asks for a transition or a session.
+    fileprivate var client: ClientName? {
+        if case .openSession(let client, _, _, _) = self { client } else { request?.client }
+    }
+
     /// Who parks, if the command may park somebody.
     fileprivate var waiter: WaiterID? {
         switch self {
         case .serialize(_, _, _, let park), .await(_, _, _, let park): park?.waiter
-        case .start, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare,
+        case .start, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
+            .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .answer,
             .distrust, .resume:
             nil

@@ -10,12 +10,15 @@ package final class Engine: Sendable {
     package typealias Completion = @Sendable (Result<TransitionView, EngineError>) -> Void
     /// Called with what happened, in the order it did, once it is committed; must not take long.
     package typealias Listener = @Sendable ([SceneEvent]) -> Void
+    /// Called with what an operator has to know, once it is committed, but for what is replayed; must not take long.
+    package typealias Observer = @Sendable (EngineNotice) -> Void
 
     let state: Guarded<State>
     let journal: any Journal
     let time: any TimeSource
     let alarm: any Alarm
     let listener: Listener
+    let observer: Observer
     /// How far the arbiter's clock is ahead of the machine's.
     let lag: Duration
 
@@ -54,13 +57,14 @@ package final class Engine: Sendable {
     enum Delivery: Sendable {
         case answer(Completion, Result<TransitionView, ArbiterError>)
         case events([SceneEvent])
+        case notice(EngineNotice)
         case reading(@Sendable (JournalError?) -> Void)
 
         /// Says it, or that nobody knows whether it lasts.
         func deliver(unless failure: JournalError?) {
             switch self {
             case .answer(let completion, let result): completion(Engine.told(result, unless: failure))
-            case .events: break
+            case .events, .notice: break
             case .reading(let tell): tell(failure)
             }
         }
@@ -80,7 +84,8 @@ package final class Engine: Sendable {
         trustsLeasesOver: Bool = false,
         time: any TimeSource = SystemTimeSource(),
         alarm: any Alarm = SystemAlarm(),
-        listener: @escaping Listener = { _ in }
+        listener: @escaping Listener = { _ in },
+        observer: @escaping Observer = { _ in }
     ) throws(JournalError) {
         let contents = try journal.contents()
         var machine = try ArbiterStateMachine(
@@ -96,6 +101,7 @@ package final class Engine: Sendable {
         self.time = time
         self.alarm = alarm
         self.listener = listener
+        self.observer = observer
         journal.begin { [weak self] in self?.committed($0) }
         if contents.isIncomplete { submit { _ in .distrust(holdsGrants: !trustsLeasesOver) } }
         // An earlier death may have left grants held.
@@ -108,6 +114,13 @@ package final class Engine: Sendable {
         journal.close()
         committed(.failure(JournalError(reason: "The daemon has stopped; ask its successor.")))
     }
+}
+
+/// What an operator has to know.
+package enum EngineNotice: Sendable {
+    case happened(Notice)
+    /// There was no room for what somebody asked for.
+    case refused(ArbiterError, scene: SceneName?, client: ClientName?)
 }
 
 /// Why the engine has no answer.

@@ -11,15 +11,19 @@ final class Call: Sendable {
     /// The parts of the path that its route names, percent-decoded.
     let parameters: [String: String]
     let requestID: String
+    /// The origin of the page that asks, where it is another's and allowed.
+    private let allowedOrigin: String?
     private let logger: Logger
 
     init(
-        request: Request, exchange: any Exchange, parameters: [String: String] = [:], requestID: String, logger: Logger
+        request: Request, exchange: any Exchange, parameters: [String: String] = [:], requestID: String,
+        allowedOrigin: String?, logger: Logger
     ) {
         self.request = request
         self.exchange = exchange
         self.parameters = parameters
         self.requestID = requestID
+        self.allowedOrigin = allowedOrigin
         self.logger = logger
     }
 
@@ -39,14 +43,15 @@ final class Call: Sendable {
         var response = response
         response.headers.append(HeaderField("Cache-Control", "no-store"))
         response.headers.append(HeaderField(HeaderName.requestID.rawValue, requestID))
+        if let allowedOrigin { response.headers += CrossOrigin.headers(for: allowedOrigin) }
         return response
     }
 
     private func log(_ response: Response) {
         guard logger.logLevel <= .debug else { return }
         logger.debug(
-            "\(printable(request.method)) \(printable(request.path)) \(response.status)",
-            metadata: ["request": "\(requestID)"])
+            "\(loggable(request.method)) \(loggable(request.path)) \(response.status)",
+            metadata: ["request": "\(loggable(requestID))"])
     }
 
     /// Answers with the transition, or with what went wrong.
@@ -70,17 +75,12 @@ final class Call: Sendable {
     }
 }
 
-/// A text for a log that somebody may read in a terminal, which would obey its control characters.
-private func printable(_ text: String) -> String {
-    String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
-}
-
 // MARK: - What the request says
 
 extension Call {
     /// Reads the body's members, if there is a body.
     ///
-    /// - Throws: `unsupported-media-type`, `malformed-json`, and what `member` throws.
+    /// - Throws: `malformed-json`, and what `member` throws.
     func readBody(_ member: (String, inout JSONReader) throws(Problem) -> Void) throws(Problem) {
         guard !request.body.isEmpty else { return }
         try readRequiredBody(member)
@@ -88,18 +88,8 @@ extension Call {
 
     /// Reads the body's members, where nothing is said by saying nothing.
     ///
-    /// - Throws: `unsupported-media-type`, `malformed-json` also if there is no body, and what `member` throws.
+    /// - Throws: `malformed-json` also if there is no body, and what `member` throws.
     func readRequiredBody(_ member: (String, inout JSONReader) throws(Problem) -> Void) throws(Problem) {
-        if !request.body.isEmpty, let type = request.headers.value(of: .contentType), !MediaType.isJSON(type) {
-            throw Problem(
-                .unsupportedMediaType, "Send application/json in UTF-8, not \(quoted(type)).",
-                field: HeaderName.contentType.rawValue)
-        }
-        if let encoding = request.headers.value(of: .contentEncoding), encoding.lowercased() != "identity" {
-            throw Problem(
-                .unsupportedMediaType, "Send the body as it is, not encoded as \(quoted(encoding)).",
-                field: HeaderName.contentEncoding.rawValue)
-        }
         try JSONReader.readObject(request.body, member)
     }
 

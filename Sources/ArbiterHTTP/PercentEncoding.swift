@@ -22,8 +22,8 @@ enum PercentEncoding {
     static func path(ofTarget target: String) -> String {
         guard !target.hasPrefix("/") || target.utf8.contains(UInt8(ascii: "%")) else { return target }
         var rest = target[...]
-        if let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) }) {
-            rest = rest.dropFirst(scheme.count).drop { $0 != "/" }
+        if let afterScheme = afterScheme(ofTarget: target) {
+            rest = afterScheme.drop { $0 != "/" }
             if rest.isEmpty { rest = "/" }
         }
         var parts = rest.split(separator: "%", omittingEmptySubsequences: false)
@@ -37,6 +37,17 @@ enum PercentEncoding {
             parts[index] = octet + parts[index].dropFirst(2)
         }
         return parts.joined()
+    }
+
+    /// The host and port of an absolute request target; `nil` for any other target.
+    static func authority(ofTarget target: String) -> Substring? {
+        guard !target.hasPrefix("/") else { return nil }
+        return afterScheme(ofTarget: target)?.prefix { $0 != "/" }
+    }
+
+    private static func afterScheme(ofTarget target: String) -> Substring? {
+        let scheme = ["http://", "https://"].first { target.lowercased().hasPrefix($0) }
+        return scheme.map { target.dropFirst($0.count) }
     }
 }
 

@@ -48,7 +48,7 @@ extension Problem {
             self.init(.alreadyEnded, "\(view.transition.id) was ended as completed before its turn; that stands.")
             transition = view
         case .decidedOtherwise(let view):
-            self.init(.alreadyDecided, "The gesture of \(view.transition.id) has been decided; that stands.")
+            self.init(.alreadyDecided, view.decidedText)
             transition = view
         case .notInteractive(let id):
             self.init(.notInteractive, "\(id) was not asked for as interactive: end it, without a gesture.")
@@ -71,7 +71,7 @@ extension Problem {
         case .tooManySessions(let limit):
             self.init(.tooManySessions, "\(limit) sessions are alive already.", retryAfter: Self.briefly)
         case .endedWithoutOwner(let view):
-            self.init(.expired, "\(view.transition.id) ended without its owner: \(view.outcomeText).")
+            self.init(view.codeAfterEnd, "\(view.transition.id) ended without its owner: \(view.outcomeText).")
             transition = view
         case .holdingGrants(let remaining):
             self.init(remainingHold: remaining)
@@ -163,6 +163,29 @@ extension Busy {
 }
 
 extension TransitionView {
+    /// What was decided of its gesture, and how it can be ended.
+    fileprivate var decidedText: String {
+        guard let decision = transition.gesture?.decision else { return "The gesture of \(transition.id) is over." }
+        let outcome =
+            switch decision {
+            case .finish: EndOutcome.completed
+            case .cancel: EndOutcome.cancelled
+            }
+        return "The gesture of \(transition.id) was decided as \"\(decision.rawValue)\"; end it without an outcome, or "
+            + "with \"\(outcome.rawValue)\"."
+    }
+
+    /// The code of an act on a transition that ended by itself.
+    fileprivate var codeAfterEnd: Problem.Code {
+        guard case .ended(let ending) = transition.phase else { return .expired }
+        switch ending.outcome {
+        case .completed, .cancelled, .expired: return .expired
+        case .rejected: return .rejected
+        case .superseded: return .superseded
+        case .revoked: return .revoked
+        }
+    }
+
     fileprivate var outcomeText: String {
         guard case .ended(let ending) = transition.phase else { return transition.state.rawValue }
         switch ending.outcome {
@@ -170,6 +193,7 @@ extension TransitionView {
         case .expired(let reason): return "\(ending.outcome.name) (\(reason.rawValue))"
         case .superseded(let other): return "\(ending.outcome.name) (by \(other))"
         case .rejected(let rejection): return "\(ending.outcome.name) (\(rejection.reason))"
+        case .revoked(let reason): return "\(ending.outcome.name) (\(reason))"
         }
     }
 }

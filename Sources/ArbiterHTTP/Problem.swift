@@ -41,6 +41,7 @@ package struct Problem: Error, Sendable {
         case connectionClosed = "connection-closed"
         case unauthenticated
         case forbidden
+        case foreignOrigin = "foreign-origin"
         case wrongToken = "wrong-token"
         case notFound = "not-found"
         case unknownScene = "unknown-scene"
@@ -54,9 +55,13 @@ package struct Problem: Error, Sendable {
         case notRunning = "not-running"
         case tooLate = "too-late"
         case expired
+        case rejected
+        case superseded
+        case revoked
         case bodyTooLarge = "body-too-large"
         case unsupportedMediaType = "unsupported-media-type"
         case headersTooLarge = "header-fields-too-large"
+        case misdirectedRequest = "misdirected-request"
         case expectationFailed = "expectation-failed"
         case revisionMismatch = "revision-mismatch"
         case idempotencyKeyReused = "idempotency-key-reused"
@@ -86,14 +91,15 @@ package struct Problem: Error, Sendable {
             switch self {
             case .malformedJSON, .unknownField, .invalidField, .missingField, .connectionClosed: 400
             case .unauthenticated: 401
-            case .forbidden, .wrongToken: 403
+            case .forbidden, .foreignOrigin, .wrongToken: 403
             case .notFound, .unknownScene, .unknownTransition: 404
             case .methodNotAllowed: 405
             case .notAcceptable: 406
             case .busy, .alreadyEnded, .alreadyDecided, .notInteractive, .notRunning, .tooLate: 409
-            case .expired: 410
+            case .expired, .rejected, .superseded, .revoked: 410
             case .bodyTooLarge: 413
             case .unsupportedMediaType: 415
+            case .misdirectedRequest: 421
             case .expectationFailed, .revisionMismatch: 412
             case .idempotencyKeyReused, .unknownTransitionType, .unknownController, .wrongKind, .alreadyPresenting,
                 .notVisible, .alreadyInHierarchy, .alreadyOnStack, .cannotPushContainer, .notOnStack, .indexOutOfRange,
@@ -115,6 +121,7 @@ package struct Problem: Error, Sendable {
             case .connectionClosed: "The connection was closed while it waited"
             case .unauthenticated: "There is no such session"
             case .forbidden: "The session may not speak here"
+            case .foreignOrigin: "Pages of this origin may not use the daemon"
             case .wrongToken: "The token is not the transition's own"
             case .notFound: "There is nothing here"
             case .unknownScene: "There is no such scene"
@@ -128,9 +135,13 @@ package struct Problem: Error, Sendable {
             case .notRunning: "The transition does not run yet"
             case .tooLate: "The transition runs already, or is over"
             case .expired: "The transition ended without its owner"
+            case .rejected: "The transition was not possible at its turn"
+            case .superseded: "Another ticket took the place of the transition"
+            case .revoked: "The transition was taken from its owner"
             case .bodyTooLarge: "The body is too large"
             case .unsupportedMediaType: "The body is of a type that is not read here"
             case .headersTooLarge: "The header fields are too large"
+            case .misdirectedRequest: "The request is for another host"
             case .idempotencyKeyReused: "The idempotency key was given with another request"
             case .expectationFailed: "What was expected does not hold"
             case .revisionMismatch: "The scene has another revision"
@@ -164,7 +175,7 @@ package struct Problem: Error, Sendable {
 
 extension Problem {
     package var response: Response {
-        var response = Response(code.status, .problem, body: JSONWriter.object(write))
+        var response = Response(code.status, .problem, body: JSONWriter.line(write))
         if let retryAfter { response.headers.append(HeaderField("Retry-After", String(retryAfter))) }
         if !allowedMethods.isEmpty {
             response.headers.append(HeaderField("Allow", allowedMethods.joined(separator: ", ")))

@@ -16,7 +16,7 @@ package struct Response: Hashable, Sendable {
 
     /// A JSON object.
     static func json(_ status: Int, _ members: (inout JSONWriter) -> Void) -> Response {
-        Response(status, .json, body: JSONWriter.object(members))
+        Response(status, .json, body: JSONWriter.line(members))
     }
 
     /// It is done, and there is nothing to say.

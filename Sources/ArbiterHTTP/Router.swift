@@ -9,7 +9,9 @@ package final class Router: Sendable {
 
     private let plain: [String: [String: Route]]
     private let templates: [Route]
+    private let access: WebAccess
     private let logger: Logger
+    private let operatorLog: OperatorLog
     private let isDraining = Atomic(false)
     /// The last request id that was made; where it begins tells one run from another.
     private let lastRequestID = Atomic(UInt64.random(in: 0..<1 << 59))
@@ -18,9 +20,16 @@ package final class Router: Sendable {
     ///   - engine: what decides.
     ///   - hub: where events come from.
     ///   - scenes: what the event streams ask of scenes; the engine, if nothing else is given.
-    ///   - logger: where requests are noted.
-    package init(engine: Engine, hub: EventHub, scenes: SceneReader? = nil, logger: Logger) {
+    ///   - access: which hosts and which web pages' origins requests may name.
+    ///   - logger: where requests are noted, at `debug`.
+    ///   - operatorLog: where it is noted that there was no room for a connection; made from the logger by default.
+    package init(
+        engine: Engine, hub: EventHub, scenes: SceneReader? = nil, access: WebAccess = WebAccess(), logger: Logger,
+        operatorLog: OperatorLog? = nil
+    ) {
+        self.access = access
         self.logger = logger
+        self.operatorLog = operatorLog ?? OperatorLog(logger)
         let routes = Route.all(engine: engine, hub: hub, scenes: scenes ?? SceneReader(engine))
         plain = Dictionary(grouping: routes.filter(\.isPlain), by: \.template).mapValues { routes in
             Dictionary(uniqueKeysWithValues: routes.map { ($0.method, $0) })
@@ -41,28 +50,45 @@ package final class Router: Sendable {
     /// Handles one request: the exchange is answered now or later, exactly once.
     package func handle(_ request: Request, _ exchange: any Exchange) {
         let requestID = requestID(of: request)
+        var allowedOrigin: String?
         do throws(Problem) {
+            allowedOrigin = try access.admit(request)
+            if allowedOrigin != nil, CrossOrigin.isPreflight(request) {
+                let methods = try methods(for: request)
+                return Call(
+                    request: request, exchange: exchange, requestID: requestID, allowedOrigin: allowedOrigin,
+                    logger: logger
+                ).respond(CrossOrigin.preflightResponse(to: request, methods: methods))
+            }
             let (route, parameters) = try route(for: request)
             let call = Call(
-                request: request, exchange: exchange, parameters: parameters, requestID: requestID, logger: logger)
+                request: request, exchange: exchange, parameters: parameters, requestID: requestID,
+                allowedOrigin: allowedOrigin, logger: logger)
             guard !isDraining.load(ordering: .acquiring) || route.answersWhileDraining else {
                 throw Problem(
                     .draining, "The daemon is shutting down; ask its successor.", retryAfter: Problem.briefly)
             }
             try checkAccept(request, route)
+            try checkBody(of: request)
             try route.endpoint(call)
         } catch {
-            refuse(request, exchange, error, requestID: requestID)
+            refuse(request, exchange, error, requestID: requestID, allowedOrigin: allowedOrigin)
         }
     }
 
     /// Refuses a request that cannot even be read.
     package func refuse(_ request: Request, _ exchange: any Exchange, _ problem: Problem) {
-        refuse(request, exchange, problem, requestID: requestID(of: request))
+        let allowedOrigin = (try? access.admit(request)) ?? nil
+        refuse(request, exchange, problem, requestID: requestID(of: request), allowedOrigin: allowedOrigin)
     }
 
-    private func refuse(_ request: Request, _ exchange: any Exchange, _ problem: Problem, requestID: String) {
-        Call(request: request, exchange: exchange, requestID: requestID, logger: logger).respond(problem.response)
+    private func refuse(
+        _ request: Request, _ exchange: any Exchange, _ problem: Problem, requestID: String, allowedOrigin: String?
+    ) {
+        if problem.code == .tooManyConnections { operatorLog.noteRefusal(problem) }
+        Call(
+            request: request, exchange: exchange, requestID: requestID, allowedOrigin: allowedOrigin, logger: logger
+        ).respond(problem.response)
     }
 
     /// The client's own id, if it is one that can be repeated in a header field and a log, or a new one.
@@ -81,6 +107,23 @@ package final class Router: Sendable {
         else { return }
         throw Problem(.notAcceptable, "This is served as \(type).", field: HeaderName.accept.rawValue)
     }
+
+    /// A page may send a body of another type, or of none, to any origin without asking; JSON it has to ask for.
+    private func checkBody(of request: Request) throws(Problem) {
+        guard !request.body.isEmpty else { return }
+        let type = request.headers.value(of: .contentType)
+        guard let type, MediaType.isJSON(type) else {
+            let found = type.map { "not \(quoted($0))" } ?? "and say so"
+            throw Problem(
+                .unsupportedMediaType, "Send the body as Content-Type: application/json, \(found).",
+                field: HeaderName.contentType.rawValue)
+        }
+        if let encoding = request.headers.value(of: .contentEncoding), encoding.lowercased() != "identity" {
+            throw Problem(
+                .unsupportedMediaType, "Send the body as it is, not encoded as \(quoted(encoding)).",
+                field: HeaderName.contentEncoding.rawValue)
+        }
+    }
 }
 
 // MARK: - From path to route
@@ -95,19 +138,34 @@ extension Router {
             throw notAllowed(request, methods.values.map(\.method))
         }
         let matches = templates.compactMap { route in route.match(path).map { (route, $0) } }
-        guard !matches.isEmpty else {
-            throw Problem(.notFound, "There is nothing at \(quoted(request.path)); /openapi.yaml says what there is.")
-        }
+        guard !matches.isEmpty else { throw nothing(at: request) }
         guard let match = matches.first(where: { $0.0.method == method }) else {
             throw notAllowed(request, matches.map(\.0.method))
         }
         return match
     }
 
+    /// The methods of the path that the request goes to.
+    private func methods(for request: Request) throws(Problem) -> [String] {
+        let path = PercentEncoding.path(ofTarget: request.path)
+        let methods = plain[path].map { Array($0.keys) } ?? templates.filter { $0.match(path) != nil }.map(\.method)
+        guard !methods.isEmpty else { throw nothing(at: request) }
+        return Self.withHead(methods)
+    }
+
+    private func nothing(at request: Request) -> Problem {
+        Problem(.notFound, "There is nothing at \(quoted(request.path)); /openapi.yaml says what there is.")
+    }
+
     private func notAllowed(_ request: Request, _ methods: [String]) -> Problem {
         var problem = Problem(
             .methodNotAllowed, "\(quoted(request.path)) does not know the method \(quoted(request.method)).")
-        problem.allowedMethods = (methods + (methods.contains("GET") ? ["HEAD"] : [])).sorted()
+        problem.allowedMethods = Self.withHead(methods)
         return problem
+    }
+
+    /// HEAD works where GET does.
+    private static func withHead(_ methods: [String]) -> [String] {
+        (methods + (methods.contains("GET") ? ["HEAD"] : [])).sorted()
     }
 }

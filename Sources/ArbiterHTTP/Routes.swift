@@ -43,6 +43,7 @@ struct Route: Sendable {
             Route("POST", "/transitions/await", transitions.ownersAwait),
             Route("GET", "/transitions/await", transitions.anybodysAwait),
             Route("POST", "/transitions/end", transitions.end),
+            Route("POST", "/transitions/revoke", transitions.revoke),
             Route("POST", "/transitions/renew", transitions.renew),
             Route("POST", "/transitions/progress", gestures.progress),
             Route("POST", "/transitions/release", gestures.release),
@@ -55,7 +56,8 @@ struct Route: Sendable {
             Route(
                 "PUT", "/scenes/{scene}/storyboard", bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),
             Route("GET", "/scenes/{scene}/storyboard", storyboards.show),
-            Route("GET", "/scenes/{scene}/events", contentType: "text/event-stream", events.follow),
+            Route("GET", "/scenes/{scene}/events", contentType: "text/event-stream", events.followScene),
+            Route("GET", "/events", contentType: "text/event-stream", events.followAll),
             Route("POST", "/sessions", sessions.open),
             Route("POST", "/sessions/renew", sessions.renew),
             Route("POST", "/sessions/end", sessions.end),

@@ -5,7 +5,7 @@ enum Ask {
     case start(TransitionRequest)
     case serialize(TransitionRequest, wait: Duration?)
     case await(TransitionID, token: Token?, until: Milestone, wait: Duration?)
-    case end(TransitionID, token: Token, EndOutcome)
+    case end(TransitionID, token: Token, EndOutcome?)
     case renew(TransitionID, token: Token)
     case progress(TransitionID, token: Token, GestureProgress)
     case release(TransitionID, token: Token, GestureRelease)
@@ -13,6 +13,7 @@ enum Ask {
     case openSession(ClientName?, timeToLive: Duration)
     case renewSession(Token)
     case endSession(Token)
+    case revoke(TransitionID, RevocationReason)
     case attach(Token)
     case declare(SceneName, Storyboard, ifMatch: Revision?)
     case delete(SceneName, ifMatch: Revision?)
@@ -22,7 +23,7 @@ enum Ask {
         switch self {
         case .start, .serialize, .end, .renew, .progress, .release: true
         case .await(_, let token, _, _): token != nil
-        case .ready, .openSession, .renewSession, .endSession, .attach, .declare, .delete: false
+        case .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare, .delete: false
         }
     }
 }

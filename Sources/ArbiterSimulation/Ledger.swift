@@ -109,7 +109,8 @@ struct Ledger {
             }
         case .distrust:
             lastFence = Fence(rawValue: lastFence.rawValue + Limits.fenceJump)
-        case .end, .renew, .await, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare,
+        case .end, .revoke, .renew, .await, .progress, .release, .ready, .openSession, .renewSession, .endSession,
+            .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .settle, .closeSession, .resume, .answer:
             break
         }

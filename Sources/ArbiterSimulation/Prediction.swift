@@ -26,7 +26,8 @@ struct Rulebook {
                 Prediction(
                     verdict: park != nil && !isDraining && !entry.hasReached(milestone) ? .parked : .known(id))
             }
-        case .end(let id, let token, let outcome): owned(id, token: token) { end($0, outcome, command) }
+        case .end(let id, let token, let outcome): owned(id, token: token) { end($0, outcome, token) }
+        case .revoke(let id, _): owned(id, token: nil) { revoke($0, command) }
         case .renew(let id, let token): owned(id, token: token) { renew($0) }
         case .progress(let id, let token, let progress): owned(id, token: token) { self.progress($0, progress) }
         case .release(let id, let token, let release): owned(id, token: token) { self.release($0, release) }
@@ -159,9 +160,10 @@ extension Rulebook {
 // MARK: - The owner's words, and those of participants
 
 extension Rulebook {
-    private func end(_ entry: Ledger.Entry, _ outcome: EndOutcome, _ command: Command) -> Prediction {
+    private func end(_ entry: Ledger.Entry, _ given: EndOutcome?, _ token: Token) -> Prediction {
+        let outcome = given ?? (entry.gesture?.decided.decision == .cancel ? .cancelled : .completed)
         switch (entry.ending?.outcome, outcome) {
-        case (.expired, _), (.rejected, _), (.superseded, _): return refused(.endedWithoutOwner)
+        case (.expired, _), (.rejected, _), (.superseded, _), (.revoked, _): return refused(.endedWithoutOwner)
         case (.completed, .cancelled), (.cancelled, .completed): return refused(.alreadyEnded)
         case (.completed, .completed), (.cancelled, .cancelled): return Prediction(verdict: .known(entry.id))
         case (nil, _): break
@@ -171,7 +173,15 @@ extension Rulebook {
         if entry.isQueued, entry.remembered != nil {
             return outcome == .cancelled ? refused(.alreadyDecided) : Prediction(verdict: .known(entry.id))
         }
-        return Prediction(verdict: .known(entry.id), record: command)
+        return Prediction(verdict: .known(entry.id), record: .end(entry.id, token: token, outcome))
+    }
+
+    private func revoke(_ entry: Ledger.Entry, _ command: Command) -> Prediction {
+        switch entry.ending?.outcome {
+        case .revoked: Prediction(verdict: .known(entry.id))
+        case let outcome?: refused(refusal(after: outcome))
+        case nil: Prediction(verdict: .known(entry.id), record: command)
+        }
     }
 
     private func renew(_ entry: Ledger.Entry) -> Prediction {
@@ -181,7 +191,7 @@ extension Rulebook {
     private func refusal(after outcome: TransitionOutcome) -> Verdict.Refusal {
         switch outcome {
         case .completed, .cancelled: .alreadyEnded
-        case .expired, .rejected, .superseded: .endedWithoutOwner
+        case .expired, .rejected, .superseded, .revoked: .endedWithoutOwner
         }
     }
 

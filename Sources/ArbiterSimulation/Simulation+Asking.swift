@@ -115,7 +115,8 @@ extension Simulation {
             try send(.start(request), from: client)
         case .serialize(let request, _):
             try send(.start(request), from: client)
-        case .await, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .attach,
+        case .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
+            .attach,
             .declare, .delete:
             preconditionFailure("\(ask) has no key")
         }

@@ -36,6 +36,7 @@ extension Simulation {
         case .await(let id, let token, let milestone, let wait):
             .await(id, token: token, until: milestone, park: park(for: wait))
         case .end(let id, let token, let outcome): .end(id, token: token, outcome)
+        case .revoke(let id, let reason): .revoke(id, reason)
         case .renew(let id, let token): .renew(id, token: token)
         case .progress(let id, let token, let progress): .progress(id, token: token, progress)
         case .release(let id, let token, let release): .release(id, token: token, release)
@@ -175,7 +176,8 @@ extension Simulation {
             (id, milestone)
         case .serialize(let request, let id, _, _):
             (request.idempotencyKey.flatMap { ledger.entry(for: $0, at: now)?.id } ?? id, .granted)
-        case .start, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare,
+        case .start, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
+            .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
             .resume, .answer:
             nil
@@ -188,7 +190,8 @@ extension Command {
     var request: TransitionRequest? {
         switch self {
         case .start(let request, _, _), .serialize(let request, _, _, _): request
-        case .await, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare,
+        case .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
+            .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
             .resume, .answer:
             nil

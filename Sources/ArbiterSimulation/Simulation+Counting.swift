@@ -19,6 +19,7 @@ extension Simulation {
         case .superseded(let other):
             let isNewer = ledger.index(of: other) ?? 0 > ledger.index(of: transition.id) ?? 0
             statistics.count(isNewer ? .supersededByNewer : .supersededByOlder)
+        case .revoked: statistics.count(.revoked)
         }
         guard ending.change != nil, let operation = transition.request.operation else { return }
         statistics.count(Statistics.Figure(operation.type))

@@ -86,7 +86,8 @@ extension Simulation {
             }
         case .resume:
             guard oracle.isHoldingGrants else { throw Broken(.decision, "grants are resumed that were not held") }
-        case .start, .serialize, .await, .end, .renew, .progress, .release, .ready, .openSession, .renewSession,
+        case .start, .serialize, .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession,
+            .renewSession,
             .endSession, .declare, .delete, .leave, .attach, .detach, .drain, .decide, .markReady, .distrust:
             throw Broken(.decision, "the arbiter decided \(decision)")
         }

@@ -88,7 +88,7 @@ extension Simulation {
             return .publish(
                 SceneEvent(
                     scene: event.scene, number: EventNumber(rawValue: number.rawValue - 1),
-                    timestamp: event.timestamp, kind: event.kind))
+                    overall: event.overall, timestamp: event.timestamp, kind: event.kind))
         }
         return outcome
     }

@@ -27,7 +27,7 @@ extension Simulation {
             if ending == .expired { statistics.count(.sessionsExpired) }
         case .progress(let id, _, let progress):
             if case .success(.progress(_, true)) = reply { ledger.drive(id, to: progress) }
-        case .endSession, .await, .end, .renew, .release, .declare, .delete, .leave, .drain, .expire, .decide,
+        case .endSession, .await, .end, .revoke, .renew, .release, .declare, .delete, .leave, .drain, .expire, .decide,
             .markReady, .settle, .distrust, .resume, .answer:
             break
         }

@@ -27,10 +27,22 @@ extension Simulation {
         let token = guessed(owned.token)
         // Whoever says that it is done touches nothing any more, whether the word arrives or not.
         if token == owned.token { holds.relinquish(owned.id) }
-        try send(.end(owned.id, token: token, chance.isOnce(in: 3) ? .cancelled : .completed), from: client)
+        let outcome = [EndOutcome.cancelled, .completed, nil].randomElement(using: &chance) ?? nil
+        try send(.end(owned.id, token: token, outcome), from: client)
+    }
+
+    /// An administrator takes something from its owner, and has seen to it that the owner touches nothing any more.
+    private mutating func revokeSomething() throws(Broken) {
+        let unfinished = chance.isOnce(in: 6) ? ledger.entries.map(\.id) : oracle.line.map(\.id)
+        guard let client = someClient(), let id = unfinished.randomElement(using: &chance),
+            let reason = RevocationReason("it hangs")
+        else { return }
+        holds.relinquish(id)
+        try send(.revoke(id, reason), from: client)
     }
 
     mutating func renewSomething() throws(Broken) {
+        if chance.isOnce(in: 8) { return try revokeSomething() }
         guard let (client, owned) = somethingOwned() else { return }
         try send(.renew(owned.id, token: guessed(owned.token)), from: client)
     }

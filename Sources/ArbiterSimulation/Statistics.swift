@@ -20,6 +20,7 @@ package struct Statistics: Sendable {
         case rejectedScope = "rejected: scope-gone"
         case supersededByNewer = "superseded by a newer one"
         case supersededByOlder = "superseded by an older one"
+        case revoked
         case presented = "done: present"
         case dismissed = "done: dismiss"
         case pushed = "done: push"

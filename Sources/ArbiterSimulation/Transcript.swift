@@ -91,7 +91,7 @@ extension Command {
         case .start(_, let id, _): id.rawValue
         case .serialize(_, let id, _, _): id.rawValue &+ 1
         case .await(let id, _, _, _): id.rawValue &+ 2
-        case .end(let id, _, let outcome): id.rawValue &+ (outcome == .completed ? 3 : 4)
+        case .end(let id, _, let outcome): id.rawValue &+ (outcome == .cancelled ? 4 : 3)
         case .renew(let id, _): id.rawValue &+ 5
         case .leave(let waiter): waiter.rawValue &+ 6
         case .drain: 7
@@ -112,6 +112,7 @@ extension Command {
         case .attach(let token): token.low &+ 23
         case .detach(let id): id.rawValue &+ 24
         case .closeSession(let id, _): id.rawValue &+ 25
+        case .revoke(let id, _): id.rawValue &+ 26
         }
     }
 }

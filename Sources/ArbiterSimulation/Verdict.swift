@@ -92,7 +92,7 @@ extension Verdict.Refusal {
         case .scopeGone: self = .operationRefused(.unknownController)
         case .expectationFailed(let expectation): self = .expectationFailed(expectation)
         case .invalidOperation(let code): self = .operationRefused(code)
-        case .completed, .cancelled, .expired, .superseded: return nil
+        case .completed, .cancelled, .expired, .superseded, .revoked: return nil
         }
     }
 }
@@ -118,7 +118,8 @@ extension Command {
     var newID: TransitionID? {
         switch self {
         case .start(_, let id, _), .serialize(_, let id, _, _): id
-        case .await, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare,
+        case .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
+            .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
             .resume, .answer:
             nil
@@ -128,7 +129,8 @@ extension Command {
     var park: Park? {
         switch self {
         case .serialize(_, _, _, let park), .await(_, _, _, let park): park
-        case .start, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession, .declare,
+        case .start, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
+            .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
             .resume, .answer:
             nil

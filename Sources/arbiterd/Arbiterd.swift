@@ -17,28 +17,41 @@ struct Arbiterd: ParsableCommand {
             requests are refused, everyone who waits is answered, and it exits; a second signal exits at once.
 
             Every option can be given in the environment too, --log-level as ARBITERD_LOG_LEVEL and so on; the command \
-            line counts more. `arbiterd journal --help` says how to look at what is kept.
+            line counts more, and adds to what can be repeated.
             """,
-        version: version
+        version: version,
+        subcommands: [JournalCommand.self]
     )
 
     @OptionGroup var options: Options
 
     static func main() {
-        let given = Array(CommandLine.arguments.dropFirst())
         do {
-            if given.first == JournalCommand.name {
-                let environment = try Options.environmentArguments(["data"])
-                var command = try JournalCommand.parseAsRoot(
-                    given.dropFirst().prefix(1) + environment + given.dropFirst(2))
-                try command.run()
-            } else {
-                Signals.block()
-                var command = try parseAsRoot(try Options.environmentArguments() + given)
-                try command.run()
-            }
+            var command = try parsed(Array(CommandLine.arguments.dropFirst()))
+            if command is Arbiterd { Signals.block() }
+            try command.run()
         } catch {
-            Failure(error, parsing: given.first == JournalCommand.name ? JournalCommand.self : Self.self).exit()
+            Failure(error, parsing: Self.self).exit()
+        }
+    }
+
+    private static func parsed(_ given: [String]) throws -> any ParsableCommand {
+        switch given.first {
+        case "help":
+            return try parseAsRoot(given)
+        case "version":
+            return try parseAsRoot(["--version"])
+        case JournalCommand.name:
+            // Its own subcommand comes first, and then the options.
+            let environment = try Options.environmentArguments(only: ["data"])
+            return try parseAsRoot(given.prefix(2) + environment + given.dropFirst(2))
+        default:
+            let command = try parseAsRoot(try Options.environmentArguments() + given)
+            // Help is a command too.
+            guard !(command is any JournalSubcommand) else {
+                throw Failure(EX_USAGE, "name the subcommand first, and its options behind it (see --help)")
+            }
+            return command
         }
     }
 
@@ -49,12 +62,16 @@ struct Arbiterd: ParsableCommand {
         let socket = try ListeningSocket(options.listen, beyondLoopback: options.insecure)
         let address = socket.address
         let hub = EventHub()
+        let operatorLog = OperatorLog(logger)
         let engine = try Engine(
             journal: try options.makeJournal(logger: logger), trustsLeasesOver: options.trustLeasesOver,
-            listener: hub.publish)
-        engine.eachScene { hub.begin($0, at: $1) }
-        let router = Router(engine: engine, hub: hub, logger: logger)
+            listener: hub.publish, observer: operatorLog.note)
+        hub.begin(engine.lastEvents())
+        let router = Router(
+            engine: engine, hub: hub, access: options.webAccess, logger: logger, operatorLog: operatorLog)
         let server = try MicroHTTPDServer(socket, router: router, limits: limits)
+        let start = try options.startMetadata(at: address)
+        logger.info("started", metadata: start)
         Output.writeLine("arbiterd \(Self.version) ready on http://\(address)", to: STDOUT_FILENO)
 
         let signal = Signals.waitForFirst()

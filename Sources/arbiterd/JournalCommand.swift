@@ -6,27 +6,22 @@ internal import Foundation
 internal import Glibc
 
 /// `arbiterd journal`: looks at what the daemon keeps.
-struct JournalCommand: ParsableCommand {
+struct JournalCommand: JournalSubcommand {
     static let name = "journal"
 
     static let configuration = CommandConfiguration(
-        commandName: "arbiterd journal",
+        commandName: name,
         abstract: "Looks at a journal, also while a daemon writes it. No record is changed.",
         subcommands: [Inspect.self, Verify.self, Export.self]
     )
 
-    struct Place: ParsableArguments {
-        @Option(help: "The directory of the journal.")
-        var data = Options.defaultData
-    }
-
-    struct Inspect: ParsableCommand {
+    struct Inspect: JournalSubcommand {
         static let configuration = CommandConfiguration(abstract: "Says what it holds.")
 
-        @OptionGroup var place: Place
+        @OptionGroup var directory: JournalDirectory
 
         func run() throws {
-            let journal = try JournalInspection(directory: place.data)
+            let journal = try JournalInspection(directory: try directory.path())
             let lines = [
                 ("path", journal.path),
                 ("size", "\(journal.size) bytes"),
@@ -45,13 +40,13 @@ struct JournalCommand: ParsableCommand {
         }
     }
 
-    struct Verify: ParsableCommand {
+    struct Verify: JournalSubcommand {
         static let configuration = CommandConfiguration(abstract: "Reads and replays all of it.")
 
-        @OptionGroup var place: Place
+        @OptionGroup var directory: JournalDirectory
 
         func run() throws {
-            let journal = try JournalInspection(directory: place.data)
+            let journal = try JournalInspection(directory: try directory.path())
             _ = try journal.replayed()
             guard !journal.isTorn else {
                 throw JournalError(.damaged, reason: "the end of \(journal.path) is torn; the next start cuts it off")
@@ -61,16 +56,19 @@ struct JournalCommand: ParsableCommand {
         }
     }
 
-    struct Export: ParsableCommand {
+    struct Export: JournalSubcommand {
         static let configuration = CommandConfiguration(
             abstract: "Prints the records after the snapshot as JSON lines, without tokens.")
 
-        @OptionGroup var place: Place
+        @OptionGroup var directory: JournalDirectory
 
         func run() throws {
-            for record in try JournalInspection(directory: place.data).records {
+            for record in try JournalInspection(directory: try directory.path()).records {
                 guard Output.write(record.jsonLine + [UInt8(ascii: "\n")], to: STDOUT_FILENO) else { return }
             }
         }
     }
 }
+
+/// `arbiterd journal`, or what can stand behind it.
+protocol JournalSubcommand: ParsableCommand {}

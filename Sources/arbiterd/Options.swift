@@ -6,14 +6,40 @@ internal import Logging
 
 /// What can be set, by flag or in the environment.
 struct Options: ParsableArguments {
-    @Option(help: "Where to listen, as host:port; port 0 lets the system choose.")
+    @Option(
+        help: "Where to listen, as host:port; port 0 lets the system choose.",
+        transform: { text in
+            guard let address = ListenAddress(text) else {
+                throw ValidationError("expected host:port, such as 127.0.0.1:8080 or [::1]:0")
+            }
+            return address
+        })
     var listen = ListenAddress(host: "127.0.0.1", port: 8080)
 
     @Flag(help: "Listen beyond loopback although anybody who reaches the daemon may take any lock.")
     var insecure = false
 
-    @Option(help: "The directory of the journal; it is made if it is not there.")
-    var data = Self.defaultData
+    @Option(
+        help: ArgumentHelp(
+            "A host name, beside IP addresses and localhost, that requests may be addressed to; can be repeated.",
+            valueName: "name"),
+        transform: { text in
+            guard let host = Authority.Host(text) else { throw ValidationError("expected a host name without a port") }
+            return host
+        })
+    var allowHost: [Authority.Host] = []
+
+    @Option(
+        help: ArgumentHelp("The origin of web pages that may be clients; can be repeated.", valueName: "origin"),
+        transform: { text in
+            guard let origin = Origin(text) else {
+                throw ValidationError("expected scheme, host and port, such as http://localhost:3000")
+            }
+            return origin
+        })
+    var allowOrigin: [Origin] = []
+
+    @OptionGroup var directory: JournalDirectory
 
     @Option(help: "Where the journal is kept: sqlite, or memory to keep nothing.")
     var journal = JournalKind.sqlite
@@ -49,8 +75,6 @@ struct Options: ParsableArguments {
         case json
     }
 
-    static let defaultData = "arbiter-data"
-
     enum JournalKind: String, ExpressibleByArgument, CaseIterable {
         case sqlite
         case memory
@@ -58,7 +82,7 @@ struct Options: ParsableArguments {
 
     func makeJournal(logger: Logger) throws -> any Journal {
         switch journal {
-        case .sqlite: try SQLiteJournal(directory: data, durability: durability, logger: logger)
+        case .sqlite: try SQLiteJournal(directory: try directory.path(), durability: durability, logger: logger)
         case .memory: MemoryJournal(keepsRecords: false)
         }
     }
@@ -67,6 +91,20 @@ struct Options: ParsableArguments {
         guard 1...1_000_000 ~= maxParked else { throw ValidationError("--max-parked must be 1 to 1000000") }
         guard 1...256 ~= threads else { throw ValidationError("--threads must be 1 to 256") }
     }
+
+    /// What an operator wants to know of a start.
+    func startMetadata(at address: ListenAddress) throws -> Logger.Metadata {
+        switch journal {
+        case .sqlite:
+            [
+                "address": "\(address)", "journal": "\(SQLiteJournal.path(in: try directory.path()))",
+                "durability": "\(durability.rawValue)",
+            ]
+        case .memory: ["address": "\(address)", "journal": "memory"]
+        }
+    }
+
+    var webAccess: WebAccess { WebAccess(hosts: allowHost, origins: allowOrigin) }
 
     func logHandler(label: String) -> any LogHandler {
         switch logFormat {
@@ -103,32 +141,77 @@ extension Options {
     private static let named = [
         "listen", "data", "journal", "durability", "max-parked", "threads", "log-level", "log-format",
     ]
+    /// Options that can be repeated; in the environment their values stand in one variable, with commas between them.
+    private static let lists = ["allow-host", "allow-origin"]
     private static let flags = ["insecure", "trust-leases-over"]
 
+    private static let prefix = "ARBITERD_"
+    /// Kubernetes sets these in every container for a service that is called arbiterd.
+    private static let foreignPrefixes = ["ARBITERD_SERVICE_", "ARBITERD_PORT"]
+
+    private static func variable(for option: String) -> String {
+        prefix + option.uppercased().replacingOccurrences(of: "-", with: "_")
+    }
+
     /// What the environment says, as arguments; to be put before the real ones, which then count more.
-    static func environmentArguments(_ named: [String] = Self.named) throws -> [String] {
+    ///
+    /// - Parameter wanted: the options to look for; all of them by default.
+    /// - Returns: one argument for each value.
+    /// - Throws: `Failure` if a variable is no option, or its value is wrong.
+    static func environmentArguments(only wanted: [String] = named + lists + flags) throws -> [String] {
         let environment = ProcessInfo.processInfo.environment
-        func value(of option: String) -> (variable: String, value: String)? {
-            let variable = "ARBITERD_" + option.uppercased().replacingOccurrences(of: "-", with: "_")
-            return environment[variable].map { (variable, $0) }
+        let known = Set((named + lists + flags).map(variable))
+        let unknown = environment.keys.sorted().first { name in
+            name.hasPrefix(prefix) && !known.contains(name) && !foreignPrefixes.contains(where: name.hasPrefix)
         }
-        var arguments = named.compactMap { option in value(of: option).map { "--\(option)=\($0.value)" } }
-        for flag in flags where named == Self.named {
-            guard let (variable, value) = value(of: flag) else { continue }
-            switch value.lowercased() {
-            case "true", "yes", "1": arguments.append("--\(flag)")
-            case "false", "no", "0", "": break
-            default: throw Failure(EX_USAGE, "\(variable) must be true or false")
-            }
+        if let unknown {
+            throw Failure(EX_USAGE, "there is no option for the environment's \(unknown) (see --help)")
         }
-        return arguments
+        return try wanted.flatMap { option -> [String] in
+            guard let value = environment[variable(for: option)] else { return [] }
+            if flags.contains(option) { return try isSet(option, value) ? ["--\(option)"] : [] }
+            let values = lists.contains(option) ? value.split(separator: ",").map(String.init) : [value]
+            return values.map { "--\(option)=\($0)" }
+        }
+    }
+
+    private static func isSet(_ flag: String, _ value: String) throws -> Bool {
+        switch value.lowercased() {
+        case "true", "yes", "1": return true
+        case "false", "no", "0", "": return false
+        default: throw Failure(EX_USAGE, "\(variable(for: flag)) must be true or false")
+        }
+    }
+}
+
+/// Where the journal is.
+struct JournalDirectory: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            The directory of the journal, which the daemon makes if it is not there. (default: $STATE_DIRECTORY, else \
+            $XDG_STATE_HOME/arbiterd, else ~/.local/state/arbiterd)
+            """, valueName: "directory"))
+    var data: String?
+
+    /// - Throws: `Failure` if nobody says where it is.
+    func path() throws -> String {
+        guard let path = data ?? Self.default(ProcessInfo.processInfo.environment) else {
+            throw Failure(EX_USAGE, "the environment names no home directory: say with --data where the journal is")
+        }
+        return path
+    }
+
+    /// The directory that systemd has made for the service, or else the user's place for state
+    /// (https://specifications.freedesktop.org/basedir-spec/latest/), which the file system does not forget at a restart.
+    private static func `default`(_ environment: [String: String]) -> String? {
+        // Several directories have colons between them.
+        if let first = environment["STATE_DIRECTORY"]?.split(separator: ":").first { return String(first) }
+        // A path that is not absolute is to be ignored.
+        let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return (state ?? home.map { $0 + "/.local/state" }).map { $0 + "/arbiterd" }
     }
 }
 
 extension SQLiteJournal.Durability: ExpressibleByArgument {}
-
-extension ListenAddress: ExpressibleByArgument {
-    package init?(argument: String) {
-        self.init(argument)
-    }
-}

@@ -66,5 +66,11 @@ private final class Heard: Exchange, HeaderFields {
     func cut() {}
     func reservePlace() -> Bool { false }
     func whenAbandoned(_ action: @escaping @Sendable () -> Void) {}
-    func value(of name: HeaderName) -> String? { nil }
+    func value(of name: HeaderName) -> String? {
+        switch name {
+        case .host: "localhost"
+        case .contentType: "application/json"
+        default: nil
+        }
+    }
 }

@@ -35,6 +35,16 @@ struct EncodingTests {
         #expect(restored.snapshot() == original.snapshot(), "seed \(seed)")
     }
 
+    @Test func `a snapshot of the first form is read, and counts events from 0`() throws {
+        let machine = Self.machine(seed: 5, steps: 60)
+        let bytes = machine.snapshot()
+        // The first form lacks the marker, the form and the number of the newest event of all scenes.
+        let restored = try ArbiterStateMachine(snapshot: Array(bytes.dropFirst(8 + 1 + 8)))
+        #expect(restored.lastEvent == EventNumber(rawValue: 0))
+        #expect(restored.lastEvents() == machine.lastEvents())
+        #expect(restored.snapshot().dropFirst(17) == bytes.dropFirst(17))
+    }
+
     @Test func `every truncation of a snapshot is refused`() throws {
         let bytes = Self.machine(seed: 3, steps: 40).snapshot()
         for count in 0..<bytes.count {

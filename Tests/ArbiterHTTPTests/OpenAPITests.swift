@@ -98,7 +98,8 @@ struct OpenAPITests {
 
     private func answer(to path: String) -> Response? {
         let exchange = RecordingExchange()
-        router.handle(Request(method: "GET", path: path, headers: DictionaryHeaders(fields: [:])), exchange)
+        router.handle(
+            Request(method: "GET", path: path, headers: DictionaryHeaders(fields: [.host: "localhost"])), exchange)
         return exchange.responses.first
     }
 }

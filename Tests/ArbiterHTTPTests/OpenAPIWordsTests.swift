@@ -88,7 +88,7 @@ struct OpenAPIWordsTests {
         #expect(ended["code"]?["enum"]?.strings == codes)
         let outcomes: [TransitionOutcome] = [
             .completed, .cancelled, .expired(.lease), .rejected(.invalidOperation(refusal)),
-            .superseded(by: TransitionID(rawValue: 1)),
+            .superseded(by: TransitionID(rawValue: 1)), .revoked(try #require(RevocationReason("x"))),
         ]
         #expect(ended["outcome"]?["enum"]?.strings == outcomes.map(\.name))
     }

@@ -15,11 +15,11 @@ struct ProblemTests {
     func `every code has the status that its kind has`(code: Problem.Code) {
         let statuses: [Int: Set<String>] = [
             400: ["malformed-json", "unknown-field", "invalid-field", "missing-field", "connection-closed"],
-            401: ["unauthenticated"], 403: ["forbidden", "wrong-token"],
+            401: ["unauthenticated"], 403: ["forbidden", "foreign-origin", "wrong-token"],
             404: ["not-found", "unknown-scene", "unknown-transition"],
             405: ["method-not-allowed"], 406: ["not-acceptable"],
             409: ["busy", "already-ended", "already-decided", "not-interactive", "not-running", "too-late"],
-            410: ["expired"],
+            410: ["expired", "rejected", "superseded", "revoked"],
             412: ["expectation-failed", "revision-mismatch"], 413: ["body-too-large"], 415: ["unsupported-media-type"],
             422: [
                 "idempotency-key-reused", "unknown-transition-type", "unknown-controller", "wrong-kind",
@@ -27,6 +27,7 @@ struct ProblemTests {
                 "cannot-push-container", "not-on-stack", "index-out-of-range", "not-a-child", "unknown-segue",
                 "hierarchy-too-large",
             ],
+            421: ["misdirected-request"],
             431: ["header-fields-too-large"],
             429: ["queue-full", "too-many-transitions", "too-many-scenes", "too-many-sessions"],
             503: ["too-many-connections", "draining", "recovering", "journal-unavailable"],

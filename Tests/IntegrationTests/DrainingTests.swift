@@ -16,7 +16,9 @@ extension Integration {
         /// A request whose body is still to come, so that the daemon has something to wait for.
         private func halfARequest() throws -> WireClient {
             let half = try daemon.connect()
-            try half.send("POST /transitions/start HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{".utf8)
+            try half.send(
+                "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{"
+                    .utf8)
             return half
         }
 

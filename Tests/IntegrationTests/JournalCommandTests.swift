@@ -76,6 +76,23 @@ extension Integration {
             #expect(lines[2]["id"] == lines[0]["id"])
         }
 
+        @Test func `a journal in which nothing was written yet knows its durability`() throws {
+            let new = try TemporaryDirectory()
+            let daemon = try DaemonProcess(["--durability", "power"], in: new)
+            let (_, output, _) = try journal("inspect", in: new.path)
+            #expect(output.contains("durability  power"))
+            #expect(output.contains("no: a daemon writes it, or was killed"))
+            daemon.signal(SIGTERM)
+            try daemon.waitForExit()
+            #expect(try journal("inspect", in: new.path).1.contains("closed      yes"))
+        }
+
+        @Test func `options stand behind the subcommand`() throws {
+            let process = try ChildProcess("arbiterd", ["--data", directory.path, "journal", "inspect"])
+            #expect(try process.waitForExit() == .exited(EX_USAGE))
+            #expect(process.standardError.contains("name the subcommand first"))
+        }
+
         @Test func `the daemon goes on as if nobody had looked`() throws {
             for command in ["inspect", "verify", "export"] { _ = try journal(command) }
             let client = try daemon.connect()

@@ -69,7 +69,9 @@ extension Integration {
             let isRefused = try eventually {
                 let sender = try daemon.connect()
                 let path = "/scenes/s\(senders.count)/storyboard"
-                try sender.send("PUT \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n".utf8)
+                try sender.send(
+                    "PUT \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
+                        .utf8)
                 try sender.send(body[..<cut].utf8)
                 senders.append(sender)
                 let refused = try declare()

@@ -104,7 +104,7 @@ extension Integration {
         func `a body that is wrong is refused by name, and takes no lock`(bodies: [BadBody]) throws {
             for body in bodies {
                 let head =
-                    "POST /transitions/serialize HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.bytes.count)\r\n\r\n"
+                    "POST /transitions/serialize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: \(body.bytes.count)\r\n\r\n"
                 try client.send(head.utf8 + body.bytes)
                 let refused = try client.receive()
                 #expect(refused.status == 400, "\(body.testDescription): \(refused)")

@@ -1,4 +1,5 @@
 internal import ArbiterTestKit
+internal import Foundation
 internal import Glibc
 internal import Testing
 
@@ -49,6 +50,75 @@ extension Integration {
             expectOneLine(refused.errors, containing: "--insecure")
         }
 
+        @Test(arguments: [
+            (["--listen", "nonsense"], "expected host:port, such as 127.0.0.1:8080"),
+            (["--allow-host", "kiosk:80"], "expected a host name without a port"),
+            (["--allow-origin", "null"], "expected scheme, host and port, such as http://localhost:3000"),
+        ])
+        func `a bad option says what is expected`(arguments: [String], expected: String) throws {
+            let ended = try run(arguments)
+            #expect(ended.status == .exited(EX_USAGE))
+            expectOneLine(ended.errors, containing: expected)
+        }
+
+        @Test func `a directory that cannot be made is said in words`() throws {
+            let directory = try TemporaryDirectory()
+            let file = directory.path + "/file"
+            try Data().write(to: URL(fileURLWithPath: file))
+            let ended = try run(["--listen", "127.0.0.1:0", "--data", file + "/sub"])
+            #expect(ended.status == .exited(EX_IOERR))
+            expectOneLine(ended.errors, containing: "cannot make the directory \(file)/sub: Not a directory")
+        }
+
+        @Test(arguments: [[], ["journal", "inspect"]])
+        func `a variable that is no option is refused`(arguments: [String]) throws {
+            let ended = try run(arguments, environment: ["ARBITERD_DURABLITY": "power"])
+            #expect(ended.status == .exited(EX_USAGE))
+            expectOneLine(ended.errors, containing: "ARBITERD_DURABLITY")
+        }
+
+        @Test func `what Kubernetes sets for a service of this name is let be`() throws {
+            let environment = [
+                "ARBITERD_SERVICE_HOST": "10.0.0.1", "ARBITERD_PORT": "tcp://10.0.0.1:8080",
+                "ARBITERD_PORT_8080_TCP": "tcp://10.0.0.1:8080",
+            ]
+            #expect(try DaemonProcess(environment: environment).connect().get("/livez").status == 200)
+        }
+
+        @Test func `the journal's directory is where the environment has state kept`() throws {
+            let home = try TemporaryDirectory()
+            let stated = ["HOME": home.path, "XDG_STATE_HOME": "", "STATE_DIRECTORY": ""]
+            for (environment, place) in [
+                ([:], "/.local/state/arbiterd"), (["XDG_STATE_HOME": "relative"], "/.local/state/arbiterd"),
+                (["XDG_STATE_HOME": home.path + "/xdg"], "/xdg/arbiterd"),
+                (["XDG_STATE_HOME": home.path + "/xdg", "STATE_DIRECTORY": home.path + "/a:/b"], "/a"),
+            ] {
+                let process = try ChildProcess(
+                    "arbiterd", ["--listen", "127.0.0.1:0"], environment: stated.merging(environment) { $1 })
+                _ = try process.readLine()
+                #expect(process.standardError.contains("\(home.path)\(place)/journal.sqlite"))
+                process.signal(SIGTERM)
+                #expect(try process.waitForExit() == .exited(0))
+                let inspected = try run(["journal", "verify"], environment: stated.merging(environment) { $1 })
+                #expect(inspected.output.contains("\(home.path)\(place)/journal.sqlite is sound"))
+            }
+        }
+
+        @Test func `a host that is allowed is served, and another is not`() throws {
+            let daemon = try DaemonProcess(
+                ["--allow-host", "kiosk.example"],
+                environment: ["ARBITERD_ALLOW_HOST": "arbiter,arbiter.local", "ARBITERD_ALLOW_ORIGIN": "http://a:1"])
+            let client = try daemon.connect()
+            for (host, status) in [
+                ("kiosk.example:80", 200), ("arbiter", 200), ("arbiter.local", 200), ("evil.example", 421),
+            ] {
+                try client.send("GET /livez HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8)
+                #expect(try client.receive().status == status, "\(host)")
+            }
+            #expect(try client.get("/livez", headers: ["Origin: http://a:1"]).status == 200)
+            #expect(try client.get("/livez", headers: ["Origin: http://a"]).status == 403)
+        }
+
         @Test func `a host that cannot be is not found`() throws {
             // Longer than any label of a name may be, so that nobody has to be asked.
             let ended = try run(["--listen", String(repeating: "x", count: 64) + ".invalid:0"])
@@ -56,7 +126,11 @@ extension Integration {
             expectOneLine(ended.errors, containing: "cannot find the address of xxx")
         }
 
-        @Test(arguments: [("--version", "0."), ("--help", "USAGE: arbiterd"), ("-h", "--max-parked")])
+        @Test(arguments: [
+            ("--version", "0."), ("--help", "USAGE: arbiterd"), ("-h", "--max-parked"), ("help", "USAGE: arbiterd"),
+            ("version", "0."),
+            ("--help", "journal "),
+        ])
         func `help and version are answers, not failures`(option: String, part: String) throws {
             let ended = try run([option])
             #expect(ended.status == .exited(0))
@@ -114,6 +188,8 @@ extension Integration {
             _ = try client.get("/transitions/await?id=\(held["id"].string ?? "")&token=\(token)")
             _ = try client.post("/transitions/end", ["id": ticket["id"], "token": held["token"]])
             _ = try client.post("/transitions/end?token=\(token)", held.credentials)
+            _ = try client.get("/transitions/\(token)")
+            _ = try client.get("/livez", headers: ["X-Request-Id: \(token)"])
             _ = try client.end(held)
             #expect(try waiter.receive()["state"] == "running")
             daemon.signal(SIGTERM)

@@ -39,7 +39,9 @@ extension Integration {
         }
 
         @Test func `a huge body is refused before it is sent`() throws {
-            try client.send("POST /transitions/start HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n".utf8)
+            try client.send(
+                "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000000\r\n\r\n"
+                    .utf8)
             let refused = try client.receive()
             #expect(refused.status == 413)
             #expect(refused["code"] == "body-too-large")
@@ -49,7 +51,7 @@ extension Integration {
 
         @Test func `who asks before sending a body is told to go on`() throws {
             let head =
-                "POST /transitions/start HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+                "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
             try client.send(head.utf8)
             #expect(try client.receive().status == 100)
             try client.send("{}".utf8)
@@ -78,7 +80,9 @@ extension Integration {
         }
 
         @Test func `a body may come in chunks`() throws {
-            try client.send("POST /transitions/start HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
+            try client.send(
+                "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+                    .utf8)
             for chunk in ["b\r\n{\"scene\": \"\r\n", "8;x=y\r\nchunky\"}\r\n", "0\r\nTrailer: x\r\n\r\n"] {
                 try client.send(chunk.utf8)
             }
@@ -89,7 +93,9 @@ extension Integration {
         }
 
         @Test func `chunks of more than 64 KiB are refused, and the connection goes on`() throws {
-            try client.send("POST /transitions/start HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
+            try client.send(
+                "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+                    .utf8)
             let chunk = "1000\r\n" + String(repeating: " ", count: 4096) + "\r\n"
             for _ in 0..<17 { try client.send(chunk.utf8) }
             try client.send("0\r\n\r\n".utf8)
@@ -119,7 +125,8 @@ extension Integration {
         }
 
         @Test func `a request may come byte by byte`() throws {
-            let request = "POST /transitions/start HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{\"scene\":\"slow\""
+            let request =
+                "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{\"scene\":\"slow\""
             for byte in request.utf8 { try client.send([byte]) }
             #expect(try client.receive()["code"] == "malformed-json")
             for byte in request.replacing("15", with: "16").utf8 { try client.send([byte]) }
@@ -192,7 +199,9 @@ extension Integration {
             ("Host: y\r\nContent-Length: 2", "Host"),
         ])
         func `a request that could be read in two ways is read in none`(headers: String, field: String) throws {
-            try client.send("POST /transitions/start HTTP/1.1\r\nHost: x\r\n\(headers)\r\n\r\n{}".utf8)
+            try client.send(
+                "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\(headers)\r\n\r\n{}"
+                    .utf8)
             let refused = try client.receive()
             #expect(refused.status == 400)
             #expect(refused["code"] == "invalid-field")
@@ -231,5 +240,8 @@ struct Garbage: Sendable, CustomTestStringConvertible {
             "No colon\r\n\r\n", "Content-Length: -1\r\n\r\n", "Content-Length: 2, 3\r\n\r\n{}",
             "Content-Length: 99999999999999999999\r\n\r\n{}",
             "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
-        ].map { Garbage(text: "POST /transitions/start HTTP/1.1\r\nHost: x\r\n" + $0) }
+        ].map {
+            Garbage(
+                text: "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + $0)
+        }
 }

@@ -8,7 +8,7 @@ struct PlantedFaultTests {
 
     @Test(arguments: UInt64(1)...3)
     func `a ticket that overtakes another is found`(seed: UInt64) throws {
-        try expect([.oracle, .order], of: .overtakingQueue, seed: seed, comparingReplays: false)
+        try expect([.oracle, .order, .event], of: .overtakingQueue, seed: seed, comparingReplays: false)
     }
 
     @Test(arguments: UInt64(1)...3)

@@ -14,6 +14,7 @@ extension Command: BinaryCodable {
         static let settle: UInt8 = 10
         static let openSession: UInt8 = 11
         static let closeSession: UInt8 = 12
+        static let revoke: UInt8 = 13
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -29,10 +30,15 @@ extension Command: BinaryCodable {
             writer.write(id)
             writer.write(token)
         case .end(let id, let token, let outcome):
+            guard let outcome else { preconditionFailure("an end is to be kept and says no outcome: \(self)") }
             writer.write(Code.end)
             writer.write(id)
             writer.write(token)
             writer.write(outcome)
+        case .revoke(let id, let reason):
+            writer.write(Code.revoke)
+            writer.write(id)
+            writer.write(reason)
         case .expire(let id, let reason):
             writer.write(Code.expire)
             writer.write(id)
@@ -83,7 +89,9 @@ extension Command: BinaryCodable {
         case Code.serialize:
             self = .serialize(try reader.read(), id: try reader.read(), token: try reader.read(), park: nil)
         case Code.end:
-            self = .end(try reader.read(), token: try reader.read(), try reader.read())
+            self = .end(try reader.read(), token: try reader.read(), try reader.read(EndOutcome.self))
+        case Code.revoke:
+            self = .revoke(try reader.read(), try reader.read())
         case Code.expire:
             self = .expire(try reader.read(), try reader.read())
         case Code.declare:

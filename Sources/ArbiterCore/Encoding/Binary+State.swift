@@ -20,7 +20,15 @@ extension ArbiterStateMachine {
 }
 
 extension DurableState: BinaryCodable {
+    /// What snapshots begin with that say their form; those of the first form begin with an order, which is never this.
+    private static let marker = UInt64.max
+    /// The form that is written: the second has the number of the newest event of all scenes.
+    private static let form: UInt8 = 2
+
     func encode(to writer: inout BinaryWriter) {
+        writer.write(Self.marker)
+        writer.write(Self.form)
+        writer.write(lastEvent)
         writer.write(lastOrder)
         writer.write(lastFence)
         writer.write(isHoldingGrants)
@@ -40,7 +48,14 @@ extension DurableState: BinaryCodable {
     }
 
     init(from reader: inout BinaryReader) throws(DecodingError) {
-        lastOrder = try reader.read()
+        let first: UInt64 = try reader.read()
+        if first == Self.marker {
+            guard try reader.read(UInt8.self) == Self.form else { throw reader.malformed("the form of a snapshot") }
+            lastEvent = try reader.read()
+            lastOrder = try reader.read()
+        } else {
+            lastOrder = RequestOrder(rawValue: first)
+        }
         lastFence = try reader.read()
         isHoldingGrants = try reader.readBool()
         forgotten = try reader.read()
@@ -218,6 +233,9 @@ extension TransitionOutcome: BinaryCodable {
         case .superseded(let other):
             writer.write(UInt8(4))
             writer.write(other)
+        case .revoked(let reason):
+            writer.write(UInt8(5))
+            writer.write(reason)
         }
     }
 
@@ -228,6 +246,7 @@ extension TransitionOutcome: BinaryCodable {
         case 2: self = .expired(try reader.read())
         case 3: self = .rejected(try reader.read())
         case 4: self = .superseded(by: try reader.read())
+        case 5: self = .revoked(try reader.read())
         default: throw reader.malformed("an outcome")
         }
     }

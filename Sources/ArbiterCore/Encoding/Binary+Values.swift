@@ -54,6 +54,17 @@ extension ClientName: BinaryCodable {
     }
 }
 
+extension RevocationReason: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) { writer.write(description) }
+
+    package init(from reader: inout BinaryReader) throws(DecodingError) {
+        guard let reason = RevocationReason(try reader.readText()) else {
+            throw reader.malformed("the reason of a revocation")
+        }
+        self = reason
+    }
+}
+
 extension IdempotencyKey: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) { writer.write(description) }
 

@@ -178,6 +178,8 @@ package enum TransitionOutcome: Hashable, Sendable {
     case rejected(Rejection)
     /// A newer one, or else an older one, with the same coalescing key is there in its stead.
     case superseded(by: TransitionID)
+    /// An administrator took it from its owner.
+    case revoked(RevocationReason)
 }
 
 /// Why a transition was not possible when its turn came.

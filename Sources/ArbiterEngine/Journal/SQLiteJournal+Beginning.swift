@@ -21,14 +21,19 @@ extension SQLiteJournal {
         );
         """
 
+    /// Makes a directory that only its owner may use, with those above it, unless it is there.
     static func makeDirectory(_ directory: String) throws(JournalError) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-            let reason = cause.map { unsafe String(cString: strerror(Int32($0.code))) } ?? error.localizedDescription
-            throw JournalError(reason: "cannot make the directory \(directory): \(reason)")
+        let parts = directory.split(separator: "/")
+        for count in parts.indices {
+            let path = (directory.hasPrefix("/") ? "/" : "") + parts[...count].joined(separator: "/")
+            guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { continue }
+            // One above it may be there and not be ours to write to.
+            var status = Glibc.stat()
+            let code = errno
+            guard unsafe stat(path, &status) == 0 else {
+                throw JournalError(
+                    reason: "cannot make the directory \(path): \(unsafe String(cString: strerror(code)))")
+            }
         }
     }
 
@@ -65,7 +70,7 @@ extension SQLiteJournal {
     }
 
     /// Makes a journal that holds nothing, whole or not at all: until then it has another name.
-    static func make(_ path: String) throws(JournalError) {
+    static func make(_ path: String, boot: String, durability: Durability) throws(JournalError) {
         let unfinished = path + ".new"
         // What a start leaves that died here.
         for left in [unfinished, unfinished + "-journal"] { unsafe unlink(left) }
@@ -81,6 +86,8 @@ extension SQLiteJournal {
                     try database.execute(sql: tables)
                     try database.execute(sql: "PRAGMA application_id = \(applicationID)")
                     try database.execute(sql: "PRAGMA user_version = \(form)")
+                    try database.execute(
+                        sql: "INSERT INTO life VALUES (1, ?, ?, 1)", arguments: [boot, durability.rawValue])
                     return .commit
                 }
             }

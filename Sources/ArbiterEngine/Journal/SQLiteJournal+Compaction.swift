@@ -116,7 +116,7 @@ extension Effect {
     fileprivate var event: SceneEvent? {
         switch self {
         case .publish(let event): event
-        case .wake: nil
+        case .wake, .notify: nil
         }
     }
 }

@@ -11,7 +11,10 @@ extension SQLiteJournal {
     /// How long a commit waits for another program to let go of the file.
     private static let busySeconds = 5.0
     /// The form that is written here; a file of a newer one is left alone.
-    static let form: Int32 = 1
+    ///
+    /// The second form has revocations, and snapshots that say their own form. A file of the first is read as it is, and
+    /// becomes one of the second when something is written.
+    static let form: Int32 = 2
 
     /// The name of this run of the machine: random, and made anew at every boot.
     static func currentBoot() -> String {
@@ -79,6 +82,7 @@ extension SQLiteJournal {
     func noteLife(in database: Database) throws {
         try database.execute(
             sql: "INSERT OR REPLACE INTO life VALUES (1, ?, ?, 0)", arguments: [boot, durability.rawValue])
+        try database.execute(sql: "PRAGMA user_version = \(Self.form)")
     }
 
     /// From the second batch on a commit waits for the disk only where it has to survive the death of the machine.

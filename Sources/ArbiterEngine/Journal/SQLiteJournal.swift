@@ -65,11 +65,11 @@ package final class SQLiteJournal: Journal {
         try Self.makeDirectory(directory)
         lock = try DirectoryLock(directory: directory)
         path = Self.path(in: directory)
-        if try Self.isMissing(path) { try Self.make(path) }
+        self.boot = boot ?? Self.currentBoot()
+        if try Self.isMissing(path) { try Self.make(path, boot: self.boot, durability: durability) }
         self.logger = logger
         self.recordsBetweenSnapshots = recordsBetweenSnapshots
         self.durability = durability
-        self.boot = boot ?? Self.currentBoot()
         (database, isIncomplete) = try Self.open(path, boot: self.boot)
     }
 

@@ -21,6 +21,7 @@ enum Description {
         }
         var writer = JSONWriter(capacity: 2 * document.count)
         writer.value(node)
+        writer.bytes.append(UInt8(ascii: "\n"))
         return writer.bytes
     }()
 }

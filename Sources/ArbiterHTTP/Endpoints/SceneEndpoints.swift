@@ -59,7 +59,7 @@ extension SceneName {
 }
 
 extension JSONWriter {
-    fileprivate mutating func members(of scene: SceneSummary) {
+    mutating func members(of scene: SceneSummary) {
         member("name", scene.name.description)
         member("revision", scene.revision.rawValue)
         member("runningCount", scene.running)

@@ -66,7 +66,7 @@ struct TransitionEndpoints: Sendable {
 
     func end(_ call: Call) throws(Problem) {
         var transition = ActedTransition()
-        var outcome = EndOutcome.completed
+        var outcome: EndOutcome?
         try call.readBody { field, value throws(Problem) in
             switch field {
             case "outcome": outcome = try EndOutcome(try value.string(field), field: field)
@@ -76,6 +76,22 @@ struct TransitionEndpoints: Sendable {
         try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
         engine.end(id, token: token, as: outcome) { call.respond($0) }
+    }
+
+    func revoke(_ call: Call) throws(Problem) {
+        var id: TransitionID?
+        var reason: RevocationReason?
+        try call.readBody { field, value throws(Problem) in
+            switch field {
+            case "id": id = try TransitionID(try value.string(field), field: field)
+            case "reason": reason = try RevocationReason(try value.string(field), field: field)
+            default: throw Call.unknown(field)
+            }
+        }
+        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        guard let id else { throw Call.missing("id") }
+        guard let reason else { throw Call.missing("reason") }
+        engine.revoke(id, because: reason) { call.respond($0) }
     }
 
     func renew(_ call: Call) throws(Problem) {

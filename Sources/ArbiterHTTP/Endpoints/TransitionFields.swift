@@ -174,6 +174,18 @@ extension ClientName {
     }
 }
 
+extension RevocationReason {
+    init(_ text: String, field: String) throws(Problem) {
+        guard let reason = RevocationReason(text) else {
+            throw Problem(
+                .invalidField,
+                "The reason of a revocation is 1 to \(Limits.revocationReasonBytes) bytes without control characters.",
+                field: field)
+        }
+        self = reason
+    }
+}
+
 extension IdempotencyKey {
     init(_ text: String, field: String) throws(Problem) {
         guard let key = IdempotencyKey(text) else {

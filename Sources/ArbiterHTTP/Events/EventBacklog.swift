@@ -1,7 +1,7 @@
 internal import ArbiterCore
 internal import DequeModule
 
-/// The events of scenes that nobody follows: as they are, since hardly any of them is ever asked for.
+/// The events of topics that nobody follows: as they are, since hardly any of them is ever asked for.
 struct EventBacklog {
     private struct Entry {
         /// Behind which number it begins, where that is not the one before the first event.
@@ -11,52 +11,52 @@ struct EventBacklog {
         var lastUse = 0
     }
 
-    private var entries: [SceneName: Entry] = [:]
+    private var entries: [EventTopic: Entry] = [:]
     private var count = 0
     private var lastUse = 0
 
-    /// The scene's last event has this number; where another was the last one here, what is kept is of no use.
-    mutating func begin(_ scene: SceneName, at number: EventNumber) {
-        guard entries[scene]?.events.last?.number != number else { return }
-        drop(scene)
+    /// The topic's last event has this number; where another was the last one here, what is kept is dropped.
+    mutating func begin(_ topic: EventTopic, at number: EventNumber) {
+        guard entries[topic]?.events.last.flatMap(topic.number) != number else { return }
+        drop(topic)
         lastUse += 1
-        entries[scene] = Entry(beginning: number, lastUse: lastUse)
+        entries[topic] = Entry(beginning: number, lastUse: lastUse)
     }
 
     /// Keeps an event; what is momentary is of no use to those who come later.
     ///
-    /// - Returns: a scene that has been forgotten for it.
-    mutating func append(_ event: SceneEvent, limits: EventLimits) -> SceneName? {
+    /// - Returns: a topic that has been forgotten for it.
+    mutating func append(_ event: SceneEvent, to topic: EventTopic, limits: EventLimits) -> EventTopic? {
         guard event.number != nil else { return nil }
-        entries[event.scene, default: Entry()].events.append(event)
+        entries[topic, default: Entry()].events.append(event)
         count += 1
         lastUse += 1
-        entries[event.scene]?.lastUse = lastUse
-        if entries[event.scene, default: Entry()].events.count > limits.ringEvents {
-            let oldest = entries[event.scene]?.events.popFirst()
-            entries[event.scene]?.beginning = oldest?.number
+        entries[topic]?.lastUse = lastUse
+        if entries[topic, default: Entry()].events.count > limits.ringEvents {
+            let oldest = entries[topic]?.events.popFirst()
+            entries[topic]?.beginning = oldest.flatMap(topic.number)
             count -= 1
         }
         guard count > limits.waitingEvents || entries.count > limits.rings else { return nil }
-        return makeRoom(except: event.scene)
+        return makeRoom(except: topic)
     }
 
-    /// Gives out what there is of a scene, to be encoded.
-    mutating func take(_ scene: SceneName) -> [EventFeeds.Command] {
-        guard let entry = entries[scene] else { return [] }
-        drop(scene)
-        return (entry.beginning.map { [.begin(scene, $0)] } ?? []) + [.publish(Array(entry.events))]
+    /// Gives out what there is of a topic, to be encoded.
+    mutating func take(_ topic: EventTopic) -> [EventFeeds.Command] {
+        guard let entry = entries[topic] else { return [] }
+        drop(topic)
+        return (entry.beginning.map { [.begin(topic, $0)] } ?? []) + [.publish(topic, Array(entry.events))]
     }
 
-    /// Forgets the scene that is idle longest.
-    private mutating func makeRoom(except scene: SceneName) -> SceneName? {
-        let others = entries.lazy.filter { $0.key != scene }
+    /// Forgets the topic that is idle longest.
+    private mutating func makeRoom(except topic: EventTopic) -> EventTopic? {
+        let others = entries.lazy.filter { $0.key != topic }
         guard let idle = others.min(by: { $0.value.lastUse < $1.value.lastUse })?.key else { return nil }
         drop(idle)
         return idle
     }
 
-    private mutating func drop(_ scene: SceneName) {
-        count -= entries.removeValue(forKey: scene)?.events.count ?? 0
+    private mutating func drop(_ topic: EventTopic) {
+        count -= entries.removeValue(forKey: topic)?.events.count ?? 0
     }
 }

@@ -2,10 +2,10 @@ package import ArbiterCore
 package import ArbiterEngine
 internal import Dispatch
 
-/// Brings the events of every scene to whoever follows it.
+/// Brings the events of every scene, and those of all scenes together, to their readers.
 ///
-/// Whoever commits only puts events into an inbox. Those of a scene that nobody follows stay there as they are. The others
-/// are encoded once, on a queue of the hub's own, and put into their scene's ring, from which every reader takes at its own
+/// Whoever commits only puts events into an inbox. Those of a topic without readers stay there as they are. The others are
+/// encoded once, on a queue of the hub's own, and put into their topic's ring, from which every reader takes at its own
 /// pace, or falls out of it and is cut off.
 package final class EventHub: Sendable {
     private let limits: EventLimits
@@ -21,19 +21,31 @@ package final class EventHub: Sendable {
     private struct Inbox {
         var commands: [EventFeeds.Command] = []
         var eventCount = 0
-        /// How many follow each scene.
-        var readers: [SceneName: Int] = [:]
+        /// How many follow each topic.
+        var readers: [EventTopic: Int] = [:]
         var backlog = EventBacklog()
         var isClosed = false
+
+        /// Takes in events of a topic, to be encoded if the topic has readers.
+        mutating func take(_ events: ArraySlice<SceneEvent>, for topic: EventTopic, limits: EventLimits) {
+            guard readers[topic] == nil else {
+                if eventCount + events.count > limits.waitingEvents { dropEvents() }
+                eventCount += events.count
+                commands.append(.publish(topic, Array(events)))
+                return
+            }
+            for event in events {
+                // A ring of before would take itself for the newest.
+                if let dropped = backlog.append(event, to: topic, limits: limits) { commands.append(.forget(dropped)) }
+            }
+        }
 
         /// Leaves of every waiting event only that it was there, so that its readers begin anew.
         mutating func dropEvents() {
             eventCount = 0
             commands = commands.flatMap { command -> [EventFeeds.Command] in
-                guard case .publish(let events) = command else { return [command] }
-                var last: [SceneName: EventNumber] = [:]
-                for event in events { if let number = event.number { last[event.scene] = number } }
-                return last.map { .begin($0.key, $0.value) }
+                guard case .publish(let topic, let events) = command else { return [command] }
+                return events.last { $0.number != nil }.flatMap(topic.number).map { [.begin(topic, $0)] } ?? []
             }
         }
     }
@@ -48,14 +60,20 @@ package final class EventHub: Sendable {
 
     // MARK: For whoever commits
 
-    /// The scene's last event has this number, whether or not it has been published here.
-    package func begin(_ scene: SceneName, at number: EventNumber) {
+    /// The newest event of each scene and the newest of all have these numbers.
+    package func begin(_ lastEvents: (scenes: [SceneName: EventNumber], overall: EventNumber)) {
+        for (scene, number) in lastEvents.scenes { begin(.scene(scene), at: number) }
+        begin(.allScenes, at: lastEvents.overall)
+    }
+
+    /// The topic's last event has this number, whether or not it has been published here.
+    package func begin(_ topic: EventTopic, at number: EventNumber) {
         let isFirst = inbox.withLock { inbox in
-            guard inbox.readers[scene] != nil else {
-                inbox.backlog.begin(scene, at: number)
+            guard inbox.readers[topic] != nil else {
+                inbox.backlog.begin(topic, at: number)
                 return false
             }
-            inbox.commands.append(.begin(scene, number))
+            inbox.commands.append(.begin(topic, number))
             return inbox.commands.count == 1
         }
         if isFirst { poke() }
@@ -68,17 +86,14 @@ package final class EventHub: Sendable {
         guard !events.isEmpty else { return }
         let isFirst = inbox.withLock { [limits] inbox in
             let wasIdle = inbox.commands.isEmpty
-            let followed = events.filter { event in
-                if inbox.readers[event.scene] != nil { return true }
-                // A ring of before would take itself for the newest.
-                if let dropped = inbox.backlog.append(event, limits: limits) { inbox.commands.append(.forget(dropped)) }
-                return false
+            var first = events.startIndex
+            while first < events.endIndex {
+                let scene = events[first].scene
+                let last = events[first...].firstIndex { $0.scene != scene } ?? events.endIndex
+                inbox.take(events[first..<last], for: .scene(scene), limits: limits)
+                first = last
             }
-            if !followed.isEmpty {
-                if inbox.eventCount + followed.count > limits.waitingEvents { inbox.dropEvents() }
-                inbox.eventCount += followed.count
-                inbox.commands.append(.publish(followed))
-            }
+            inbox.take(events[...], for: .allScenes, limits: limits)
             return wasIdle && !inbox.commands.isEmpty
         }
         if isFirst { poke() }
@@ -86,28 +101,28 @@ package final class EventHub: Sendable {
 
     // MARK: For whoever follows
 
-    /// Follows a scene: behind an event, or from now on.
+    /// Follows a topic: behind an event, or from now on.
     ///
-    /// What comes behind the event may be gone, or the event unknown; then the first event is `reset`, with the scene
-    /// whole, and the next is the one behind that.
+    /// What comes behind the event may be gone, or the event unknown; then the reader begins anew with `reset`, which says
+    /// how everything is, and the next event is the one behind that.
     ///
     /// - Parameters:
-    ///   - scene: which scene.
+    ///   - topic: what to follow.
     ///   - after: the last event that the reader has; `nil` to begin with what comes next.
     ///   - outlet: where the events are read; it is woken when there is something.
-    ///   - reset: tells the scene whole, later and from any thread; called on a queue that may wait.
+    ///   - reset: says how everything is, later and from any thread; called on a queue that may wait.
     ///   - whenClosed: called once when the outlet has closed the subscription, whatever the cause.
     /// - Returns: the stream's source.
     package func subscribe(
-        to scene: SceneName, after: EventNumber?, outlet: any StreamOutlet,
+        to topic: EventTopic, after: EventNumber?, outlet: any StreamOutlet,
         reset: @escaping EventSubscription.Reset, whenClosed: @escaping @Sendable () -> Void = {}
     ) -> EventSubscription {
         let subscription = EventSubscription(
-            to: scene, after: after, hub: self, outlet: outlet, reset: reset, whenClosed: whenClosed)
+            to: topic, after: after, hub: self, outlet: outlet, reset: reset, whenClosed: whenClosed)
         let isFirst = inbox.withLock { inbox in
             let before = inbox.commands.count
-            inbox.readers[scene, default: 0] += 1
-            inbox.commands += inbox.backlog.take(scene) + [.attach(subscription)]
+            inbox.readers[topic, default: 0] += 1
+            inbox.commands += inbox.backlog.take(topic) + [.attach(subscription)]
             return before == 0
         }
         if isFirst { poke() }
@@ -122,17 +137,16 @@ package final class EventHub: Sendable {
 
     func leave(_ subscription: EventSubscription) {
         let isFirst = inbox.withLock { inbox in
-            let readers = inbox.readers[subscription.scene] ?? 0
-            inbox.readers[subscription.scene] = readers > 1 ? readers - 1 : nil
+            let readers = inbox.readers[subscription.topic] ?? 0
+            inbox.readers[subscription.topic] = readers > 1 ? readers - 1 : nil
             inbox.commands.append(.detach(subscription))
             return inbox.commands.count == 1
         }
         if isFirst { poke() }
     }
 
-    func resume(_ subscription: EventSubscription, from snapshot: SceneSnapshot?) {
-        let number = snapshot?.number ?? EventNumber(rawValue: 0)
-        post(.resume(subscription, number, event: snapshot.map(EventJSON.encode)))
+    func resume(_ subscription: EventSubscription, from snapshot: EventSnapshot?) {
+        post(.resume(subscription, snapshot))
     }
 
     /// Waits until everything that was asked for before has been done.

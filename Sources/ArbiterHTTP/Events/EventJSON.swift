@@ -2,20 +2,20 @@ internal import ArbiterCore
 
 /// Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), as they are sent.
 enum EventJSON {
+    /// The name of the event that a reader begins anew with.
+    static let reset = "reset"
+
     /// An event in its lines; what is momentary has no number to resume from.
-    static func encode(_ event: SceneEvent) -> [UInt8] {
-        lines(number: event.number, name: event.kind.name, data: JSONWriter.object { $0.members(of: event) })
+    static func encode(_ event: SceneEvent, in topic: EventTopic) -> [UInt8] {
+        lines(
+            id: topic.number(of: event).map(topic.text), name: event.kind.name,
+            data: JSONWriter.object { $0.members(of: event) })
     }
 
-    /// The scene whole, for a reader who begins anew.
-    static func encode(_ snapshot: SceneSnapshot) -> [UInt8] {
-        lines(number: snapshot.number, name: "reset", data: snapshot.json)
-    }
-
-    private static func lines(number: EventNumber?, name: String, data: [UInt8]) -> [UInt8] {
+    static func lines(id: String?, name: String, data: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(data.count + 64)
-        if let number { bytes += "id: \(number.rawValue)\n".utf8 }
+        if let id { bytes += "id: \(id)\n".utf8 }
         bytes += "event: \(name)\ndata: ".utf8
         bytes += data
         bytes += "\n\n".utf8
@@ -64,6 +64,7 @@ extension JSONWriter {
             array("inserted", inserted) { writer, controller in writer.string(controller.description) }
             array("removed", removed) { writer, controller in writer.string(controller.description) }
         }
+        if let number = event.number { member("number", number.rawValue) }
         member("at", event.timestamp)
     }
 }

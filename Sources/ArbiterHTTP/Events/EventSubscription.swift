@@ -1,14 +1,14 @@
-package import ArbiterCore
+internal import ArbiterCore
 internal import ArbiterEngine
 
-/// One reader of a scene's events: where it is in the scene's ring, and what is to be sent beside.
+/// One reader of a topic's events: where it is in the topic's ring, and what is to be sent beside.
 ///
 /// What is its own is a line or two, and the scene as it was when it had to begin anew, until that has been sent.
 package final class EventSubscription: StreamSource {
-    /// Tells the scene whole; `nil` if there is none any more, and so the stream is over.
-    package typealias Reset = @Sendable (@escaping @Sendable (SceneSnapshot?) -> Void) -> Void
+    /// Says how everything is; `nil` if there is nothing to follow any more, and so the stream is over.
+    package typealias Reset = @Sendable (@escaping @Sendable (EventSnapshot?) -> Void) -> Void
 
-    let scene: SceneName
+    let topic: EventTopic
     /// The last event that the reader has; `nil` if it wants what comes from now on.
     let after: EventNumber?
     private let hub: EventHub
@@ -59,10 +59,10 @@ package final class EventSubscription: StreamSource {
     static let ticksOfSilence = 3
 
     init(
-        to scene: SceneName, after: EventNumber?, hub: EventHub, outlet: any StreamOutlet,
+        to topic: EventTopic, after: EventNumber?, hub: EventHub, outlet: any StreamOutlet,
         reset: @escaping Reset, whenClosed: @escaping @Sendable () -> Void
     ) {
-        self.scene = scene
+        self.topic = topic
         self.after = after
         self.hub = hub
         self.outlet = outlet
@@ -224,18 +224,5 @@ extension EventSubscription {
         }
         if isCalled { outlet.wake() }
         return isCalled
-    }
-}
-
-/// A scene whole, to begin with.
-package struct SceneSnapshot: Hashable, Sendable {
-    /// Of the last event that the scene has gone through.
-    package let number: EventNumber
-    /// The scene as a JSON object, in one line.
-    package let json: [UInt8]
-
-    package init(number: EventNumber, json: [UInt8]) {
-        self.number = number
-        self.json = json
     }
 }

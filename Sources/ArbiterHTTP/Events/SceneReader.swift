@@ -1,19 +1,23 @@
 package import ArbiterCore
 package import ArbiterEngine
 
-/// What the streams ask of a scene.
+/// What the streams ask of scenes.
 package struct SceneReader: Sendable {
     /// Asks whether the scene can be followed; told why not, or `nil`.
     package let find: @Sendable (SceneName, @escaping @Sendable (EngineError?) -> Void) -> Void
     /// Asks for the scene whole; told `nil` if there is none.
-    package let read: @Sendable (SceneName, @escaping @Sendable (SceneSnapshot?) -> Void) -> Void
+    package let read: @Sendable (SceneName, @escaping @Sendable (EventSnapshot?) -> Void) -> Void
+    /// Asks for every scene by its counts.
+    package let readAll: @Sendable (@escaping @Sendable (EventSnapshot?) -> Void) -> Void
 
     package init(
         find: @escaping @Sendable (SceneName, @escaping @Sendable (EngineError?) -> Void) -> Void,
-        read: @escaping @Sendable (SceneName, @escaping @Sendable (SceneSnapshot?) -> Void) -> Void
+        read: @escaping @Sendable (SceneName, @escaping @Sendable (EventSnapshot?) -> Void) -> Void,
+        readAll: @escaping @Sendable (@escaping @Sendable (EventSnapshot?) -> Void) -> Void = { $0(nil) }
     ) {
         self.find = find
         self.read = read
+        self.readAll = readAll
     }
 
     /// Asks the engine; a scene that nobody has used yet can be followed as well.
@@ -34,11 +38,39 @@ package struct SceneReader: Sendable {
             } completion: { result in
                 completion(
                     (try? result.get()).map { view, limits in
-                        SceneSnapshot(
+                        EventSnapshot(
                             number: view.summary.lastEvent,
-                            json: JSONWriter.object { $0.members(of: view, limits: limits) })
+                            json: JSONWriter.object { writer in
+                                writer.resetMembers(of: view.summary)
+                                writer.members(of: view, limits: limits)
+                            })
                     })
             }
         }
+        readAll = { completion in
+            engine.read { machine, _ in
+                (machine.scenes(), machine.lastEvent)
+            } completion: { result in
+                completion(
+                    (try? result.get()).map { scenes, number in
+                        EventSnapshot(
+                            number: number,
+                            scenes: scenes.map { scene in
+                                JSONWriter.object { writer in
+                                    writer.resetMembers(of: scene)
+                                    writer.members(of: scene)
+                                }
+                            })
+                    })
+            }
+        }
+    }
+}
+
+extension JSONWriter {
+    /// What every event of a scene says, for one that has no members of its own for it.
+    fileprivate mutating func resetMembers(of scene: SceneSummary) {
+        member("scene", scene.name.description)
+        member("number", scene.lastEvent.rawValue)
     }
 }

@@ -32,7 +32,7 @@ package struct JSONLogHandler: LogHandler {
     package func log(event: LogEvent) {
         let provided = metadataProvider?.get() ?? [:]
         let all = metadata.merging(provided) { $1 }.merging(event.metadata ?? [:]) { $1 }
-        var line = JSONWriter.object { writer in
+        let line = JSONWriter.line { writer in
             writer.member("time", time.now().timestamp)
             writer.member("level", event.level.rawValue)
             writer.member("logger", label)
@@ -42,7 +42,6 @@ package struct JSONLogHandler: LogHandler {
                 writer.member(named: key) { $0.string(value.description) }
             }
         }
-        line.append(UInt8(ascii: "\n"))
         output(line)
     }
 }

@@ -16,6 +16,14 @@ struct JSONWriter {
         writer.object(members)
         return writer.bytes
     }
+
+    /// One object in a line that ends, as a person at a terminal would have it.
+    static func line(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object(members)
+        writer.bytes.append(UInt8(ascii: "\n"))
+        return writer.bytes
+    }
 }
 
 // MARK: - Members of an object

@@ -26,7 +26,11 @@ extension JSONWriter {
         case .end(let id, _, let outcome):
             member("command", "end")
             member("id", id)
-            member("outcome", outcome.rawValue)
+            if let outcome { member("outcome", outcome.rawValue) }
+        case .revoke(let id, let reason):
+            member("command", "revoke")
+            member("id", id)
+            member("reason", reason.description)
         case .expire(let id, let reason):
             member("command", "expire")
             member("id", id)

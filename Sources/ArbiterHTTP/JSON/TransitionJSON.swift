@@ -66,6 +66,8 @@ extension JSONWriter {
             member("reason", reason.rawValue)
         case .superseded(let other):
             member("supersededBy", other)
+        case .revoked(let reason):
+            member("reason", reason.description)
         case .rejected(let rejection):
             member("reason", rejection.reason)
             switch rejection {
@@ -101,6 +103,7 @@ extension TransitionOutcome {
         case .expired: "expired"
         case .rejected: "rejected"
         case .superseded: "superseded"
+        case .revoked: "revoked"
         }
     }
 }

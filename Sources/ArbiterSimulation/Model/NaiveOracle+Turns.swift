@@ -122,7 +122,7 @@ extension NaiveOracle {
             case .completed: true
             case .expired(let reason):
                 reason != .participants && entry.request.onExpiry == .complete && entry.gesture != .cancel
-            case .cancelled, .scopeGone, .expectationFailed, .invalidOperation, .superseded: false
+            case .cancelled, .scopeGone, .expectationFailed, .invalidOperation, .superseded, .revoked: false
             }
         let before = scene(entry.scene).tree
         let seen = (old: before.visible(), new: change.tree.visible())

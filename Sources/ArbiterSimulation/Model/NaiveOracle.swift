@@ -74,7 +74,9 @@ struct NaiveOracle {
             grant(in: request.scene)
         case .serialize(let request, let id, let token, _):
             serialize(Asking(request, id: id, token: token, isSerialized: true))
-        case .end(let id, _, let outcome): end(id, as: outcome)
+        case .end(let id, _, let outcome?): end(id, as: outcome)
+        case .end(_, _, nil): contradiction = "\(command) is kept"
+        case .revoke(let id, let reason): finish(id, as: .revoked(reason))
         case .expire(let id, let reason): finish(id, as: .expired(reason))
         case .decide(let id, let gesture): decide(id, gesture.decision)
         case .markReady(let id, let client): markReady(id, client)

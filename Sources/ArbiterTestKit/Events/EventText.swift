@@ -7,6 +7,8 @@ package struct EventText: Sendable {
     package private(set) var comments = 0
     /// What was said of when to come back, in milliseconds.
     package private(set) var retry: Int?
+    /// The last id that was said, which may be a cursor.
+    package private(set) var lastID: String?
     private var open = ReceivedEvent(id: nil, name: "", data: "")
 
     package init() {}
@@ -42,7 +44,9 @@ package struct EventText: Sendable {
             let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             let value = String(parts.count > 1 ? parts[1].drop { $0 == " " } : "")
             switch parts[0] {
-            case "id": open.id = UInt64(value)
+            case "id":
+                open.id = UInt64(value)
+                lastID = value
             case "event": open.name = value
             case "data": open.data += value
             case "retry": retry = Int(value)

@@ -11,6 +11,7 @@ extension SceneEvent {
     package static func sample(_ number: UInt64?, in scene: SceneName = .main, controllers: Int = 1) -> SceneEvent {
         SceneEvent(
             scene: scene, number: number.map(EventNumber.init(rawValue:)),
+            overall: number.map(EventNumber.init(rawValue:)),
             timestamp: Timestamp(milliseconds: 1_767_225_600_000 + Int64(number ?? 0)),
             kind: .hierarchyChanged(
                 Revision(rawValue: number ?? 0), by: nil,

@@ -33,7 +33,8 @@ enum SampleRecords {
 extension SampleRecords {
     /// The cases of `Command` that a journal keeps: one that is missing here does not compile in `kind(of:)`.
     private enum Kind: CaseIterable {
-        case start, serialize, end, decide, markReady, settle, openSession, closeSession, declare, delete, expire
+        case start, serialize, end, revoke, decide, markReady, settle, openSession, closeSession, declare, delete,
+            expire
         case distrust, resume
     }
 
@@ -42,6 +43,7 @@ extension SampleRecords {
         case .start: .start
         case .serialize: .serialize
         case .end: .end
+        case .revoke: .revoke
         case .decide: .decide
         case .markReady: .markReady
         case .settle: .settle
@@ -64,6 +66,7 @@ extension SampleRecords {
             case .start: each { id, token in [.start(request, id: id, token: token)] }
             case .serialize: each { id, token in [.serialize(request, id: id, token: token, park: nil)] }
             case .end: each { id, token in EndOutcome.allCases.map { .end(id, token: token, $0) } }
+            case .revoke: each { id, _ in RevocationReason("hangs").map { [.revoke(id, $0)] } ?? [] }
             case .decide: each { id, _ in SampleCompany.gestures.map { .decide(id, $0) } }
             case .markReady: each { id, _ in [.markReady(id, client: SampleCompany.client)] }
             case .settle: each { id, _ in [.settle(id)] }

@@ -56,14 +56,19 @@ extension WireClient {
         }
     }
 
-    /// Sends a whole request, and reads nothing; a body comes with its length, and without a type.
+    /// Sends a whole request, and reads nothing; a body comes with its length, and as JSON unless a
+    /// header field says otherwise.
     ///
     /// - Throws: `WireError.closed` if the daemon has closed the connection.
     package func send(
         _ method: String, _ path: String, headers: [String] = [], body: String? = nil
     ) throws(WireError) {
         var lines = ["\(method) \(path) HTTP/1.1", "Host: 127.0.0.1"] + headers
-        if let body { lines.append("Content-Length: \(body.utf8.count)") }
+        if let body {
+            lines.append("Content-Length: \(body.utf8.count)")
+            let saysType = headers.contains { $0.lowercased().hasPrefix("content-type:") }
+            if !saysType { lines.append("Content-Type: application/json") }
+        }
         let head = lines.joined(separator: "\r\n") + "\r\n\r\n"
         try send((head + (body ?? "")).utf8)
     }

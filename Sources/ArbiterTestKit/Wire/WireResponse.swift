@@ -10,7 +10,10 @@ package struct WireResponse: Sendable, CustomStringConvertible {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    package var text: String { String(decoding: body, as: UTF8.self) }
+    /// The body without the line feed at its end.
+    package var text: String {
+        String(decoding: body.last == UInt8(ascii: "\n") ? body.dropLast() : body[...], as: UTF8.self)
+    }
 
     /// The body as JSON; `null` if it is something else.
     package var json: JSONValue { JSONValue(body) ?? .null }

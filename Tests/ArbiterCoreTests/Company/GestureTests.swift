@@ -137,6 +137,29 @@ struct GestureTests {
         #expect(throws: ArbiterError.self) { try arbiter.progress(owner, 0.1) }
     }
 
+    @Test(arguments: [(GestureDecision.finish, TransitionOutcome.completed), (.cancel, .cancelled)])
+    func `an end without an outcome means what the gesture decided`(
+        decision: GestureDecision, outcome: TransitionOutcome
+    ) throws {
+        var arbiter = Arbiter()
+        let owner = try arbiter.start(Self.interactive)
+        try arbiter.release(owner, GestureRelease(decision: decision))
+        #expect(try arbiter.end(owner, as: nil).outcome == outcome)
+        #expect(try arbiter.end(owner, as: nil).outcome == outcome, "the same word again gets the same answer")
+    }
+
+    @Test func `what is kept of an end says its outcome, given or not`() throws {
+        var arbiter = Arbiter()
+        let decided = try arbiter.start(Self.interactive)
+        try arbiter.release(decided, GestureRelease(decision: .cancel))
+        try arbiter.end(decided, as: nil)
+        let plain = try arbiter.start()
+        try arbiter.end(plain, as: nil)
+        let kept = arbiter.journal.map(\.command)
+        #expect(kept.contains(.end(decided.id, token: decided.token, .cancelled)))
+        #expect(kept.contains(.end(plain.id, token: plain.token, .completed)))
+    }
+
     @Test func `what ended without its owner is gone, decided or not`() throws {
         var arbiter = Arbiter()
         let owner = try arbiter.start(Self.interactive)

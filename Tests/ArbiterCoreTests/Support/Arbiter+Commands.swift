@@ -59,9 +59,17 @@ extension Arbiter {
 
     @discardableResult
     mutating func end(
-        _ owner: Owner, as outcome: EndOutcome = .completed, at location: SourceLocation = #_sourceLocation
+        _ owner: Owner, as outcome: EndOutcome? = .completed, at location: SourceLocation = #_sourceLocation
     ) throws -> TransitionView {
         try view(in: perform(.end(owner.id, token: owner.token, outcome), at: location))
+    }
+
+    @discardableResult
+    mutating func revoke(
+        _ owner: Owner, because reason: String = "it hangs", at location: SourceLocation = #_sourceLocation
+    ) throws -> TransitionView {
+        let reason = try #require(RevocationReason(reason), sourceLocation: location)
+        return try view(in: perform(.revoke(owner.id, reason), at: location))
     }
 
     @discardableResult

@@ -16,6 +16,7 @@ struct Arbiter {
     private(set) var answers: [WaiterID: TransitionView] = [:]
     /// What whoever follows the scenes was told.
     private(set) var events: [SceneEvent] = []
+    private(set) var notices: [Notice] = []
     /// The commands that belong into a journal.
     private(set) var journal: [Entry] = []
 
@@ -137,6 +138,8 @@ extension Arbiter {
                 answers[waiter] = view
             case .publish(let event):
                 events.append(event)
+            case .notify(let notice):
+                notices.append(notice)
             }
         }
         history.note(after.views, at: location)
@@ -153,7 +156,8 @@ extension Arbiter {
             }
         case .leave(let waiter):
             parked.remove(waiter)
-        case .start, .serialize, .await, .end, .renew, .progress, .release, .ready, .openSession, .renewSession,
+        case .start, .serialize, .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession,
+            .renewSession,
             .endSession, .declare, .delete, .attach, .detach, .drain, .expire, .decide, .markReady, .settle,
             .closeSession, .answer, .distrust, .resume:
             break

@@ -88,7 +88,7 @@ struct SQLiteJournalDamageTests {
 
     @Test func `a newer form is left alone`() throws {
         let (directory, _) = try sound()
-        try directory.sql("PRAGMA user_version = 2")
+        try directory.sql("PRAGMA user_version = 3")
         try expectRefusal(.unknownForm, of: directory)
     }
 

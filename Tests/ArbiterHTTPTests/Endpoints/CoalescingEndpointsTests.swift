@@ -33,7 +33,7 @@ struct CoalescingEndpointsTests {
         #expect(loser.body["supersededBy"]?.text == winner.id)
         #expect(loser.body["reason"] == nil)
         let acted = try service.ended(try Owned(loser))
-        #expect(acted.status == 410 && acted.code == "expired")
+        #expect(acted.status == 410 && acted.code == "superseded")
         #expect(acted.body["detail"]?.text?.contains("superseded (by \(winner.id))") == true)
         #expect(acted.body["transition"]?["supersededBy"]?.text == winner.id)
         try service.ended(holder)

@@ -44,6 +44,27 @@ struct GestureEndpointsTests {
         #expect(try owner.answer.body["policy"] == JSON(Array(shown.utf8)))
     }
 
+    // MARK: Ending
+
+    @Test(arguments: [("finish", "completed", "cancelled"), ("cancel", "cancelled", "completed")])
+    func `an end without an outcome does as the gesture was decided`(
+        decision: String, outcome: String, other: String
+    ) throws {
+        let owner = try service.started(Self.interactive)
+        #expect(try release(owner, #""decision": "\#(decision)""#).status == 200)
+        let refused = try service.ask("POST", "/transitions/end", owner.acting(#""outcome": "\#(other)""#))
+        #expect(refused.status == 409)
+        #expect(refused.code == "already-decided")
+        #expect(
+            refused.body["detail"]?.text
+                == #"The gesture of \#(owner.id) was decided as "\#(decision)"; end it without an outcome, "#
+                + #"or with "\#(outcome)"."#)
+        let ended = try service.ended(owner)
+        #expect(ended.status == 200)
+        #expect(ended.body["outcome"]?.text == outcome)
+        #expect(try service.ended(owner).body["outcome"]?.text == outcome)
+    }
+
     // MARK: Progress
 
     @Test func `progress answers whether it counted, with the transition`() throws {

@@ -102,7 +102,7 @@ struct SessionStreamTests {
         let ended = try #require(events.last)
         #expect(ended.id == events.first?.id.map { $0 + 1 })
         let told = try JSON(Array(ended.data.utf8))
-        #expect(told.names == ["scene", "session", "client", "reason", "at"])
+        #expect(told.names == ["scene", "session", "client", "reason", "number", "at"])
         #expect(told["session"]?.text == session.id)
         #expect(told["client"] == "detail")
         #expect(told["reason"] == "ended")

@@ -50,10 +50,10 @@ private final class World: Sendable {
         hub.publish(SceneEvent.samples(numbers) + (momentary ? [.sample(nil)] : []))
     }
 
-    func reset(_ completion: @escaping @Sendable (SceneSnapshot?) -> Void) {
+    func reset(_ completion: @escaping @Sendable (EventSnapshot?) -> Void) {
         resets.async { [self] in
             let number = number.withLock { $0 }
-            completion(SceneSnapshot(number: EventNumber(rawValue: number), json: Array("{}".utf8)))
+            completion(EventSnapshot(number: EventNumber(rawValue: number), json: Array("{}".utf8)))
         }
     }
 }
@@ -81,7 +81,7 @@ private final class ReaderThread: Sendable {
     private func live(_ world: World, _ known: inout UInt64, until last: UInt64, _ random: inout SplitMix64) {
         let outlet = Outlet()
         let subscription = world.hub.subscribe(
-            to: .main, after: EventNumber(rawValue: known), outlet: outlet, reset: world.reset)
+            to: .scene(.main), after: EventNumber(rawValue: known), outlet: outlet, reset: world.reset)
         defer { subscription.close() }
         var text = EventText()
         while known < last, !random.next().isMultiple(of: 500) {

@@ -80,7 +80,7 @@ struct EventHubLimitsTests {
         let hold = DispatchSemaphore(value: 0)
         let isHeld = DispatchSemaphore(value: 0)
         let blocking = BlockingOutlet(isHeld: isHeld, hold: hold)
-        let blocker = hub.subscribe(to: .main, after: nil, outlet: blocking, reset: { _ in })
+        let blocker = hub.subscribe(to: .scene(.main), after: nil, outlet: blocking, reset: { _ in })
         let follower = Follower(hub)
         while case .bytes = blocker.read(upTo: 4096) {}
         hub.publish([.sample(1)])

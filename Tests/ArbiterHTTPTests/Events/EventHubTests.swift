@@ -41,7 +41,7 @@ struct EventHubTests {
 
     @Test func `what is published between subscribing and settling in is not lost`() {
         hub.publish(SceneEvent.samples(1...3))
-        let subscription = hub.subscribe(to: .main, after: nil, outlet: RecordingExchange(), reset: { _ in })
+        let subscription = hub.subscribe(to: .scene(.main), after: nil, outlet: RecordingExchange(), reset: { _ in })
         hub.publish(SceneEvent.samples(4...4))
         hub.settle()
         var text = EventText()
@@ -60,7 +60,7 @@ struct EventHubTests {
     }
 
     @Test func `a scene whose last number is known is followed from there`() {
-        hub.begin(.main, at: EventNumber(rawValue: 40))
+        hub.begin(.scene(.main), at: EventNumber(rawValue: 40))
         let follower = Follower(hub, after: 40)
         #expect(follower.openResets == 0)
         publish(41...42)

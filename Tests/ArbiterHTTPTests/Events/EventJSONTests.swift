@@ -11,8 +11,9 @@ struct EventJSONTests {
 
     private func sent(_ kind: SceneEvent.Kind, number: UInt64? = 7) throws -> (event: ReceivedEvent, data: JSON) {
         let event = SceneEvent(
-            scene: .main, number: number.map(EventNumber.init(rawValue:)), timestamp: timestamp, kind: kind)
-        let bytes = EventJSON.encode(event)
+            scene: .main, number: number.map(EventNumber.init(rawValue:)),
+            overall: number.map { EventNumber(rawValue: $0 + 100) }, timestamp: timestamp, kind: kind)
+        let bytes = EventJSON.encode(event, in: .scene(.main))
         var text = EventText()
         text.append(bytes)
         #expect(text.isComplete)
@@ -22,6 +23,7 @@ struct EventJSONTests {
         #expect(received.id == number)
         let data = try JSON(Array(received.data.utf8))
         #expect(data["scene"] == "main")
+        #expect(data["number"]?.number == number.map(Double.init))
         #expect(data["at"] == "2026-01-01T00:00:00.123Z")
         return (received, data)
     }
@@ -34,7 +36,7 @@ struct EventJSONTests {
         let (event, data) = try sent(.transition(stage, view))
         #expect(event.name == "transition.\(stage.rawValue)")
         let shown = try service.ask("GET", "/transitions/\(owned.id)").body
-        #expect(data.names == shown.names.union(["at"]))
+        #expect(data.names == shown.names.union(["number", "at"]))
         #expect(data["id"] == shown["id"])
         #expect(data["fence"] == shown["fence"])
         #expect(!event.data.contains(owned.token))
@@ -47,7 +49,7 @@ struct EventJSONTests {
         let id = TransitionID(rawValue: 9)
         let (event, data) = try sent(.appearance(AppearanceEvent(controller, change), id))
         #expect(event.name == "controller.\(change.rawValue)")
-        #expect(data.names == ["scene", "controller", "transition", "at"])
+        #expect(data.names == ["scene", "controller", "transition", "number", "at"])
         #expect(data["controller"] == "editor")
         #expect(data["transition"]?.text == id.description)
     }
@@ -58,13 +60,13 @@ struct EventJSONTests {
         let id = TransitionID(rawValue: 9)
         let (event, data) = try sent(.hierarchyChanged(revision, by: id, inserted: [editor], removed: []))
         #expect(event.name == "hierarchy.changed")
-        #expect(data.names == ["scene", "revision", "transition", "inserted", "removed", "at"])
+        #expect(data.names == ["scene", "revision", "transition", "inserted", "removed", "number", "at"])
         #expect(data["revision"] == 8)
         #expect(data["inserted"] == ["editor"])
         #expect(data["removed"] == [])
         #expect(data["transition"]?.text == id.description)
         let declared = try sent(.hierarchyChanged(revision, by: nil, inserted: [], removed: [editor])).data
-        #expect(declared.names == ["scene", "revision", "inserted", "removed", "at"])
+        #expect(declared.names == ["scene", "revision", "inserted", "removed", "number", "at"])
         #expect(declared["removed"] == ["editor"])
     }
 
@@ -74,7 +76,7 @@ struct EventJSONTests {
 
     @Test func `a reset tells the scene whole and its number`() throws {
         var text = EventText()
-        text.append(EventJSON.encode(SceneSnapshot(number: EventNumber(rawValue: 5), json: Array(#"{"a":1}"#.utf8))))
+        text.append(EventSnapshot(number: EventNumber(rawValue: 5), json: Array(#"{"a":1}"#.utf8)).lines)
         #expect(text.isComplete)
         #expect(text.events.map(\.name) == ["reset"])
         #expect(text.events.map(\.id) == [5])

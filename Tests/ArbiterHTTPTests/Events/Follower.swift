@@ -18,16 +18,21 @@ final class Follower: Sendable {
     private struct State {
         var text = EventText()
         var last: StreamPiece?
-        var resets: [@Sendable (SceneSnapshot?) -> Void] = []
+        var resets: [@Sendable (EventSnapshot?) -> Void] = []
         var closings = 0
     }
 
     /// Follows, and has settled in.
-    init(_ hub: EventHub, _ scene: SceneName = .main, after number: UInt64? = nil) {
+    convenience init(_ hub: EventHub, _ scene: SceneName = .main, after number: UInt64? = nil) {
+        self.init(hub, topic: .scene(scene), after: number)
+    }
+
+    /// Follows a topic, and has settled in.
+    init(_ hub: EventHub, topic: EventTopic, after number: UInt64? = nil) {
         let state = SharedState()
         self.state = state
         subscription = hub.subscribe(
-            to: scene, after: number.map(EventNumber.init(rawValue:)), outlet: outlet,
+            to: topic, after: number.map(EventNumber.init(rawValue:)), outlet: outlet,
             reset: { completion in state.value.withLock { $0.resets.append(completion) } },
             whenClosed: { state.value.withLock { $0.closings += 1 } })
         hub.settle()
@@ -65,7 +70,7 @@ final class Follower: Sendable {
     /// Tells the scene whole.
     func reset(at number: UInt64?) throws {
         let completion = try #require(state.value.withLock { $0.resets.popLast() })
-        completion(number.map { SceneSnapshot(number: EventNumber(rawValue: $0), json: Array("{}".utf8)) })
+        completion(number.map { EventSnapshot(number: EventNumber(rawValue: $0), json: Array("{}".utf8)) })
     }
 }
 

@@ -83,7 +83,8 @@ struct JSONLogHandlerTests {
         let engine = try Engine(
             journal: MemoryJournal(keepsRecords: false), time: time, alarm: ManualAlarm(time: time))
         let exchange = RecordingExchange()
-        let headers = DictionaryHeaders(fields: [.requestID: "r-1"])
+        let headers = DictionaryHeaders(
+            fields: [.host: "localhost", .contentType: "application/json", .requestID: "r-1"])
         let request = Request(
             method: "POST", path: "/transitions/start", query: [], headers: headers, body: Array("{}".utf8))
 

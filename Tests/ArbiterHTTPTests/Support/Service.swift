@@ -17,7 +17,7 @@ struct Service {
 
     init(
         limits: Limits = Limits(), journal: any Journal = MemoryJournal(keepsRecords: true), scenes: SceneReader? = nil,
-        tellsEvents: Bool = false
+        access: WebAccess = WebAccess(), tellsEvents: Bool = false
     ) throws {
         self.journal = journal
         alarm = ManualAlarm(time: time)
@@ -28,7 +28,8 @@ struct Service {
             if tellsEvents { hub.publish(events) }
         }
         router = Router(
-            engine: engine, hub: hub, scenes: scenes, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            engine: engine, hub: hub, scenes: scenes, access: access,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     /// Lets time pass and the alarm ring.
@@ -39,7 +40,7 @@ struct Service {
 
     // MARK: Asking
 
-    /// Sends a request; its answer may come later.
+    /// Sends a request with the usual header fields and those given; its answer may come later.
     @discardableResult
     func send(
         _ method: String, _ target: String, bytes: [UInt8], headers: [HeaderName: String] = [:],
@@ -50,8 +51,11 @@ struct Service {
             let pair = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return QueryItem(name: String(pair[0]), value: pair.count > 1 ? String(pair[1]) : "")
         }
+        var usual: [HeaderName: String] = [.host: "localhost"]
+        if !bytes.isEmpty { usual[.contentType] = "application/json" }
+        let fields = usual.merging(headers) { $1 }
         let request = Request(
-            method: method, path: String(parts[0]), query: query, headers: DictionaryHeaders(fields: headers),
+            method: method, path: String(parts[0]), query: query, headers: DictionaryHeaders(fields: fields),
             body: bytes)
         router.handle(request, exchange)
         return exchange

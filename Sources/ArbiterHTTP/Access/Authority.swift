@@ -1,0 +1,81 @@
+internal import Glibc
+
+/// A host, and the port if one is named: what a `Host` header, an absolute target or an origin names (RFC 3986,
+/// section 3.2).
+package struct Authority: Hashable, Sendable {
+    package let host: Host
+    package let port: UInt16?
+
+    /// - Returns: `nil` if the text is not written like that; user information has no place here.
+    package init?(_ text: some StringProtocol) {
+        let text = Substring(text)
+        guard text.hasPrefix("[") else {
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            self.init(host: parts[0], port: parts.count > 1 ? parts[1] : nil)
+            return
+        }
+        guard let end = text.firstIndex(of: "]") else { return nil }
+        let rest = text[text.index(after: end)...]
+        guard rest.isEmpty || rest.hasPrefix(":") else { return nil }
+        self.init(host: text[...end], port: rest.isEmpty ? nil : rest.dropFirst())
+    }
+
+    private init?(host: Substring, port: Substring?) {
+        guard let host = Host(host) else { return nil }
+        self.host = host
+        // A colon without a port means the scheme's own (RFC 3986, section 3.2.3).
+        guard let port, !port.isEmpty else {
+            self.port = nil
+            return
+        }
+        guard port.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let number = UInt16(port) else {
+            return nil
+        }
+        self.port = number
+    }
+}
+
+extension Authority {
+    /// A host as a URL names it.
+    package enum Host: Hashable, Sendable {
+        /// An IP address, as it is written; IPv6 in its brackets.
+        case address(String)
+        /// A name, in lower case and without the dot that may end it.
+        case name(String)
+
+        private static let longestName = 255
+
+        /// - Returns: `nil` if no host is written like that.
+        package init?(_ text: some StringProtocol) {
+            let text = text.lowercased()
+            if text.hasPrefix("["), text.hasSuffix("]") {
+                guard isAddress(String(text.dropFirst().dropLast()), AF_INET6) else { return nil }
+                self = .address(text)
+            } else if isAddress(text, AF_INET) {
+                self = .address(text)
+            } else {
+                let name = text.hasSuffix(".") ? text.dropLast() : text[...]
+                guard 1...Self.longestName ~= name.utf8.count, name.utf8.allSatisfy(\.isOfHostName) else { return nil }
+                self = .name(String(name))
+            }
+        }
+    }
+}
+
+private func isAddress(_ text: String, _ family: Int32) -> Bool {
+    var address = in6_addr()
+    return unsafe inet_pton(family, text, &address) == 1
+}
+
+extension UInt8 {
+    /// Lower-case letters, digits, `-`, `.` and `_`: what names in the DNS and in hosts files are made of.
+    fileprivate var isOfHostName: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+            UInt8(ascii: "."), UInt8(ascii: "_"):
+            true
+        default:
+            false
+        }
+    }
+}

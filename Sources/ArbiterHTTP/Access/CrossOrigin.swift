@@ -1,0 +1,44 @@
+/// Cross-origin resource sharing (https://fetch.spec.whatwg.org/#http-cors-protocol), for the origins that are allowed.
+enum CrossOrigin {
+    /// How long a browser may remember the answer to a preflight, in seconds.
+    private static let preflightSeconds = 600
+
+    /// What a page may read of an answer beside its body and the harmless fields.
+    private static let exposedHeaders = [
+        "Allow", "ETag", "Preference-Applied", "Retry-After", "WWW-Authenticate", HeaderName.requestID.rawValue,
+    ]
+    /// What a page may send beside the harmless fields.
+    private static let sentHeaders: [HeaderName] = [
+        .session, .contentType, .idempotencyKey, .ifMatch, .lastEventID, .prefer, .requestID,
+    ]
+
+    /// What every answer to an allowed origin carries.
+    static func headers(for origin: String) -> [HeaderField] {
+        [
+            HeaderField("Access-Control-Allow-Origin", origin),
+            HeaderField("Access-Control-Expose-Headers", exposedHeaders.joined(separator: ", ")),
+            HeaderField("Vary", HeaderName.origin.rawValue),
+        ]
+    }
+
+    /// Whether a request only asks what another one may do.
+    static func isPreflight(_ request: Request) -> Bool {
+        request.method == "OPTIONS" && request.headers.value(of: .requestedMethod) != nil
+    }
+
+    /// The answer to a preflight for a path that has these methods.
+    static func preflightResponse(to request: Request, methods: [String]) -> Response {
+        var response = Response.noContent
+        response.headers = [
+            HeaderField("Access-Control-Allow-Methods", methods.joined(separator: ", ")),
+            HeaderField("Access-Control-Allow-Headers", sentHeaders.map(\.rawValue).joined(separator: ", ")),
+            HeaderField("Access-Control-Max-Age", String(preflightSeconds)),
+        ]
+        // A page of a public site asks this before it reaches for loopback
+        // (https://wicg.github.io/private-network-access/).
+        if request.headers.value(of: .requestedPrivateNetwork) == "true" {
+            response.headers.append(HeaderField("Access-Control-Allow-Private-Network", "true"))
+        }
+        return response
+    }
+}

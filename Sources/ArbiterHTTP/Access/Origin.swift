@@ -1,0 +1,44 @@
+/// Where a web page comes from: scheme, host and port (RFC 6454).
+package struct Origin: Hashable, Sendable {
+    private let scheme: String
+    private let host: Authority.Host
+    /// `nil` for a scheme that has no port of its own, where none is named.
+    private let port: UInt16?
+
+    /// Reads an origin as a browser writes it: `http://localhost:3000`.
+    ///
+    /// - Returns: `nil` if the text is no origin, as `null` and `*` are not.
+    package init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].hasPrefix("//"), let authority = Authority(parts[1].dropFirst(2)) else {
+            return nil
+        }
+        let scheme = parts[0].lowercased()
+        guard let first = scheme.utf8.first, UInt8(ascii: "a")...UInt8(ascii: "z") ~= first,
+            scheme.utf8.allSatisfy(\.isOfScheme)
+        else { return nil }
+        self.init(scheme: scheme, authority)
+    }
+
+    /// The origin of what is served under an authority.
+    init(scheme: String, _ authority: Authority) {
+        self.scheme = scheme
+        host = authority.host
+        port = authority.port ?? Self.defaultPorts[scheme]
+    }
+
+    private static let defaultPorts: [String: UInt16] = ["http": 80, "https": 443]
+}
+
+extension UInt8 {
+    /// Letters in lower case, digits, `+`, `-` and `.` (RFC 3986, section 3.1).
+    fileprivate var isOfScheme: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"),
+            UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default:
+            false
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import ArbiterCore
+import ArbiterEngine
+import ArbiterTestKit
+import Foundation
+import Testing
+
+/// Journals that an older arbiterd has written.
+struct OlderJournalTests {
+    /// Written by arbiterd 0.1.0: a declared scene with a completed push, a holder, a ticket with a key, and a session.
+    private static let firstForm = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Fixtures/journal-form-1.sqlite").standardizedFileURL.path
+
+    private func copied() throws -> JournalDirectory {
+        let directory = try JournalDirectory()
+        try FileManager.default.copyItem(atPath: Self.firstForm, toPath: directory.file)
+        return directory
+    }
+
+    private func machine(of directory: JournalDirectory) throws -> ArbiterStateMachine {
+        try JournalInspection(directory: directory.directory.path).replayed()
+    }
+
+    @Test func `a journal of the first form means what it meant`() throws {
+        let directory = try copied()
+        let machine = try machine(of: directory)
+        let phone: SceneName = try #require(SceneName("phone"))
+        #expect(try machine.storyboard(of: phone).1 == Revision(rawValue: 2))
+        #expect(machine.scenes().map(\.queued) == [1, 0])
+        #expect(machine.scenes().map(\.running) == [1, 0])
+        let holder = try #require(TransitionID("t-04jsgcd1dh4qr"))
+        #expect(machine.transition(holder)?.grant?.fence == Fence(rawValue: 2))
+        // The events of before are counted for those who follow all scenes.
+        let numbers = machine.lastEvents().values.reduce(0) { $0 + $1.rawValue }
+        #expect(machine.lastEvent.rawValue == numbers)
+    }
+
+    @Test func `a journal of the first form becomes one of the second when something is written`() throws {
+        let directory = try copied()
+        try directory.open().close()
+        let path = directory.directory.path
+        #expect(try JournalInspection(directory: path).form == 1, "nothing was written")
+        let journal = try directory.open()
+        let contents = try journal.contents()
+        let commits = Commits(of: journal)
+        let last = try #require(contents.records.last)
+        let holder = try #require(TransitionID("t-04jsgcd1dh4qr"))
+        let reason = try #require(RevocationReason("it hangs"))
+        _ = journal.append(
+            JournalRecord(sequence: last.sequence + 1, moment: last.moment, command: .revoke(holder, reason)))
+        try commits.wait(for: last.sequence + 1)
+        journal.close()
+        #expect(try JournalInspection(directory: path).form == 2)
+        let machine = try machine(of: directory)
+        #expect(machine.scenes().map(\.queued) == [0, 0])
+        guard case .ended(let ending)? = machine.transition(holder)?.phase else {
+            Issue.record("\(holder) has not ended")
+            return
+        }
+        #expect(ending.outcome == .revoked(reason))
+    }
+}

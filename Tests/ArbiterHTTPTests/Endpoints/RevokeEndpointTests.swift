@@ -1,0 +1,84 @@
+import Testing
+
+@testable import ArbiterHTTP
+
+/// `POST /transitions/revoke`, and what its owner hears of it.
+struct RevokeEndpointTests {
+    private let service: Service
+
+    init() throws {
+        service = try Service()
+    }
+
+    private func revoke(_ id: String, reason: String = "it hangs") throws -> Answer {
+        try service.ask("POST", "/transitions/revoke", #"{"id": "\#(id)", "reason": "\#(reason)"}"#)
+    }
+
+    @Test func `anybody may revoke, and whoever waits is next`() throws {
+        let holder = try service.started()
+        let waiting = service.send("POST", "/transitions/serialize", #"{"wait": 60}"#)
+        let answer = try revoke(holder.id)
+        #expect(answer.status == 200)
+        #expect(answer.body["state"] == "ended")
+        #expect(answer.body["outcome"] == "revoked")
+        #expect(answer.body["reason"] == "it hangs")
+        #expect(answer.body["token"] == nil)
+        #expect(try waiting.answer().body["state"] == "running")
+    }
+
+    @Test func `its owner is told at its next word`() throws {
+        let holder = try service.started()
+        _ = try revoke(holder.id)
+        for path in ["end", "renew"] {
+            let answer = try service.ask("POST", "/transitions/\(path)", holder.acting())
+            #expect(answer.status == 410)
+            #expect(answer.code == "revoked")
+            #expect(answer.body["detail"]?.text?.contains("it hangs") == true)
+            #expect(answer.body["transition"]?["outcome"] == "revoked")
+        }
+    }
+
+    @Test func `revoking again is answered as before`() throws {
+        let holder = try service.started()
+        _ = try revoke(holder.id)
+        let again = try revoke(holder.id, reason: "another")
+        #expect(again.status == 200)
+        #expect(again.body["reason"] == "it hangs")
+    }
+
+    @Test func `what is over by itself or by its owner is not revoked`() throws {
+        let ended = try service.started()
+        _ = try service.ended(ended)
+        let answer = try revoke(ended.id)
+        #expect(answer.status == 409)
+        #expect(answer.code == "already-ended")
+        let expired = try service.started()
+        service.pass(.seconds(10))
+        let gone = try revoke(expired.id)
+        #expect(gone.status == 410)
+        #expect(gone.code == "expired")
+        #expect(try revoke("t-0000000000000").status == 404)
+    }
+
+    @Test(arguments: [
+        Refusal(#"{"reason": "x"}"#, .missingField, "id"),
+        Refusal(#"{"id": "t-7f3k9v0m2c5xq"}"#, .missingField, "reason"),
+        Refusal(#"{"id": "t-7f3k9v0m2c5xq", "reason": ""}"#, .invalidField, "reason"),
+        Refusal(#"{"id": "t-7f3k9v0m2c5xq", "reason": "a\nb"}"#, .invalidField, "reason"),
+        Refusal(#"{"id": "x", "reason": "x"}"#, .invalidField, "id"),
+        Refusal(#"{"id": "t-7f3k9v0m2c5xq", "reason": "x", "token": "x"}"#, .unknownField, "token"),
+        Refusal("", .missingField, "id"),
+    ])
+    func `a revocation that is not one is refused`(refusal: Refusal) throws {
+        try service.refuses(refusal, "/transitions/revoke")
+    }
+
+    @Test func `a superseded ticket answers with its own code`() throws {
+        _ = try service.started()
+        let older = try service.serialized(#"{"coalesce": {"key": "x"}}"#)
+        _ = try service.serialized(#"{"coalesce": {"key": "x"}}"#)
+        let answer = try service.ask("POST", "/transitions/renew", older.acting())
+        #expect(answer.status == 410)
+        #expect(answer.code == "superseded")
+    }
+}

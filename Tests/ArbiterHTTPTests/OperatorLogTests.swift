@@ -1,0 +1,156 @@
+import ArbiterCore
+import ArbiterEngine
+import ArbiterTestKit
+import Logging
+import Testing
+
+@testable import ArbiterHTTP
+
+/// What is logged at `info`, and what never is.
+struct OperatorLogTests {
+    private final class Lines: Sendable {
+        private let written = Guarded([JSON]())
+
+        func write(_ line: [UInt8]) {
+            guard let line = try? JSON(line) else {
+                Issue.record("\(line) is no JSON")
+                return
+            }
+            written.withLock { $0.append(line) }
+        }
+
+        var all: [JSON] { written.withLock { $0 } }
+    }
+
+    private let lines = Lines()
+    private let time = ManualTime()
+    private let alarm: ManualAlarm
+    private let engine: Engine
+    private let router: Router
+
+    init() throws {
+        alarm = ManualAlarm(time: time)
+        let lines = lines
+        let logger = Logger(label: "test") { label in
+            JSONLogHandler(label: label, logLevel: .info, time: ManualTime(), output: lines.write)
+        }
+        let log = OperatorLog(logger, time: time)
+        var limits = Limits()
+        limits.queuedPerScene = 1
+        limits.sessions = 1
+        engine = try Engine(
+            limits: limits, journal: MemoryJournal(keepsRecords: false), time: time, alarm: alarm, observer: log.note)
+        router = Router(engine: engine, hub: EventHub(), logger: logger, operatorLog: log)
+    }
+
+    @discardableResult
+    private func ask(
+        _ path: String, _ body: String = "{}", headers: [HeaderName: String] = [:], hasPlace: Bool = true
+    ) throws -> Answer {
+        let exchange = RecordingExchange(hasPlace: hasPlace)
+        let fields: [HeaderName: String] = [.host: "localhost", .contentType: "application/json"]
+        router.handle(
+            Request(
+                method: "POST", path: path, headers: DictionaryHeaders(fields: fields.merging(headers) { $1 }),
+                body: Array(body.utf8)), exchange)
+        return try exchange.answer()
+    }
+
+    private func pass(_ duration: Duration) {
+        time.advance(by: duration)
+        alarm.ringDue()
+    }
+
+    @Test func `requests that go well leave no line`() throws {
+        let started = try Owned(try ask("/transitions/start", #"{"client": "menu"}"#))
+        try ask("/transitions/serialize")
+        try ask("/transitions/start")
+        try ask("/transitions/end", started.acting())
+        #expect(lines.all.isEmpty)
+    }
+
+    @Test func `an expiry is said with scene, client and id`() throws {
+        let started = try Owned(try ask("/transitions/start", #"{"scene": "kiosk", "client": "menu"}"#))
+        pass(.seconds(10))
+        let line = try #require(lines.all.first)
+        #expect(lines.all.count == 1)
+        #expect(line["level"] == "info")
+        #expect(line["message"] == "transition expired")
+        #expect(line["scene"] == "kiosk")
+        #expect(line["client"] == "menu")
+        #expect(line["id"]?.text == started.id)
+        #expect(line["reason"] == "lease")
+        #expect(line["wasGranted"] == "true")
+        #expect(line["wasApplied"] == "false")
+    }
+
+    @Test func `a revocation is said with its reason`() throws {
+        let started = try Owned(try ask("/transitions/start"))
+        try ask("/transitions/revoke", #"{"id": "\#(started.id)", "reason": "the menu hangs"}"#)
+        #expect(lines.all.map { $0["message"] } == ["transition revoked"])
+        #expect(lines.all.first?["reason"] == "the menu hangs")
+    }
+
+    @Test func `a session that ends is told from one that is lost`() throws {
+        let session = try ask("/sessions", #"{"client": "detail"}"#)
+        let token = try #require(session.body["token"]?.text)
+        try ask("/sessions/end", headers: [.session: token])
+        try ask("/sessions", #"{"client": "master"}"#)
+        pass(.seconds(30))
+        #expect(lines.all.map { $0["message"] } == ["session ended", "session lost"])
+        #expect(lines.all.map { $0["client"] } == ["detail", "master"])
+        #expect(lines.all.first?["id"]?.text == session.body["id"]?.text)
+    }
+
+    @Test func `a refusal for want of room says who was refused, and a thousand more are one line`() throws {
+        try ask("/transitions/start")
+        try ask("/transitions/serialize", #"{"client": "first"}"#)
+        for _ in 0..<1000 {
+            #expect(try ask("/transitions/serialize", #"{"client": "greedy"}"#).status == 429)
+        }
+        let line = try #require(lines.all.first)
+        #expect(lines.all.count == 1)
+        #expect(line["code"] == "queue-full")
+        #expect(line["scene"] == "main")
+        #expect(line["client"] == "greedy")
+        pass(OperatorLog.quietTime)
+        #expect(try ask("/transitions/serialize", #"{"client": "greedy"}"#).status == 429)
+        #expect(lines.all.count == 2)
+        #expect(lines.all.last?["refusedSinceLastLine"] == "999")
+    }
+
+    @Test func `each want of room has a line of its own`() throws {
+        try ask("/sessions")
+        #expect(try ask("/sessions", #"{"client": "late"}"#).status == 429)
+        try ask("/transitions/start")
+        #expect(try ask("/transitions/serialize", #"{"wait": 1}"#, hasPlace: false).status == 503)
+        #expect(lines.all.map { $0["code"] } == ["too-many-sessions", "too-many-connections"])
+        #expect(lines.all.first?["client"] == "late")
+    }
+
+    @Test func `what a journal is replayed with is not told again`() throws {
+        let journal = MemoryJournal(keepsRecords: true)
+        let first = try Engine(journal: journal, time: time, alarm: alarm)
+        first.openSession(client: ClientName("detail"), timeToLive: .seconds(1)) { _ in }
+        pass(.seconds(2))
+        let lines = lines
+        let log = OperatorLog(
+            Logger(label: "test") { JSONLogHandler(label: $0, logLevel: .info, output: lines.write) }, time: time)
+        _ = try Engine(journal: journal, time: time, alarm: alarm, observer: log.note)
+        #expect(lines.all.isEmpty)
+    }
+
+    // MARK: Tokens
+
+    private static let token = "0123456789abcdefFEDCBA9876543210"
+
+    @Test(arguments: [
+        ("/transitions/\(token)", "/transitions/<token>"), ("r-\(token)-1", "r-<token>-1"),
+        (token.utf8.map { "%" + String($0, radix: 16) }.joined(), "<token>"), ("/\(token)ff", "/<token>"),
+        ("/transitions/t-7f3k9v0m2c5xq", "/transitions/t-7f3k9v0m2c5xq"), ("\u{1b}[2J", "?[2J"),
+        (String(token.dropLast()), String(token.dropLast())),
+    ])
+    func `what looks like a token is masked wherever a client has put it`(text: String, logged: String) {
+        #expect(loggable(text) == logged)
+    }
+}
