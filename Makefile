@@ -34,6 +34,11 @@ check: deps ## quick: formatting, and the unit tests
 test: deps ## every test
 	@swift test
 
+.PHONY: client-test
+client-test: deps ## a client is made of openapi.yaml, and works with the daemon
+	@swift build --product arbiterd
+	@scripts/client-test
+
 .PHONY: soak
 soak: KILLS ?= 200
 soak: build-release ## kill the daemon under load, again and again (KILLS=200)
@@ -78,7 +83,7 @@ image: ## build the container image with docker, podman or buildah
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf .build .build-thread .build-address .build-fuzz Benchmarks/.build
+	rm -rf .build .build-thread .build-address .build-fuzz .build-python Benchmarks/.build
 
 .PHONY: build-release
 build-release: deps

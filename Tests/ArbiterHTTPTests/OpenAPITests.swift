@@ -53,13 +53,17 @@ struct OpenAPITests {
     // MARK: Problems
 
     @Test func `every code of a problem is described, and no other`() throws {
-        let described = try #require(document.schema("Problem")["properties"]?["code"]?["enum"]?.strings)
-        #expect(described == Problem.Code.allCases.map(\.rawValue))
+        let described = try #require(document.schema("ProblemCode")["enum"]?.strings)
+        #expect(described.count == Set(described).count)
+        #expect(Set(described) == Set(Problem.Code.allCases.map(\.rawValue)))
     }
 
     @Test func `every status of a problem is described, and no other`() throws {
-        let described = try #require(document.schema("Problem")["properties"]?["status"]?["enum"]?.integers)
-        #expect(described == Set(Problem.Code.allCases.map(\.status)).sorted())
+        let described = Set(document.operations.flatMap(\.responses).map(\.status)).filter { $0 >= 400 }
+        #expect(described == Set(Problem.Code.allCases.map(\.status)))
+        let status = try #require(document.schema("Problem")["properties"]?["status"])
+        let (least, greatest) = (try #require(status["minimum"]?.int), try #require(status["maximum"]?.int))
+        #expect(described.allSatisfy { (least...greatest).contains($0) })
     }
 
     @Test func `every code of a problem comes under its own status`() throws {
@@ -67,15 +71,88 @@ struct OpenAPITests {
         for operation in document.operations {
             for (status, response) in operation.responses where status >= 400 {
                 let schema = response["content"]?["application/problem+json"]?["schema"]
-                #expect(schema?["$ref"]?.string == "#/components/schemas/Problem", "\(operation.name) \(status)")
-                #expect(schema?["properties"]?["status"]?["const"]?.int == status, "\(operation.name) \(status)")
-                for code in try #require(schema?["properties"]?["code"]?["enum"]?.strings) {
+                #expect(schema == ["$ref": "#/components/schemas/Problem"], "\(operation.name) \(status)")
+                let description = try #require(response["description"]?.string)
+                for code in try #require(response["x-problem-codes"]?.strings) {
                     #expect(Problem.Code(rawValue: code)?.status == status, "\(operation.name) \(status) \(code)")
+                    #expect(description.contains("`\(code)`"), "\(operation.name) \(status) \(code)")
                     seen.insert(code)
                 }
             }
         }
         #expect(seen == Set(Problem.Code.allCases.map(\.rawValue)))
+    }
+
+    @Test func `every operation says what it answers where it is not meant`() {
+        for operation in document.operations {
+            let codes = Set(operation.responses.flatMap { $0.response["x-problem-codes"]?.strings ?? [] })
+            #expect(
+                codes.isSuperset(of: ["misdirected-request", "foreign-origin", "invalid-field"]), "\(operation.name)")
+        }
+    }
+
+    // MARK: What generators of clients need
+
+    @Test func `an operation answers with the same schema whatever its success`() {
+        for operation in document.operations {
+            let schemas = operation.responses.filter { $0.status < 300 }
+                .flatMap { $0.response["content"]?.members ?? [] }.compactMap { $1["schema"] }
+            #expect(Set(schemas).count <= 1, "\(operation.name)")
+        }
+    }
+
+    @Test func `nothing stands beside a reference, and nothing is a sum of others`() {
+        document.root.walk { path, node in
+            if node["$ref"] != nil { #expect(node.keys == ["$ref"], "\(path)") }
+            #expect(node["allOf"] == nil, "\(path)")
+            #expect(node["links"] == nil, "\(path)")
+        }
+    }
+
+    @Test func `a value that is always the same is a word`() {
+        document.root.walk { path, node in
+            guard let constant = node["const"] else { return }
+            #expect(constant.tag == Tag(.str), "\(path)")
+        }
+    }
+
+    @Test func `every variant is a schema with a name and its title`() throws {
+        var variants = 0
+        for (name, schema) in document.schemas {
+            for variant in schema["oneOf"]?.sequence ?? [] {
+                let reference = try #require(variant["$ref"]?.string, "\(name)")
+                let title = document.resolved(variant)["title"]?.string
+                #expect(title.map { "#/components/schemas/\($0)" } == reference, "\(name)")
+                variants += 1
+            }
+            if schema["oneOf"] != nil { #expect(schema["title"]?.string == name) }
+        }
+        #expect(variants > 0)
+    }
+
+    @Test func `a discriminator names every variant by its word`() throws {
+        for name in ["GesturePolicy", "Controller", "Operation"] {
+            let schema = document.schema(name)
+            let property = try #require(schema["discriminator"]?["propertyName"]?.string, "\(name)")
+            let mapping = try #require(schema["discriminator"]?["mapping"]?.members)
+            #expect(mapping.map(\.1) == schema["oneOf"]?.sequence?.compactMap { $0["$ref"] }, "\(name)")
+            for (word, reference) in mapping {
+                let variant = document.resolved(["$ref": reference])
+                #expect(variant["properties"]?[property]?["const"]?.string == word, "\(name) \(word)")
+            }
+        }
+    }
+
+    @Test func `whatever a schema needs has a name of its own`() {
+        for (name, schema) in document.schemas where name != "Description" {
+            for (member, property) in schema["properties"]?.members ?? [] {
+                for nested in [property, property["items"]].compactMap({ $0 }) {
+                    #expect(nested["enum"] == nil, "\(name).\(member)")
+                    #expect(nested["properties"] == nil, "\(name).\(member)")
+                    #expect(nested["oneOf"] == nil, "\(name).\(member)")
+                }
+            }
+        }
     }
 
     // MARK: The document as it is served

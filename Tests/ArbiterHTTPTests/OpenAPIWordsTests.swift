@@ -24,73 +24,95 @@ struct OpenAPIWordsTests {
             document.schema("Condition")["enum"]?.strings == ArbiterCore.Expectation.Condition.allCases.map(\.rawValue))
         #expect(document.schema("AnimationCurve")["enum"]?.strings == AnimationCurve.allCases.map(\.rawValue))
         #expect(document.schema("AnimationDirection")["enum"]?.strings == AnimationDirection.allCases.map(\.rawValue))
-        let appearance = document.schema("AppearanceEvent")["properties"]?["event"]?["enum"]
+        #expect(document.schema("DefaultCurve")["enum"]?.strings == AnimationCurve.allCases.map(\.rawValue))
+        let appearance = document.schema("AppearanceChange")["enum"]
         #expect(appearance?.strings == AppearanceEvent.Change.allCases.map(\.rawValue))
     }
 
     @Test func `every word of gestures and company that is described is one that is understood, and no other`() throws {
         #expect(document.schema("GestureDecision")["enum"]?.strings == GestureDecision.allCases.map(\.rawValue))
         #expect(document.schema("UnreadyAction")["enum"]?.strings == UnreadyAction.allCases.map(\.rawValue))
-        let policies = document.schema("GesturePolicy")["oneOf"]?.sequence?.compactMap {
-            $0["properties"]?["by"]?["const"]?.string
-        }
+        let policies = try #require(document.schema("GesturePolicy")["discriminator"]?["mapping"]?.keys)
         #expect(policies == GesturePolicyKind.allCases.map(\.rawValue))
-        let threshold = document.schema("GesturePolicy")["oneOf"]?[0]?["properties"]?["threshold"]?["default"]?.float
+        let threshold = document.schema("FractionPolicy")["properties"]?["threshold"]?["default"]?.float
         #expect(threshold.map { .fraction(threshold: $0) } == GesturePolicy.standard)
-        let keep = document.schema("Coalescing")["properties"]?["keep"]?["enum"]
-        #expect(keep?.strings == Coalescing.Keep.allCases.map(\.rawValue))
-        let participant = document.schema("Participant")["properties"]?["state"]?["enum"]
-        #expect(participant?.strings == Participant.State.allCases.map(\.rawValue))
-        let phases = document.schema("Interaction")["properties"]?["phase"]?["enum"]
-        #expect(phases?.strings == InteractionPhase.allCases.map(\.rawValue))
+        #expect(document.schema("CoalescingKeep")["enum"]?.strings == Coalescing.Keep.allCases.map(\.rawValue))
+        #expect(document.schema("ParticipantState")["enum"]?.strings == Participant.State.allCases.map(\.rawValue))
+        #expect(document.schema("InteractionPhase")["enum"]?.strings == InteractionPhase.allCases.map(\.rawValue))
     }
 
-    @Test func `every event is described by its name`() throws {
-        let description = try #require(
-            document.root["paths"]?["/scenes/{scene}/events"]?["get"]?["description"]?.string)
+    @Test(arguments: ["/scenes/{scene}/events", "/events"])
+    func `every event has a schema, and is described by its name`(path: String) throws {
+        let tag = try #require(document.root["tags"]?.sequence?.first { $0["name"]?.string == "scenes" })
+        let description = try #require(tag["description"]?.string)
+        let operation = try #require(document.operations.first { $0.name == "GET \(path)" })
+        let success = try #require(operation.responses.first { $0.status == 200 }).response
+        let stream = success["content"]?["text/event-stream"]
+        let schemas = try #require(stream?["x-event-schemas"]?.members)
         let names =
             SceneEvent.Stage.allCases.map { "transition.\($0.rawValue)" }
             + AppearanceEvent.Change.allCases.map { "controller.\($0.rawValue)" }
             + ["transition.progress", "hierarchy.changed", "session.ended", "reset"]
-        for name in names { #expect(description.contains("`\(name)`"), "\(name)") }
+        #expect(Set(schemas.map(\.0)) == Set(names))
+        let events = document.schema("Event")["oneOf"]?.sequence?.compactMap { $0["$ref"] } ?? []
+        for (name, reference) in schemas {
+            let title = try #require(document.resolved(["$ref": reference])["title"]?.string, "\(name)")
+            #expect(description.contains("`\(name)`") && description.contains("`\(title)`"), "\(name)")
+            #expect(events.contains(reference), "\(name)")
+        }
         for ending in SessionEnding.allCases { #expect(description.contains("`\(ending.rawValue)`")) }
+        #expect(document.schema("SessionEnding")["enum"]?.strings == SessionEnding.allCases.map(\.rawValue))
+    }
+
+    @Test func `an event shows a transition as every call does, but for what only its owner is shown`() throws {
+        let transition = try #require(document.schema("Transition")["properties"]?.members)
+        let event = try #require(document.schema("TransitionEvent")["properties"]?.members)
+        let ofOneAnswer: Set = ["token", "applied", "decision", "remaining"]
+        let shown = transition.filter { name, _ in !ofOneAnswer.contains(name) }
+        let own: Set = ["number", "at"]
+        #expect(
+            Dictionary(uniqueKeysWithValues: event.filter { !own.contains($0.0) })
+                == Dictionary(uniqueKeysWithValues: shown))
+        #expect(own.isSubset(of: event.map(\.0)))
     }
 
     @Test func `every word of a hierarchy that is described is one that is understood, and no other`() throws {
         #expect(document.schema("ControllerKind")["enum"]?.strings == ControllerKind.allCases.map(\.rawValue))
         #expect(document.schema("PresentationStyle")["enum"]?.strings == PresentationStyle.allCases.map(\.rawValue))
         #expect(
-            document.schema("Segue")["properties"]?["kind"]?["enum"]?.strings == Segue.Kind.allCases.map(\.rawValue))
+            document.schema("SegueKind")["enum"]?.strings == Segue.Kind.allCases.map(\.rawValue))
         let scopes = Storyboard.DefaultScope.allCases.map(\.rawValue)
-        #expect(document.schema("Defaults")["properties"]?["scope"]?["enum"]?.strings == scopes)
-        #expect(document.schema("Scope")["oneOf"]?[0]?["enum"]?.strings == scopes)
+        #expect(document.schema("DefaultScope")["enum"]?.strings == scopes)
+        #expect(document.schema("ScopeWord")["enum"]?.strings == scopes)
         let operations = try #require(document.schema("Operation")["discriminator"]?["mapping"]?.members)
         #expect(operations.map(\.0) == OperationType.allCases.map(\.rawValue))
-        for (type, reference) in operations {
-            #expect(document.resolved(["$ref": reference])["properties"]?["type"]?["const"]?.string == type)
-        }
-        let kinds = ["ViewNode", "NavigationNode", "TabsNode", "SplitNode"].map { name in
-            document.schema(name)["properties"]?["kind"]?["const"]?.string
-        }
+        let kinds = try #require(document.schema("Controller")["discriminator"]?["mapping"]?.keys)
         #expect(kinds == ControllerKind.allCases.map(\.rawValue))
     }
 
     @Test func `every reason and code of an end is described, and no other`() throws {
-        let ended = try #require(document.schema("EndedTransition")["allOf"]?[2]?["properties"])
+        // What is there in which state is said by conditions: of a queued one, else of an ended one by its outcome.
+        let expired = try #require(document.schema("Transition")["else"]?["then"])
+        let rejected = try #require(expired["else"])
+        #expect(expired["if"]?["properties"]?["outcome"]?["const"] == "expired")
+        #expect(rejected["if"]?["properties"]?["outcome"]?["const"] == "rejected")
         let refusal = OperationRefusal(code: .notOnStack, detail: "")
         let failure = FailedExpectation(expectation: .revision(Revision(rawValue: 0)), actual: "")
         let controller = try #require(ControllerID("a"))
         let rejections: [Rejection] = [
             .expectationFailed(failure), .invalidOperation(refusal), .scopeGone(controller),
         ]
-        #expect(ended["reason"]?["enum"]?.strings == ExpiryReason.allCases.map(\.rawValue) + rejections.map(\.reason))
+        let reasons = [expired, rejected].map { $0["then"]?["properties"]?["reason"]?["enum"]?.strings }
+        #expect(reasons == [ExpiryReason.allCases.map(\.rawValue), rejections.map(\.reason)])
+        let words = try #require(document.schema("Transition")["properties"]?["reason"]?["description"]?.string)
+        for reason in reasons.compactMap({ $0 }).joined() { #expect(words.contains("`\(reason)`")) }
         let codes = [Problem.Code.expectationFailed.rawValue] + OperationRefusal.Code.allCases.map(\.rawValue)
-        #expect(ended["code"]?["enum"]?.strings == codes)
+        #expect(document.schema("RejectionCode")["enum"]?.strings == codes)
         let outcomes: [TransitionOutcome] = [
             .completed, .cancelled, .expired(.lease), .rejected(.invalidOperation(refusal)),
             .superseded(by: TransitionID(rawValue: 1)), .revoked(try #require(RevocationReason("x"))),
         ]
-        #expect(ended["outcome"]?["enum"]?.strings == outcomes.map(\.name))
+        #expect(document.schema("TransitionOutcome")["enum"]?.strings == outcomes.map(\.name))
     }
 
     // MARK: Limits
@@ -110,19 +132,44 @@ struct OpenAPIWordsTests {
         #expect(try #require(described["maximum"]?.seconds) == range.upperBound)
     }
 
-    @Test(arguments: ["StartRequest", "SerializeRequest"])
-    func `the defaults of durations are described as they are`(request: String) throws {
-        let properties = try #require(document.schema(request)["properties"])
-        #expect(properties["leaseSeconds"]?["default"]?.seconds == Limits.defaultLease)
-        #expect(properties["ticketSeconds"]?["default"]?.seconds == Limits.defaultTicket)
-        #expect(document.schema("AwaitRequest")["properties"]?["wait"]?["default"]?.seconds == Limits.defaultAwait)
-        #expect(properties["readySeconds"]?["default"]?.seconds == Limits.defaultReady)
-        #expect(
-            document.schema("SessionRequest")["properties"]?["ttlSeconds"]?["default"]?.seconds == Limits.defaultSession
-        )
+    @Test func `the defaults of durations are described as they are`() throws {
+        #expect(document.schema("TicketSeconds")["default"]?.seconds == Limits.defaultTicket)
+        #expect(document.schema("ReadySeconds")["default"]?.seconds == Limits.defaultReady)
+        #expect(document.schema("SessionSeconds")["default"]?.seconds == Limits.defaultSession)
         let defaults = try #require(document.schema("Defaults")["properties"])
         #expect(defaults["duration"]?["default"]?.seconds == Limits.defaultAnimation)
         #expect(defaults["leaseSeconds"]?["default"]?.seconds == Limits.defaultLease)
+        // Where something else counts before the default, a client that sends it would change the meaning: so it is said in words.
+        let lease = document.schema("LeaseSeconds")
+        #expect(lease["default"] == nil)
+        #expect(
+            lease["description"]?.string?.contains(
+                "and \(Limits.defaultLease.components.seconds) where they are silent") == true)
+        let wait = document.schema("WaitSeconds")
+        #expect(wait["default"] == nil)
+        #expect(wait["description"]?.string?.contains("waits for \(Limits.defaultAwait.components.seconds)") == true)
+    }
+
+    @Test func `the limits that stand twice are the same`() throws {
+        let defaults = try #require(document.schema("Defaults")["properties"])
+        for (member, name) in [("duration", "AnimationSeconds"), ("leaseSeconds", "LeaseSeconds")] {
+            for limit in ["minimum", "maximum"] as [Node] {
+                #expect(defaults[Node(member)]?[limit] == document.schema(name)[limit], "\(member)")
+            }
+        }
+        for (schema, member, name) in [
+            ("StartRequest", "scene", "SceneName"), ("SerializeRequest", "scene", "SceneName"),
+            ("AnimationRequest", "type", "TransitionTypeName"), ("Transition", "presenter", "ControllerID"),
+        ] {
+            let property = try #require(document.schema(schema)["properties"]?[Node(member)])
+            for limit in ["pattern", "minLength", "maxLength"] as [Node] {
+                #expect(property[limit] == document.schema(name)[limit], "\(schema).\(member)")
+            }
+        }
+        let start = try #require(document.schema("StartRequest")["properties"]?.mapping)
+        var serialize = try #require(document.schema("SerializeRequest")["properties"]?.mapping)
+        serialize["wait"] = nil
+        #expect(serialize == start)
     }
 
     @Test func `the limits of names are described as they are`() {
@@ -135,9 +182,9 @@ struct OpenAPIWordsTests {
     }
 
     @Test func `the limits of lists are described as they are`() {
-        #expect(document.schema("Scope")["oneOf"]?[1]?["maxItems"]?.int == Limits.scopeControllers)
-        #expect(document.schema("Expectations")["oneOf"]?[1]?["maxItems"]?.int == Limits.expectations)
-        let record = document.schema("TransitionRecord")["properties"]
+        #expect(document.schema("ScopeControllers")["maxItems"]?.int == Limits.scopeControllers)
+        #expect(document.schema("ExpectationList")["maxItems"]?.int == Limits.expectations)
+        let record = document.schema("Transition")["properties"]
         #expect(record?["expect"]?["maxItems"]?.int == Limits.expectations)
         for properties in [
             record, document.schema("StartRequest")["properties"], document.schema("SerializeRequest")["properties"],

@@ -32,6 +32,9 @@ struct OpenAPIDocument {
         } ?? []
     }
 
+    /// Every schema that has a name.
+    var schemas: [(String, Node)] { root["components"]?["schemas"]?.members ?? [] }
+
     /// A schema by its name; an empty one where there is none.
     func schema(_ name: String) -> Node {
         root["components"]?["schemas"]?[name] ?? [:]
@@ -47,6 +50,15 @@ struct OpenAPIDocument {
 extension Node {
     var members: [(String, Node)] { mapping?.map { ($0.string ?? "", $1) } ?? [] }
     var keys: [String] { members.map { name, _ in name } }
+
+    /// Visits every mapping below, outermost first, with the way to it; examples are data, and left out.
+    func walk(_ path: String = "", _ visit: (_ path: String, _ node: Node) -> Void) {
+        if mapping != nil { visit(path, self) }
+        for (name, node) in members where !["example", "examples"].contains(name) {
+            node.walk("\(path)/\(name)", visit)
+        }
+        for (index, node) in (sequence ?? []).enumerated() { node.walk("\(path)/\(index)", visit) }
+    }
     var strings: [String]? { sequence?.compactMap(\.string) }
     var integers: [Int]? { sequence?.compactMap(\.int) }
     var seconds: Duration? { float.map { .milliseconds(Int64(($0 * 1000).rounded())) } }
