@@ -34,6 +34,13 @@ check: deps ## quick: formatting, and the unit tests
 test: deps ## every test
 	@swift test
 
+.PHONY: readme-test
+readme-test: deps ## run the README's examples and compare their answers
+	@scripts/install-packages python3
+	@swift build --product arbiterd
+	@cd scripts && python3 -m unittest readme_test.tests
+	@scripts/readme-test
+
 .PHONY: soak
 soak: KILLS ?= 200
 soak: build-release ## kill the daemon under load, again and again (KILLS=200)
