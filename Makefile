@@ -18,7 +18,7 @@ help: ## list these targets
 .PHONY: run
 run: build-release ## build for release and start the daemon in the foreground
 	@echo
-	@echo 'Starting arbiterd; Ctrl-C ends it. In another terminal:'
+	@echo 'Starting arbiterd; Ctrl-C ends it. Its first line says where its journal is. In another terminal:'
 	@echo '  curl -X POST http://127.0.0.1:8080/transitions/start   # 201; 409 for everybody else while it runs'
 	@echo '  curl http://127.0.0.1:8080/transitions                 # who runs, who waits'
 	@echo '  curl http://127.0.0.1:8080/openapi.yaml                # every call'
@@ -33,9 +33,18 @@ check: deps ## quick: formatting, and the unit tests
 .PHONY: test
 test: deps ## every test
 	@swift test
+	@$(MAKE) readme-test client-test
+
+.PHONY: readme-test
+readme-test: deps ## run the README's examples and compare their answers
+	@scripts/install-packages python3
+	@swift build --product arbiterd
+	@cd scripts && python3 -m unittest readme_test.tests
+	@scripts/readme-test
 
 .PHONY: client-test
-client-test: deps ## a client is made of openapi.yaml, and works with the daemon
+client-test: deps ## make a Python client of openapi.yaml, and have it work with the daemon
+	@scripts/install-packages python3 python3-venv
 	@swift build --product arbiterd
 	@scripts/client-test
 

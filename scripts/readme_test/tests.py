@@ -1,0 +1,199 @@
+"""Tests of scripts/readme-test: it must find outputs that differ from the page. Needs a daemon, as it does."""
+
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from readme_test.comparison import Comparison, Mismatch, parse_shortened
+from readme_test.pages import read_sections
+
+RUNNER = Path(__file__).resolve().parent.parent / "readme-test"
+ID, OTHER_ID, THIRD_ID = "t-3feds0w5b8enn", "t-bb34bw46c3y3q", "t-cmhy30hvcj336"
+TOKEN, OTHER_TOKEN = "5b3316828b258b16f8299d6ebc3e70eb", "77965ccf34e1b0d4339ba7f3f782db9c"
+TIME, OTHER_TIME = "2026-11-21T10:41:52.612Z", "2026-11-21T10:41:54.700Z"
+
+
+class ComparisonTests(unittest.TestCase):
+    def assert_same(self, expected: str, actual: str, comparison: Comparison | None = None) -> None:
+        (comparison or Comparison()).check(expected.split("\n"), actual.split("\n"))
+
+    def assert_differs(self, expected: str, actual: str, reason: str, comparison: Comparison | None = None) -> None:
+        with self.assertRaisesRegex(Mismatch, reason):
+            self.assert_same(expected, actual, comparison)
+
+    def test_equal_answers_are_the_same(self) -> None:
+        answer = f'{{"id":"{ID}","position":1,"laggards":[],"interactive":true,"operation":{{"type":"push"}}}}'
+        self.assert_same(answer, answer)
+
+    def test_ids_tokens_and_times_may_be_others(self) -> None:
+        page = f'{{"id":"{ID}","token":"{TOKEN}","at":"{TIME}"}}'
+        self.assert_same(page, f'{{"id":"{OTHER_ID}","token":"{OTHER_TOKEN}","at":"{OTHER_TIME}"}}')
+
+    def test_an_id_must_have_the_form_of_an_id(self) -> None:
+        self.assert_differs(f'{{"id":"{ID}"}}', f'{{"id":"{ID[:-1]}"}}', "instead of")
+        self.assert_differs(f'{{"token":"{TOKEN}"}}', f'{{"token":"{TOKEN[:-1]}"}}', "instead of")
+        self.assert_differs(f'{{"at":"{TIME}"}}', '{"at":"now"}', "instead of")
+        self.assert_differs(f'{{"id":"{ID}"}}', '{"id":7}', "instead of")
+
+    def test_another_state_differs(self) -> None:
+        self.assert_differs('{"state":"running"}', '{"state":"queued"}', '"state" of the answer is "queued"')
+
+    def test_another_number_differs(self) -> None:
+        self.assert_differs('{"fence":1}', '{"fence":2}', "is 2 instead of 1")
+        self.assert_differs('{"fence":1}', '{"fence":true}', "instead of")
+        self.assert_differs('{"fence":1}', '{"fence":"1"}', "instead of")
+        self.assert_differs('{"applied":true}', '{"applied":false}', "instead of")
+
+    def test_what_is_counted_down_is_at_most_what_the_page_shows(self) -> None:
+        self.assert_same('{"leaseRemaining":10}', '{"leaseRemaining":9.828}')
+        self.assert_differs('{"leaseRemaining":10}', '{"leaseRemaining":10.5}', "not between")
+        self.assert_differs('{"leaseRemaining":10}', '{"leaseRemaining":null}', "instead of")
+
+    def test_a_member_too_many_or_too_few_differs(self) -> None:
+        self.assert_differs('{"a":1}', '{"a":1,"b":2}', 'has the member "b"')
+        self.assert_differs('{"a":1,"b":2}', '{"a":1}', 'nothing more where "b"')
+        self.assert_differs('{"a":1,"b":2}', '{"b":2,"a":1}', 'has "b" where "a"')
+
+    def test_members_may_be_left_out(self) -> None:
+        actual = f'{{"id":"{ID}","scene":"main","state":"running","fence":1}}'
+        for page in (
+            f'{{"id":"{ID}",…,"state":"running",…}}',
+            f'{{"id":"{ID}","scene":"main",…,"state":"running","fence":1}}',
+            '{"id":"t-…","scene":"…","state":…,"fence":1}',
+            '{…,"fence":1}',
+            "{…}",
+            f'{{"id":"{ID}",…',
+        ):
+            self.assert_same(page, actual)
+
+    def test_what_is_left_out_does_not_hide_what_differs(self) -> None:
+        actual = f'{{"id":"{ID}","scene":"main","state":"running","fence":1}}'
+        self.assert_differs(f'{{"id":"{ID}",…,"state":"ended",…}}', actual, '"running" instead of "ended"')
+        self.assert_differs(f'{{"id":"{ID}",…,"outcome":"completed",…}}', actual, 'nothing more where "outcome"')
+        self.assert_differs(f'{{"id":"{ID}",…,"state":"running"}}', actual, 'has the member "fence"')
+        self.assert_differs('{…,"state":"running","scene":"main",…}', actual, 'has "fence" where "scene"')
+        self.assert_differs(f'{{"id":"{ID}",…,"state":"queued",…', actual, "instead of")
+        self.assert_differs('{"id":"s-…",…}', actual, "instead of")
+
+    def test_nested_values_are_compared(self) -> None:
+        page = '{"children":[{"id":"list"},{"id":"editor",…}],…}'
+        self.assert_same(page, '{"children":[{"id":"list"},{"id":"editor","kind":"view"}],"revision":1}')
+        self.assert_differs(page, '{"children":[{"id":"list"},{"id":"detail","kind":"view"}]}', '"id" of element 1')
+        self.assert_differs(page, '{"children":[{"id":"list"}]}', "1 elements instead of 2")
+        self.assert_differs(page, '{"children":{"id":"list"}}', "an object instead of an array")
+        self.assert_differs("[1,…]", "[]", "0 elements")
+        self.assert_same("[1,…]", "[1,2,3]")
+
+    def test_an_id_shown_twice_must_be_the_same_twice(self) -> None:
+        page = f'{{"id":"{ID}"}}\n{{"supersededBy":"{ID}"}}'
+        self.assert_same(page, f'{{"id":"{OTHER_ID}"}}\n{{"supersededBy":"{OTHER_ID}"}}')
+        self.assert_differs(page, f'{{"id":"{OTHER_ID}"}}\n{{"supersededBy":"{THIRD_ID}"}}', "has been")
+
+    def test_two_ids_must_not_be_the_same(self) -> None:
+        page = f'{{"id":"{ID}","supersededBy":"{OTHER_ID}"}}'
+        self.assert_differs(page, f'{{"id":"{THIRD_ID}","supersededBy":"{THIRD_ID}"}}', "has called")
+
+    def test_ids_are_remembered_from_one_command_to_the_next(self) -> None:
+        comparison = Comparison()
+        self.assert_same(f'{{"id":"{ID}"}}', f'{{"id":"{OTHER_ID}"}}', comparison)
+        self.assert_same(f"menu ({ID}) is in the way", f"menu ({OTHER_ID}) is in the way", comparison)
+        self.assert_differs(f"menu ({ID}) is in the way", f"menu ({ID}) is in the way", "has been", comparison)
+
+    def test_a_time_shown_twice_must_be_the_same_twice(self) -> None:
+        page = f'{{"endedAt":"{TIME}"}}\n{{"grantedAt":"{TIME}"}}'
+        self.assert_differs(page, f'{{"endedAt":"{TIME}"}}\n{{"grantedAt":"{OTHER_TIME}"}}', "has been")
+        page = f'{{"requestedAt":"{TIME}","grantedAt":"{OTHER_TIME}"}}'
+        self.assert_same(page, f'{{"requestedAt":"{TIME}","grantedAt":"{TIME}"}}')
+
+    def test_lines_are_compared_one_by_one(self) -> None:
+        self.assert_same("a\n\nb", "a\nb\n")
+        self.assert_differs("a\nb", "a", "this line is missing: b")
+        self.assert_differs("a", "a\nb", "does not show this line: b")
+        self.assert_differs("", "bash: line 1: crul: command not found", "does not show this line")
+        self.assert_differs('{"a":1}', "Bad Gateway", "is not JSON")
+        self.assert_same("ready on …", "ready on http://localhost:8080")
+        self.assert_differs("ready on …", "is ready", "instead of")
+
+    def test_events_are_compared(self) -> None:
+        page = f'id: 6\nevent: transition.ended\ndata: {{"id":"{ID}",…,"outcome":"expired"}}\n'
+        event = f'id: 6\nevent: transition.ended\ndata: {{"id":"{ID}","state":"ended","outcome":"expired"}}\n'
+        self.assert_same(page, event)
+        self.assert_same(page, ": keep-alive\n\n" + event)
+        self.assert_differs(page, event.replace("id: 6", "id: 7"), "id: 7")
+        self.assert_differs(page, event.replace("transition.ended", "session.ended"), "session.ended")
+        self.assert_differs(page, event.replace("expired", "completed"), "completed")
+
+    def test_a_line_that_is_not_json_on_the_page_is_an_error(self) -> None:
+        with self.assertRaisesRegex(Mismatch, "neither JSON nor shortened JSON"):
+            parse_shortened('{"a":}')
+
+
+class PageTests(unittest.TestCase):
+    def setUp(self) -> None:
+        directory = tempfile.TemporaryDirectory(prefix="readme-test-")
+        self.addCleanup(directory.cleanup)
+        self.page = Path(directory.name) / "page.md"
+
+    def run_page(self, text: str) -> subprocess.CompletedProcess[str]:
+        self.page.write_text(text, encoding="utf-8")
+        return subprocess.run([RUNNER, self.page], capture_output=True, text=True, timeout=120)
+
+    def test_blocks_are_read_with_their_terminals(self) -> None:
+        self.page.write_text(
+            "# One\n```console\n$ a \\\n> b\nout\n\nmore\n$ c\n```\n```console second terminal\n$ d\n```\n"
+            "```console second terminal\nlate\n```\n## None\n```sh\n$ e\n# no heading\n```\n"
+            "## Two\n```console\n$ f\n```\n"
+        )
+        one, two = read_sections(self.page)
+        self.assertEqual((one.title, two.title), ("One", "Two"))
+        self.assertEqual([step.command for step in one.steps], ["a \\\nb", "c", "d", None])
+        self.assertEqual([step.output for step in one.steps], [["out", "", "more"], [], [], ["late"]])
+        self.assertEqual([step.terminal for step in one.steps][1:], ["first terminal"] + 2 * ["second terminal"])
+        self.assertEqual([step.stays for step in one.steps], [False, False, True, False])
+
+    def test_each_section_has_a_daemon_of_its_own(self) -> None:
+        section = (
+            "# Section\n```console\n$ curl -s -X POST localhost:8080/transitions/start\n"
+            f'{{"id":"{ID}",…,"state":"running",…,"fence":1,…}}\n```\n'
+        )
+        result = self.run_page(section + section)
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (0, "2 passed, 0 failed"), result.stdout)
+
+    def test_a_wrong_answer_is_reported(self) -> None:
+        result = self.run_page(
+            "# Section\n```console\n$ curl -s -X POST localhost:8080/transitions/start\n"
+            f'{{"id":"{ID}",…,"state":"queued",…}}\n$ echo done\ndone\n```\n'
+        )
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (1, "1 passed, 1 failed"), result.stdout)
+        for part in ("Section, line 3", "curl -s -X POST", '"state":"queued"', '"state":"running"'):
+            self.assertIn(part, result.stdout)
+
+    def test_a_command_that_fails_silently_is_reported(self) -> None:
+        result = self.run_page("# Section\n```console\n$ false\n$ curl -s localhost:1/livez\n```\n")
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (1, "0 passed, 2 failed"), result.stdout)
+
+    def test_what_has_not_been_run_has_failed(self) -> None:
+        result = self.run_page(
+            "# Section\n```console\n$ exit\n$ echo one\none\n```\n# Other\n```console\n$ true\n```\n"
+        )
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (1, "1 passed, 2 failed"), result.stdout)
+
+    def test_a_page_without_sessions_fails(self) -> None:
+        self.assertEqual(self.run_page("# Nothing\n").returncode, 1)
+
+    def test_output_comes_later_in_the_terminal_that_waits(self) -> None:
+        page = (
+            "# Section\n```console second terminal\n$ curl -sN localhost:8080/scenes/main/events\n"
+            ": connected\nretry: 1000\n```\n```console\n$ curl -s -X POST localhost:8080/transitions/start\n"
+            f'{{"id":"{ID}",…}}\n```\n```console second terminal\nid: 1\nevent: transition.running\n'
+            f'data: {{"id":"{ID}",…}}\n```\n'
+        )
+        result = self.run_page(page)
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (0, "3 passed, 0 failed"), result.stdout)
+        result = self.run_page(page.replace("id: 1", "id: 2"))
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (1, "2 passed, 1 failed"), result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
