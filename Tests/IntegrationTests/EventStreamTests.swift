@@ -137,7 +137,7 @@ extension Integration {
             let server = try StreamServer()
             server.publish(1...3)
             let client = try WireClient(port: server.port)
-            try client.send("GET /scenes/main/events?since=0 HTTP/1.0\r\n\r\n".utf8)
+            try client.send("GET /scenes/main/events?since=0 HTTP/1.0\r\nHost: localhost\r\n\r\n".utf8)
             #expect(try client.receiveHead().status == 200)
             server.stop()
             let rest = try client.receiveUntilClosed()

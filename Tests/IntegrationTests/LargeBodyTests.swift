@@ -4,6 +4,8 @@ internal import Testing
 extension Integration {
     /// Storyboards may be larger than what else is sent, up to a limit of their own.
     @Suite struct LargeBodies {
+        private static let chunked = ["Transfer-Encoding: chunked", "Content-Type: application/json"]
+
         private let daemon: DaemonProcess
         private let client: WireClient
 
@@ -37,12 +39,12 @@ extension Integration {
 
         @Test func `a storyboard that comes in chunks counts as it comes`() throws {
             let chunk = String(repeating: " ", count: 64 * 1024)
-            try client.send("PUT", "/scenes/main/storyboard", headers: ["Transfer-Encoding: chunked"])
+            try client.send("PUT", "/scenes/main/storyboard", headers: Self.chunked)
             for _ in 0..<65 { try client.send("10000\r\n\(chunk)\r\n".utf8) }
             try client.send("0\r\n\r\n".utf8)
             #expect(try client.receive().status == 413)
 
-            try client.send("PUT", "/scenes/main/storyboard", headers: ["Transfer-Encoding: chunked"])
+            try client.send("PUT", "/scenes/main/storyboard", headers: Self.chunked)
             for _ in 0..<20 { try client.send("10000\r\n\(chunk)\r\n".utf8) }
             try client.send("2\r\n{}\r\n0\r\n\r\n".utf8)
             #expect(try client.receive().status == 200)

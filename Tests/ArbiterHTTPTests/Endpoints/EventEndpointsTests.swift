@@ -132,7 +132,7 @@ struct EventEndpointsTests {
         #expect(told.names == shown.names.union(["scene", "number"]))
         for name in shown.names { #expect(told[name] == shown[name]) }
         #expect(told["scene"] == "main")
-        #expect(told["number"]?.number == reset.id.map(Double.init))
+        #expect(told["number"]?.number == reset.id.map { Double($0) })
     }
 }
 

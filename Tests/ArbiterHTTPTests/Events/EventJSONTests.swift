@@ -23,7 +23,7 @@ struct EventJSONTests {
         #expect(received.id == number)
         let data = try JSON(Array(received.data.utf8))
         #expect(data["scene"] == "main")
-        #expect(data["number"]?.number == number.map(Double.init))
+        #expect(data["number"]?.number == number.map { Double($0) })
         #expect(data["at"] == "2026-01-01T00:00:00.123Z")
         return (received, data)
     }
