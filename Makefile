@@ -90,6 +90,10 @@ image: ## build the container image with docker, podman or buildah
 	elif command -v buildah >/dev/null; then buildah build --format docker --tag $(IMAGE) .; \
 	else echo 'No container engine answers: start docker, or install podman or buildah.' >&2; exit 1; fi
 
+.PHONY: image-test
+image-test: deps ## build the image, drive it with client processes, kill it, and drive it again
+	@scripts/test-image
+
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf .build .build-thread .build-address .build-fuzz .build-python Benchmarks/.build

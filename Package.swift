@@ -115,12 +115,6 @@ let package = Package(
             swiftSettings: strict
         ),
         .executableTarget(
-            name: "cost",
-            dependencies: ["ArbiterCore"],
-            path: "Benchmarks/Cost",
-            swiftSettings: strict
-        ),
-        .executableTarget(
             name: "simulate",
             dependencies: ["ArbiterSimulation"],
             swiftSettings: strict
