@@ -48,6 +48,12 @@ client-test: deps ## make a Python client of openapi.yaml, and have it work with
 	@swift build --product arbiterd
 	@scripts/client-test
 
+.PHONY: browser-test
+browser-test: deps ## open web pages in Chromium, and have them send requests to the daemon
+	@scripts/install-packages chromium openssl python3 python3-venv
+	@swift build --product arbiterd
+	@scripts/browser-test
+
 .PHONY: soak
 soak: KILLS ?= 200
 soak: build-release ## kill the daemon under load, again and again (KILLS=200)
