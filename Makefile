@@ -33,7 +33,7 @@ check: deps ## quick: formatting, and the unit tests
 .PHONY: test
 test: deps ## every test
 	@swift test
-	@$(MAKE) readme-test client-test
+	@$(MAKE) readme-test client-test browser-test
 
 .PHONY: readme-test
 readme-test: deps ## run the README's examples and compare their answers

@@ -50,7 +50,7 @@ final class Call: Sendable {
     private func log(_ response: Response) {
         guard logger.logLevel <= .debug else { return }
         logger.debug(
-            "\(loggable(request.method)) \(loggable(request.path)) \(response.status)",
+            "\(loggable(request.method)) \(loggablePath(request.path)) \(response.status)",
             metadata: ["request": "\(loggable(requestID))"])
     }
 

@@ -43,10 +43,16 @@ struct Arbiterd: ParsableCommand {
             return try parseAsRoot(["--version"])
         case JournalCommand.name:
             // Its own subcommand comes first, and then the options.
+            if asksForHelp(given) { return try parseAsRoot(given) }
+            // An option that stands here would be the daemon's own, and ignored.
+            guard let subcommand = given.dropFirst().first, !subcommand.hasPrefix("-") else {
+                throw Failure(EX_USAGE, "say first what to do: arbiterd journal inspect, verify or export (see --help)")
+            }
             let environment = try Options.environmentArguments(only: ["data"])
             return try parseAsRoot(given.prefix(2) + environment + given.dropFirst(2))
         default:
-            let command = try parseAsRoot(try Options.environmentArguments() + given)
+            let environment = try asksForHelp(given) ? [] : Options.environmentArguments()
+            let command = try parseAsRoot(environment + given)
             // Help is a command too.
             guard !(command is any JournalSubcommand) else {
                 throw Failure(EX_USAGE, "name the subcommand first, and its options behind it (see --help)")
@@ -55,8 +61,15 @@ struct Arbiterd: ParsableCommand {
         }
     }
 
+    /// Help is given, whatever is wrong with the environment.
+    private static func asksForHelp(_ given: [String]) -> Bool {
+        given.contains { ["-h", "--help", "--version"].contains($0) }
+    }
+
     func run() throws {
-        LoggingSystem.bootstrap { [options] label in options.logHandler(label: label) }
+        let log = options.makeLog()
+        defer { log.flush() }
+        LoggingSystem.bootstrap { [options] label in options.logHandler(label: label, log: log) }
         let logger = Logger(label: "arbiterd")
         let limits = try options.serverLimits(logger: logger)
         let socket = try ListeningSocket(options.listen, beyondLoopback: options.insecure)

@@ -47,7 +47,7 @@ package struct JournalInspection: Sendable {
             }
             self.form = form
             durability = life?.0 ?? "unknown"
-            isClosed = life?.1 ?? false && !DirectoryLock.isTaken(directory)
+            isClosed = (life?.1 ?? false) && !DirectoryLock.isTaken(directory)
             snapshot = found.snapshot
             records = found.records
             isTorn = found.torn != nil

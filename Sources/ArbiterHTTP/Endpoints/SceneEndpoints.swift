@@ -61,6 +61,11 @@ extension SceneName {
 extension JSONWriter {
     mutating func members(of scene: SceneSummary) {
         member("name", scene.name.description)
+        stateMembers(of: scene)
+    }
+
+    /// How a scene is, by its counts.
+    mutating func stateMembers(of scene: SceneSummary) {
         member("revision", scene.revision.rawValue)
         member("runningCount", scene.running)
         member("queuedCount", scene.queued)

@@ -131,7 +131,10 @@ extension EventFeeds {
         let cursor = shared.ring.withLock { ring in
             reader.after.map { ring.cursor(behind: $0, allowsFuture: false) } ?? ring.cursorAtEnd()
         }
-        act(cursor.map { reader.follow(shared, from: $0) } ?? reader.beginAnew())
+        // So a reader that is cut off before its first event does not miss any.
+        let newest = reader.after == nil ? shared.ring.withLock(\.newest) : nil
+        let lines = newest.map { reader.topic.linesOfBeginning(at: $0) } ?? []
+        act(cursor.map { reader.follow(shared, from: $0, saying: lines) } ?? reader.beginAnew())
         if isClosed { act(reader.end()) }
     }
 

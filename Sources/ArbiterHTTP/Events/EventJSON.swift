@@ -4,6 +4,8 @@ internal import ArbiterCore
 enum EventJSON {
     /// The name of the event that a reader begins anew with.
     static let reset = "reset"
+    /// The name of the event behind the resets of all scenes: there is no scene beside those.
+    static let resetEnd = "reset.end"
 
     /// An event in its lines; what is momentary has no number to resume from.
     static func encode(_ event: SceneEvent, in topic: EventTopic) -> [UInt8] {

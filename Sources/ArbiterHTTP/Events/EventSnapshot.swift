@@ -14,7 +14,7 @@ package struct EventSnapshot: Hashable, Sendable {
     ///   - json: the scene as a JSON object, in one line.
     package init(number: EventNumber, json: [UInt8]) {
         self.number = number
-        lines = EventJSON.lines(id: EventTopic.scene(.main).text(of: number), name: EventJSON.reset, data: json)
+        lines = EventJSON.lines(id: String(number.rawValue), name: EventJSON.reset, data: json)
     }
 
     /// Every scene by its counts.
@@ -24,8 +24,11 @@ package struct EventSnapshot: Hashable, Sendable {
     ///   - scenes: each scene as a JSON object, in one line.
     init(number: EventNumber, scenes: [[UInt8]]) {
         self.number = number
-        // Only what ends it all has an id: a reader that is cut off before begins anew again.
-        let events = scenes.flatMap { EventJSON.lines(id: nil, name: EventJSON.reset, data: $0) }
-        lines = events + Array("id: \(EventTopic.allScenes.text(of: number))\n\n".utf8)
+        // Only the last event has an id: a reader that is cut off before begins anew again.
+        lines =
+            scenes.flatMap { EventJSON.lines(id: nil, name: EventJSON.reset, data: $0) }
+            + EventJSON.lines(
+                id: EventTopic.allScenes.text(of: number), name: EventJSON.resetEnd,
+                data: JSONWriter.object { $0.member("scenes", scenes.count) })
     }
 }

@@ -135,9 +135,10 @@ extension EventSubscription {
         case askForScene(EventSubscription)
     }
 
-    /// Goes on from here.
-    func follow(_ shared: SharedRing, from cursor: EventRing.Cursor) -> Action? {
+    /// Goes on from here, once it has said these lines.
+    func follow(_ shared: SharedRing, from cursor: EventRing.Cursor, saying lines: [UInt8] = []) -> Action? {
         state.withLock { state in
+            state.pending += lines
             state.stage = .following(shared, cursor)
             return wake(&state)
         }

@@ -58,7 +58,7 @@ package struct SceneReader: Sendable {
                             scenes: scenes.map { scene in
                                 JSONWriter.object { writer in
                                     writer.resetMembers(of: scene)
-                                    writer.members(of: scene)
+                                    writer.stateMembers(of: scene)
                                 }
                             })
                     })

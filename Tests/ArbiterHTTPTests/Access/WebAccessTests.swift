@@ -93,6 +93,10 @@ struct WebAccessTests {
         let link: [HeaderName: String] = [.secFetchSite: "cross-site", .secFetchMode: "navigate"]
         #expect(try service.ask("GET", "/scenes", headers: link).status == 200)
         #expect(try service.ask("GET", "/scenes", headers: [.secFetchSite: "none"]).status == 200)
+        for (destination, status) in [("document", 200), ("iframe", 403), ("embed", 403)] {
+            let headers = link.merging([.secFetchDestination: destination]) { $1 }
+            #expect(try service.ask("GET", "/scenes", headers: headers).status == status)
+        }
         // A form that is sent is a navigation too.
         #expect(try service.ask("POST", "/transitions/start", headers: link).status == 403)
     }
