@@ -53,6 +53,7 @@ struct OpenAPIWordsTests {
             SceneEvent.Stage.allCases.map { "transition.\($0.rawValue)" }
             + AppearanceEvent.Change.allCases.map { "controller.\($0.rawValue)" }
             + ["transition.progress", "hierarchy.changed", "session.ended", "reset"]
+            + (path == "/events" ? ["reset.end"] : [])
         #expect(Set(schemas.map(\.0)) == Set(names))
         let events = document.schema("Event")["oneOf"]?.sequence?.compactMap { $0["$ref"] } ?? []
         for (name, reference) in schemas {
