@@ -83,7 +83,8 @@ class Daemon:
 
     def ask(self, method: str, path: str, body: object = None) -> dict:
         """Asks without a browser; anything but success is a failure."""
-        headers = {"X-Request-Id": f"{OUTSIDE}{next(self._numbers)}"}
+        self._last_request_id = f"{OUTSIDE}{next(self._numbers)}"
+        headers = {"X-Request-Id": self._last_request_id}
         if body is not None:
             headers |= {"Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
@@ -115,10 +116,17 @@ class Daemon:
         return self.requests()
 
     def _all_requests(self) -> list[str]:
-        lines = self._log_path.read_text().splitlines(keepends=True)
-        entries = [json.loads(line) for line in lines if line.endswith("\n")]
+        # Lines are written soon, and in their order: behind what was asked before there is one of our own.
+        self.ask("GET", "/livez")
+        mark = self._last_request_id
+        wait_until(lambda: any(entry.get("request") == mark for entry in self._log_entries()), "a line of the log")
+        entries = self._log_entries()
         requests = [
             entry["message"] for entry in entries
             if "request" in entry and not entry["request"].startswith(OUTSIDE)]
         # The browser looks for an icon wherever a person is shown something.
         return [request for request in requests if "/favicon.ico" not in request]
+
+    def _log_entries(self) -> list[dict]:
+        lines = self._log_path.read_text().splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.endswith("\n")]

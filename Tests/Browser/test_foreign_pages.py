@@ -192,12 +192,8 @@ def test_a_foreign_page_cannot_look_into_the_frame_that_shows_the_daemon(daemon:
     daemon.ask("POST", "/transitions/start", {"scene": "phone"})
     frame = "Object.assign(document.createElement('iframe'), { src })"
     assert foreign.evaluate(f"src => load({frame})", f"{daemon.url}/scenes") == "loaded"
-    # Chromium says `Origin: null` even with such a navigation, if an opaque page brings it about.
-    if foreign.evaluate("origin") == "null":
-        assert daemon.requests() == ["GET /scenes 403"]
-    else:
-        assert daemon.requests() == ["GET /scenes 200"]
-        assert '"name":"phone"' in foreign.child_frames[0].inner_text("body")
+    # A page could open many of them, so a frame is refused where a link is not.
+    assert daemon.requests() == ["GET /scenes 403"]
     assert foreign.evaluate("document.querySelector('iframe').contentDocument") is None
     assert foreign.evaluate(
         "() => { try { return frames[0].document.body.textContent } catch (error) { return error.name } }"
