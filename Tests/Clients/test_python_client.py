@@ -47,6 +47,7 @@ from arbiter_client.models import (
     Transition,
     TransitionOutcome,
     TransitionState,
+    TransitionSummary,
 )
 from arbiter_client.types import UNSET
 
@@ -157,7 +158,7 @@ def test_a_ticket_that_waited_long_enough_expires_with_a_reason(client: Client) 
     assert (ticket.state, ticket.outcome) == (TransitionState.ENDED, TransitionOutcome.EXPIRED)
     assert ticket.reason == "queue-timeout"
     problem = expect_problem(end(client, ticket), 410, ProblemCode.EXPIRED)
-    assert isinstance(problem.transition, Transition)
+    assert isinstance(problem.transition, TransitionSummary)
     assert problem.transition.reason == "queue-timeout"
 
 
