@@ -28,8 +28,8 @@ struct ReadingTests {
         let kept = stride(from: 0, to: 20, by: 2).map { (orders[$0], owners[$0].id) }
         for order in orders + [RequestOrder(rawValue: 0), RequestOrder(rawValue: .max)] {
             let older = kept.filter { $0.0 < order }.map(\.1)
-            #expect(listed(TransitionFilter(before: order)) == older)
-            #expect(listed(TransitionFilter(before: order, limit: 3)) == older.suffix(3))
+            #expect(listed(TransitionFilter(state: .running, before: order)) == older)
+            #expect(listed(TransitionFilter(state: .running, before: order, limit: 3)) == older.suffix(3))
         }
     }
 
