@@ -7,7 +7,7 @@ extension ArbiterStateMachine {
     package mutating func recover(at now: Instant) {
         momentary = MomentaryState()
         let remembered = durable.transitions.values.sorted { $0.order < $1.order }
-        momentary.requested = Deque(remembered.map(\.id))
+        momentary.requested = Deque(remembered.map { MomentaryState.Requested(id: $0.id, order: $0.order) })
         for transition in remembered where !transition.isEnded {
             momentary.attention[transition.id] = Attention()
             attend(transition.id, at: now)

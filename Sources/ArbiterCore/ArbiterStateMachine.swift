@@ -164,8 +164,14 @@ struct MomentaryState: Sendable {
     var waiters: [WaiterID: Waiter] = [:]
     var deadlines = DeadlineQueue()
     /// Every remembered transition in request order, and some that are forgotten.
-    var requested: Deque<TransitionID> = []
+    var requested: Deque<Requested> = []
     var isDraining = false
+
+    /// A transition in request order, which stays known when the transition is forgotten.
+    struct Requested: Sendable {
+        let id: TransitionID
+        let order: RequestOrder
+    }
 }
 
 /// How an unfinished transition is looked after.

@@ -150,6 +150,6 @@ extension EventFeeds {
         guard let snapshot else { return act(reader.end()) }
         // What has happened may not have come here yet, and is passed over when it does.
         let cursor = feed.shared.ring.withLock { $0.cursor(behind: snapshot.number, allowsFuture: true) }
-        act(reader.follow(feed.shared, from: cursor, behindReset: snapshot.lines))
+        act(reader.follow(feed.shared, from: cursor, behindReset: snapshot.events))
     }
 }
