@@ -65,7 +65,7 @@ struct Arbiterd: ParsableCommand {
         let operatorLog = OperatorLog(logger)
         let engine = try Engine(
             journal: try options.makeJournal(logger: logger), trustsLeasesOver: options.trustLeasesOver,
-            listener: hub.publish, observer: operatorLog.noteSoon)
+            listener: hub.publish, observer: operatorLog.note)
         hub.begin(engine.lastEvents())
         let router = Router(
             engine: engine, hub: hub, access: options.webAccess, logger: logger, operatorLog: operatorLog)
@@ -81,7 +81,6 @@ struct Arbiterd: ParsableCommand {
         hub.close()
         server.stop()
         engine.stop()
-        operatorLog.flush()
         logger.info("drained")
     }
 }

@@ -1,10 +1,9 @@
+import ArbiterCore
 import ArbiterEngine
 import ArbiterTestKit
-import Dispatch
 import Logging
 import Testing
 
-@testable import ArbiterCore
 @testable import ArbiterHTTP
 
 /// What is logged at `info`, and what never is.
@@ -139,27 +138,6 @@ struct OperatorLogTests {
             Logger(label: "test") { JSONLogHandler(label: $0, logLevel: .info, output: lines.write) }, time: time)
         _ = try Engine(journal: journal, time: time, alarm: alarm, observer: log.note)
         #expect(lines.all.isEmpty)
-    }
-
-    @Test func `output that blocks holds nobody up, and what is told too much is counted`() throws {
-        let lines = lines
-        let gate = DispatchSemaphore(value: 0)
-        let log = OperatorLog(
-            Logger(label: "test") { label in
-                JSONLogHandler(label: label, logLevel: .info) { line in
-                    gate.wait()
-                    lines.write(line)
-                }
-            }, time: time)
-        let session = Session(
-            id: SessionID(rawValue: 1), token: Token(high: 0, low: 0), client: nil, timeToLive: .seconds(1),
-            startedAt: time.now())
-        for _ in 0..<OperatorLog.waitingNotices + 3 { log.noteSoon(.happened(.sessionEnded(session, .ended))) }
-        #expect(lines.all.isEmpty)
-        for _ in 0...OperatorLog.waitingNotices { gate.signal() }
-        log.flush()
-        #expect(eventually { lines.all.count == OperatorLog.waitingNotices + 1 })
-        #expect(lines.all.compactMap { $0["linesLeftOut"] } == ["3"])
     }
 
     // MARK: Tokens

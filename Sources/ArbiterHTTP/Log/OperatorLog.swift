@@ -1,6 +1,5 @@
 internal import ArbiterCore
 package import ArbiterEngine
-internal import Dispatch
 package import Logging
 
 /// What an operator reads at `info`: who lost a lock or a session and why, and for whom there was no room.
@@ -9,22 +8,10 @@ package import Logging
 package final class OperatorLog: Sendable {
     /// Refusals for want of room may come by the thousand: of each code one line is written in so long.
     static let quietTime = Duration.seconds(1)
-    /// Notices that may wait to be written; beyond it they are counted only.
-    static let waitingNotices = 10_000
-    /// How long the last lines may take to be written.
-    static let flushDuration = DispatchTimeInterval.seconds(1)
 
     private let logger: Logger
     private let time: any TimeSource
     private let refusals = Guarded<[Problem.Code: Refusals]>([:])
-    private let queue = DispatchQueue(label: "arbiterd.operator-log")
-    private let waiting = Guarded(Waiting())
-
-    private struct Waiting {
-        var count = 0
-        /// Since the last line about them.
-        var unsaid = 0
-    }
 
     private struct Refusals {
         var lastLine: Instant
@@ -35,35 +22,6 @@ package final class OperatorLog: Sendable {
     package init(_ logger: Logger, time: any TimeSource = SystemTimeSource()) {
         self.logger = logger
         self.time = time
-    }
-
-    /// Writes what the engine has to tell, soon and in its order: the engine tells it under its lock, and output may block.
-    package func noteSoon(_ notice: EngineNotice) {
-        let mayWait = waiting.withLock { waiting in
-            guard waiting.count < Self.waitingNotices else {
-                waiting.unsaid += 1
-                return false
-            }
-            waiting.count += 1
-            return true
-        }
-        guard mayWait else { return }
-        queue.async { [self] in
-            note(notice)
-            let unsaid = waiting.withLock { waiting in
-                waiting.count -= 1
-                defer { waiting.unsaid = 0 }
-                return waiting.unsaid
-            }
-            if unsaid > 0 { logger.info("too much to log", metadata: ["linesLeftOut": "\(unsaid)"]) }
-        }
-    }
-
-    /// Waits until what was to be written soon is written, or for a moment at most.
-    package func flush() {
-        let written = DispatchSemaphore(value: 0)
-        queue.async { written.signal() }
-        _ = written.wait(timeout: .now() + Self.flushDuration)
     }
 
     /// Writes what the engine has to tell.
