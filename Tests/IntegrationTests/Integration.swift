@@ -43,7 +43,16 @@ extension WireClient {
 
     /// The transitions of a scene, in request order.
     func transitions(in scene: String = "main", _ filter: String = "") throws -> [JSONValue] {
-        try get("/transitions?scene=\(scene)&limit=1000\(filter)")["transitions"].elements
+        var found: [JSONValue] = []
+        var target: String? = "/transitions?scene=\(scene)&limit=1000\(filter)"
+        while let page = target {
+            let answer = try get(page)
+            // Every page leads to an older one.
+            found = answer["transitions"].elements + found
+            let link = answer.header("Link").flatMap { $0.contains("rel=\"next\"") ? $0 : nil }
+            target = link.map { String($0.drop { $0 != "<" }.dropFirst().prefix { $0 != ">" }) }
+        }
+        return found
     }
 
     /// How many tickets wait in a scene; asked of the list, which is short.
