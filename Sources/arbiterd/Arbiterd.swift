@@ -61,7 +61,7 @@ struct Arbiterd: ParsableCommand {
         }
     }
 
-    /// Help is given, whatever is wrong with the environment.
+    /// Help is given even if a variable of the environment is wrong.
     private static func asksForHelp(_ given: [String]) -> Bool {
         given.contains { ["-h", "--help", "--version"].contains($0) }
     }

@@ -4,7 +4,7 @@ internal import Dispatch
 
 /// Brings the events of every scene, and those of all scenes together, to their readers.
 ///
-/// Whoever commits only puts events into an inbox. Those of a topic without readers stay there as they are. The others are
+/// A thread that commits only puts events into an inbox. Those of a topic without readers stay there as they are. The others are
 /// encoded once, on a queue of the hub's own, and put into their topic's ring, from which every reader takes at its own
 /// pace, or falls out of it and is cut off.
 package final class EventHub: Sendable {

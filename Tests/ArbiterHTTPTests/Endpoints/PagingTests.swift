@@ -41,7 +41,7 @@ struct PagingTests {
 
     // MARK: Transitions
 
-    @Test func `whoever follows the links sees every transition once, the newest page first`() throws {
+    @Test func `a client that follows the links sees every transition once, the newest page first`() throws {
         let ids = try (0..<250).map { _ in try service.serialized().id }
         let pages = try follow("/transitions", of: "transitions", by: "id")
         #expect(pages.map(\.count) == [100, 100, 50])
