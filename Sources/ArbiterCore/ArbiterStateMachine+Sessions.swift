@@ -36,9 +36,11 @@ extension ArbiterStateMachine {
 
     private mutating func open(_ session: Session, in step: inout Step) throws(ArbiterError) -> Reply {
         guard durable.sessions.count < limits.sessions else { throw .tooManySessions(limit: limits.sessions) }
+        try admitSession()
         step.isDurable = true
         let previous = durable.sessions.updateValue(session, forKey: session.id)
         precondition(previous == nil, "\(session.id) is in use")
+        durable.memory.sessionCount += 1
         durable.index.enter(session)
         hear(session.id, at: step.now)
         return .session(view(of: session, at: step.now))
@@ -73,6 +75,7 @@ extension ArbiterStateMachine {
         let bound = (durable.index.bound[session.id] ?? []).compactMap { durable.transitions[$0] }
         let scenes = self.scenes(of: session)
         durable.sessions.removeValue(forKey: session.id)
+        durable.memory.sessionCount -= 1
         durable.index.leave(session)
         momentary.deadlines.cancel(.session(session.id))
         momentary.attachments.removeValue(forKey: session.id)

@@ -88,8 +88,12 @@ package final class Engine: Sendable {
         observer: @escaping Observer = { _ in }
     ) throws(JournalError) {
         let contents = try journal.contents()
+        // What was admitted once is admitted again, however little the state may take by now.
+        var unlimited = limits
+        unlimited.memory = nil
         var machine = try ArbiterStateMachine(
-            replaying: contents.snapshot, contents.records, limits: limits, listener: listener)
+            replaying: contents.snapshot, contents.records, limits: unlimited, listener: listener)
+        machine.limitMemory(to: limits.memory)
         // The machine's clock may have begun anew; the arbiter's goes on.
         let last = contents.records.last?.moment ?? contents.snapshot?.moment
         let begun = time.now().instant

@@ -32,6 +32,7 @@ enum Verdict: Hashable {
         case queueFull
         case tooManyTransitions
         case tooManyScenes
+        case outOfRoom
         case tooManySessions
         case unknownTransitionType
         case revisionMismatch
@@ -78,6 +79,7 @@ extension Verdict.Refusal {
         case .queueFull: self = .queueFull
         case .tooManyTransitions: self = .tooManyTransitions
         case .tooManyScenes: self = .tooManyScenes
+        case .outOfRoom, .shareUsedUp: self = .outOfRoom
         case .tooManySessions: self = .tooManySessions
         case .unknownTransitionType, .unknownIntroTransitionType: self = .unknownTransitionType
         case .revisionMismatch: self = .revisionMismatch

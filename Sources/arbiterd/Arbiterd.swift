@@ -1,3 +1,4 @@
+internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterHTTP
 internal import ArgumentParser
@@ -63,8 +64,10 @@ struct Arbiterd: ParsableCommand {
         let address = socket.address
         let hub = EventHub()
         let operatorLog = OperatorLog(logger)
+        var arbiterLimits = Limits()
+        arbiterLimits.memory = options.maxMemory.bytes
         let engine = try Engine(
-            journal: try options.makeJournal(logger: logger), trustsLeasesOver: options.trustLeasesOver,
+            limits: arbiterLimits, journal: try options.makeJournal(logger: logger), trustsLeasesOver: options.trustLeasesOver,
             listener: hub.publish, observer: operatorLog.note)
         hub.begin(engine.lastEvents())
         let router = Router(
