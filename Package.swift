@@ -24,6 +24,7 @@ let strict =
 
 let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
@@ -54,7 +55,7 @@ let package = Package(
         ),
         .target(
             name: "ArbiterEngine",
-            dependencies: ["ArbiterCore", collections, grdb, logging],
+            dependencies: ["ArbiterCore", collections, grdb, logging, sqlite],
             swiftSettings: strict
         ),
         .target(

@@ -74,6 +74,8 @@ package struct ArbiterStateMachine: Sendable {
             answer(waiter, in: &step)
         case .distrust(let holdsGrants):
             distrust(holdsGrants: holdsGrants, in: &step)
+        case .skipFences:
+            skipFences(in: &step)
         case .resume:
             resume(in: &step)
         }

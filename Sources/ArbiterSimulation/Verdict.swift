@@ -121,7 +121,7 @@ extension Command {
         case .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
             .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
-            .resume, .answer:
+            .skipFences, .resume, .answer:
             nil
         }
     }
@@ -132,7 +132,7 @@ extension Command {
         case .start, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
             .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
-            .resume, .answer:
+            .skipFences, .resume, .answer:
             nil
         }
     }

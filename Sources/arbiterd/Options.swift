@@ -88,6 +88,14 @@ struct Options: ParsableArguments {
         }
     }
 
+    /// Opens a journal again that was there; one in memory never fails.
+    func reopening(logger: Logger) throws -> @Sendable () throws(JournalError) -> any Journal {
+        let (path, durability) = (try directory.path(), durability)
+        return { () throws(JournalError) in
+            try SQLiteJournal(directory: path, durability: durability, logger: logger, mayBegin: false)
+        }
+    }
+
     func validate() throws {
         guard 1...1_000_000 ~= maxParked else { throw ValidationError("--max-parked must be 1 to 1000000") }
         guard 1...256 ~= threads else { throw ValidationError("--threads must be 1 to 256") }
