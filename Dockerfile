@@ -8,9 +8,11 @@ RUN apt-get update \
 WORKDIR /build
 COPY . .
 # Swift's libraries go into the binary, stripped; libmicrohttpd and SQLite stay Debian's, and get Debian's updates.
+# lld leaves out the table of exported symbols, which nothing looks up, and packs the relocations, which glibc 2.36 reads.
 # The build folder is kept from one build of the image to the next, so that only what changed is compiled again.
 RUN --mount=type=cache,id=transition-arbiter-build,target=/build/.build,sharing=locked \
-    swift build -c release --product arbiterd --static-swift-stdlib -Xlinker -s \
+    swift build -c release --product arbiterd --static-swift-stdlib -Xswiftc -use-ld=lld \
+        -Xlinker -s -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs \
     && install -D .build/release/arbiterd /out/arbiterd
 
 FROM ${RUNTIME_IMAGE}

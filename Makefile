@@ -33,7 +33,7 @@ check: deps ## quick: formatting, and the unit tests
 .PHONY: test
 test: deps ## every test
 	@swift test
-	@$(MAKE) readme-test client-test
+	@$(MAKE) readme-test client-test browser-test
 
 .PHONY: readme-test
 readme-test: deps ## run the README's examples and compare their answers
@@ -48,10 +48,24 @@ client-test: deps ## make a Python client of openapi.yaml, and have it work with
 	@swift build --product arbiterd
 	@scripts/client-test
 
+.PHONY: browser-test
+browser-test: deps ## open web pages in Chromium, and have them send requests to the daemon
+	@scripts/install-packages chromium openssl python3 python3-venv
+	@swift build --product arbiterd
+	@scripts/browser-test
+
 .PHONY: soak
 soak: KILLS ?= 200
 soak: build-release ## kill the daemon under load, again and again (KILLS=200)
 	@ARBITER_KILLS=$(KILLS) ARBITER_DAEMON=$(CURDIR)/.build/release/arbiterd swift test --filter 'what clients saw holds'
+
+# SEED= draws other damage, COUNT= so much of it.
+COUNT ?= 690
+
+.PHONY: damage
+damage: build-release ## journals damaged at random, and what the daemon makes of them: SEED=, COUNT=
+	@ARBITER_DAMAGES=$(COUNT) $(if $(SEED),ARBITER_SEED=$(SEED)) ARBITER_DAEMON=$(CURDIR)/.build/release/arbiterd \
+		swift test --filter 'a damaged journal never traps'
 
 .PHONY: sanitize sanitize-thread sanitize-address
 sanitize: sanitize-thread sanitize-address ## every test under each sanitizer
@@ -89,6 +103,10 @@ image: ## build the container image with docker, podman or buildah
 	elif command -v podman >/dev/null; then podman build --format docker --tag $(IMAGE) .; \
 	elif command -v buildah >/dev/null; then buildah build --format docker --tag $(IMAGE) .; \
 	else echo 'No container engine answers: start docker, or install podman or buildah.' >&2; exit 1; fi
+
+.PHONY: image-test
+image-test: deps ## build the image, drive it with client processes, kill it, and drive it again
+	@scripts/test-image
 
 .PHONY: clean
 clean: ## remove what was built

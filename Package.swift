@@ -26,6 +26,7 @@ let strict =
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
@@ -56,7 +57,7 @@ let package = Package(
         ),
         .target(
             name: "ArbiterEngine",
-            dependencies: ["ArbiterCore", deque, grdb, logging],
+            dependencies: ["ArbiterCore", deque, grdb, logging, sqlite],
             swiftSettings: strict
         ),
         .target(
@@ -114,12 +115,6 @@ let package = Package(
         .target(
             name: "ArbiterSimulation",
             dependencies: ["ArbiterCore"],
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "cost",
-            dependencies: ["ArbiterCore"],
-            path: "Benchmarks/Cost",
             swiftSettings: strict
         ),
         .executableTarget(

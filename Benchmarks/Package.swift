@@ -2,8 +2,23 @@
 
 import PackageDescription
 
+/// As in the package above: ArbiterCore is written for these.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
 let package = Package(
     name: "transition-arbiter-benchmarks",
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0")
+    ],
     targets: [
         // The bare libmicrohttpd handler that everything is measured against.
         .executableTarget(name: "floor", linkerSettings: [.linkedLibrary("microhttpd")]),
@@ -14,5 +29,13 @@ let package = Package(
         // Clients that are killed, and clients that follow a scene.
         .executableTarget(name: "handover", dependencies: ["wire"]),
         .target(name: "wire"),
+        // What the core's decisions cost.
+        .executableTarget(name: "cost", dependencies: ["ArbiterCore"], swiftSettings: strict),
+        // A link to the folder of the package above: what is `package` there is open to no other package.
+        .target(
+            name: "ArbiterCore",
+            dependencies: [.product(name: "Collections", package: "swift-collections")],
+            swiftSettings: strict
+        ),
     ]
 )

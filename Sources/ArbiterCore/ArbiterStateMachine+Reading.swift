@@ -1,3 +1,5 @@
+internal import DequeModule
+
 // What can be asked without changing anything.
 
 extension ArbiterStateMachine {
@@ -38,33 +40,38 @@ extension ArbiterStateMachine {
     /// The newest transitions that fit, oldest first.
     package func list(_ filter: TransitionFilter, at now: Instant) -> [TransitionView] {
         var found: [TransitionView] = []
-        for id in momentary.requested.reversed() {
+        for requested in momentary.requested(before: filter.before).reversed() {
             guard found.count < filter.limit else { break }
-            guard let transition = durable.transitions[id], filter.fits(transition) else { continue }
+            guard let transition = durable.transitions[requested.id], transition.order == requested.order,
+                filter.fits(transition)
+            else { continue }
             found.append(view(of: transition, at: now))
         }
         return found.reversed()
     }
 
-    /// Every scene, by name.
-    package func scenes() -> [SceneSummary] {
-        durable.scenes
-            .map { name, scene in summary(of: scene, named: name) }
-            .sorted { $0.name.description < $1.name.description }
+    /// The scenes by name, those behind a name or all of them, so many at most.
+    package func scenes(after name: SceneName? = nil, limit: Int = .max) -> [SceneSummary] {
+        durable.scenes.keys
+            .filter { other in name.map { $0.description < other.description } ?? true }
+            .sorted { $0.description < $1.description }
+            .prefix(limit)
+            .compactMap { name in durable.scenes[name].map { summary(of: $0, named: name) } }
     }
 
-    /// A scene with everything unfinished in it.
+    /// A scene with what is unfinished in it.
     ///
     /// - Throws: `ArbiterError.unknownScene`.
     package func scene(_ name: SceneName, at now: Instant) throws(ArbiterError) -> SceneView {
         guard let scene = durable.scenes[name] else { throw .unknownScene(name) }
-        let unfinished = scene.queue.unfinished.compactMap { durable.transitions[$0] }
-        let running = unfinished.filter { $0.state != .queued }
-        let queued = unfinished.filter { $0.state == .queued }
+        func views(at places: some Sequence<RequestOrder>) -> [TransitionView] {
+            places.compactMap { scene.queue.entries[$0] }.compactMap { durable.transitions[$0.id] }
+                .map { view(of: $0, at: now) }
+        }
         return SceneView(
             summary: summary(of: scene, named: name),
-            running: running.prefix(Limits.listedTransitions.upperBound).map { view(of: $0, at: now) },
-            queue: queued.prefix(Limits.listedTransitions.upperBound).map { view(of: $0, at: now) },
+            running: views(at: scene.queue.granted.sorted().prefix(Limits.transitionsOfScene)),
+            queue: views(at: scene.tickets.prefix(Limits.transitionsOfScene, before: nil)),
             storyboard: scene.storyboard
         )
     }
@@ -100,21 +107,37 @@ extension ArbiterStateMachine {
     }
 }
 
+extension MomentaryState {
+    /// Every remembered transition that was asked for before this one, and some that are forgotten; all, without one.
+    fileprivate func requested(before order: RequestOrder?) -> Deque<Requested>.SubSequence {
+        guard let order else { return requested[...] }
+        var (low, high) = (0, requested.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if requested[middle].order < order { low = middle + 1 } else { high = middle }
+        }
+        return requested[..<low]
+    }
+}
+
 /// Which transitions a list shows.
 package struct TransitionFilter: Hashable, Sendable {
     package var scene: SceneName?
     package var state: TransitionState?
     package var client: ClientName?
-    /// How many at most, within `Limits.listedTransitions`.
+    /// Only those that were asked for before this one.
+    package var before: RequestOrder?
+    /// How many at most.
     package var limit: Int
 
     package init(
         scene: SceneName? = nil, state: TransitionState? = nil, client: ClientName? = nil,
-        limit: Int = Limits.defaultListedTransitions
+        before: RequestOrder? = nil, limit: Int = Limits.defaultListed
     ) {
         self.scene = scene
         self.state = state
         self.client = client
+        self.before = before
         self.limit = limit
     }
 
@@ -134,7 +157,7 @@ package struct SceneSummary: Hashable, Sendable {
     package let lastEvent: EventNumber
 }
 
-/// A scene with what is unfinished in it, the first `Limits.listedTransitions` of each.
+/// A scene with what is unfinished in it, the first `Limits.transitionsOfScene` of each.
 package struct SceneView: Hashable, Sendable {
     package let summary: SceneSummary
     /// In request order.

@@ -138,7 +138,7 @@ extension ArbiterStateMachine {
             hear(session, at: step.now)
         }
         momentary.attention[id] = Attention()
-        remember(id)
+        remember(id, at: durable.lastOrder)
     }
 
     private func newTransition(

@@ -5,10 +5,10 @@ extension ArbiterStateMachine {
     package func transition(_ id: TransitionID) -> Transition? { durable.transitions[id] }
 
     /// Lists a new transition, in request order.
-    mutating func remember(_ id: TransitionID) {
-        momentary.requested.append(id)
+    mutating func remember(_ id: TransitionID, at order: RequestOrder) {
+        momentary.requested.append(MomentaryState.Requested(id: id, order: order))
         guard momentary.requested.count > 2 * durable.transitions.count + 1024 else { return }
-        momentary.requested.removeAll { durable.transitions[$0] == nil }
+        momentary.requested.removeAll { durable.transitions[$0.id] == nil }
     }
 
     /// Forgets the transitions that ended first, as far as the limits ask for it.

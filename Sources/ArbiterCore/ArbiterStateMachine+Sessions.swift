@@ -29,7 +29,7 @@ extension ArbiterStateMachine {
             return .done
         case .start, .serialize, .await, .end, .revoke, .renew, .progress, .release, .ready, .declare, .delete, .leave,
             .drain,
-            .expire, .decide, .markReady, .settle, .distrust, .resume, .answer:
+            .expire, .decide, .markReady, .settle, .distrust, .skipFences, .resume, .answer:
             preconditionFailure("\(command) is not about a session")
         }
     }

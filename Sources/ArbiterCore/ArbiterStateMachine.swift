@@ -74,6 +74,8 @@ package struct ArbiterStateMachine: Sendable {
             answer(waiter, in: &step)
         case .distrust(let holdsGrants):
             distrust(holdsGrants: holdsGrants, in: &step)
+        case .skipFences:
+            skipFences(in: &step)
         case .resume:
             resume(in: &step)
         }
@@ -170,12 +172,18 @@ struct MomentaryState: Sendable {
     var waiters: [WaiterID: Waiter] = [:]
     var deadlines = DeadlineQueue()
     /// Every remembered transition in request order, and some that are forgotten.
-    var requested: Deque<TransitionID> = []
+    var requested: Deque<Requested> = []
     var isDraining = false
     /// Scenes to forget if room gets short, the first to go last; some may have come into use.
     var idleScenes: [SceneName] = []
     /// Whether a scene may have become idle since these were found.
     var mayHaveIdleScenes = true
+
+    /// A transition in request order, which stays known when the transition is forgotten.
+    struct Requested: Sendable {
+        let id: TransitionID
+        let order: RequestOrder
+    }
 }
 
 /// How an unfinished transition is looked after.

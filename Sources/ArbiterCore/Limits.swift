@@ -70,8 +70,13 @@ package struct Limits: Hashable, Sendable {
     // MARK: Answers
 
     package static let blockersShown = 8
-    package static let listedTransitions = 1...1000
-    package static let defaultListedTransitions = 100
+    /// Transitions, or scenes, on one page of a list.
+    package static let listed = 1...1000
+    package static let defaultListed = 100
+    /// Of those that hold a scene's lock, and of those that are queued in it, so many are shown with the scene.
+    package static let transitionsOfScene = 100
+    /// In summaries, lists of controllers that are longer are left out.
+    package static let summarizedControllers = 64
 
     // MARK: Memory
 

@@ -50,7 +50,7 @@ final class Call: Sendable {
     private func log(_ response: Response) {
         guard logger.logLevel <= .debug else { return }
         logger.debug(
-            "\(loggable(request.method)) \(loggable(request.path)) \(response.status)",
+            "\(loggable(request.method)) \(loggablePath(request.path)) \(response.status)",
             metadata: ["request": "\(loggable(requestID))"])
     }
 
@@ -59,10 +59,36 @@ final class Call: Sendable {
         _ result: Result<TransitionView, EngineError>, showingToken: Bool = false, headers: [HeaderField] = [],
         status: (TransitionView) -> Int = { _ in 200 }
     ) {
-        respond(result) { view in
-            var response = Response.json(status(view)) { $0.members(of: view, showingToken: showingToken) }
-            response.headers += headers
-            return response
+        switch result {
+        case .success(let view): respond(status(view), view, showingToken: showingToken, headers: headers)
+        case .failure(let error): respond(Problem(error).response)
+        }
+    }
+
+    /// Answers with a transition, behind the members that this answer alone has.
+    func respond(
+        _ status: Int, _ view: TransitionView, showingToken: Bool = false, headers: [HeaderField] = [],
+        behind members: @escaping @Sendable (inout JSONWriter) -> Void = { _ in }
+    ) {
+        guard view.listedControllers <= ServerLimits.controllersAtOnce else {
+            return respond(status, view.document(showingToken: showingToken, behind: members), headers: headers)
+        }
+        var response = Response.json(status) { writer in
+            members(&writer)
+            writer.members(of: view, showingToken: showingToken)
+        }
+        response.headers += headers
+        respond(response)
+    }
+
+    /// Answers with a document: whole, or piece by piece if it is long.
+    func respond(_ status: Int, _ document: JSONDocument, headers: [HeaderField] = []) {
+        var document = document
+        let beginning = document.take(atLeast: ServerLimits.answerBytes)
+        if document.isOver {
+            respond(Response(status, .json, body: beginning, headers: headers))
+        } else {
+            stream(Response(status, .json, body: [], headers: headers), from: DocumentSource(beginning, document))
         }
     }
 

@@ -164,8 +164,14 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         Problem(.bodyTooLarge, "A body may have \(bodyBytes) bytes here.")
     }
 
+    /// Without the white space around it, which is no part of it (RFC 9110, section 5.5).
     func value(of name: HeaderName) -> String? {
-        connection.header(name)
+        guard let value = connection.header(name) else { return nil }
+        let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        guard value.utf8.first.map(isSpace) == true || value.utf8.last.map(isSpace) == true else { return value }
+        let start = value.utf8.firstIndex { !isSpace($0) } ?? value.endIndex
+        let last = value.utf8.lastIndex { !isSpace($0) }
+        return last.map { String(value[start...$0]) } ?? ""
     }
 
     // MARK: Answering

@@ -36,6 +36,8 @@ final class MicroStream: Sendable {
     /// The head is about to leave.
     func begin() {
         connection.limitSending(to: ServerLimits.streamBytes, within: ServerLimits.streamMilliseconds)
+        // libmicrohttpd itself sees a client go as long as there is something to send to it.
+        guard source.maySleep else { return }
         let watch = watcher.watch(connection.descriptor) { [weak self] in self?.peerClosed() }
         state.withLock { $0.watch = watch }
     }

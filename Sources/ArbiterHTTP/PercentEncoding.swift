@@ -17,6 +17,20 @@ enum PercentEncoding {
         return String(validating: octets, as: UTF8.self)
     }
 
+    /// Writes a text so that it can be the value of a parameter of a query, or a segment of a path.
+    static func encode(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var octets: [UInt8] = []
+        for byte in text.utf8 {
+            if byte.isUnreserved {
+                octets.append(byte)
+            } else {
+                octets += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: octets, as: UTF8.self)
+    }
+
     /// The path of a request target: without scheme and authority, where a proxy is addressed (RFC 9112, section 3.2.2),
     /// and with every octet written plainly that need not be encoded (RFC 3986, section 6.2.2.2).
     static func path(ofTarget target: String) -> String {
@@ -55,12 +69,11 @@ extension UInt8 {
     /// Letters, digits, `-`, `.`, `_` and `~` (RFC 3986, section 2.3).
     fileprivate var isUnreserved: Bool {
         switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"),
+            UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
             true
         default:
-            false
+            isDigit
         }
     }
 }

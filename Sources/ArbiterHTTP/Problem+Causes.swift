@@ -8,7 +8,8 @@ extension Problem {
         switch error {
         case .refused(let error): self.init(error)
         case .journalUnavailable(let error):
-            self.init(.journalUnavailable, error.reason, retryAfter: Self.briefly)
+            let pause = error.retryAfter.map { Int($0.components.seconds) }
+            self.init(.journalUnavailable, error.reason, retryAfter: max(Self.briefly, pause ?? 0))
         }
     }
 

@@ -211,7 +211,7 @@ extension Problem {
             }
             writer.member("blockers", busy.blockers)
         }
-        if let transition { writer.object("transition") { $0.members(of: transition, showingToken: false) } }
+        if let transition { writer.object("transition") { $0.summaryMembers(of: transition) } }
         if let retryAfter { writer.member("retryAfter", retryAfter) }
     }
 }

@@ -49,6 +49,7 @@ package enum HeaderName: String, Hashable, Sendable, CaseIterable {
     case prefer = "Prefer"
     case requestedMethod = "Access-Control-Request-Method"
     case requestedPrivateNetwork = "Access-Control-Request-Private-Network"
+    case secFetchDestination = "Sec-Fetch-Dest"
     case secFetchMode = "Sec-Fetch-Mode"
     case secFetchSite = "Sec-Fetch-Site"
     case session = "Arbiter-Session"

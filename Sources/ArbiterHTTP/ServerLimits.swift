@@ -19,6 +19,12 @@ package struct ServerLimits: Hashable, Sendable {
     static let streamBytes: Int32 = 64 * 1024
     /// How long a stream's client, or the machine it runs on, may leave what is sent unacknowledged.
     static let streamMilliseconds: Int32 = 30_000
+    /// Of an answer so many bytes are written at once; a longer one is written as its client takes it.
+    static let answerBytes = 64 * 1024
+    /// A page of a list ends with the entry that makes it longer than this, in bytes.
+    static let pageBytes = 256 * 1024
+    /// A transition that lists more controllers than this is written piece by piece.
+    static let controllersAtOnce = 1_000
     /// How long a connection may be idle between requests, in seconds.
     static let idleSeconds = 60
     /// Connections that are there for those who do not wait, beside the parked ones.

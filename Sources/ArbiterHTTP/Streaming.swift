@@ -1,12 +1,19 @@
-/// Where a body without a known end comes from; it is pulled, piece by piece.
+/// Where a body comes from that is not there as a whole; it is pulled, piece by piece.
 package protocol StreamSource: AnyObject, Sendable {
     /// Takes what comes next, at most so many bytes; called by one thread at a time.
     ///
     /// After `nothing` it is called again only once the outlet has been woken.
     func read(upTo count: Int) -> StreamPiece
 
+    /// Whether it may have nothing for a while; then its client is watched, and a client that closes its side ends it.
+    var maySleep: Bool { get }
+
     /// The client has closed its side, or the connection is over; called exactly once, from any thread.
     func close()
+}
+
+extension StreamSource {
+    package var maySleep: Bool { true }
 }
 
 /// What a source has to give.

@@ -123,7 +123,7 @@ extension Command {
         case .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
             .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
-            .resume, .answer:
+            .skipFences, .resume, .answer:
             nil
         }
     }
@@ -134,7 +134,7 @@ extension Command {
         case .start, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
             .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
-            .resume, .answer:
+            .skipFences, .resume, .answer:
             nil
         }
     }

@@ -1,4 +1,3 @@
-internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterHTTP
 internal import ArgumentParser
@@ -44,10 +43,16 @@ struct Arbiterd: ParsableCommand {
             return try parseAsRoot(["--version"])
         case JournalCommand.name:
             // Its own subcommand comes first, and then the options.
+            if asksForHelp(given) { return try parseAsRoot(given) }
+            // An option that stands here would be the daemon's own, and ignored.
+            guard let subcommand = given.dropFirst().first, !subcommand.hasPrefix("-") else {
+                throw Failure(EX_USAGE, "say first what to do: arbiterd journal inspect, verify or export (see --help)")
+            }
             let environment = try Options.environmentArguments(only: ["data"])
             return try parseAsRoot(given.prefix(2) + environment + given.dropFirst(2))
         default:
-            let command = try parseAsRoot(try Options.environmentArguments() + given)
+            let environment = try asksForHelp(given) ? [] : Options.environmentArguments()
+            let command = try parseAsRoot(environment + given)
             // Help is a command too.
             guard !(command is any JournalSubcommand) else {
                 throw Failure(EX_USAGE, "name the subcommand first, and its options behind it (see --help)")
@@ -56,18 +61,25 @@ struct Arbiterd: ParsableCommand {
         }
     }
 
+    /// Help is given, whatever is wrong with the environment.
+    private static func asksForHelp(_ given: [String]) -> Bool {
+        given.contains { ["-h", "--help", "--version"].contains($0) }
+    }
+
     func run() throws {
-        LoggingSystem.bootstrap { [options] label in options.logHandler(label: label) }
+        let log = options.makeLog()
+        defer { log.flush() }
+        LoggingSystem.bootstrap { [options] label in options.logHandler(label: label, log: log) }
         let logger = Logger(label: "arbiterd")
         let limits = try options.serverLimits(logger: logger)
         let socket = try ListeningSocket(options.listen, beyondLoopback: options.insecure)
         let address = socket.address
         let hub = EventHub()
         let operatorLog = OperatorLog(logger)
-        var arbiterLimits = Limits()
-        arbiterLimits.memory = options.maxMemory.bytes
+        let loss = Loss()
         let engine = try Engine(
-            limits: arbiterLimits, journal: try options.makeJournal(logger: logger), trustsLeasesOver: options.trustLeasesOver,
+            limits: options.arbiterLimits, journal: try options.makeJournal(logger: logger),
+            recovery: try recovery(hub, loss, logger), trustsLeasesOver: options.trustLeasesOver,
             listener: hub.publish, observer: operatorLog.note)
         hub.begin(engine.lastEvents())
         let router = Router(
@@ -78,12 +90,24 @@ struct Arbiterd: ParsableCommand {
         Output.writeLine("arbiterd \(Self.version) ready on http://\(address)", to: STDOUT_FILENO)
 
         let signal = Signals.waitForFirst()
-        logger.info("draining", metadata: ["signal": "\(signal)"])
+        logger.info("draining", metadata: ["cause": loss.error == nil ? "\(signal)" : "the journal is lost"])
         router.drain()
         engine.drain()
         hub.close()
         server.stop()
         engine.stop()
         logger.info("drained")
+        if let error = loss.error { throw error }
+    }
+
+    /// What becomes of the daemon if its journal fails.
+    private func recovery(_ hub: EventHub, _ loss: Loss, _ logger: Logger) throws -> JournalRecovery? {
+        guard options.journal == .sqlite else { return nil }
+        return JournalRecovery(reopen: try options.reopening(logger: logger)) { lastEvents in
+            hub.restart(lastEvents)
+            logger.notice("the journal has been opened again")
+        } whenLost: { error in
+            loss.note(error)
+        }
     }
 }

@@ -1,7 +1,9 @@
+internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterHTTP
 internal import ArgumentParser
 internal import Foundation
+internal import Glibc
 internal import Logging
 
 /// What can be set, by flag or in the environment.
@@ -93,6 +95,14 @@ struct Options: ParsableArguments {
         }
     }
 
+    /// Opens a journal again that was there; one in memory never fails.
+    func reopening(logger: Logger) throws -> @Sendable () throws(JournalError) -> any Journal {
+        let (path, durability) = (try directory.path(), durability)
+        return { () throws(JournalError) in
+            try SQLiteJournal(directory: path, durability: durability, logger: logger, mayBegin: false)
+        }
+    }
+
     func validate() throws {
         guard 1...1_000_000 ~= maxParked else { throw ValidationError("--max-parked must be 1 to 1000000") }
         guard MemorySize.allowed ~= maxMemory.bytes else {
@@ -113,16 +123,36 @@ struct Options: ParsableArguments {
         }
     }
 
+    /// What the arbiter's state may take.
+    var arbiterLimits: Limits {
+        var limits = Limits()
+        limits.memory = maxMemory.bytes
+        return limits
+    }
+
     var webAccess: WebAccess { WebAccess(hosts: allowHost, origins: allowOrigin) }
 
-    func logHandler(label: String) -> any LogHandler {
+    func logHandler(label: String, log: LogQueue) -> any LogHandler {
         switch logFormat {
-        case .text:
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = logLevel
-            return handler
-        case .json:
-            return JSONLogHandler(label: label, logLevel: logLevel)
+        case .text: TextLogHandler(label: label, logLevel: logLevel, output: log.append)
+        case .json: JSONLogHandler(label: label, logLevel: logLevel, output: log.append)
+        }
+    }
+
+    /// Where the log goes: to standard error, without waiting for it.
+    func makeLog() -> LogQueue {
+        LogQueue { line in
+            Output.write(line, to: STDERR_FILENO)
+        } noteLoss: { [logFormat, logLevel] count in
+            let note = LossNote()
+            let handler: any LogHandler =
+                switch logFormat {
+                case .text: TextLogHandler(label: "arbiterd", logLevel: logLevel, output: note.take)
+                case .json: JSONLogHandler(label: "arbiterd", logLevel: logLevel, output: note.take)
+                }
+            Logger(label: "arbiterd") { _ in handler }.critical(
+                "lines were left out, because the log was not read", metadata: ["lines": "\(count)"])
+            return note.line
         }
     }
 
@@ -155,8 +185,12 @@ extension Options {
     private static let flags = ["insecure", "trust-leases-over"]
 
     private static let prefix = "ARBITERD_"
-    /// Kubernetes sets these in every container for a service that is called arbiterd.
-    private static let foreignPrefixes = ["ARBITERD_SERVICE_", "ARBITERD_PORT"]
+
+    /// Whether Kubernetes or Docker sets a variable for a service whose name begins with "arbiterd".
+    private static func isOfService(_ variable: String) -> Bool {
+        let parts = variable.split(separator: "_")
+        return parts.contains("PORT") || parts.suffix(2) == ["SERVICE", "HOST"]
+    }
 
     private static func variable(for option: String) -> String {
         prefix + option.uppercased().replacingOccurrences(of: "-", with: "_")
@@ -171,7 +205,7 @@ extension Options {
         let environment = ProcessInfo.processInfo.environment
         let known = Set((named + lists + flags).map(variable))
         let unknown = environment.keys.sorted().first { name in
-            name.hasPrefix(prefix) && !known.contains(name) && !foreignPrefixes.contains(where: name.hasPrefix)
+            name.hasPrefix(prefix) && !known.contains(name) && !isOfService(name)
         }
         if let unknown {
             throw Failure(EX_USAGE, "there is no option for the environment's \(unknown) (see --help)")
@@ -179,7 +213,9 @@ extension Options {
         return try wanted.flatMap { option -> [String] in
             guard let value = environment[variable(for: option)] else { return [] }
             if flags.contains(option) { return try isSet(option, value) ? ["--\(option)"] : [] }
-            let values = lists.contains(option) ? value.split(separator: ",").map(String.init) : [value]
+            let values =
+                lists.contains(option)
+                ? value.split { $0 == "," || $0.isWhitespace }.map(String.init) : [value]
             return values.map { "--\(option)=\($0)" }
         }
     }
@@ -216,6 +252,15 @@ struct MemorySize: ExpressibleByArgument, CustomStringConvertible {
     var description: String { "\(bytes >> 20)MB" }
 }
 
+/// Keeps the one line that is given to it.
+private final class LossNote: Sendable {
+    private let kept = Guarded([UInt8]())
+
+    func take(_ line: [UInt8]) { kept.withLock { $0 = line } }
+
+    var line: [UInt8] { kept.withLock { $0 } }
+}
+
 /// Where the journal is.
 struct JournalDirectory: ParsableArguments {
     @Option(
@@ -231,6 +276,7 @@ struct JournalDirectory: ParsableArguments {
         guard let path = data ?? Self.default(ProcessInfo.processInfo.environment) else {
             throw Failure(EX_USAGE, "the environment names no home directory: say with --data where the journal is")
         }
+        guard !path.isEmpty else { throw Failure(EX_USAGE, "--data names no directory: it is empty") }
         return path
     }
 
@@ -238,7 +284,9 @@ struct JournalDirectory: ParsableArguments {
     /// (https://specifications.freedesktop.org/basedir-spec/latest/), which the file system does not forget at a restart.
     private static func `default`(_ environment: [String: String]) -> String? {
         // Several directories have colons between them.
-        if let first = environment["STATE_DIRECTORY"]?.split(separator: ":").first { return String(first) }
+        if let first = environment["STATE_DIRECTORY"]?.split(separator: ":").first, first.hasPrefix("/") {
+            return String(first)
+        }
         // A path that is not absolute is to be ignored.
         let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }

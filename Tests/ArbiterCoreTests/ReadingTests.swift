@@ -15,6 +15,32 @@ struct ReadingTests {
         #expect(listed(TransitionFilter(limit: 2)) == owners.suffix(2).map(\.id))
     }
 
+    @Test mutating func `a list can be asked for behind a transition, whether or not that is remembered`() throws {
+        var limits = Limits()
+        limits.retainedCount = 0
+        limits.retainedDuration = .zero
+        arbiter = Arbiter(limits: limits)
+        var owners: [Owner] = []
+        for number in 0..<20 { owners.append(try arbiter.start(scene: "s\(number)")) }
+        let orders = arbiter.transitions.map(\.transition.order)
+        for number in stride(from: 1, to: 20, by: 2) { try arbiter.end(owners[number]) }
+        arbiter.advance(by: .seconds(1))
+        let kept = stride(from: 0, to: 20, by: 2).map { (orders[$0], owners[$0].id) }
+        for order in orders + [RequestOrder(rawValue: 0), RequestOrder(rawValue: .max)] {
+            let older = kept.filter { $0.0 < order }.map(\.1)
+            #expect(listed(TransitionFilter(state: .running, before: order)) == older)
+            #expect(listed(TransitionFilter(state: .running, before: order, limit: 3)) == older.suffix(3))
+        }
+    }
+
+    @Test mutating func `scenes can be asked for behind a name`() throws {
+        for name in ["b", "a", "d"] { _ = try arbiter.start(scene: name) }
+        #expect(arbiter.machine.scenes(after: SceneName("a")).map(\.name.description) == ["b", "d"])
+        #expect(arbiter.machine.scenes(after: SceneName("c")).map(\.name.description) == ["d"])
+        #expect(arbiter.machine.scenes(after: SceneName("d")).isEmpty)
+        #expect(arbiter.machine.scenes(limit: 2).map(\.name.description) == ["a", "b"])
+    }
+
     @Test mutating func `a list can be narrowed by scene, state and client`() throws {
         let a = try arbiter.start(client: "a", scene: "left")
         let b = try arbiter.serialize(client: "b", scene: "left")

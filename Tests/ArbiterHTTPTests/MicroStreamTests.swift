@@ -95,6 +95,21 @@ final class MicroStreamTests {
         #expect(stream.read(upTo: 9) == .end)
     }
 
+    @Test func `a body that has an end is sent to a peer that has closed its side`() throws {
+        let source = DocumentSource([1], JSONDocument([]))
+        let (stream, connection) = try stream(source)
+        connection.closePeer()
+        stream.begin()
+        // A close that is watched for is noticed in the order in which it came.
+        let other = try SocketPair()
+        let isNoticed = Guarded(false)
+        _ = watcher.watch(other.descriptor) { isNoticed.withLock { $0 = true } }
+        other.closePeer()
+        #expect(eventually { isNoticed.withLock { $0 } })
+        #expect(stream.read(upTo: 9) == .bytes([1]))
+        #expect(stream.read(upTo: 9) == .end)
+    }
+
     @Test func `whoever wakes while it falls asleep is seen`() throws {
         let counter = CountingSource()
         let (stream, connection) = try stream(counter)

@@ -144,7 +144,7 @@ struct OpenAPITests {
     }
 
     @Test func `whatever a schema needs has a name of its own`() {
-        for (name, schema) in document.schemas where name != "Description" {
+        for (name, schema) in document.schemas {
             for (member, property) in schema["properties"]?.members ?? [] {
                 for nested in [property, property["items"]].compactMap({ $0 }) {
                     #expect(nested["enum"] == nil, "\(name).\(member)")

@@ -53,6 +53,7 @@ struct OpenAPIWordsTests {
             SceneEvent.Stage.allCases.map { "transition.\($0.rawValue)" }
             + AppearanceEvent.Change.allCases.map { "controller.\($0.rawValue)" }
             + ["transition.progress", "hierarchy.changed", "session.ended", "reset"]
+            + (path == "/events" ? ["reset.end"] : [])
         #expect(Set(schemas.map(\.0)) == Set(names))
         let events = document.schema("Event")["oneOf"]?.sequence?.compactMap { $0["$ref"] } ?? []
         for (name, reference) in schemas {
@@ -64,16 +65,33 @@ struct OpenAPIWordsTests {
         #expect(document.schema("SessionEnding")["enum"]?.strings == SessionEnding.allCases.map(\.rawValue))
     }
 
-    @Test func `an event shows a transition as every call does, but for what only its owner is shown`() throws {
-        let transition = try #require(document.schema("Transition")["properties"]?.members)
+    @Test func `an event shows the summary of a transition`() throws {
+        let summary = try #require(document.schema("TransitionSummary")["properties"]?.members)
         let event = try #require(document.schema("TransitionEvent")["properties"]?.members)
-        let ofOneAnswer: Set = ["token", "applied", "decision", "remaining"]
-        let shown = transition.filter { name, _ in !ofOneAnswer.contains(name) }
         let own: Set = ["number", "at"]
         #expect(
             Dictionary(uniqueKeysWithValues: event.filter { !own.contains($0.0) })
-                == Dictionary(uniqueKeysWithValues: shown))
+                == Dictionary(uniqueKeysWithValues: summary))
         #expect(own.isSubset(of: event.map(\.0)))
+    }
+
+    @Test func `the summary of a transition is the transition, but for what may be long or is shown to its owner`()
+        throws
+    {
+        let whole = try #require(document.schema("Transition")["properties"]?.members)
+        let summary = try #require(document.schema("TransitionSummary")["properties"]?.members)
+        let ofOneAnswer: Set = ["token", "applied", "decision", "remaining"]
+        let long: Set = ["operation", "inserted", "removed", "appearance"]
+        #expect(summary.map(\.0) == whole.map(\.0).filter { !ofOneAnswer.contains($0) })
+        #expect(
+            Dictionary(uniqueKeysWithValues: summary.filter { !long.contains($0.0) })
+                == Dictionary(
+                    uniqueKeysWithValues: whole.filter { !long.contains($0.0) && !ofOneAnswer.contains($0.0) }))
+        for name in long.subtracting(["operation"]) {
+            let list = try #require(document.schema("TransitionSummary")["properties"]?[Node(name)])
+            #expect(list["maxItems"]?.int == Limits.summarizedControllers)
+            #expect(list["description"]?.string?.contains("more than \(Limits.summarizedControllers)") == true)
+        }
     }
 
     @Test func `every word of a hierarchy that is described is one that is understood, and no other`() throws {
@@ -86,6 +104,7 @@ struct OpenAPIWordsTests {
         #expect(document.schema("ScopeWord")["enum"]?.strings == scopes)
         let operations = try #require(document.schema("Operation")["discriminator"]?["mapping"]?.members)
         #expect(operations.map(\.0) == OperationType.allCases.map(\.rawValue))
+        #expect(document.schema("OperationType")["enum"]?.strings == OperationType.allCases.map(\.rawValue))
         let kinds = try #require(document.schema("Controller")["discriminator"]?["mapping"]?.keys)
         #expect(kinds == ControllerKind.allCases.map(\.rawValue))
     }
@@ -201,6 +220,26 @@ struct OpenAPIWordsTests {
         let stack = document.schema("SetStackOperation")["properties"]?["controllers"]
         #expect(stack?["maxItems"]?.int == Limits.controllers)
         #expect(document.schema("TabsNode")["properties"]?["selected"]?["maximum"]?.int == Limits.controllers - 1)
+    }
+
+    @Test func `the limits of pages are described as they are`() throws {
+        let limit = document.schema("PageLimit")
+        #expect(limit["minimum"]?.int == Limits.listed.lowerBound)
+        #expect(limit["maximum"]?.int == Limits.listed.upperBound)
+        #expect(limit["default"]?.int == Limits.defaultListed)
+        #expect(
+            document.schema("TransitionList")["properties"]?["transitions"]?["maxItems"]?.int == limit["maximum"]?.int)
+        #expect(document.schema("SceneList")["properties"]?["scenes"]?["maxItems"]?.int == limit["maximum"]?.int)
+        for name in ["Scene", "SceneResetEvent"] {
+            for list in ["running", "queue"] as [Node] {
+                let shown = try #require(document.schema(name)["properties"]?[list])
+                #expect(shown["maxItems"]?.int == Limits.transitionsOfScene)
+                #expect(shown["description"]?.string?.contains("the first \(Limits.transitionsOfScene).") == true)
+            }
+        }
+        #expect(
+            document.text.contains("longer than\n        \(ServerLimits.pageBytes / 1024) KiB. Where there are older"))
+        #expect(document.text.contains("A scene that is longer than \(ServerLimits.answerBytes / 1024) KiB"))
     }
 
     @Test func `the limits that stand in a text are those that there are`() {

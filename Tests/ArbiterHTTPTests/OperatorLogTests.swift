@@ -1,6 +1,7 @@
 import ArbiterCore
 import ArbiterEngine
 import ArbiterTestKit
+import Dispatch
 import Logging
 import Testing
 
@@ -91,6 +92,52 @@ struct OperatorLogTests {
         #expect(lines.all.first?["reason"] == "the menu hangs")
     }
 
+    @Test func `a client cannot put a token or a line of its own into the log`() throws {
+        let client = "x\u{2028}FAKE \(Self.token)"
+        let started = try Owned(try ask("/transitions/start", #"{"client": "\#(client)"}"#))
+        try ask("/transitions/revoke", #"{"id": "\#(started.id)", "reason": "owner \#(started.token) hangs"}"#)
+        try ask("/sessions", #"{"client": "\#(client)"}"#)
+        pass(.seconds(30))
+        #expect(lines.all.map { $0["client"] } == ["x?FAKE <token>", "x?FAKE <token>"])
+        #expect(lines.all.first?["reason"] == "owner <token> hangs")
+    }
+
+    @Test func `a value that is no word stands in quotation marks`() throws {
+        let written = Guarded([UInt8]())
+        var logger = Logger(label: "test") { label in
+            TextLogHandler(label: label, logLevel: .info, time: ManualTime()) { line in
+                written.withLock { $0 = line }
+            }
+        }
+        logger[metadataKey: "client"] = "a id=t-forged \"x\""
+        logger.info("transition expired", metadata: ["id": "t-1", "empty": ""])
+        #expect(
+            String(decoding: written.withLock { $0 }, as: UTF8.self)
+                == "2026-01-01T00:00:00.000Z info test: transition expired "
+                + #"client="a id=t-forged \"x\"" empty="" id=t-1"# + "\n")
+    }
+
+    @Test func `a log that nobody reads stops nothing, and says what it left out`() throws {
+        let gate = DispatchSemaphore(value: 0)
+        let written = Guarded([[UInt8]]())
+        let queue = LogQueue { line in
+            gate.wait()
+            written.withLock { $0.append(line) }
+        } noteLoss: { count in
+            Array("left out: \(count)".utf8)
+        }
+        let line = [UInt8](repeating: UInt8(ascii: "x"), count: 1024)
+        let room = LogQueue.waitingBytes / line.count
+        for _ in 0..<(room + 7) { queue.append(line) }
+        for _ in 0..<(room + 2) { gate.signal() }
+        queue.flush(within: .seconds(20))
+        #expect(written.withLock { $0.count } == room + 1)
+        #expect(written.withLock { $0.contains(Array("left out: 7".utf8)) })
+        queue.append(line)
+        queue.flush(within: .seconds(20))
+        #expect(written.withLock { $0.count } == room + 2)
+    }
+
     @Test func `a session that ends is told from one that is lost`() throws {
         let session = try ask("/sessions", #"{"client": "detail"}"#)
         let token = try #require(session.body["token"]?.text)
@@ -148,7 +195,8 @@ struct OperatorLogTests {
         ("/transitions/\(token)", "/transitions/<token>"), ("r-\(token)-1", "r-<token>-1"),
         (token.utf8.map { "%" + String($0, radix: 16) }.joined(), "<token>"), ("/\(token)ff", "/<token>"),
         ("/transitions/t-7f3k9v0m2c5xq", "/transitions/t-7f3k9v0m2c5xq"), ("\u{1b}[2J", "?[2J"),
-        (String(token.dropLast()), String(token.dropLast())),
+        (String(token.dropLast()), String(token.dropLast())), ("%zz\(token)%ff", "%zz<token>\u{fffd}"),
+        (token.utf8.map { "%25" + String($0, radix: 16) }.joined(), "<token>"), ("a\u{2028}b\u{202e}c", "a?b?c"),
     ])
     func `what looks like a token is masked wherever a client has put it`(text: String, logged: String) {
         #expect(loggable(text) == logged)

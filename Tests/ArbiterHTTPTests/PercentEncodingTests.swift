@@ -13,6 +13,12 @@ struct PercentEncodingTests {
         #expect(PercentEncoding.decode(encoded) == decoded)
     }
 
+    @Test(arguments: [("", ""), ("aZ09-._~", "aZ09-._~"), ("a b", "a%20b"), ("ä/&=>\"", "%C3%A4%2F%26%3D%3E%22")])
+    func `what means something else in a query is encoded`(decoded: String, encoded: String) {
+        #expect(PercentEncoding.encode(decoded) == encoded)
+        #expect(PercentEncoding.decode(encoded) == decoded)
+    }
+
     @Test(arguments: [
         "%", "%4", "%4g", "%g4", "%%41", "a%", "a%2", "%c3", "%c3%28", "%ff", "%ed%a0%80", "%c0%80", "%+1", "% 1",
         "%٠٠", "%é0",

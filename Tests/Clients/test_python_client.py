@@ -2,7 +2,9 @@
 
 import itertools
 import json
+import re
 import threading
+import urllib.parse
 from datetime import datetime, timedelta
 
 import arbiter_client.models as models
@@ -45,6 +47,7 @@ from arbiter_client.models import (
     Transition,
     TransitionOutcome,
     TransitionState,
+    TransitionSummary,
 )
 from arbiter_client.types import UNSET
 
@@ -155,7 +158,7 @@ def test_a_ticket_that_waited_long_enough_expires_with_a_reason(client: Client) 
     assert (ticket.state, ticket.outcome) == (TransitionState.ENDED, TransitionOutcome.EXPIRED)
     assert ticket.reason == "queue-timeout"
     problem = expect_problem(end(client, ticket), 410, ProblemCode.EXPIRED)
-    assert isinstance(problem.transition, Transition)
+    assert isinstance(problem.transition, TransitionSummary)
     assert problem.transition.reason == "queue-timeout"
 
 
@@ -173,6 +176,20 @@ def test_a_list_shows_typed_transitions(client: Client) -> None:
     assert [(transition.id, transition.position) for transition in queued.transitions] == [(ticket.id, 1)]
     listed = list_transitions.sync(client=client, scene=scene, limit=10)
     assert [transition.id for transition in listed.transitions] == [holder.id, ticket.id]
+
+
+def test_a_list_leads_from_page_to_page(client: Client) -> None:
+    scene = new_scene()
+    asked = [start(client, scene).id] + [serialize(client, scene).id for _ in range(4)]
+    page = list_transitions.sync_detailed(client=client, scene=scene, limit=2)
+    seen = [transition.id for transition in page.parsed.transitions]
+    while link := page.headers.get("Link"):
+        target = re.fullmatch(r'</transitions\?(.+)>; rel="next"', link)
+        query = dict(urllib.parse.parse_qsl(target[1]))
+        assert (query["scene"], query["limit"]) == (scene, "2")
+        page = list_transitions.sync_detailed(client=client, scene=scene, limit=2, after=query["after"])
+        seen = [transition.id for transition in page.parsed.transitions] + seen
+    assert seen == asked
 
 
 def test_a_wrong_token_and_an_unknown_transition_are_problems(client: Client) -> None:
@@ -411,7 +428,8 @@ def test_events_are_what_their_schemas_say(client: Client) -> None:
     data = {name: json.loads(text) for name, text in events}
     running = models.TransitionEvent.from_dict(data["transition.running"])
     assert (running.id, running.scene, running.state) == (transition.id, scene, TransitionState.RUNNING)
-    assert isinstance(running.operation, models.PushOperation)
+    assert isinstance(running.operation, models.OperationSummary)
+    assert (running.operation.controller, running.operation.controller_count) == ("editor", 1)
     appeared = models.AppearanceEvent.from_dict(data["controller.willAppear"])
     assert (appeared.controller, appeared.transition) == ("editor", transition.id)
     changed = models.HierarchyChangedEvent.from_dict(data["hierarchy.changed"])

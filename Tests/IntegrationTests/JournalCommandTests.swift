@@ -87,6 +87,13 @@ extension Integration {
             #expect(try journal("inspect", in: new.path).1.contains("closed      yes"))
         }
 
+        @Test func `an option before the subcommand is refused, whatever the environment names`() throws {
+            let process = try ChildProcess(
+                "arbiterd", ["journal", "--data=/nowhere", "inspect"], environment: ["ARBITERD_DATA": directory.path])
+            #expect(try process.waitForExit() == .exited(EX_USAGE))
+            #expect(process.restOfOutput == "")
+        }
+
         @Test func `options stand behind the subcommand`() throws {
             let process = try ChildProcess("arbiterd", ["--data", directory.path, "journal", "inspect"])
             #expect(try process.waitForExit() == .exited(EX_USAGE))

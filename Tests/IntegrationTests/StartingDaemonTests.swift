@@ -70,6 +70,18 @@ extension Integration {
             expectOneLine(ended.errors, containing: "cannot make the directory \(file)/sub: Not a directory")
         }
 
+        @Test func `a directory without a name is refused`() throws {
+            let ended = try run(["--listen", "127.0.0.1:0", "--data", ""])
+            #expect(ended.status == .exited(EX_USAGE))
+            expectOneLine(ended.errors, containing: "--data names no directory")
+        }
+
+        @Test(arguments: [["--help"], ["--version"], ["journal", "inspect", "--help"], ["help"]])
+        func `help is given whatever the environment says`(arguments: [String]) throws {
+            let environment = ["ARBITERD_NONSENSE": "1", "ARBITERD_LOG_LEVEL": "x"]
+            #expect(try run(arguments, environment: environment).status == .exited(0))
+        }
+
         @Test(arguments: [[], ["journal", "inspect"]])
         func `a variable that is no option is refused`(arguments: [String]) throws {
             let ended = try run(arguments, environment: ["ARBITERD_DURABLITY": "power"])
@@ -80,7 +92,8 @@ extension Integration {
         @Test func `what Kubernetes sets for a service of this name is let be`() throws {
             let environment = [
                 "ARBITERD_SERVICE_HOST": "10.0.0.1", "ARBITERD_PORT": "tcp://10.0.0.1:8080",
-                "ARBITERD_PORT_8080_TCP": "tcp://10.0.0.1:8080",
+                "ARBITERD_PORT_8080_TCP": "tcp://10.0.0.1:8080", "ARBITERD_HEADLESS_SERVICE_HOST": "None",
+                "ARBITERD_1_PORT": "tcp://10.0.0.2:8080",
             ]
             let daemon = try DaemonProcess(environment: environment)
             #expect(try daemon.connect().get("/livez").status == 200)
@@ -97,9 +110,9 @@ extension Integration {
                 let process = try ChildProcess(
                     "arbiterd", ["--listen", "127.0.0.1:0"], environment: stated.merging(environment) { $1 })
                 _ = try process.readLine()
-                #expect(process.standardError.contains("\(home.path)\(place)/journal.sqlite"))
                 process.signal(SIGTERM)
                 #expect(try process.waitForExit() == .exited(0))
+                #expect(process.standardError.contains("\(home.path)\(place)/journal.sqlite"))
                 let inspected = try run(["journal", "verify"], environment: stated.merging(environment) { $1 })
                 #expect(inspected.output.contains("\(home.path)\(place)/journal.sqlite is sound"))
             }
@@ -213,6 +226,7 @@ extension Integration {
             let daemon = try DaemonProcess(["--log-level", "debug"])
             #expect(try daemon.connect().get("/\u{1b}[2J\u{9b}2J").status == 404)
             #expect(try daemon.connect().request("\u{1b}", "/livez").status == 405)
+            #expect(eventually { daemon.log.contains("? /livez 405") })
             #expect(daemon.log.contains("GET /?[2J?2J 404"))
             #expect(daemon.log.contains("? /livez 405"))
             #expect(!daemon.log.contains("\u{1b}"))

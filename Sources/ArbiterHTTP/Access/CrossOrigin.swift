@@ -5,7 +5,7 @@ enum CrossOrigin {
 
     /// What a page may read of an answer beside its body and the harmless fields.
     private static let exposedHeaders = [
-        "Allow", "ETag", "Preference-Applied", "Retry-After", "WWW-Authenticate", HeaderName.requestID.rawValue,
+        "Allow", "ETag", "Link", "Preference-Applied", "Retry-After", "WWW-Authenticate", HeaderName.requestID.rawValue,
     ]
     /// What a page may send beside the harmless fields.
     private static let sentHeaders: [HeaderName] = [

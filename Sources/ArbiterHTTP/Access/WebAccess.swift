@@ -68,8 +68,13 @@ package struct WebAccess: Sendable {
     /// What a browser says of where a request comes from (https://www.w3.org/TR/fetch-metadata/); others say nothing.
     private func checkSite(of request: Request) throws(Problem) {
         guard let site = request.headers.value(of: .secFetchSite), site != "same-origin", site != "none" else { return }
-        // Somebody has followed a link: the page that it stands on gets nothing of what is shown.
-        if request.method == "GET", request.headers.value(of: .secFetchMode) == "navigate" { return }
+        // A person has followed a link. In a frame the page that has it would go on, and could open many.
+        let destination = request.headers.value(of: .secFetchDestination)
+        if request.method == "GET", request.headers.value(of: .secFetchMode) == "navigate",
+            destination == nil || destination == "document"
+        {
+            return
+        }
         throw Problem(
             .foreignOrigin,
             "The request comes from a page of another origin (\(quoted(site))): allow its origin with --allow-origin.",

@@ -26,14 +26,11 @@ struct GestureEndpoints: Sendable {
         guard let fraction else { throw Call.missing("fraction") }
         let progress = GestureProgress(fraction: fraction, velocity: velocity, sequence: sequence)
         engine.progress(id, token: token, progress) { result in
-            call.respond(result) { reply in
-                guard case .progress(let view, let isApplied) = reply else {
-                    preconditionFailure("a finger's move was answered with \(reply)")
-                }
-                return .json(200) { writer in
-                    writer.member("applied", isApplied)
-                    writer.members(of: view, showingToken: false)
-                }
+            switch result {
+            case .success(.progress(let view, let isApplied)):
+                call.respond(200, view) { $0.member("applied", isApplied) }
+            case .success(let reply): preconditionFailure("a finger's move was answered with \(reply)")
+            case .failure(let error): call.respond(Problem(error).response)
             }
         }
     }
@@ -53,12 +50,13 @@ struct GestureEndpoints: Sendable {
         try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
         engine.release(id, token: token, release) { result in
-            call.respond(result) { view in
-                .json(200) { writer in
+            switch result {
+            case .success(let view):
+                call.respond(200, view) { writer in
                     if let gesture = view.transition.gesture { writer.member("decision", gesture.decision.rawValue) }
                     if let remaining = view.remainingGesture { writer.member("remaining", remaining) }
-                    writer.members(of: view, showingToken: false)
                 }
+            case .failure(let error): call.respond(Problem(error).response)
             }
         }
     }

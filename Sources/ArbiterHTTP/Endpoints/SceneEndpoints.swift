@@ -6,14 +6,29 @@ struct SceneEndpoints: Sendable {
     let engine: Engine
 
     func list(_ call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
-        engine.read { machine, _ in
-            machine.scenes()
-        } completion: { result in
+        var limit = Limits.defaultListed
+        var after: SceneName?
+        try call.readQuery { item throws(Problem) in
+            switch item.name {
+            case "limit": limit = try Int(limit: item)
+            case "after": after = try SceneName(item.value, field: item.name)
+            default: throw Call.unknown(item.name)
+            }
+        }
+        engine.read { [limit, after] machine, _ in
+            // One more tells whether there is another page.
+            machine.scenes(after: after, limit: limit + 1)
+        } completion: { [limit] result in
             call.respond(result) { scenes in
-                .json(200) { writer in
-                    writer.array("scenes", scenes) { writer, scene in writer.object { $0.members(of: scene) } }
+                let page = scenes.prefix(limit)
+                var response = Response.json(200) { writer in
+                    writer.array("scenes", Array(page)) { writer, scene in writer.object { $0.members(of: scene) } }
                 }
+                if page.count < scenes.count, let last = page.last {
+                    response.headers.append(
+                        .link("next", to: "/scenes", ["limit": String(limit), "after": last.name.description]))
+                }
+                return response
             }
         }
     }
@@ -24,8 +39,20 @@ struct SceneEndpoints: Sendable {
         engine.read { machine, now throws(ArbiterError) in
             (try machine.scene(name, at: now), machine.limits)
         } completion: { result in
-            call.respond(result) { scene, limits in
-                .json(200, revision: scene.summary.revision) { $0.members(of: scene, limits: limits) }
+            switch result {
+            case .success((let scene, let limits)):
+                let document = JSONDocument(
+                    [.brief { $0.beginObject() }] + scene.parts(limits) + [
+                        .brief { writer in
+                            writer.endObject()
+                            writer.endLine()
+                        }
+                    ])
+                let queue = HeaderField.link(
+                    "related", to: "/transitions",
+                    ["scene": name.description, "state": TransitionState.queued.rawValue])
+                call.respond(200, document, headers: [scene.summary.revision.entityTag, queue])
+            case .failure(let error): call.respond(Problem(error).response)
             }
         }
     }
@@ -61,33 +88,47 @@ extension SceneName {
 extension JSONWriter {
     mutating func members(of scene: SceneSummary) {
         member("name", scene.name.description)
+        stateMembers(of: scene)
+    }
+
+    /// How a scene is, by its counts.
+    mutating func stateMembers(of scene: SceneSummary) {
         member("revision", scene.revision.rawValue)
         member("runningCount", scene.running)
         member("queuedCount", scene.queued)
     }
 
-    mutating func members(of scene: SceneView, limits: Limits) {
-        members(of: scene.summary)
-        member("lastEvent", scene.summary.lastEvent.rawValue)
-        member("hierarchy", scene.storyboard.hierarchy)
-        array("running", scene.running) { writer, view in
-            writer.object { $0.members(of: view, showingToken: false) }
+    fileprivate mutating func members(of limits: Limits) {
+        member("queued", limits.queuedPerScene)
+        member("unfinished", limits.unfinished)
+        member("sessions", limits.sessions)
+        member("claimSeconds", limits.claim)
+        member("graceSeconds", limits.grace)
+        member("leaseSeconds", Limits.leaseDurations.upperBound)
+        member("ticketSeconds", Limits.ticketDurations.upperBound)
+        member("queueSeconds", Limits.queueDurations.upperBound)
+        member("readySeconds", Limits.readyDurations.upperBound)
+        member("ttlSeconds", Limits.sessionDurations.upperBound)
+        member("wait", Limits.waitDurations.upperBound)
+    }
+}
+
+extension SceneView {
+    /// The members of a scene.
+    func parts(_ limits: Limits) -> [JSONDocument.Part] {
+        var parts: [JSONDocument.Part] = [
+            .brief { writer in
+                writer.members(of: summary)
+                writer.member("lastEvent", summary.lastEvent.rawValue)
+            },
+            .hierarchy(HierarchyWriter(storyboard.hierarchy, named: "hierarchy")),
+        ]
+        for (name, views) in [("running" as StaticString, running), ("queue", queue)] {
+            parts += JSONDocument.Part.array(name, views) { writer, view in
+                writer.object { $0.summaryMembers(of: view) }
+            }
         }
-        array("queue", scene.queue) { writer, view in
-            writer.object { $0.members(of: view, showingToken: false) }
-        }
-        object("limits") { writer in
-            writer.member("queued", limits.queuedPerScene)
-            writer.member("unfinished", limits.unfinished)
-            writer.member("sessions", limits.sessions)
-            writer.member("claimSeconds", limits.claim)
-            writer.member("graceSeconds", limits.grace)
-            writer.member("leaseSeconds", Limits.leaseDurations.upperBound)
-            writer.member("ticketSeconds", Limits.ticketDurations.upperBound)
-            writer.member("queueSeconds", Limits.queueDurations.upperBound)
-            writer.member("readySeconds", Limits.readyDurations.upperBound)
-            writer.member("ttlSeconds", Limits.sessionDurations.upperBound)
-            writer.member("wait", Limits.waitDurations.upperBound)
-        }
+        parts.append(.brief { writer in writer.object("limits") { $0.members(of: limits) } })
+        return parts
     }
 }

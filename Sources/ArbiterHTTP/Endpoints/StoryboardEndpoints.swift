@@ -30,8 +30,10 @@ struct StoryboardEndpoints: Sendable {
         engine.read { machine, _ throws(ArbiterError) in
             try machine.storyboard(of: name)
         } completion: { result in
-            call.respond(result) { storyboard, revision in
-                .json(200, revision: revision) { $0.members(of: storyboard) }
+            switch result {
+            case .success((let storyboard, let revision)):
+                call.respond(200, storyboard.document, headers: [revision.entityTag])
+            case .failure(let error): call.respond(Problem(error).response)
             }
         }
     }
@@ -41,9 +43,14 @@ extension Response {
     /// A JSON object that tells of a scene at a revision.
     static func json(_ status: Int, revision: Revision, _ members: (inout JSONWriter) -> Void) -> Response {
         var response = json(status, members)
-        response.headers.append(HeaderField("ETag", "\"\(revision.rawValue)\""))
+        response.headers.append(revision.entityTag)
         return response
     }
+}
+
+extension Revision {
+    /// The header field that tells it.
+    var entityTag: HeaderField { HeaderField("ETag", "\"\(rawValue)\"") }
 }
 
 extension JSONWriter {

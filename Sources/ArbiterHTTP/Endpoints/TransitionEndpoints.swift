@@ -112,28 +112,22 @@ extension TransitionEndpoints {
             case "scene": filter.scene = try SceneName(item.value, field: item.name)
             case "state": filter.state = try TransitionState(item.value, field: item.name)
             case "client": filter.client = try ClientName(item.value, field: item.name)
-            case "limit":
-                guard item.value.allSatisfy(\.isNumber), let limit = Int(item.value),
-                    Limits.listedTransitions.contains(limit)
-                else {
-                    let range = Limits.listedTransitions
-                    throw Problem(
-                        .invalidField, "The limit must be \(range.lowerBound) to \(range.upperBound).",
-                        field: item.name)
-                }
-                filter.limit = limit
+            case "limit": filter.limit = try Int(limit: item)
+            case "after": filter.before = try RequestOrder(after: item)
             default: throw Call.unknown(item.name)
             }
         }
         engine.read { [filter] machine, now in
-            machine.list(filter, at: now)
-        } completion: { result in
+            var filter = filter
+            // One more tells whether there is another page.
+            filter.limit += 1
+            return machine.list(filter, at: now)
+        } completion: { [filter] result in
             call.respond(result) { views in
-                .json(200) { writer in
-                    writer.array("transitions", views) { writer, view in
-                        writer.object { $0.members(of: view, showingToken: false) }
-                    }
-                }
+                let page = TransitionPage(newestOf: views, limit: filter.limit)
+                var response = page.response
+                if let last = page.last { response.headers.append(.link(toPageAfter: last, of: filter)) }
+                return response
             }
         }
     }
@@ -167,6 +161,18 @@ extension TransitionEndpoints {
     private func leaveWhenAbandoned(_ waiter: WaiterID?, _ call: Call) {
         guard let waiter else { return }
         call.exchange.whenAbandoned { [engine] in engine.leave(waiter) }
+    }
+}
+
+extension HeaderField {
+    /// The page of older transitions.
+    fileprivate static func link(toPageAfter last: RequestOrder, of filter: TransitionFilter) -> Self {
+        .link(
+            "next", to: "/transitions",
+            [
+                "scene": filter.scene?.description, "state": filter.state?.rawValue,
+                "client": filter.client?.description, "limit": String(filter.limit), "after": String(last.rawValue),
+            ])
     }
 }
 

@@ -14,6 +14,8 @@ struct EventFeeds {
         case detach(EventSubscription)
         /// How everything is now; `nil` if there is nothing to follow any more.
         case resume(EventSubscription, EventSnapshot?)
+        /// Everything begins anew; streams end.
+        case restart
         case tick
         case close
     }
@@ -59,6 +61,7 @@ struct EventFeeds {
         case .detach(let reader): detach(reader)
         case .resume(let reader, let snapshot): resume(reader, from: snapshot)
         case .tick: for feed in feeds.values { tell(feed) { $0.tick() } }
+        case .restart: for topic in Array(feeds.keys) { restart(topic) }
         case .close:
             isClosed = true
             for feed in feeds.values { tell(feed) { $0.end() } }
@@ -121,6 +124,16 @@ extension EventFeeds {
     }
 }
 
+extension EventFeeds {
+    /// Gives a topic a new ring; its readers end with what is in the one of before.
+    private mutating func restart(_ topic: EventTopic) {
+        guard let feed = feeds[topic] else { return }
+        tell(feed) { $0.end() }
+        drop(topic)
+        if !feed.readers.isEmpty { feeds[topic] = Feed(readers: feed.readers, lastUse: feed.lastUse) }
+    }
+}
+
 // MARK: - Readers
 
 extension EventFeeds {
@@ -131,7 +144,10 @@ extension EventFeeds {
         let cursor = shared.ring.withLock { ring in
             reader.after.map { ring.cursor(behind: $0, allowsFuture: false) } ?? ring.cursorAtEnd()
         }
-        act(cursor.map { reader.follow(shared, from: $0) } ?? reader.beginAnew())
+        // So a reader that is cut off before its first event does not miss any.
+        let newest = reader.after == nil ? shared.ring.withLock(\.newest) : nil
+        let lines = newest.map { reader.topic.linesOfBeginning(at: $0) } ?? []
+        act(cursor.map { reader.follow(shared, from: $0, saying: lines) } ?? reader.beginAnew())
         if isClosed { act(reader.end()) }
     }
 
@@ -147,6 +163,6 @@ extension EventFeeds {
         guard let snapshot else { return act(reader.end()) }
         // What has happened may not have come here yet, and is passed over when it does.
         let cursor = feed.shared.ring.withLock { $0.cursor(behind: snapshot.number, allowsFuture: true) }
-        act(reader.follow(feed.shared, from: cursor, behindReset: snapshot.lines))
+        act(reader.follow(feed.shared, from: cursor, behindReset: snapshot.events))
     }
 }

@@ -4,6 +4,8 @@ internal import ArbiterCore
 enum EventJSON {
     /// The name of the event that a reader begins anew with.
     static let reset = "reset"
+    /// The name of the event behind the resets of all scenes: there is no scene beside those.
+    static let resetEnd = "reset.end"
 
     /// An event in its lines; what is momentary has no number to resume from.
     static func encode(_ event: SceneEvent, in topic: EventTopic) -> [UInt8] {
@@ -15,12 +17,19 @@ enum EventJSON {
     static func lines(id: String?, name: String, data: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(data.count + 64)
-        if let id { bytes += "id: \(id)\n".utf8 }
-        bytes += "event: \(name)\ndata: ".utf8
+        bytes += beginning(id: id, name: name)
         bytes += data
-        bytes += "\n\n".utf8
+        bytes += end
         return bytes
     }
+
+    /// What goes before the data, which is one line.
+    static func beginning(id: String?, name: String) -> [UInt8] {
+        Array(((id.map { "id: \($0)\n" } ?? "") + "event: \(name)\ndata: ").utf8)
+    }
+
+    /// What goes behind the data.
+    static let end = Array("\n\n".utf8)
 }
 
 extension SceneEvent.Kind {
@@ -41,7 +50,7 @@ extension JSONWriter {
         switch event.kind {
         case .transition(_, let view):
             // Its scene is among its own members.
-            members(of: view, showingToken: false)
+            summaryMembers(of: view)
         case .appearance(let appearance, let transition):
             member("scene", event.scene.description)
             member("controller", appearance.controller.description)

@@ -21,6 +21,8 @@ package final class EventSubscription: StreamSource {
         var stage = Stage.arriving
         /// What is to be sent before anything else.
         var pending: ArraySlice<UInt8> = firstLines
+        /// What is to be written, and then sent before anything else.
+        var documents: [JSONDocument] = []
         var attention = Attention.reading
         /// Whether it is over once there is nothing more to read.
         var isEnding = false
@@ -94,6 +96,10 @@ package final class EventSubscription: StreamSource {
 
     private func next(_ state: inout State, upTo count: Int) -> StreamPiece {
         if case .cut = state.stage { return .cut }
+        if state.pending.isEmpty, !state.documents.isEmpty {
+            state.pending = state.documents[0].take(atLeast: count)[...]
+            if state.documents[0].isOver { state.documents.removeFirst() }
+        }
         guard state.pending.isEmpty else {
             let piece = state.pending.prefix(count)
             // Without the rest, so that what has been sent is let go of.
@@ -135,9 +141,10 @@ extension EventSubscription {
         case askForScene(EventSubscription)
     }
 
-    /// Goes on from here.
-    func follow(_ shared: SharedRing, from cursor: EventRing.Cursor) -> Action? {
+    /// Goes on from here, once it has said these lines.
+    func follow(_ shared: SharedRing, from cursor: EventRing.Cursor, saying lines: [UInt8] = []) -> Action? {
         state.withLock { state in
+            state.pending += lines
             state.stage = .following(shared, cursor)
             return wake(&state)
         }
@@ -157,11 +164,11 @@ extension EventSubscription {
     }
 
     /// Goes on behind the scene whole, or on another connection if what follows that is gone as well.
-    func follow(_ shared: SharedRing, from cursor: EventRing.Cursor?, behindReset event: [UInt8]) -> Action? {
+    func follow(_ shared: SharedRing, from cursor: EventRing.Cursor?, behindReset events: JSONDocument) -> Action? {
         state.withLock { state in
             guard case .asking = state.stage else { return nil }
             guard let cursor else { return cut(&state) }
-            state.pending += event
+            state.documents.append(events)
             state.stage = .following(shared, cursor)
             return wake(&state)
         }

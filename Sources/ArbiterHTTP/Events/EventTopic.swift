@@ -21,6 +21,14 @@ package enum EventTopic: Hashable, Sendable {
         }
     }
 
+    /// What tells a new reader where it begins; a scene's own number says so in many ways already.
+    func linesOfBeginning(at number: EventNumber) -> [UInt8] {
+        switch self {
+        case .scene: []
+        case .allScenes: Array("id: \(text(of: number))\n\n".utf8)
+        }
+    }
+
     /// What a cursor begins with, so that it is not taken for the number of an event in its scene.
     private static let cursorMark = "c"
 

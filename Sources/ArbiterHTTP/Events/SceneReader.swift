@@ -40,10 +40,12 @@ package struct SceneReader: Sendable {
                     (try? result.get()).map { view, limits in
                         EventSnapshot(
                             number: view.summary.lastEvent,
-                            json: JSONWriter.object { writer in
-                                writer.resetMembers(of: view.summary)
-                                writer.members(of: view, limits: limits)
-                            })
+                            object: [
+                                .brief { writer in
+                                    writer.beginObject()
+                                    writer.resetMembers(of: view.summary)
+                                }
+                            ] + view.parts(limits) + [.brief { $0.endObject() }])
                     })
             }
         }
@@ -53,14 +55,12 @@ package struct SceneReader: Sendable {
             } completion: { result in
                 completion(
                     (try? result.get()).map { scenes, number in
-                        EventSnapshot(
-                            number: number,
-                            scenes: scenes.map { scene in
-                                JSONWriter.object { writer in
-                                    writer.resetMembers(of: scene)
-                                    writer.members(of: scene)
-                                }
-                            })
+                        EventSnapshot(number: number, scenes: scenes) { writer, scene in
+                            writer.object { writer in
+                                writer.resetMembers(of: scene)
+                                writer.stateMembers(of: scene)
+                            }
+                        }
                     })
             }
         }

@@ -104,10 +104,12 @@ extension JSONWriter {
     /// The events as they come: `[{"controller": "a", "event": "willAppear"}]`.
     mutating func member(_ name: StaticString, _ events: [AppearanceEvent]) {
         array(name, events) { writer, event in
-            writer.object { writer in
-                writer.member("controller", event.controller)
-                writer.member("event", event.change.rawValue)
-            }
+            writer.object { $0.members(of: event) }
         }
+    }
+
+    mutating func members(of event: AppearanceEvent) {
+        member("controller", event.controller)
+        member("event", event.change.rawValue)
     }
 }

@@ -108,81 +108,103 @@ extension HierarchyFault {
 extension JSONWriter {
     /// Writes a node with all that is in it; what is as it would be without a word is left out.
     mutating func member(_ name: StaticString, _ hierarchy: Hierarchy) {
-        guard let root = hierarchy.root else { return }
-        begin(name)
-        node(root, of: hierarchy)
+        var nodes = HierarchyWriter(hierarchy, named: name)
+        nodes.write(to: &self, until: .max)
     }
 
     /// Writes the topmost node with all that is in it; nothing where there is none.
     mutating func node(of hierarchy: Hierarchy) {
-        guard let root = hierarchy.root else { return }
-        node(root, of: hierarchy)
+        var nodes = HierarchyWriter(hierarchy)
+        nodes.write(to: &self, until: .max)
+    }
+}
+
+/// Writes the nodes of a hierarchy, as many at a time as are wanted.
+struct HierarchyWriter: Sendable {
+    private let hierarchy: Hierarchy
+    /// What is still to be written, the next of it last.
+    private var steps: [Step]
+
+    /// A piece of a node that is still to be written.
+    private enum Step {
+        case value(ControllerID)
+        case elements(ArraySlice<ControllerID>)
+        case member(StaticString, ControllerID)
+        case endOfChildren
+        case afterContent(Controller)
+        case end(Controller)
     }
 
-    private mutating func node(_ root: ControllerID, of hierarchy: Hierarchy) {
-        // What is still to be written, the next of it last.
-        var steps: [NodeStep] = []
-        beginNode(root, of: hierarchy, &steps)
-        while let step = steps.popLast() {
+    /// - Parameters:
+    ///   - hierarchy: what is to be written; where it is empty, nothing is.
+    ///   - name: of the member that it is, if it is one.
+    init(_ hierarchy: Hierarchy, named name: StaticString? = nil) {
+        self.hierarchy = hierarchy
+        steps = hierarchy.root.map { root in [name.map { .member($0, root) } ?? .value(root)] } ?? []
+    }
+
+    /// Whether everything has been written.
+    var isOver: Bool { steps.isEmpty }
+
+    /// Writes until there are so many bytes, or to the end.
+    mutating func write(to writer: inout JSONWriter, until count: Int) {
+        while writer.bytes.count < count, let step = steps.popLast() {
             switch step {
-            case .element(let id):
-                beginElement()
-                beginNode(id, of: hierarchy, &steps)
+            case .value(let id):
+                begin(id, in: &writer)
+            case .elements(let ids):
+                guard let id = ids.first else { continue }
+                steps.append(.elements(ids.dropFirst()))
+                writer.beginElement()
+                begin(id, in: &writer)
             case .member(let name, let id):
-                begin(name)
-                beginNode(id, of: hierarchy, &steps)
+                writer.begin(name)
+                begin(id, in: &writer)
             case .endOfChildren:
-                endArray()
+                writer.endArray()
             case .afterContent(let controller):
                 switch controller.content {
                 case .view, .navigation: break
-                case .tabs(_, let selected): member("selected", selected)
-                case .split(let columns): member("collapsed", columns.isCollapsed)
+                case .tabs(_, let selected): writer.member("selected", selected)
+                case .split(let columns): writer.member("collapsed", columns.isCollapsed)
                 }
             case .end(let controller):
-                if hierarchy.presenter(of: controller.id) != nil || controller.presentationStyle != .fullScreen {
-                    member("presentationStyle", controller.presentationStyle.rawValue)
-                }
-                if controller.definesPresentationContext { member("definesPresentationContext", true) }
-                if let type = controller.introTransitionType { member("introTransitionType", type.description) }
-                endObject()
+                end(controller, in: &writer)
             }
         }
     }
 
     /// Writes a node as far as to what is in it.
-    private mutating func beginNode(
-        _ id: ControllerID, of hierarchy: Hierarchy, _ steps: inout [NodeStep]
-    ) {
+    private mutating func begin(_ id: ControllerID, in writer: inout JSONWriter) {
         guard let controller = hierarchy[id] else {
             preconditionFailure("the controller \(id) is in a hierarchy that does not have it")
         }
-        beginObject()
-        member("id", id)
-        member("kind", controller.kind.rawValue)
+        writer.beginObject()
+        writer.member("id", id)
+        writer.member("kind", controller.kind.rawValue)
         steps.append(.end(controller))
         if let presented = controller.presented { steps.append(.member("presented", presented)) }
         steps.append(.afterContent(controller))
         switch controller.content {
         case .view: break
         case .navigation(let children), .tabs(let children, _):
-            begin("children")
-            beginArray()
+            writer.begin("children")
+            writer.beginArray()
             steps.append(.endOfChildren)
-            for child in children.reversed() { steps.append(.element(child)) }
+            steps.append(.elements(children[...]))
         case .split(let columns):
             if let supplementary = columns.supplementary { steps.append(.member("supplementary", supplementary)) }
             steps.append(.member("secondary", columns.secondary))
             steps.append(.member("primary", columns.primary))
         }
     }
-}
 
-/// A piece of a node that is still to be written.
-private enum NodeStep {
-    case element(ControllerID)
-    case member(StaticString, ControllerID)
-    case endOfChildren
-    case afterContent(Controller)
-    case end(Controller)
+    private func end(_ controller: Controller, in writer: inout JSONWriter) {
+        if hierarchy.presenter(of: controller.id) != nil || controller.presentationStyle != .fullScreen {
+            writer.member("presentationStyle", controller.presentationStyle.rawValue)
+        }
+        if controller.definesPresentationContext { writer.member("definesPresentationContext", true) }
+        if let type = controller.introTransitionType { writer.member("introTransitionType", type.description) }
+        writer.endObject()
+    }
 }

@@ -1,6 +1,5 @@
 internal import ArbiterCore
 package import ArbiterEngine
-internal import Glibc
 package import Logging
 
 /// Writes each log entry as one JSON object on one line.
@@ -16,7 +15,7 @@ package struct JSONLogHandler: LogHandler {
     /// A handler that gives each line, with its line feed, to the output.
     package init(
         label: String, logLevel: Logger.Level, time: any TimeSource = SystemTimeSource(),
-        output: @escaping @Sendable ([UInt8]) -> Void = { Output.write($0, to: STDERR_FILENO) }
+        output: @escaping @Sendable ([UInt8]) -> Void
     ) {
         self.label = label
         self.logLevel = logLevel

@@ -138,6 +138,7 @@ extension JSONReader {
 }
 
 extension UInt8 {
+    /// 0 to 9.
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
     var hexadecimalValue: UInt8? {

@@ -21,8 +21,12 @@ struct JSONWriter {
     static func line(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
         var writer = JSONWriter()
         writer.object(members)
-        writer.bytes.append(UInt8(ascii: "\n"))
+        writer.endLine()
         return writer.bytes
+    }
+
+    mutating func endLine() {
+        bytes.append(UInt8(ascii: "\n"))
     }
 }
 

@@ -159,19 +159,21 @@ extension OperationType {
 // MARK: - Writing
 
 extension JSONWriter {
-    mutating func member(_ name: StaticString, _ operation: Operation) {
+    /// Writes an operation as it was asked for; in a summary, whoever comes in by the id and a count, which cost the same
+    /// however many they are.
+    mutating func member(_ name: StaticString, _ operation: Operation, isSummary: Bool = false) {
         begin(name)
         beginObject()
         member("type", operation.type.rawValue)
         switch operation {
         case .present(let presenter, let controller):
             member("presenter", presenter)
-            member("controller", controller)
+            arrival(controller, isSummary: isSummary)
         case .dismiss(let controller):
             member("controller", controller)
         case .push(let navigation, let controller):
             member("navigation", navigation)
-            member("controller", controller)
+            arrival(controller, isSummary: isSummary)
         case .pop(let navigation), .popToRoot(let navigation):
             member("navigation", navigation)
         case .popTo(let navigation, let controller):
@@ -179,7 +181,11 @@ extension JSONWriter {
             member("controller", controller)
         case .setStack(let navigation, let controllers):
             member("navigation", navigation)
-            array("controllers", controllers) { writer, controller in writer.node(of: controller) }
+            if isSummary {
+                member("controllerCount", controllers.count)
+            } else {
+                array("controllers", controllers) { writer, controller in writer.node(of: controller) }
+            }
         case .select(let tabs, .index(let index)):
             member("tabs", tabs)
             member("index", index)
@@ -188,12 +194,21 @@ extension JSONWriter {
             member("controller", controller)
         case .showDetail(let split, let controller):
             member("split", split)
-            member("controller", controller)
+            arrival(controller, isSummary: isSummary)
         case .segue(let source, let identifier):
             member("source", source)
             member("identifier", identifier.description)
         }
         endObject()
+    }
+
+    private mutating func arrival(_ controller: Hierarchy, isSummary: Bool) {
+        if isSummary, let root = controller.root {
+            member("controller", root)
+            member("controllerCount", controller.count)
+        } else {
+            member("controller", controller)
+        }
     }
 
     mutating func member(_ name: StaticString, _ controller: ControllerID) {

@@ -16,6 +16,52 @@ extension Storyboard {
     package var json: [UInt8] {
         JSONWriter.object { $0.members(of: self) }
     }
+
+    /// The same in a line that ends.
+    var document: JSONDocument {
+        JSONDocument(
+            [.brief { $0.beginObject() }] + parts + [
+                .brief { writer in
+                    writer.endObject()
+                    writer.endLine()
+                }
+            ])
+    }
+
+    /// The members of the document.
+    fileprivate var parts: [JSONDocument.Part] {
+        var parts: [JSONDocument.Part] = [
+            .hierarchy(HierarchyWriter(hierarchy, named: "root")),
+            .brief { writer in
+                writer.begin("segues")
+                writer.beginArray()
+            },
+        ]
+        for segue in segues { parts += segue.parts }
+        parts.append(.brief { $0.endArray() })
+        parts += JSONDocument.Part.array("transitionTypes", transitionTypes) { writer, type in
+            writer.object { $0.members(of: type) }
+        }
+        parts.append(.brief { [defaults] writer in writer.object("defaults") { $0.members(of: defaults) } })
+        return parts
+    }
+}
+
+extension Segue {
+    /// It as an element of an array.
+    fileprivate var parts: [JSONDocument.Part] {
+        [
+            .brief { writer in
+                writer.beginElement()
+                writer.beginObject()
+                writer.member("identifier", identifier.description)
+                writer.member("source", source)
+                writer.member("kind", kind.rawValue)
+            },
+            .hierarchy(HierarchyWriter(destination, named: "destination")),
+            .brief { $0.endObject() },
+        ]
+    }
 }
 
 /// A storyboard whose members are being read, in any order.
@@ -141,28 +187,19 @@ extension JSONReader {
 extension JSONWriter {
     /// The members of a storyboard's document.
     mutating func members(of storyboard: Storyboard) {
-        member("root", storyboard.hierarchy)
-        array("segues", storyboard.segues) { writer, segue in
-            writer.object { writer in
-                writer.member("identifier", segue.identifier.description)
-                writer.member("source", segue.source)
-                writer.member("kind", segue.kind.rawValue)
-                writer.member("destination", segue.destination)
-            }
-        }
-        array("transitionTypes", storyboard.transitionTypes) { writer, type in
-            writer.object { writer in
-                writer.member("name", type.name.description)
-                if let duration = type.duration { writer.member("duration", exactly: duration) }
-                if let curve = type.curve { writer.member("curve", curve.rawValue) }
-            }
-        }
-        object("defaults") { writer in
-            let defaults = storyboard.defaults
-            writer.member("duration", exactly: defaults.duration)
-            writer.member("curve", defaults.curve.rawValue)
-            writer.member("leaseSeconds", exactly: defaults.lease)
-            writer.member("scope", defaults.scope.rawValue)
-        }
+        write(storyboard.parts)
+    }
+
+    fileprivate mutating func members(of type: TransitionType) {
+        member("name", type.name.description)
+        if let duration = type.duration { member("duration", exactly: duration) }
+        if let curve = type.curve { member("curve", curve.rawValue) }
+    }
+
+    fileprivate mutating func members(of defaults: Storyboard.Defaults) {
+        member("duration", exactly: defaults.duration)
+        member("curve", defaults.curve.rawValue)
+        member("leaseSeconds", exactly: defaults.lease)
+        member("scope", defaults.scope.rawValue)
     }
 }

@@ -1,8 +1,35 @@
 internal import ArbiterCore
 
 extension JSONWriter {
-    /// The members of a transition, as every call shows it.
+    /// The members of a transition, as every call shows it that is about it.
     mutating func members(of view: TransitionView, showingToken: Bool) {
+        firstMembers(of: view, showingToken: showingToken)
+        if let change = view.transition.ending?.change {
+            member("inserted", change.inserted)
+            member("removed", change.removed)
+        }
+        let appearance = view.transition.appearance
+        if !appearance.isEmpty { member("appearance", appearance) }
+        lastMembers(of: view)
+    }
+
+    /// The members of a transition where it is one of several, or is not what was asked for: without long lists.
+    mutating func summaryMembers(of view: TransitionView) {
+        firstMembers(of: view, isSummary: true)
+        let limit = Limits.summarizedControllers
+        if let change = view.transition.ending?.change {
+            if change.inserted.count <= limit { member("inserted", change.inserted) }
+            if change.removed.count <= limit { member("removed", change.removed) }
+        }
+        let appearance = view.transition.appearance
+        if 1...limit ~= appearance.count { member("appearance", appearance) }
+        lastMembers(of: view)
+    }
+
+    /// Those before the lists of controllers.
+    fileprivate mutating func firstMembers(
+        of view: TransitionView, showingToken: Bool = false, isSummary: Bool = false
+    ) {
         let transition = view.transition
         member("id", transition.id)
         member("scene", transition.request.scene.description)
@@ -21,8 +48,13 @@ extension JSONWriter {
         if let remaining = view.leaseRemaining { member("leaseRemaining", remaining) }
         member("ticketSeconds", transition.request.ticket)
         if let queue = transition.request.queue { member("queueSeconds", queue) }
-        askedMembers(of: transition.request)
+        askedMembers(of: transition.request, isSummary: isSummary)
         resultMembers(of: transition)
+    }
+
+    /// Those behind the lists of controllers.
+    fileprivate mutating func lastMembers(of view: TransitionView) {
+        let transition = view.transition
         companyMembers(of: view)
         member("requestedAt", transition.requestedAt.timestamp)
         if let grant = transition.grant { member("grantedAt", grant.grantedAt) }
@@ -30,8 +62,8 @@ extension JSONWriter {
     }
 
     /// What it does to the hierarchy, and on what conditions.
-    mutating func askedMembers(of request: TransitionRequest) {
-        if let operation = request.operation { member("operation", operation) }
+    mutating func askedMembers(of request: TransitionRequest, isSummary: Bool = false) {
+        if let operation = request.operation { member("operation", operation, isSummary: isSummary) }
         if !request.expectations.isEmpty { member("expect", request.expectations) }
         if request.onExpiry != .discard { member("onExpiry", request.onExpiry.rawValue) }
         companyMembers(of: request)
@@ -47,14 +79,6 @@ extension JSONWriter {
             member("revision", (ending?.change?.revision ?? grant.revision).rawValue)
         }
         if ending?.isNoop == true { member("noop", true) }
-        if let change = ending?.change {
-            member("inserted", change.inserted)
-            member("removed", change.removed)
-        }
-        // Nothing has been told yet while it waits for its participants.
-        let beginning = transition.state == .preparing ? [] : grant?.appearance ?? []
-        let appearance = beginning + (ending?.appearance ?? [])
-        if !appearance.isEmpty { member("appearance", appearance) }
     }
 
     /// Why it ended as it did, where its outcome does not say.
@@ -91,6 +115,50 @@ extension Transition {
     /// How it ended, once it has.
     fileprivate var ending: Ending? {
         if case .ended(let ending) = phase { ending } else { nil }
+    }
+
+    /// What the views were told so far; nothing while it waits for its participants.
+    fileprivate var appearance: [AppearanceEvent] {
+        let beginning = state == .preparing ? [] : grant?.appearance ?? []
+        return beginning + (ending?.appearance ?? [])
+    }
+}
+
+extension TransitionView {
+    /// How many controllers its lists name, its operation's own apart.
+    var listedControllers: Int {
+        let changed = transition.ending?.change.map { $0.inserted.count + $0.removed.count } ?? 0
+        return changed + (transition.grant?.appearance.count ?? 0) + (transition.ending?.appearance.count ?? 0)
+    }
+
+    /// The transition, behind further members.
+    func document(
+        showingToken: Bool, behind members: @escaping @Sendable (inout JSONWriter) -> Void
+    ) -> JSONDocument {
+        var parts: [JSONDocument.Part] = [
+            .brief { writer in
+                writer.beginObject()
+                members(&writer)
+                writer.firstMembers(of: self, showingToken: showingToken)
+            }
+        ]
+        if let change = transition.ending?.change {
+            parts += JSONDocument.Part.array("inserted", change.inserted) { $0.string($1.description) }
+            parts += JSONDocument.Part.array("removed", change.removed) { $0.string($1.description) }
+        }
+        let appearance = transition.appearance
+        if !appearance.isEmpty {
+            parts += JSONDocument.Part.array("appearance", appearance) { writer, event in
+                writer.object { $0.members(of: event) }
+            }
+        }
+        parts.append(
+            .brief { writer in
+                writer.lastMembers(of: self)
+                writer.endObject()
+                writer.endLine()
+            })
+        return JSONDocument(parts)
     }
 }
 

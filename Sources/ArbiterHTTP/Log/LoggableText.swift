@@ -1,9 +1,32 @@
-/// A text of a client's, as a log may show it: without control characters, which a terminal would obey, and without what
+/// A text of a client's, as a log may show it: without what a terminal or a reader of lines would obey, and without what
 /// looks like a token.
 func loggable(_ text: String) -> String {
-    let masked = withoutTokens(PercentEncoding.decode(text) ?? text)
-    return String(
-        String.UnicodeScalarView(masked.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+    var decoded = text
+    // What is encoded twice is looked at twice.
+    for _ in 0..<3 where decoded.utf8.contains(UInt8(ascii: "%")) { decoded = leniently(decoded) }
+    return String(String.UnicodeScalarView(withoutTokens(decoded).unicodeScalars.map { $0.isObeyed ? "?" : $0 }))
+}
+
+/// The same for a path, which stands between spaces.
+func loggablePath(_ path: String) -> String {
+    loggable(path).split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
+}
+
+/// Decodes percent signs where they can be decoded, and leaves the others.
+private func leniently(_ text: String) -> String {
+    var octets: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+        if byte == UInt8(ascii: "%"), let high = rest.first?.hexadecimalValue,
+            let low = rest.dropFirst().first?.hexadecimalValue
+        {
+            octets.append(high << 4 | low)
+            rest = rest.dropFirst(2)
+        } else {
+            octets.append(byte)
+        }
+    }
+    return String(decoding: octets, as: UTF8.self)
 }
 
 /// Puts a mask in the place of each run of hexadecimal digits that is at least as long as a token.
@@ -26,4 +49,14 @@ private func withoutTokens(_ text: String) -> String {
     }
     finishRun()
     return result
+}
+
+extension Unicode.Scalar {
+    /// Whether it does something where it is shown: ends a line, moves the cursor, turns the direction of writing.
+    fileprivate var isObeyed: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
 }

@@ -4,7 +4,8 @@ package import Logging
 
 /// What an operator reads at `info`: who lost a lock or a session and why, and for whom there was no room.
 ///
-/// A transition that ends as its owner wanted leaves no line, nor does any request; tokens are in none.
+/// A transition that ends as its owner wanted leaves no line, nor does any request. Clients' own texts are in it without
+/// what looks like a token.
 package final class OperatorLog: Sendable {
     /// Refusals for want of room may come by the thousand: of each code one line is written in so long.
     static let quietTime = Duration.seconds(1)
@@ -37,16 +38,16 @@ package final class OperatorLog: Sendable {
         let transition = view.transition
         guard case .ended(let ending) = transition.phase else { return }
         var metadata: Logger.Metadata = [
-            "scene": "\(transition.request.scene)", "id": "\(transition.id)",
+            "scene": "\(loggable(transition.request.scene.description))", "id": "\(transition.id)",
             "wasGranted": "\(ending.grant != nil)", "wasApplied": "\(ending.change != nil)",
         ]
-        if let client = transition.request.client { metadata["client"] = "\(client)" }
+        if let client = transition.request.client { metadata["client"] = "\(loggable(client.description))" }
         switch ending.outcome {
         case .expired(let reason):
             metadata["reason"] = "\(reason.rawValue)"
             logger.info("transition expired", metadata: metadata)
         case .revoked(let reason):
-            metadata["reason"] = "\(reason)"
+            metadata["reason"] = "\(loggable(reason.description))"
             logger.info("transition revoked", metadata: metadata)
         case .completed, .cancelled, .rejected, .superseded:
             break
@@ -55,7 +56,7 @@ package final class OperatorLog: Sendable {
 
     private func noteEnd(of session: Session, _ ending: SessionEnding) {
         var metadata: Logger.Metadata = ["id": "\(session.id)"]
-        if let client = session.client { metadata["client"] = "\(client)" }
+        if let client = session.client { metadata["client"] = "\(loggable(client.description))" }
         switch ending {
         case .ended: logger.info("session ended", metadata: metadata)
         case .expired: logger.info("session lost", metadata: metadata)
@@ -75,8 +76,8 @@ package final class OperatorLog: Sendable {
         }
         guard let unsaid else { return }
         var metadata: Logger.Metadata = ["code": "\(problem.code.rawValue)"]
-        if let scene { metadata["scene"] = "\(scene)" }
-        if let client { metadata["client"] = "\(client)" }
+        if let scene { metadata["scene"] = "\(loggable(scene.description))" }
+        if let client { metadata["client"] = "\(loggable(client.description))" }
         if unsaid > 0 { metadata["refusedSinceLastLine"] = "\(unsaid)" }
         logger.info("refused for want of room: \(problem.detail)", metadata: metadata)
     }

@@ -68,11 +68,13 @@ struct AllEventsTests {
         _ = try service.serialized(#"{"scene": "b"}"#)
         let stream = follow("?since=c999")
         let text = try read(stream)
-        #expect(text.events.map(\.name) == ["reset", "reset"])
-        #expect(text.events.map { $0.json["scene"].string } == ["a", "b"])
-        #expect(text.events.map { $0.json["runningCount"].integer } == [1, 1])
-        #expect(text.events.map { $0.json["queuedCount"].integer } == [0, 1])
-        #expect(text.events.map { $0.json["number"].integer } == [1, 2])
+        #expect(text.events.map(\.name) == ["reset", "reset", "reset.end"])
+        #expect(text.events.last?.json == ["scenes": 2])
+        let resets = text.events.dropLast().map(\.json)
+        #expect(resets.map { $0["scene"].string } == ["a", "b"])
+        #expect(resets.map { $0["runningCount"].integer } == [1, 1])
+        #expect(resets.map { $0["queuedCount"].integer } == [0, 1])
+        #expect(resets.map { $0["number"].integer } == [1, 2])
         let cursor = try #require(text.lastID)
         _ = try service.ended(b)
         let expected = ["transition.ended", "transition.running"]
@@ -80,10 +82,20 @@ struct AllEventsTests {
         #expect(try read(follow("?since=\(cursor)")).events.map(\.name) == expected)
     }
 
-    @Test func `where there is no scene a reader that begins anew still gets a cursor`() throws {
+    @Test func `where there is no scene a reader that begins anew is told so, and gets a cursor`() throws {
         let text = try read(follow("?since=c999"))
-        #expect(text.events.isEmpty)
+        #expect(text.events.map(\.name) == ["reset.end"])
+        #expect(text.events.first?.json == ["scenes": 0])
         #expect(text.lastID == "c0")
+    }
+
+    @Test func `a new stream says its cursor before anything happens`() throws {
+        _ = try service.started(#"{"scene": "a"}"#)
+        let first = try read(follow())
+        #expect(first.events.isEmpty)
+        let cursor = try #require(first.lastID)
+        _ = try service.started(#"{"scene": "b"}"#)
+        #expect(try read(follow("?since=\(cursor)")).events.map { $0.json["scene"].string } == ["b"])
     }
 
     @Test(arguments: ["", "3", "c", "c-1", "cx", "C3", "c18446744073709551616", "c٣"])

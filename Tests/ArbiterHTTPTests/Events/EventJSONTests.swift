@@ -76,7 +76,8 @@ struct EventJSONTests {
 
     @Test func `a reset tells the scene whole and its number`() throws {
         var text = EventText()
-        text.append(EventSnapshot(number: EventNumber(rawValue: 5), json: Array(#"{"a":1}"#.utf8)).lines)
+        var events = EventSnapshot(number: EventNumber(rawValue: 5), json: Array(#"{"a":1}"#.utf8)).events
+        text.append(events.take(atLeast: .max))
         #expect(text.isComplete)
         #expect(text.events.map(\.name) == ["reset"])
         #expect(text.events.map(\.id) == [5])

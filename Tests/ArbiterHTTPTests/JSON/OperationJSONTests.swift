@@ -47,6 +47,36 @@ struct OperationJSONTests {
         }
     }
 
+    @Test func `a summary of an operation names who comes in by an id and a count`() throws {
+        let tree = try Hierarchy(
+            root: ControllerID(sound: "b"),
+            controllers: [
+                Controller(id: ControllerID(sound: "b"), presented: ControllerID(sound: "x")),
+                Controller(id: ControllerID(sound: "x")),
+            ])
+        let a = ControllerID(sound: "a")
+        var operations = Self.sound.map(\.1)
+        operations.append(.push(navigation: a, controller: tree))
+        let summaries = operations.map { operation in
+            written { $0.member($1, operation, isSummary: true) }
+        }
+        #expect(
+            summaries == [
+                #"{"type":"present","presenter":"a","controller":"b","controllerCount":1}"#,
+                #"{"type":"dismiss","controller":"a"}"#,
+                #"{"type":"push","navigation":"n","controller":"b","controllerCount":1}"#,
+                #"{"type":"pop","navigation":"n"}"#,
+                #"{"type":"popTo","navigation":"n","controller":"a"}"#,
+                #"{"type":"popToRoot","navigation":"n"}"#,
+                #"{"type":"setStack","navigation":"n","controllerCount":2}"#,
+                #"{"type":"select","tabs":"a","index":3}"#,
+                #"{"type":"select","tabs":"a","controller":"n"}"#,
+                #"{"type":"showDetail","split":"a","controller":"b","controllerCount":1}"#,
+                #"{"type":"segue","source":"a","identifier":"go"}"#,
+                #"{"type":"push","navigation":"a","controller":"b","controllerCount":2}"#,
+            ])
+    }
+
     @Test func `every operation names what is missing and what is not its own`() throws {
         for (json, expected) in Self.sound {
             let type = #""type":"\#(expected.type.rawValue)""#

@@ -60,6 +60,5 @@ extension Node {
         for (index, node) in (sequence ?? []).enumerated() { node.walk("\(path)/\(index)", visit) }
     }
     var strings: [String]? { sequence?.compactMap(\.string) }
-    var integers: [Int]? { sequence?.compactMap(\.int) }
     var seconds: Duration? { float.map { .milliseconds(Int64(($0 * 1000).rounded())) } }
 }

@@ -138,10 +138,21 @@ struct Owned {
 }
 
 extension RecordingExchange {
-    /// The one answer that was given.
+    /// The one answer that was given, with all of its body unless that is a stream of events.
     func answer(sourceLocation: SourceLocation = #_sourceLocation) throws -> Answer {
         let responses = responses
         try #require(responses.count == 1, "there were \(responses.count) answers", sourceLocation: sourceLocation)
-        return try Answer(responses[0], sourceLocation: sourceLocation)
+        guard let source, responses[0].contentType == .json else {
+            return try Answer(responses[0], sourceLocation: sourceLocation)
+        }
+        let head = responses[0]
+        let whole = Response(head.status, head.contentType, body: body(from: source), headers: head.headers)
+        return try Answer(whole, sourceLocation: sourceLocation)
+    }
+
+    private func body(from source: any StreamSource) -> [UInt8] {
+        var body: [UInt8] = []
+        while case .bytes(let bytes) = source.read(upTo: 16_384) { body += bytes }
+        return body
     }
 }

@@ -1,0 +1,54 @@
+internal import ArbiterCore
+package import ArbiterEngine
+package import Logging
+
+/// Writes each log entry as one line: when, how grave, from where, what, and then its metadata as `key=value`.
+///
+/// A value that is no single word stands in quotation marks, so that nobody can write one that looks like others.
+package struct TextLogHandler: LogHandler {
+    package var logLevel: Logger.Level
+    package var metadata: Logger.Metadata = [:]
+    package var metadataProvider: Logger.MetadataProvider?
+
+    private let label: String
+    private let time: any TimeSource
+    private let output: @Sendable ([UInt8]) -> Void
+
+    /// A handler that gives each line, with its line feed, to the output.
+    package init(
+        label: String, logLevel: Logger.Level, time: any TimeSource = SystemTimeSource(),
+        output: @escaping @Sendable ([UInt8]) -> Void
+    ) {
+        self.label = label
+        self.logLevel = logLevel
+        self.time = time
+        self.output = output
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        let provided = metadataProvider?.get() ?? [:]
+        let all = metadata.merging(provided) { $1 }.merging(event.metadata ?? [:]) { $1 }
+        var writer = JSONWriter()
+        writer.timestamp(time.now().timestamp)
+        let timestamp = String(decoding: writer.bytes, as: UTF8.self)
+        var parts = [timestamp, event.level.rawValue, "\(label):", event.message.description]
+        for (key, value) in all.sorted(by: { $0.key < $1.key }) {
+            parts.append("\(key)=\(Self.word(value.description))")
+        }
+        if let error = event.error { parts.append("error=\(Self.word(String(describing: error)))") }
+        output(Array((parts.joined(separator: " ") + "\n").utf8))
+    }
+
+    /// A value as one word, in quotation marks if need be.
+    private static func word(_ value: String) -> String {
+        let isWord = !value.isEmpty && value.allSatisfy { !$0.isWhitespace && $0 != "\"" && $0 != "=" && $0 != "\\" }
+        guard !isWord else { return value }
+        let escaped = value.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] }
+        return "\"\(String(escaped))\""
+    }
+}
