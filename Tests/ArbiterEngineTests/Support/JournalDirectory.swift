@@ -99,6 +99,11 @@ struct JournalDirectory {
     }
 }
 
+extension JournalContents {
+    /// Whether its last records may be missing.
+    var isIncomplete: Bool { ending == .incomplete }
+}
+
 /// Waits for the commits of a journal, with a limit that only a broken one reaches.
 final class Commits: Sendable {
     struct TimedOut: Error {}
