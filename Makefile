@@ -59,6 +59,14 @@ soak: KILLS ?= 200
 soak: build-release ## kill the daemon under load, again and again (KILLS=200)
 	@ARBITER_KILLS=$(KILLS) ARBITER_DAEMON=$(CURDIR)/.build/release/arbiterd swift test --filter 'what clients saw holds'
 
+# SEED= draws other damage, COUNT= so much of it.
+COUNT ?= 690
+
+.PHONY: damage
+damage: build-release ## journals damaged at random, and what the daemon makes of them: SEED=, COUNT=
+	@ARBITER_DAMAGES=$(COUNT) $(if $(SEED),ARBITER_SEED=$(SEED)) ARBITER_DAEMON=$(CURDIR)/.build/release/arbiterd \
+		swift test --filter 'a damaged journal never traps'
+
 .PHONY: sanitize sanitize-thread sanitize-address
 sanitize: sanitize-thread sanitize-address ## every test under each sanitizer
 

@@ -22,8 +22,11 @@ let strict =
     strictness + (sanitizesThreads ? [.define("ARBITER_SANITIZE_THREAD")] : [])
     + (fuzzes ? [.unsafeFlags(["-sanitize-coverage=edge,inline-8bit-counters,pc-table,trace-cmp"])] : [])
 
-let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
+// Not all of Collections, whose larger parts take minutes to build.
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
@@ -49,17 +52,17 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .target(
             name: "ArbiterCore",
-            dependencies: [collections],
+            dependencies: [deque, heap],
             swiftSettings: strict
         ),
         .target(
             name: "ArbiterEngine",
-            dependencies: ["ArbiterCore", collections, grdb, logging],
+            dependencies: ["ArbiterCore", deque, grdb, logging, sqlite],
             swiftSettings: strict
         ),
         .target(
             name: "ArbiterHTTP",
-            dependencies: ["ArbiterCore", "ArbiterEngine", "CLinux", "CMicroHTTPD", collections, logging, yams],
+            dependencies: ["ArbiterCore", "ArbiterEngine", "CLinux", "CMicroHTTPD", deque, logging, yams],
             resources: [.embedInCode("openapi.yaml")],
             swiftSettings: strict
         ),

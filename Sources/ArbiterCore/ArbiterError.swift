@@ -48,6 +48,10 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case queueFull(limit: Int)
     /// There are as many unfinished transitions as there may be, over all scenes.
     case tooManyTransitions(limit: Int)
+    /// The state takes as many bytes as it may.
+    case outOfRoom(bytes: Int)
+    /// Somebody has taken all of the bytes that one may.
+    case shareUsedUp(MemoryShare, bytes: Int)
     /// There are as many scenes as there may be, and none of them is idle.
     case tooManyScenes(limit: Int)
 }
@@ -56,7 +60,7 @@ extension ArbiterError {
     /// Whether the request would be admitted if the arbiter had more room.
     package var isForWantOfRoom: Bool {
         switch self {
-        case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions: true
+        case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions, .outOfRoom, .shareUsedUp: true
         case .busy, .unknownTransition, .operationRefused, .expectationFailed, .unknownTransitionType,
             .unknownIntroTransitionType, .revisionMismatch, .unknownScene, .wrongToken, .alreadyEnded,
             .decidedOtherwise, .notInteractive, .notRunning, .tooLate, .unknownSession, .notAParticipant,

@@ -61,7 +61,7 @@ extension ArbiterStateMachine {
         case .ready(let id): .settle(id)
         case .session(let id): .closeSession(id, .expired)
         case .transition(let id): .expire(id, reasonToExpire(id))
-        case nil: nil
+        case nil: nextEviction()
         }
     }
 

@@ -8,12 +8,15 @@ extension ArbiterStateMachine {
         if let revision, revision != actual { throw .revisionMismatch(expected: revision, actual: actual) }
         try checkIsIdle(name, at: step.now)
         try admitScene(name)
+        try admitBytes(of: storyboard, in: name)
         step.isDurable = true
         make(name, at: durable.lastOrder)
         let next = Revision(rawValue: (durable.scenes[name]?.numbers.revision.rawValue ?? 0) + 1)
-        durable.scenes[name]?.numbers.revision = next
-        durable.scenes[name]?.storyboard = storyboard
-        durable.scenes[name]?.isDeclared = true
+        durable.changeScene(name) { scene in
+            scene.numbers.revision = next
+            scene.storyboard = storyboard
+            scene.isDeclared = true
+        }
         publish(.hierarchyChanged(next, by: nil, inserted: [], removed: []), in: name, &step)
         return .declared(next)
     }

@@ -96,7 +96,9 @@ extension ArbiterStateMachine {
                 outcome: outcome, grant: grant, endedAt: step.moment, change: result.change,
                 isNoop: outcome == .completed && grant == nil, appearance: result.appearance))
         durable.transitions[id] = transition
-        durable.scenes[name]?.queue.remove(transition.place)
+        durable.changeScene(name) { $0.leave(transition) }
+        durable.memory.charge(-transition.request.byteCount, to: transition.session)
+        momentary.mayHaveIdleScenes = true
         durable.index.leave(transition)
         for displaced in result.displaced {
             if let waiting = durable.transitions[displaced] { durable.scenes[name]?.refile(waiting) }
@@ -133,7 +135,8 @@ extension ArbiterStateMachine {
         durable.scenes[name]?.reserved.subtract(planned.arriving)
         let isCarriedOut = outcome.carriesOut(transition)
         let appearance = planned.ending(isCompleted: isCarriedOut)
-        guard isCarriedOut, let done = durable.scenes[name]?.carryOut(planned, introducedBy: grant.animation?.type)
+        guard isCarriedOut,
+            let done = durable.changeScene(name, { $0.carryOut(planned, introducedBy: grant.animation?.type) })
         else {
             return Result(appearance: appearance)
         }

@@ -29,14 +29,20 @@ extension ArbiterStateMachine {
     }
 
     mutating func distrust(holdsGrants: Bool, in step: inout Step) -> Reply {
-        step.isDurable = true
-        durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + Limits.fenceJump)
+        _ = skipFences(in: &step)
         for scene in durable.scenes.keys { durable.scenes[scene]?.numbers.skip() }
         durable.forgotten.skip()
         durable.lastEvent = EventNumber(rawValue: durable.lastEvent.rawValue + Limits.eventJump)
         // What an earlier death may have left behind is not over for this one.
         durable.isHoldingGrants = durable.isHoldingGrants || holdsGrants
         if holdsGrants { scheduleResumption(from: step.now) }
+        return .done
+    }
+
+    /// No fence that may have been given is given again.
+    mutating func skipFences(in step: inout Step) -> Reply {
+        step.isDurable = true
+        durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + Limits.fenceJump)
         return .done
     }
 

@@ -106,6 +106,7 @@ extension ArbiterStateMachine {
             throw .tooManyTransitions(limit: limits.unfinished)
         }
         try admitScene(request.scene)
+        try admitBytes(of: request)
     }
 
     /// - Throws: `tooManyScenes` if the scene would be one too many and none can be forgotten for it.
@@ -128,7 +129,8 @@ extension ArbiterStateMachine {
         let previous = durable.transitions.updateValue(transition, forKey: id)
         precondition(previous == nil, "\(id) is in use")
         if let key = request.idempotencyKey { durable.keys[key] = id }
-        durable.scenes[request.scene]?.enter(transition)
+        durable.changeScene(request.scene) { $0.enter(transition) }
+        durable.memory.charge(transition.request.byteCount, to: transition.session)
         durable.index.enter(transition)
         if let session = transition.session {
             durable.sessions[session]?.scenes.insert(request.scene)
@@ -161,7 +163,10 @@ extension ArbiterStateMachine {
     mutating func make(_ name: SceneName, at order: RequestOrder) {
         guard durable.scenes[name] == nil else { return }
         makeRoom()
-        durable.scenes[name] = Scene(lastOrder: order, numbers: durable.forgotten)
+        let scene = Scene(lastOrder: order, numbers: durable.forgotten)
+        durable.scenes[name] = scene
+        durable.count(scene)
+        momentary.mayHaveIdleScenes = true
     }
 
     /// What is known of a scene that nobody has used yet.
@@ -176,6 +181,7 @@ extension ArbiterStateMachine {
 
     mutating func forget(_ name: SceneName) {
         guard let scene = durable.scenes.removeValue(forKey: name) else { return }
+        durable.uncount(scene)
         durable.forgotten.revision = max(durable.forgotten.revision, scene.numbers.revision)
         durable.forgotten.event = max(durable.forgotten.event, scene.numbers.event)
         for session in durable.index.visitors.removeValue(forKey: name) ?? [] {
@@ -204,7 +210,7 @@ extension Scene {
         return scope
     }
 
-    fileprivate var isForgettable: Bool { queue.isEmpty && !isDeclared }
+    var isForgettable: Bool { queue.isEmpty && !isDeclared }
 }
 
 extension ArbiterError {

@@ -24,7 +24,7 @@ extension ArbiterStateMachine {
     }
 
     private func isSuperfluous(_ first: DurableState.Ended, at now: Instant) -> Bool {
-        if durable.endedWeight > limits.retainedWeight { return true }
+        if durable.endedWeight > limits.retainedWeight || durable.memory.ended > limits.retainedBytes { return true }
         guard durable.ended.count > limits.retainedCount else { return false }
         return durable.ended.count > limits.retainedMaximum || first.at.advanced(by: limits.retainedDuration) <= now
     }
@@ -35,8 +35,7 @@ extension Transition {
     /// nobody here reads, in pieces as long as a name.
     var weight: Int {
         let locked = if case .controllers(let named) = request.scope { named.count } else { 0 }
-        let arriving = request.operation?.arrivals.reduce(0) { $0 + $1.count } ?? 0
-        let read = locked + arriving + request.expectations.count + participants.count
+        let read = locked + request.controllerCount + request.expectations.count + participants.count
         let unread = (request.animation?.userInfo?.count ?? 0) / Limits.controllerIDBytes
         guard case .ended(let ending) = phase else { return read + unread }
         let changed = ending.change.map { $0.inserted.count + $0.removed.count } ?? 0

@@ -29,16 +29,18 @@ extension ArbiterStateMachine {
             return .done
         case .start, .serialize, .await, .end, .revoke, .renew, .progress, .release, .ready, .declare, .delete, .leave,
             .drain,
-            .expire, .decide, .markReady, .settle, .distrust, .resume, .answer:
+            .expire, .decide, .markReady, .settle, .distrust, .skipFences, .resume, .answer:
             preconditionFailure("\(command) is not about a session")
         }
     }
 
     private mutating func open(_ session: Session, in step: inout Step) throws(ArbiterError) -> Reply {
         guard durable.sessions.count < limits.sessions else { throw .tooManySessions(limit: limits.sessions) }
+        try admitSession()
         step.isDurable = true
         let previous = durable.sessions.updateValue(session, forKey: session.id)
         precondition(previous == nil, "\(session.id) is in use")
+        durable.memory.sessionCount += 1
         durable.index.enter(session)
         hear(session.id, at: step.now)
         return .session(view(of: session, at: step.now))
@@ -73,6 +75,7 @@ extension ArbiterStateMachine {
         let bound = (durable.index.bound[session.id] ?? []).compactMap { durable.transitions[$0] }
         let scenes = self.scenes(of: session)
         durable.sessions.removeValue(forKey: session.id)
+        durable.memory.sessionCount -= 1
         durable.index.leave(session)
         momentary.deadlines.cancel(.session(session.id))
         momentary.attachments.removeValue(forKey: session.id)

@@ -5,7 +5,7 @@ internal import DequeModule
 /// It reads no clock, draws no random number and does no I/O: the same commands at the same moments give the same
 /// state, replies and effects.
 package struct ArbiterStateMachine: Sendable {
-    package let limits: Limits
+    package internal(set) var limits: Limits
 
     /// What a replay of the journal rebuilds.
     var durable = DurableState()
@@ -74,6 +74,8 @@ package struct ArbiterStateMachine: Sendable {
             answer(waiter, in: &step)
         case .distrust(let holdsGrants):
             distrust(holdsGrants: holdsGrants, in: &step)
+        case .skipFences:
+            skipFences(in: &step)
         case .resume:
             resume(in: &step)
         }
@@ -100,6 +102,8 @@ struct DurableState: Sendable {
     private(set) var ended: Deque<Ended> = []
     /// What they weigh together.
     private(set) var endedWeight = 0
+    /// What all of it takes.
+    var memory = MemoryUse()
     var lastOrder = RequestOrder(rawValue: 0)
     var lastFence = Fence(rawValue: 0)
     /// The newest event of all scenes.
@@ -119,18 +123,22 @@ struct DurableState: Sendable {
         let id: TransitionID
         let at: Instant
         let weight: Int
+        let bytes: Int
     }
 
     /// Lists a transition that is over behind those that were so before.
     mutating func noteEnd(of transition: Transition, at instant: Instant) {
-        let weight = transition.weight
-        ended.append(Ended(id: transition.id, at: instant, weight: weight))
+        let (weight, bytes) = (transition.weight, transition.endedByteCount)
+        ended.append(Ended(id: transition.id, at: instant, weight: weight, bytes: bytes))
         endedWeight += weight
+        memory.ended += bytes
     }
 
     /// Strikes the one that ended first off the list.
     mutating func dropFirstEnded() {
-        endedWeight -= ended.removeFirst().weight
+        let first = ended.removeFirst()
+        endedWeight -= first.weight
+        memory.ended -= first.bytes
     }
 
     var unfinishedCount: Int { transitions.count - ended.count }
@@ -166,6 +174,10 @@ struct MomentaryState: Sendable {
     /// Every remembered transition in request order, and some that are forgotten.
     var requested: Deque<Requested> = []
     var isDraining = false
+    /// Scenes to forget if room gets short, the first to go last; some may have come into use.
+    var idleScenes: [SceneName] = []
+    /// Whether a scene may have become idle since these were found.
+    var mayHaveIdleScenes = true
 
     /// A transition in request order, which stays known when the transition is forgotten.
     struct Requested: Sendable {

@@ -60,6 +60,8 @@ package enum Command: Hashable, Sendable {
     /// The machine died, and the last commands may be missing from the journal: fences jump, and where clients of then
     /// may still hold their leases nothing is granted until `resume`.
     case distrust(holdsGrants: Bool)
+    /// The process died without closing the journal: fences jump, should the journal have lost its end unnoticed.
+    case skipFences
     /// Every lease of before is over.
     case resume
     /// The wait of a parked await has run out.
@@ -77,7 +79,7 @@ extension Command {
         case .start, .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession,
             .endSession,
             .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
-            .resume, .answer:
+            .skipFences, .resume, .answer:
             self
         }
     }

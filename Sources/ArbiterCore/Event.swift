@@ -18,6 +18,16 @@ package struct SceneEvent: Hashable, Sendable {
         self.kind = kind
     }
 
+    /// About how many bytes it takes as long as it is kept.
+    package var byteCount: Int {
+        switch kind {
+        case .transition(_, let view): view.transition.endedByteCount
+        case .hierarchyChanged(_, _, let inserted, let removed):
+            Limits.bytesPerName * (2 + inserted.count + removed.count)
+        case .progress, .sessionEnded, .appearance: 2 * Limits.bytesPerName
+        }
+    }
+
     package enum Kind: Hashable, Sendable {
         /// A transition has come to another point of its life.
         case transition(Stage, TransitionView)

@@ -78,6 +78,32 @@ package struct Limits: Hashable, Sendable {
     /// In summaries, lists of controllers that are longer are left out.
     package static let summarizedControllers = 64
 
+    // MARK: Memory
+
+    // What things take, in bytes, as it was measured: estimates that depend on nothing but what is kept.
+
+    /// A transition, without what it names.
+    static let bytesPerTransition = 2_048
+    /// An operation, without the controllers that it brings in.
+    static let bytesPerOperation = 256
+    /// A controller of a hierarchy, its id included.
+    static let bytesPerController = 448
+    /// A name in a list of names, and what is kept to find it.
+    static let bytesPerName = 192
+    static let bytesPerSession = 1_024
+    /// A scene without hierarchy, segues and types.
+    static let bytesPerScene = 1_024
+    static let bytesPerSegue = 512
+    static let bytesPerTransitionType = 256
+
+    // Shares of what state may take in all.
+
+    /// What is unfinished in one scene and its storyboard: a quarter.
+    static let sceneShare = 4
+    /// What is unfinished of one session: an eighth.
+    static let sessionShare = 8
+    /// What is unfinished of those without a session, and every declared storyboard: a half, together.
+    static let sharedShare = 2
     // MARK: Settings
 
     /// Tickets waiting in one scene.
@@ -88,8 +114,10 @@ package struct Limits: Hashable, Sendable {
     package var sessions = 10_000
     /// How long a session lives on after the last connection attached to it has closed.
     package var grace = Duration.seconds(2)
-    /// Scenes known at once.
-    package var scenes = 1_000
+    /// Bytes that the state may take, by its own estimate; `nil` where that is not asked, as in a replay.
+    package var memory: Int?
+    /// Scenes known at once; mostly `memory` allows fewer.
+    package var scenes = 1_000_000
     /// The first lease of a ticket whose turn came while nobody was looking.
     package var claim = Duration.seconds(5)
     /// Ended transitions that are always kept.
@@ -100,6 +128,8 @@ package struct Limits: Hashable, Sendable {
     package var retainedMaximum = 50_000
     /// Names in all ended transitions together, beyond which the oldest goes, however few they are.
     package var retainedWeight = 1_000_000
+    /// Bytes of all ended transitions together, beyond which the oldest goes, however few they are.
+    package var retainedBytes = 128 << 20
 
     package init() {}
 }

@@ -10,6 +10,10 @@ struct Scene: Sendable {
     var numbers: Numbers
     /// Whoever the granted operations will bring in: nobody else may, though their scopes be disjoint.
     var reserved: Set<ControllerID> = []
+    /// What the unfinished take, in bytes.
+    var unfinishedBytes = 0
+    /// How many controllers the operations of the unfinished bring in.
+    var comingControllers = 0
     /// Somebody has declared something about it, and so it is not forgotten by itself.
     var isDeclared = false
 
@@ -38,10 +42,19 @@ extension Scene {
 
     /// Gives a transition its place among the unfinished.
     mutating func queueUp(_ transition: Transition) {
+        unfinishedBytes += transition.request.byteCount
+        comingControllers += transition.request.controllerCount
         let operation = transition.request.operation
         queue.append(
             transition.place, id: transition.id, scope: storyboard.paths(of: transition.scope, operation),
             names: storyboard.names(of: transition.scope, operation))
+    }
+
+    /// Takes out a transition that has ended.
+    mutating func leave(_ transition: Transition) {
+        unfinishedBytes -= transition.request.byteCount
+        comingControllers -= transition.request.controllerCount
+        queue.remove(transition.place)
     }
 
     /// Does what an operation came to.

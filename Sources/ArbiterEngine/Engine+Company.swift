@@ -45,13 +45,34 @@ extension Engine {
         ask(completion: completion) { _ in .endSession(token) }
     }
 
-    /// A connection is there that a session lives by; answered with `Reply.session`.
-    package func attach(_ token: Token, completion: @escaping Answer) {
-        ask(completion: completion) { _ in .attach(token) }
+    /// A connection by which a session lives.
+    package struct Attachment: Sendable {
+        let session: SessionID
+        /// When it was made: a state that was read anew knows nothing of the connections of before.
+        let era: Int
+    }
+
+    /// A connection is there that a session lives by.
+    package func attach(
+        _ token: Token, completion: @escaping @Sendable (Result<Attachment, EngineError>) -> Void
+    ) {
+        ask { [self] result in
+            let era = state.withLock { $0.era }
+            completion(
+                result.map { reply in
+                    guard case .session(let view) = reply else {
+                        preconditionFailure("a session was attached and answered with \(reply)")
+                    }
+                    return Attachment(session: view.session.id, era: era)
+                })
+        } _: { _ in
+            .attach(token)
+        }
     }
 
     /// A connection has closed that a session lived by.
-    package func detach(_ session: SessionID) {
-        submit { _ in .detach(session) }
+    package func detach(_ attachment: Attachment) {
+        guard state.withLock({ $0.era == attachment.era }) else { return }
+        submit { _ in .detach(attachment.session) }
     }
 }

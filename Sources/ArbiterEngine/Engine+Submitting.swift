@@ -87,7 +87,7 @@ extension Engine {
         if let kept = outcome.record {
             state.lastSequence += 1
             let record = JournalRecord(sequence: state.lastSequence, moment: moment, command: kept)
-            if journal.append(record) { state.committedSequence = state.lastSequence }
+            if state.journal.append(record) { state.committedSequence = state.lastSequence }
         }
         var events: [SceneEvent] = []
         for effect in outcome.effects {
@@ -169,10 +169,13 @@ extension Engine {
         for delivery in deliveries { delivery.deliver(unless: nil) }
     }
 
-    func committed(_ result: Result<UInt64, JournalError>) {
+    /// A journal tells what is committed; `era` is the one that it was opened in.
+    func committed(_ result: Result<UInt64, JournalError>, in era: Int) {
         switch result {
         case .success(let sequence):
             let released = state.withLock { state -> [Delivery] in
+                guard state.era == era else { return [] }
+                state.pause = nil
                 state.committedSequence = max(state.committedSequence, sequence)
                 let count = state.withheld.prefix { $0.sequence <= sequence }.count
                 let released = state.withheld.prefix(count).map(\.delivery)
@@ -181,16 +184,8 @@ extension Engine {
             }
             deliver(released)
         case .failure(let error):
-            let (lost, parked) = state.withLock { state -> ([Delivery], [Completion]) in
-                state.failure = state.failure ?? error
-                defer {
-                    state.withheld.removeAll()
-                    state.parked.removeAll()
-                }
-                return (state.withheld.map(\.delivery), Array(state.parked.values))
-            }
-            for delivery in lost { delivery.deliver(unless: error) }
-            for completion in parked { completion(.failure(.journalUnavailable(error))) }
+            guard state.withLock({ $0.era == era }) else { return }
+            fail(error)
         }
     }
 
@@ -209,7 +204,7 @@ extension Command {
         case .start(let request, _, _), .serialize(let request, _, _, _): request
         case .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
             .declare, .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession,
-            .answer, .distrust, .resume:
+            .answer, .distrust, .skipFences, .resume:
             nil
         }
     }
@@ -226,7 +221,7 @@ extension Command {
         case .start, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
             .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .answer,
-            .distrust, .resume:
+            .distrust, .skipFences, .resume:
             nil
         }
     }

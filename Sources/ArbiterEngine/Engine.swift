@@ -14,7 +14,8 @@ package final class Engine: Sendable {
     package typealias Observer = @Sendable (EngineNotice) -> Void
 
     let state: Guarded<State>
-    let journal: any Journal
+    let recovery: JournalRecovery?
+    let trustsLeasesOver: Bool
     let time: any TimeSource
     let alarm: any Alarm
     let listener: Listener
@@ -24,6 +25,13 @@ package final class Engine: Sendable {
 
     struct State {
         var machine: ArbiterStateMachine
+        var journal: any Journal
+        /// How often the engine has taken up its work; what an earlier journal tells is of no interest any more.
+        var era = 0
+        /// Before the last try to take up the work again; `nil` once something has been committed since.
+        var pause: Duration?
+        /// The engine has been stopped.
+        var isOver = false
         var random = RandomSource()
         var lastWaiter: UInt64 = 0
         /// Who waits for a `wake`.
@@ -77,10 +85,13 @@ package final class Engine: Sendable {
     ///
     /// The listener is told of what is replayed as well, so that whoever follows a scene can go on where it was.
     ///
+    /// Should the journal fail, `recovery` says how to go on; without it everybody is refused from then on.
+    ///
     /// - Throws: `JournalError` if the journal cannot be read.
     package init(
         limits: Limits = Limits(),
         journal: any Journal,
+        recovery: JournalRecovery? = nil,
         trustsLeasesOver: Bool = false,
         time: any TimeSource = SystemTimeSource(),
         alarm: any Alarm = SystemAlarm(),
@@ -96,23 +107,26 @@ package final class Engine: Sendable {
         lag = max(.zero, last.map { begun.duration(to: $0.instant) } ?? .zero)
         machine.recover(at: begun.advanced(by: lag))
         let sequence = contents.records.last?.sequence ?? contents.snapshot?.sequence ?? 0
-        state = Guarded(State(machine: machine, lastSequence: sequence, committedSequence: sequence))
-        self.journal = journal
+        state = Guarded(
+            State(machine: machine, journal: journal, lastSequence: sequence, committedSequence: sequence))
+        self.recovery = recovery
+        self.trustsLeasesOver = trustsLeasesOver
         self.time = time
         self.alarm = alarm
         self.listener = listener
         self.observer = observer
-        journal.begin { [weak self] in self?.committed($0) }
-        if contents.isIncomplete { submit { _ in .distrust(holdsGrants: !trustsLeasesOver) } }
-        // An earlier death may have left grants held.
-        if trustsLeasesOver { submit { _ in .resume } }
-        tick()
+        journal.begin { [weak self] in self?.committed($0, in: 0) }
+        deliver(state.withLock { state in makeUp(for: contents.ending, in: &state) })
     }
 
     /// Commits what is under way, and takes no more: whoever waits still, or asks later, is told so.
     package func stop() {
+        let journal = state.withLock { state in
+            state.isOver = true
+            return state.journal
+        }
         journal.close()
-        committed(.failure(JournalError(reason: "The daemon has stopped; ask its successor.")))
+        giveUp(because: JournalError(.closed, reason: "The daemon has stopped; ask its successor."))
     }
 }
 

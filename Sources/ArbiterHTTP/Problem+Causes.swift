@@ -8,7 +8,8 @@ extension Problem {
         switch error {
         case .refused(let error): self.init(error)
         case .journalUnavailable(let error):
-            self.init(.journalUnavailable, error.reason, retryAfter: Self.briefly)
+            let pause = error.retryAfter.map { Int($0.components.seconds) }
+            self.init(.journalUnavailable, error.reason, retryAfter: max(Self.briefly, pause ?? 0))
         }
     }
 
@@ -84,6 +85,14 @@ extension Problem {
             self.init(.queueFull, "\(limit) tickets wait in this scene already.", retryAfter: Self.briefly)
         case .tooManyTransitions(let limit):
             self.init(.tooManyTransitions, "\(limit) transitions are unfinished already.", retryAfter: Self.briefly)
+        case .outOfRoom(let bytes):
+            self.init(
+                .outOfRoom,
+                "The arbiter's state takes the \(bytes >> 20) MiB that it may (--max-memory): try again when others "
+                    + "have ended theirs.",
+                retryAfter: Self.briefly)
+        case .shareUsedUp(let share, let bytes):
+            self.init(.shareUsedUp, share.text(bytes: bytes), retryAfter: Self.briefly)
         case .tooManyScenes(let limit):
             self.init(
                 .tooManyScenes, "There are \(limit) scenes, each in use or declared: delete one that is not needed.",
@@ -111,7 +120,8 @@ extension Problem {
         let seconds = Int(remainingHold.components.seconds) + 1
         self.init(
             .recovering,
-            "The machine died; nothing is granted for \(seconds) seconds, until every lease of before is over.",
+            "The machine died, or the journal lost its end; nothing is granted for \(seconds) seconds, until every lease of "
+                + "before is over.",
             retryAfter: seconds)
     }
 
@@ -134,6 +144,22 @@ extension Problem.Code {
         case .notAChild: self = .notAChild
         case .unknownSegue: self = .unknownSegue
         case .hierarchyTooLarge: self = .hierarchyTooLarge
+        }
+    }
+}
+
+extension MemoryShare {
+    /// What is used up, and what helps.
+    fileprivate func text(bytes: Int) -> String {
+        let size = "\(bytes >> 20) MiB"
+        switch self {
+        case .scene(let scene):
+            return "What is unfinished or declared in the scene \(scene) takes the \(size) that one scene may: end some of it."
+        case .session(let session):
+            return "What is unfinished in the session \(session) takes the \(size) that one session may: end some of it."
+        case .shared:
+            return "Storyboards and what is unfinished without a session take the \(size) that they may together: ask in a "
+                + "session."
         }
     }
 }

@@ -82,10 +82,12 @@ package struct Problem: Error, Sendable {
         case tooManyTransitions = "too-many-transitions"
         case tooManyScenes = "too-many-scenes"
         case tooManySessions = "too-many-sessions"
+        case shareUsedUp = "share-used-up"
         case tooManyConnections = "too-many-connections"
         case draining
         case recovering
         case journalUnavailable = "journal-unavailable"
+        case outOfRoom = "out-of-room"
 
         package var status: Int {
             switch self {
@@ -105,9 +107,9 @@ package struct Problem: Error, Sendable {
                 .notVisible, .alreadyInHierarchy, .alreadyOnStack, .cannotPushContainer, .notOnStack, .indexOutOfRange,
                 .notAChild, .unknownSegue, .hierarchyTooLarge:
                 422
-            case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions: 429
+            case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions, .shareUsedUp: 429
             case .headersTooLarge: 431
-            case .tooManyConnections, .draining, .recovering, .journalUnavailable: 503
+            case .tooManyConnections, .draining, .recovering, .journalUnavailable, .outOfRoom: 503
             }
         }
 
@@ -162,10 +164,12 @@ package struct Problem: Error, Sendable {
             case .tooManyTransitions: "There are too many unfinished transitions"
             case .tooManyScenes: "There are too many scenes"
             case .tooManySessions: "There are too many sessions"
+            case .shareUsedUp: "The share of the memory is used up"
             case .tooManyConnections: "There are too many connections"
             case .draining: "The daemon is shutting down"
             case .recovering: "Leases from before the machine died may still be held"
             case .journalUnavailable: "The journal cannot be written"
+            case .outOfRoom: "The state takes as much memory as it may"
             }
         }
     }

@@ -107,7 +107,7 @@ struct Ledger {
                 entries[index].readied.append((client, sequence))
                 entries[index].heardAt = moment.instant
             }
-        case .distrust:
+        case .distrust, .skipFences:
             lastFence = Fence(rawValue: lastFence.rawValue + Limits.fenceJump)
         case .end, .revoke, .renew, .await, .progress, .release, .ready, .openSession, .renewSession, .endSession,
             .declare,

@@ -47,7 +47,7 @@ struct Rulebook {
             Prediction(verdict: .done, record: oracle[id] == nil ? nil : command)
         case .closeSession(let id, _):
             Prediction(verdict: .done, record: oracle.sessions.values.contains { $0.id == id } ? command : nil)
-        case .distrust: Prediction(verdict: .done, record: command)
+        case .distrust, .skipFences: Prediction(verdict: .done, record: command)
         case .resume: Prediction(verdict: .done, record: oracle.isHoldingGrants ? command : nil)
         case .leave, .detach, .drain, .answer: Prediction(verdict: .done)
         }

@@ -179,7 +179,7 @@ extension Simulation {
         case .start, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
             .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
-            .resume, .answer:
+            .skipFences, .resume, .answer:
             nil
         }
     }
@@ -193,7 +193,7 @@ extension Command {
         case .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
             .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
-            .resume, .answer:
+            .skipFences, .resume, .answer:
             nil
         }
     }

@@ -97,6 +97,7 @@ extension Statistics.Figure {
         case .queueFull: self = .queueFull
         case .tooManyTransitions: self = .tooManyTransitions
         case .tooManyScenes: self = .tooManyScenes
+        case .outOfRoom: self = .outOfRoom
         case .tooManySessions: self = .tooManySessions
         case .unknownTransitionType: self = .unknownTypes
         case .revisionMismatch: self = .revisionMismatches

@@ -88,7 +88,8 @@ extension Simulation {
             guard oracle.isHoldingGrants else { throw Broken(.decision, "grants are resumed that were not held") }
         case .start, .serialize, .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession,
             .renewSession,
-            .endSession, .declare, .delete, .leave, .attach, .detach, .drain, .decide, .markReady, .distrust:
+            .endSession, .declare, .delete, .leave, .attach, .detach, .drain, .decide, .markReady, .distrust,
+            .skipFences:
             throw Broken(.decision, "the arbiter decided \(decision)")
         }
     }

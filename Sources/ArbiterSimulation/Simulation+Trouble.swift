@@ -105,8 +105,9 @@ extension Simulation {
         if isMachineDead { ledger.releasePromises(after: surviving) }
         try ledger.checkPromises(machine, after: surviving)
         statistics.count(.revivals, ledger.truncate(to: surviving))
-        if isMachineDead, configuration.fault != .repeatedFence {
-            try distrust(holdsGrants: downtime <= Limits.leaseDurations.upperBound)
+        if configuration.fault != .repeatedFence {
+            let holdsGrants = downtime <= Limits.leaseDurations.upperBound
+            try makeUp(by: isMachineDead ? .distrust(holdsGrants: holdsGrants) : .skipFences)
         }
         machine.recover(at: now)
         ledger.hearEverybody(at: now)
@@ -129,8 +130,7 @@ extension Simulation {
     }
 
     /// Synced before anything else happens, or a second death could give the same fences again.
-    private mutating func distrust(holdsGrants: Bool) throws(Broken) {
-        let command = Command.distrust(holdsGrants: holdsGrants)
+    private mutating func makeUp(by command: Command) throws(Broken) {
         let outcome = machine.apply(command, at: moment)
         guard outcome.isDurable else { throw Broken(.reply, "\(command) leaves no trace") }
         journal.append(command, at: moment, [])

@@ -28,7 +28,7 @@ extension Simulation {
         case .progress(let id, _, let progress):
             if case .success(.progress(_, true)) = reply { ledger.drive(id, to: progress) }
         case .endSession, .await, .end, .revoke, .renew, .release, .declare, .delete, .leave, .drain, .expire, .decide,
-            .markReady, .settle, .distrust, .resume, .answer:
+            .markReady, .settle, .distrust, .skipFences, .resume, .answer:
             break
         }
         guard case .success(.session(let view)) = reply else { return }

@@ -98,6 +98,7 @@ extension Command {
         case .expire(let id, _): id.rawValue &+ 8
         case .distrust(let holdsGrants): holdsGrants ? 9 : 10
         case .resume: 11
+        case .skipFences: 27
         case .answer(let waiter): waiter.rawValue &+ 12
         case .declare(let scene, _, _), .delete(let scene, _): UInt64(scene.description.utf8.count) &+ 13
         case .progress(let id, _, _): id.rawValue &+ 14

@@ -32,6 +32,7 @@ enum Verdict: Hashable {
         case queueFull
         case tooManyTransitions
         case tooManyScenes
+        case outOfRoom
         case tooManySessions
         case unknownTransitionType
         case revisionMismatch
@@ -78,6 +79,7 @@ extension Verdict.Refusal {
         case .queueFull: self = .queueFull
         case .tooManyTransitions: self = .tooManyTransitions
         case .tooManyScenes: self = .tooManyScenes
+        case .outOfRoom, .shareUsedUp: self = .outOfRoom
         case .tooManySessions: self = .tooManySessions
         case .unknownTransitionType, .unknownIntroTransitionType: self = .unknownTransitionType
         case .revisionMismatch: self = .revisionMismatch
@@ -121,7 +123,7 @@ extension Command {
         case .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
             .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
-            .resume, .answer:
+            .skipFences, .resume, .answer:
             nil
         }
     }
@@ -132,7 +134,7 @@ extension Command {
         case .start, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
             .declare,
             .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
-            .resume, .answer:
+            .skipFences, .resume, .answer:
             nil
         }
     }

@@ -76,8 +76,10 @@ struct Arbiterd: ParsableCommand {
         let address = socket.address
         let hub = EventHub()
         let operatorLog = OperatorLog(logger)
+        let loss = Loss()
         let engine = try Engine(
-            journal: try options.makeJournal(logger: logger), trustsLeasesOver: options.trustLeasesOver,
+            limits: options.arbiterLimits, journal: try options.makeJournal(logger: logger),
+            recovery: try recovery(hub, loss, logger), trustsLeasesOver: options.trustLeasesOver,
             listener: hub.publish, observer: operatorLog.note)
         hub.begin(engine.lastEvents())
         let router = Router(
@@ -88,12 +90,24 @@ struct Arbiterd: ParsableCommand {
         Output.writeLine("arbiterd \(Self.version) ready on http://\(address)", to: STDOUT_FILENO)
 
         let signal = Signals.waitForFirst()
-        logger.info("draining", metadata: ["signal": "\(signal)"])
+        logger.info("draining", metadata: ["cause": loss.error == nil ? "\(signal)" : "the journal is lost"])
         router.drain()
         engine.drain()
         hub.close()
         server.stop()
         engine.stop()
         logger.info("drained")
+        if let error = loss.error { throw error }
+    }
+
+    /// What becomes of the daemon if its journal fails.
+    private func recovery(_ hub: EventHub, _ loss: Loss, _ logger: Logger) throws -> JournalRecovery? {
+        guard options.journal == .sqlite else { return nil }
+        return JournalRecovery(reopen: try options.reopening(logger: logger)) { lastEvents in
+            hub.restart(lastEvents)
+            logger.notice("the journal has been opened again")
+        } whenLost: { error in
+            loss.note(error)
+        }
     }
 }

@@ -46,10 +46,10 @@ struct Failure: Error {
 extension JournalError {
     fileprivate var code: Int32 {
         switch kind {
-        case .inUse: EX_UNAVAILABLE
+        case .inUse, .busy: EX_UNAVAILABLE
         case .damaged: EX_DATAERR
         case .unknownForm: EX_CONFIG
-        case .inaccessible, .closed: EX_IOERR
+        case .inaccessible, .vanished, .closed: EX_IOERR
         }
     }
 }

@@ -22,20 +22,21 @@ struct JournalCommand: JournalSubcommand {
 
         func run() throws {
             let journal = try JournalInspection(directory: try directory.path())
-            let lines = [
-                ("path", journal.path),
-                ("size", "\(journal.size) bytes"),
-                ("form", "\(journal.form)"),
-                ("durability", journal.durability),
-                ("closed", journal.isClosed ? "yes" : "no: a daemon writes it, or was killed"),
-                ("snapshot", journal.snapshot.map { "after record \($0.sequence)" } ?? "none"),
-                ("records", "\(journal.records.count) after it"),
-                (
-                    "torn",
-                    journal.isTorn
-                        ? "the end; the next start cuts it off" : "\(journal.tornBefore) batches cut off before"
-                ),
-            ]
+            let lines =
+                [
+                    ("path", journal.path),
+                    ("size", "\(journal.size) bytes"),
+                    ("form", "\(journal.form)"),
+                    ("durability", journal.durability),
+                    ("closed", journal.isClosed ? "yes" : "no: a daemon writes it, or was killed"),
+                    ("snapshot", journal.snapshot.map { "after record \($0.sequence)" } ?? "none"),
+                    ("records", "\(journal.records.count) after it"),
+                    (
+                        "torn",
+                        journal.isTorn
+                            ? "the end; the next start cuts it off" : "\(journal.tornBefore) batches cut off before"
+                    ),
+                ] + (journal.lacksLog ? [("lost", "the write-ahead log; the next start holds grants")] : [])
             for (name, value) in lines { print(name.padding(toLength: 12, withPad: " ", startingAt: 0) + value) }
         }
     }
@@ -50,6 +51,13 @@ struct JournalCommand: JournalSubcommand {
             _ = try journal.replayed()
             guard !journal.isTorn else {
                 throw JournalError(.damaged, reason: "the end of \(journal.path) is torn; the next start cuts it off")
+            }
+            guard !journal.lacksLog else {
+                throw JournalError(
+                    .damaged,
+                    reason:
+                        "\(journal.path) was not closed, and its write-ahead log is missing; the next start holds grants"
+                )
             }
             let last = journal.records.last?.sequence ?? journal.snapshot?.sequence ?? 0
             print("\(journal.path) is sound: \(journal.records.count) records replayed, up to record \(last)")

@@ -1,3 +1,4 @@
+internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterHTTP
 internal import ArgumentParser
@@ -57,6 +58,12 @@ struct Options: ParsableArguments {
     @Option(help: "How many connections may wait for an answer at once.")
     var maxParked = 10_000
 
+    @Option(
+        help: ArgumentHelp(
+            "How much memory the arbiter's state may take, by its own estimate: 64MB or more, as 512MB or 2GB.",
+            valueName: "size"))
+    var maxMemory = MemorySize(bytes: 512 << 20)
+
     @Option(help: "How many threads serve connections; as many as there are processors by default.")
     var threads = ProcessInfo.processInfo.activeProcessorCount
 
@@ -88,8 +95,19 @@ struct Options: ParsableArguments {
         }
     }
 
+    /// Opens a journal again that was there; one in memory never fails.
+    func reopening(logger: Logger) throws -> @Sendable () throws(JournalError) -> any Journal {
+        let (path, durability) = (try directory.path(), durability)
+        return { () throws(JournalError) in
+            try SQLiteJournal(directory: path, durability: durability, logger: logger, mayBegin: false)
+        }
+    }
+
     func validate() throws {
         guard 1...1_000_000 ~= maxParked else { throw ValidationError("--max-parked must be 1 to 1000000") }
+        guard MemorySize.allowed ~= maxMemory.bytes else {
+            throw ValidationError("--max-memory must be 64MB to 1024GB")
+        }
         guard 1...256 ~= threads else { throw ValidationError("--threads must be 1 to 256") }
     }
 
@@ -103,6 +121,13 @@ struct Options: ParsableArguments {
             ]
         case .memory: ["address": "\(address)", "journal": "memory"]
         }
+    }
+
+    /// What the arbiter's state may take.
+    var arbiterLimits: Limits {
+        var limits = Limits()
+        limits.memory = maxMemory.bytes
+        return limits
     }
 
     var webAccess: WebAccess { WebAccess(hosts: allowHost, origins: allowOrigin) }
@@ -153,7 +178,7 @@ struct Options: ParsableArguments {
 
 extension Options {
     private static let named = [
-        "listen", "data", "journal", "durability", "max-parked", "threads", "log-level", "log-format",
+        "listen", "data", "journal", "durability", "max-parked", "max-memory", "threads", "log-level", "log-format",
     ]
     /// Options that can be repeated; in the environment their values stand in one variable, with commas between them.
     private static let lists = ["allow-host", "allow-origin"]
@@ -202,6 +227,29 @@ extension Options {
         default: throw Failure(EX_USAGE, "\(variable(for: flag)) must be true or false")
         }
     }
+}
+
+/// A number of bytes as a person writes it: a whole number and `MB` or `GB`, by 1024.
+struct MemorySize: ExpressibleByArgument, CustomStringConvertible {
+    static let allowed = 64 << 20...1024 << 30
+
+    let bytes: Int
+
+    init(bytes: Int) {
+        self.bytes = bytes
+    }
+
+    init?(argument: String) {
+        let text = argument.uppercased()
+        let units = ["MB": 20, "MIB": 20, "M": 20, "GB": 30, "GIB": 30, "G": 30]
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        guard let shift = units[String(text.dropFirst(digits.count))], let count = Int(digits), count < 1 << 20 else {
+            return nil
+        }
+        bytes = count << shift
+    }
+
+    var description: String { "\(bytes >> 20)MB" }
 }
 
 /// Keeps the one line that is given to it.

@@ -23,6 +23,11 @@ enum Signals {
         return first == SIGTERM ? "SIGTERM" : "SIGINT"
     }
 
+    /// Has the wait end as a signal would.
+    static func interrupt() {
+        kill(getpid(), SIGTERM)
+    }
+
     private static func waitForAny() -> Int32 {
         var set = set()
         var signal: Int32 = 0

@@ -119,7 +119,7 @@ extension EncodingTests {
         let (id, token) = (TransitionID(rawValue: .max), Token(high: 1, low: .max))
         let full = TransitionRequest(
             client: ClientName("ünï"), queue: .seconds(1), idempotencyKey: IdempotencyKey("key"))
-        var commands: [Command] = [.distrust(holdsGrants: true), .distrust(holdsGrants: false), .resume]
+        var commands: [Command] = [.distrust(holdsGrants: true), .distrust(holdsGrants: false), .skipFences, .resume]
         for request in [TransitionRequest(), full] {
             commands += [
                 .start(request, id: id, token: token), .serialize(request, id: id, token: token, park: nil),

@@ -15,6 +15,7 @@ extension Command: BinaryCodable {
         static let openSession: UInt8 = 11
         static let closeSession: UInt8 = 12
         static let revoke: UInt8 = 13
+        static let skipFences: UInt8 = 14
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -74,6 +75,8 @@ extension Command: BinaryCodable {
         case .distrust(let holdsGrants):
             writer.write(Code.distrust)
             writer.write(holdsGrants)
+        case .skipFences:
+            writer.write(Code.skipFences)
         case .resume:
             writer.write(Code.resume)
         case .await, .renew, .progress, .release, .ready, .renewSession, .endSession, .leave, .attach, .detach, .drain,
@@ -112,6 +115,8 @@ extension Command: BinaryCodable {
             self = .closeSession(try reader.read(), try reader.readWord())
         case Code.distrust:
             self = .distrust(holdsGrants: try reader.readBool())
+        case Code.skipFences:
+            self = .skipFences
         case Code.resume:
             self = .resume
         default:

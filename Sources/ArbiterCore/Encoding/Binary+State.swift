@@ -62,6 +62,7 @@ extension DurableState: BinaryCodable {
         for session in try reader.readArray(of: Session.self) {
             guard sessions.updateValue(session, forKey: session.id) == nil else { throw reader.malformed("a session") }
             index.enter(session)
+            memory.sessionCount += 1
         }
         let known: [Transition] = try reader.readArray()
         var previous = RequestOrder(rawValue: 0)
@@ -90,7 +91,10 @@ extension DurableState: BinaryCodable {
             if scene.isDeclared { scene.storyboard = try reader.read() }
             scenes[name] = scene
         }
-        try restoreQueues(known.filter { !$0.isEnded }, &reader)
+        let unfinished = known.filter { !$0.isEnded }
+        try restoreQueues(unfinished, &reader)
+        for scene in scenes.values { count(scene) }
+        for transition in unfinished { memory.charge(transition.request.byteCount, to: transition.session) }
     }
 
     /// Queues what is unfinished: first what is granted, which nothing stands in the way of, then what waits.

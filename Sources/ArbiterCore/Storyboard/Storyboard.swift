@@ -6,6 +6,9 @@ package struct Storyboard: Hashable, Sendable {
     package private(set) var transitionTypes: [TransitionType]
     package var defaults: Defaults
 
+    /// How many controllers its segues bring in, together.
+    let declaredControllers: Int
+
     private let segueIndices: [Segue.Key: Int]
     private let typeIndices: [TransitionTypeName: Int]
 
@@ -36,6 +39,7 @@ package struct Storyboard: Hashable, Sendable {
         self.segues = segues
         self.transitionTypes = transitionTypes
         self.defaults = defaults
+        declaredControllers = segues.reduce(0) { $0 + $1.destination.count }
         self.segueIndices = segueIndices
         self.typeIndices = typeIndices
     }
@@ -48,6 +52,7 @@ package struct Storyboard: Hashable, Sendable {
         segues = []
         transitionTypes = []
         defaults = Defaults()
+        declaredControllers = 0
         segueIndices = [:]
         typeIndices = [:]
     }

@@ -47,7 +47,7 @@ package struct Transition: Hashable, Sendable {
     ) {
         asked = Shared(
             Asked(
-                id: id, token: token, order: order, place: place, isSerialized: isSerialized, request: request,
+                id: id, token: token, order: order, place: place, isSerialized: isSerialized, request: request.packed,
                 scope: scope, lease: lease, requestedAt: requestedAt, requestedRevision: requestedRevision,
                 session: session))
         self.participants = participants

@@ -5,7 +5,12 @@ package struct TransitionRequest: Hashable, Sendable {
     /// What it locks; without it, what the scene's defaults say.
     package var scope: Scope?
     /// What it does to the hierarchy when it completes.
-    package var operation: Operation?
+    package var operation: Operation? {
+        get { keptOperation?.operation }
+        set { keptOperation = newValue.map { KeptOperation($0) } }
+    }
+    /// The operation, packed or not.
+    private(set) var keptOperation: KeptOperation?
     /// What has to hold when its turn comes, `Limits.expectations` at most.
     package var expectations: [Expectation]
     package var animation: AnimationRequest?
@@ -56,7 +61,7 @@ package struct TransitionRequest: Hashable, Sendable {
         self.scene = scene
         self.client = client
         self.scope = scope
-        self.operation = operation
+        keptOperation = operation.map { KeptOperation($0) }
         self.expectations = expectations
         self.animation = animation
         self.lease = lease
@@ -72,6 +77,18 @@ package struct TransitionRequest: Hashable, Sendable {
         self.session = session
         self.idempotencyKey = idempotencyKey
     }
+}
+
+extension TransitionRequest {
+    /// The same request in few bytes, as a transition keeps it.
+    var packed: TransitionRequest {
+        var request = self
+        request.keptOperation = keptOperation?.packed
+        return request
+    }
+
+    /// How many controllers its operation brings in.
+    package var controllerCount: Int { keptOperation?.controllerCount ?? 0 }
 }
 
 /// What a transition locks.

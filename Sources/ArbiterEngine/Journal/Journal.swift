@@ -35,13 +35,23 @@ package struct JournalContents: Hashable, Sendable {
     package let snapshot: JournalSnapshot?
     /// Everything committed after the snapshot, oldest first.
     package let records: [JournalRecord]
-    /// The last records may be missing, because the machine died before they were on its disk.
-    package let isIncomplete: Bool
+    /// How its last writer left it.
+    package let ending: Ending
 
-    package init(snapshot: JournalSnapshot?, records: [JournalRecord], isIncomplete: Bool) {
+    /// How a writer leaves a journal, as far as can be seen.
+    package enum Ending: Hashable, Sendable {
+        /// It closed the journal, and nothing is missing.
+        case closed
+        /// It was killed: nothing seems to be missing, but a lost end would look the same.
+        case killed
+        /// The last records may be missing: the machine died before they were on its disk, or something was lost.
+        case incomplete
+    }
+
+    package init(snapshot: JournalSnapshot?, records: [JournalRecord], ending: Ending) {
         self.snapshot = snapshot
         self.records = records
-        self.isIncomplete = isIncomplete
+        self.ending = ending
     }
 }
 
@@ -75,22 +85,37 @@ package struct JournalError: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// Another process uses it.
         case inUse
+        /// Another program has locked it for long.
+        case busy
         /// It does not say what was written.
         case damaged
         /// It is of a form that is not known here.
         case unknownForm
         /// It cannot be read or written.
         case inaccessible
+        /// It is not where it was any more.
+        case vanished
         /// It has been closed.
         case closed
+
+        /// Whether it may be over some time without anybody's doing anything to the journal.
+        package var canHeal: Bool {
+            switch self {
+            case .busy, .inaccessible: true
+            case .inUse, .damaged, .unknownForm, .vanished, .closed: false
+            }
+        }
     }
 
     package let kind: Kind
     /// What is wrong and what to do, in one sentence.
     package let reason: String
+    /// When another try is made, if one is.
+    package let retryAfter: Duration?
 
-    package init(_ kind: Kind = .inaccessible, reason: String) {
+    package init(_ kind: Kind = .inaccessible, reason: String, retryAfter: Duration? = nil) {
         self.kind = kind
         self.reason = reason
+        self.retryAfter = retryAfter
     }
 }

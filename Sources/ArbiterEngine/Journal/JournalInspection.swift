@@ -18,12 +18,14 @@ package struct JournalInspection: Sendable {
     package let isTorn: Bool
     /// Batches that were cut off before.
     package let tornBefore: Int
+    /// Nobody has closed it, and its write-ahead log is gone, and with it what was in that.
+    package let lacksLog: Bool
 
     /// Looks at the journal of a directory.
     ///
     /// - Throws: `JournalError` if there is none, or if it is damaged.
     package init(directory: String) throws(JournalError) {
-        let path = SQLiteJournal.path(in: directory)
+        let path = try TrustedPath.resolve(SQLiteJournal.path(in: directory))
         self.path = path
         guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else {
             throw JournalError(reason: "there is no journal at \(path): name its directory with --data")
@@ -31,23 +33,27 @@ package struct JournalInspection: Sendable {
         self.size = size
         guard size > 0 else { throw SQLiteJournal.emptied(path) }
         // What a daemon writes, or has begun to write meanwhile, cannot be judged from beside it.
-        var log = DirectoryLock.isTaken(directory) ? .sound : try WriteAheadLog.state(beside: path)
-        if log != .sound, DirectoryLock.isTaken(directory) { log = .sound }
+        var isTaken = JournalFile.isTaken(path)
+        var log = isTaken ? .sound : try WriteAheadLog.state(beside: path)
+        isTaken = isTaken || JournalFile.isTaken(path)
+        if isTaken { log = .sound }
         do {
             let database = try DatabaseQueue(path: path, configuration: SQLiteJournal.configuration(readOnly: true))
             let (found, form, life) = try database.read { database in
                 try SQLiteJournal.checkForm(of: database, at: path)
                 try SQLiteJournal.check(log, of: database, at: path, boot: SQLiteJournal.currentBoot())
-                let life = try Row.fetchOne(database, sql: "SELECT durability, closed FROM life")
+                try SQLiteJournal.checkPages(of: database, at: path)
                 return (
                     try SQLiteJournal.read(database, path: path),
                     try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0,
-                    life.map { ($0["durability"] as String, $0["closed"] as Int == 1) }
+                    try Life(database, path: path)
                 )
             }
+            try database.close()
             self.form = form
-            durability = life?.0 ?? "unknown"
-            isClosed = (life?.1 ?? false) && !DirectoryLock.isTaken(directory)
+            durability = life?.durability.rawValue ?? "unknown"
+            isClosed = (life?.isClosed ?? false) && !isTaken && !JournalFile.isTaken(path)
+            lacksLog = life?.lacksLog(log) ?? false
             snapshot = found.snapshot
             records = found.records
             isTorn = found.torn != nil

@@ -17,7 +17,7 @@ package final class MemoryJournal: Journal {
     }
 
     package func contents() throws(JournalError) -> JournalContents {
-        JournalContents(snapshot: nil, records: state.withLock { $0.records }, isIncomplete: false)
+        JournalContents(snapshot: nil, records: state.withLock { $0.records }, ending: .closed)
     }
 
     package func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void) {}

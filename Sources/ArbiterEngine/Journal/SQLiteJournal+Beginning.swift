@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import Glibc
+internal import Logging
 
 // Making a journal where there was none.
 
@@ -8,17 +9,17 @@ extension SQLiteJournal {
     private static let tables = """
         CREATE TABLE batch (
             last INTEGER PRIMARY KEY, first INTEGER NOT NULL, records BLOB NOT NULL, checksum INTEGER NOT NULL
-        );
+        ) STRICT;
         CREATE TABLE snapshot (
             sequence INTEGER PRIMARY KEY, moment BLOB NOT NULL, state BLOB NOT NULL, checksum INTEGER NOT NULL
-        );
+        ) STRICT;
         CREATE TABLE life (
             one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL, durability TEXT NOT NULL,
             closed INTEGER NOT NULL
-        );
+        ) STRICT;
         CREATE TABLE torn (
             last INTEGER NOT NULL, first INTEGER NOT NULL, records BLOB NOT NULL, checksum INTEGER NOT NULL
-        );
+        ) STRICT;
         """
 
     /// Makes a directory that only its owner may use, with those above it, unless it is there.
@@ -37,16 +38,26 @@ extension SQLiteJournal {
         }
     }
 
+    /// Says so if others can put files into a directory, or take them away.
+    static func checkWriters(of directory: String, logger: Logger) {
+        // Where only a file's owner can delete it, as in /tmp.
+        let sticky: mode_t = 0o1000
+        var status = Glibc.stat()
+        guard unsafe stat(directory, &status) == 0, status.st_mode & 0o022 != 0, status.st_mode & sticky == 0 else {
+            return
+        }
+        logger.warning(
+            "others can replace the journal: take away their right to write to its directory",
+            metadata: ["directory": "\(directory)"])
+    }
+
     /// Whether no journal was ever begun.
     ///
-    /// - Throws: `JournalError` if only a part of one is left, or if it cannot be opened.
+    /// - Throws: `JournalError` if only a part of one is left.
     static func isMissing(_ path: String) throws(JournalError) -> Bool {
         var (status, log) = (Glibc.stat(), Glibc.stat())
         // A link that leads nowhere is one to a journal that ought to be there.
-        guard unsafe lstat(path, &status) != 0, errno == ENOENT else {
-            try check(path)
-            return false
-        }
+        guard unsafe lstat(path, &status) != 0, errno == ENOENT else { return false }
         guard unsafe stat(path + "-wal", &log) != 0 else {
             throw JournalError(
                 .damaged,
@@ -56,17 +67,8 @@ extension SQLiteJournal {
         return true
     }
 
-    /// - Throws: `JournalError` if there is nothing in a file that exists, or if it cannot be opened.
-    private static func check(_ path: String) throws(JournalError) {
-        let descriptor = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC)
-        guard descriptor >= 0 else { throw inaccessible(path) }
-        defer { Glibc.close(descriptor) }
-        guard lseek(descriptor, 0, SEEK_END) != 0 else { throw emptied(path) }
-    }
-
     static func emptied(_ path: String) -> JournalError {
-        JournalError(
-            .damaged, reason: "\(path) is damaged (it is empty): restore a copy of it, or move it away to begin anew")
+        JournalError(damage: "it is empty", in: path)
     }
 
     /// Makes a journal that holds nothing, whole or not at all: until then it has another name.
@@ -75,8 +77,8 @@ extension SQLiteJournal {
         // What a start leaves that died here.
         for left in [unfinished, unfinished + "-journal"] { unsafe unlink(left) }
         // Only its owner can read it, because tokens will be in it. What SQLite puts beside it gets the same mode.
-        let descriptor = unsafe Glibc.open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw inaccessible(unfinished) }
+        let descriptor = unsafe Glibc.open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw JournalFile.inaccessible(unfinished) }
         Glibc.close(descriptor)
         do {
             let database = try DatabaseQueue(path: unfinished, configuration: configuration(readOnly: false))
@@ -95,19 +97,15 @@ extension SQLiteJournal {
         } catch {
             throw JournalError(error, path: unfinished)
         }
-        guard unsafe rename(unfinished, path) == 0 else { throw inaccessible(path) }
+        guard unsafe rename(unfinished, path) == 0 else { throw JournalFile.inaccessible(path) }
         try synchronize((path as NSString).deletingLastPathComponent)
     }
 
     /// Sees to it that the names in a directory are on the disk.
     private static func synchronize(_ directory: String) throws(JournalError) {
         let descriptor = unsafe Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw inaccessible(directory) }
+        guard descriptor >= 0 else { throw JournalFile.inaccessible(directory) }
         defer { Glibc.close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw inaccessible(directory) }
-    }
-
-    private static func inaccessible(_ path: String) -> JournalError {
-        JournalError(reason: "cannot open \(path): \(unsafe String(cString: strerror(errno)))")
+        guard fsync(descriptor) == 0 else { throw JournalFile.inaccessible(directory) }
     }
 }

@@ -29,8 +29,8 @@ extension SQLiteJournal {
     private func replayed(through sequence: UInt64) throws(JournalError) -> JournalSnapshot {
         do {
             let reading = try DatabaseQueue(path: path, configuration: Self.configuration(readOnly: true))
+            defer { try? reading.close() }
             let found = try reading.read { try Self.read($0, path: path, through: sequence) }
-            try reading.close()
             let machine = try ArbiterStateMachine(replaying: found.snapshot, found.records)
             guard let last = found.records.last, last.sequence == sequence else {
                 throw JournalError(.damaged, reason: "\(path) lacks the records up to \(sequence)")
@@ -56,8 +56,10 @@ extension SQLiteJournal {
                         sql: "INSERT INTO snapshot VALUES (?, ?, ?, ?)",
                         arguments: [
                             Int64(snapshot.sequence), Data(moment.bytes), Data(snapshot.state),
-                            Int64(Checksum.crc32(snapshot.state)),
+                            snapshot.checksum,
                         ])
+                    // Perhaps nothing else has been written yet.
+                    try database.execute(sql: "PRAGMA user_version = \(Self.form)")
                     try database.execute(
                         sql: "DELETE FROM snapshot WHERE sequence < ?", arguments: [Int64(snapshot.sequence)])
                 }
@@ -66,13 +68,22 @@ extension SQLiteJournal {
             } catch {
                 self.logger.error("the journal was not compacted", metadata: ["reason": "\(error.reason)"])
             }
-            let due = self.state.withLock { state -> UInt64? in
+            self.state.withLock { state in
                 state.isCompacting = false
                 state.snapshot = snapshot.sequence
-                return state.last >= state.snapshot + self.recordsBetweenSnapshots ? state.last : nil
             }
-            if let due { self.compact(through: due) }
+            self.compactIfDue()
         }
+    }
+
+    /// Makes a snapshot if there are enough records for one, and none is being made.
+    ///
+    /// Asked at the start too: a daemon that is killed often may never write as many in one life.
+    func compactIfDue() {
+        let due = state.withLock { state -> UInt64? in
+            !state.isCompacting && state.last >= state.snapshot + recordsBetweenSnapshots ? state.last : nil
+        }
+        if let due { compact(through: due) }
     }
 
     /// Deletes some of the batches that a snapshot has made superfluous, if there are any.
@@ -94,9 +105,13 @@ extension ArbiterStateMachine {
         replaying snapshot: JournalSnapshot?, _ records: [JournalRecord], limits: Limits = Limits(),
         listener: Engine.Listener? = nil
     ) throws(JournalError) {
+        // What was admitted once is admitted again, however little the state may take by now.
+        var unlimited = limits
+        unlimited.memory = nil
         do {
             self =
-                try snapshot.map { try ArbiterStateMachine(snapshot: $0.state, limits: limits) } ?? Self(limits: limits)
+                try snapshot.map { try ArbiterStateMachine(snapshot: $0.state, limits: unlimited) }
+                ?? Self(limits: unlimited)
         } catch {
             throw JournalError(.damaged, reason: "the journal's snapshot holds no state: restore a copy of it")
         }
@@ -109,6 +124,7 @@ extension ArbiterStateMachine {
             }
             listener?(outcome.effects.compactMap(\.event))
         }
+        limitMemory(to: limits.memory)
     }
 }
 

@@ -8,15 +8,20 @@ internal import Logging
 extension SQLiteJournal {
     package func contents() throws(JournalError) -> JournalContents {
         do {
-            let found = try database.read { database in try Self.read(database, path: path) }
+            let found = try database.read { database in
+                try Self.checkPages(of: database, at: path)
+                return try Self.read(database, path: path)
+            }
             if let torn = found.torn { try cutOff(torn) }
             state.withLock { state in
                 state.snapshot = found.snapshot?.sequence ?? 0
                 state.superfluous = state.snapshot
+                state.isTorn = found.torn != nil
+                state.last = found.records.last?.sequence ?? state.snapshot
             }
             // What was cut off had been committed once, and perhaps answered.
             return JournalContents(
-                snapshot: found.snapshot, records: found.records, isIncomplete: isIncomplete || found.torn != nil)
+                snapshot: found.snapshot, records: found.records, ending: found.torn == nil ? ending : .incomplete)
         } catch {
             throw JournalError(error, path: path)
         }
@@ -30,6 +35,16 @@ extension SQLiteJournal {
         var torn: RecordBatch?
         /// Batches that were cut off before.
         var tornBefore = 0
+    }
+
+    /// Checks that every page belongs somewhere, and that every row is in its order and of its types.
+    ///
+    /// Rows that are struck off a page leave no other trace.
+    ///
+    /// - Throws: `JournalError` if anything is wrong.
+    static func checkPages(of database: Database, at path: String) throws {
+        let complaint = try String.fetchOne(database, sql: "PRAGMA quick_check(1)")
+        guard complaint == "ok" else { throw JournalError(damage: complaint ?? "no page can be read", in: path) }
     }
 
     /// Reads the newest snapshot and every batch after it, up to a sequence.
@@ -46,7 +61,7 @@ extension SQLiteJournal {
             arguments: [Int64(last), Int64(clamping: limit)])
         while let row = try rows.next() {
             guard found.torn == nil else { throw damaged(path, after: last) }
-            let batch = RecordBatch(row)
+            let batch = try RecordBatch(row, of: path)
             guard let records = batch.records else {
                 found.torn = batch
                 continue
@@ -63,15 +78,16 @@ extension SQLiteJournal {
             let row = try Row.fetchOne(
                 database, sql: "SELECT sequence, moment, state, checksum FROM snapshot ORDER BY sequence DESC LIMIT 1")
         else { return nil }
-        let sequence = UInt64(clamping: row["sequence"] as Int64)
-        let state = [UInt8](row["state"] as Data)
-        var reader = BinaryReader([UInt8](row["moment"] as Data))
-        guard Int64(Checksum.crc32(state)) == row["checksum"], let moment = try? reader.read(Moment.self) else {
-            throw JournalError(
-                .damaged,
-                reason: "\(path) is damaged: the snapshot at \(sequence) is not what was written; restore a copy")
+        let sequence = UInt64(clamping: try row.number("sequence", of: path))
+        var reader = BinaryReader(try row.bytes("moment", of: path))
+        if let moment = try? reader.read(Moment.self) {
+            let snapshot = JournalSnapshot(
+                sequence: sequence, moment: moment, state: try row.bytes("state", of: path))
+            let checksum = try row.number("checksum", of: path)
+            // The first form's is that of the state alone.
+            if checksum == snapshot.checksum || checksum == Int64(Checksum.crc32(snapshot.state)) { return snapshot }
         }
-        return JournalSnapshot(sequence: sequence, moment: moment, state: state)
+        throw JournalError(damage: "the snapshot at \(sequence) is not what was written", in: path)
     }
 
     private static func damaged(_ path: String, after sequence: UInt64) -> JournalError {
@@ -98,9 +114,20 @@ extension SQLiteJournal {
 }
 
 extension RecordBatch {
-    fileprivate init(_ row: Row) {
+    fileprivate init(_ row: Row, of path: String) throws {
         self.init(
-            first: UInt64(clamping: row["first"] as Int64), last: UInt64(clamping: row["last"] as Int64),
-            bytes: [UInt8](row["records"] as Data), checksum: UInt32(truncatingIfNeeded: row["checksum"] as Int64))
+            first: UInt64(clamping: try row.number("first", of: path)),
+            last: UInt64(clamping: try row.number("last", of: path)), bytes: try row.bytes("records", of: path),
+            checksum: UInt32(truncatingIfNeeded: try row.number("checksum", of: path)))
+    }
+}
+
+extension JournalSnapshot {
+    /// CRC-32 of all that is in it, and a mark above that, by which it is told from one of the state alone.
+    var checksum: Int64 {
+        var writer = BinaryWriter()
+        writer.write(sequence)
+        writer.write(moment)
+        return 1 << 32 | Int64(Checksum.crc32(writer.bytes + state))
     }
 }

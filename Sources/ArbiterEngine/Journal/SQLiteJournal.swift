@@ -20,6 +20,8 @@ package final class SQLiteJournal: Journal {
     static let recordsInBatch = 4096
     /// Batches that a snapshot made superfluous, deleted with each commit, so that none takes long.
     static let batchesDeletedAtOnce = 128
+    /// Between two looks at whether the file is still in its place, while nothing is committed.
+    private static let lookEvery = Duration.milliseconds(500)
 
     let path: String
     let database: DatabaseQueue
@@ -29,11 +31,14 @@ package final class SQLiteJournal: Journal {
     let durability: Durability
     /// The run of the machine that this is.
     let boot: String
-    let isIncomplete: Bool
+    /// How the last writer left it.
+    let ending: JournalContents.Ending
 
     private let queue = DispatchQueue(label: "arbiter.journal", qos: .userInitiated)
     let compaction = DispatchQueue(label: "arbiter.journal.compaction", qos: .utility)
     let state = Guarded(State())
+    /// To be let go of after the database.
+    private let file: JournalFile
     private let lock: DirectoryLock
 
     struct State {
@@ -41,6 +46,12 @@ package final class SQLiteJournal: Journal {
         /// A commit of what is pending is under way.
         var isCommitting = false
         var isClosed = false
+        /// Nothing could be written any more.
+        var hasFailed = false
+        /// The database has been closed.
+        var isFinished = false
+        /// An end was cut off at the start, and perhaps nothing has been written since.
+        var isTorn = false
         /// A batch has been committed, and with it the note that somebody writes.
         var isAlive = false
         var committed: @Sendable (Result<UInt64, JournalError>) -> Void = { _ in }
@@ -55,22 +66,27 @@ package final class SQLiteJournal: Journal {
         var isInterrupted = false
     }
 
-    /// Opens the journal of a directory, or begins one there.
+    /// Opens the journal of a directory, or begins one there if it may.
     ///
     /// - Throws: `JournalError` if another process uses it, if it is damaged or of another form, or cannot be written.
     package init(
         directory: String, durability: Durability, logger: Logger, recordsBetweenSnapshots: UInt64 = 200_000,
-        boot: String? = nil
+        mayBegin: Bool = true, boot: String? = nil
     ) throws(JournalError) {
-        try Self.makeDirectory(directory)
-        lock = try DirectoryLock(directory: directory)
-        path = Self.path(in: directory)
-        self.boot = boot ?? Self.currentBoot()
-        if try Self.isMissing(path) { try Self.make(path, boot: self.boot, durability: durability) }
+        let directory = try TrustedPath.resolve(directory)
         self.logger = logger
         self.recordsBetweenSnapshots = recordsBetweenSnapshots
         self.durability = durability
-        (database, isIncomplete) = try Self.open(path, boot: self.boot)
+        self.boot = boot ?? Self.currentBoot()
+        let named = Self.path(in: directory)
+        if mayBegin { try Self.makeDirectory(directory) }
+        if !mayBegin, try Self.isMissing(named) { throw Self.vanished(named) }
+        Self.checkWriters(of: directory, logger: logger)
+        lock = try DirectoryLock(directory: directory)
+        if mayBegin, try Self.isMissing(named) { try Self.make(named, boot: self.boot, durability: durability) }
+        path = try TrustedPath.resolve(named)
+        file = try JournalFile(path, logger: logger)
+        (database, ending) = try Self.open(path, boot: self.boot, logger: logger)
     }
 
     /// Where the journal of a directory is.
@@ -78,6 +94,8 @@ package final class SQLiteJournal: Journal {
 
     package func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void) {
         state.withLock { $0.committed = committed }
+        compactIfDue()
+        look()
     }
 
     package func append(_ record: JournalRecord) -> Bool {
@@ -92,7 +110,11 @@ package final class SQLiteJournal: Journal {
     }
 
     package func close() {
-        state.withLock { $0.isClosed = true }
+        let isFirst = state.withLock { state in
+            defer { (state.isClosed, state.isFinished) = (true, true) }
+            return !state.isFinished
+        }
+        guard isFirst else { return }
         queue.sync { commitPending() }
         // Whatever compaction is under way finds it closed.
         compaction.sync {}
@@ -101,6 +123,7 @@ package final class SQLiteJournal: Journal {
             commitPending()
             finish()
         }
+        file.release()
         lock.release()
     }
 }
@@ -113,21 +136,24 @@ extension SQLiteJournal {
             let batch = RecordBatch(records)
             let isFirst = state.withLock { !$0.isAlive }
             do throws(JournalError) {
+                if isFirst { try noteOpening() }
                 try commit(batch, isFirst: isFirst)
                 if isFirst {
                     state.withLock { $0.isAlive = true }
+                    file.noteLog()
                     try relaxWaiting()
                 }
+                guard file.isInPlace else { throw Self.vanished(path) }
             } catch {
                 fail(error)
                 return
             }
-            let (committed, isDue) = state.withLock { state in
+            let committed = state.withLock { state in
                 state.last = batch.last
-                return (state.committed, !state.isCompacting && batch.last >= state.snapshot + recordsBetweenSnapshots)
+                return state.committed
             }
             committed(.success(batch.last))
-            if isDue { compact(through: batch.last) }
+            compactIfDue()
             // Under endless load the next group is always there: what waits would never have its turn.
             if state.withLock({ $0.isInterrupted }) {
                 queue.async { self.commitPending() }
@@ -158,11 +184,28 @@ extension SQLiteJournal {
     private func fail(_ error: JournalError) {
         logger.critical("the journal cannot be written", metadata: ["reason": "\(error.reason)"])
         let committed = state.withLock { state in
-            state.isClosed = true
+            (state.isClosed, state.hasFailed) = (true, true)
             state.pending = []
             return state.committed
         }
         committed(.failure(error))
+    }
+
+    /// Looks now and then whether what is written is what a start would find.
+    private func look() {
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(Self.lookEvery.wholeNanoseconds))) { [weak self] in
+            guard let self, !state.withLock({ $0.isClosed }) else { return }
+            guard file.isInPlace else { return fail(Self.vanished(path)) }
+            look()
+        }
+    }
+
+    private static func vanished(_ path: String) -> JournalError {
+        JournalError(
+            .vanished,
+            reason:
+                "\(path), or the write-ahead log beside it, has been moved, deleted or replaced: put it back as it was, "
+                + "or start again without it")
     }
 
     /// One insertion is a transaction by itself; only where there is more to do, it has to be said.

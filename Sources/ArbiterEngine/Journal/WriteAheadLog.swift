@@ -9,6 +9,8 @@ enum WriteAheadLog {
     enum State: Hashable {
         /// It ends where its writer ended, as far as anybody can tell.
         case sound
+        /// There is none, or nothing in it.
+        case missing
         /// So many commits stand behind the place where SQLite ends reading.
         case broken(commits: Int)
     }
@@ -27,9 +29,9 @@ enum WriteAheadLog {
     ///
     /// - Throws: `JournalError` if a file cannot be read.
     static func state(beside database: String) throws(JournalError) -> State {
-        guard let file = try OpenFile(database + "-wal") else { return .sound }
+        guard let file = try OpenFile(database + "-wal") else { return .missing }
         var bytes = [UInt8](repeating: 0, count: headerBytes)
-        guard try file.read(&bytes, at: 0) else { return .sound }
+        guard try file.read(&bytes, at: 0) else { return .missing }
         guard let header = Header(bytes) else { return try stateWithoutHeader(of: file, beside: database) }
         var frames = Frames(file: file, pageBytes: header.pageBytes, isBigEndian: header.isBigEndian)
         var before = header.checksum

@@ -67,9 +67,8 @@ struct EventEndpoints: Sendable {
     private func attach(_ token: Token, _ call: Call, to topic: EventTopic, after number: EventNumber?) {
         engine.attach(token) { result in
             switch result {
-            case .success(.session(let view)):
-                stream(call, from: subscribe(call, to: topic, after: number, for: view.session.id))
-            case .success(let reply): preconditionFailure("a session was attached and answered with \(reply)")
+            case .success(let attachment):
+                stream(call, from: subscribe(call, to: topic, after: number, for: attachment))
             case .failure(let error): call.respond(Problem(error).response)
             }
         }
@@ -80,7 +79,7 @@ struct EventEndpoints: Sendable {
     }
 
     private func subscribe(
-        _ call: Call, to topic: EventTopic, after number: EventNumber?, for session: SessionID?
+        _ call: Call, to topic: EventTopic, after number: EventNumber?, for attachment: Engine.Attachment?
     ) -> EventSubscription {
         hub.subscribe(to: topic, after: number, outlet: call.exchange) { [scenes] completion in
             switch topic {
@@ -88,7 +87,7 @@ struct EventEndpoints: Sendable {
             case .allScenes: scenes.readAll(completion)
             }
         } whenClosed: { [engine] in
-            if let session { engine.detach(session) }
+            if let attachment { engine.detach(attachment) }
         }
     }
 }

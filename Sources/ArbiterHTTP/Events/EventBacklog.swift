@@ -7,12 +7,14 @@ struct EventBacklog {
         /// Behind which number it begins, where that is not the one before the first event.
         var beginning: EventNumber?
         var events: Deque<SceneEvent> = []
+        var byteCount = 0
         /// When it was last used, counted in uses.
         var lastUse = 0
     }
 
     private var entries: [EventTopic: Entry] = [:]
     private var count = 0
+    private var byteCount = 0
     private var lastUse = 0
 
     /// The topic's last event has this number; where another was the last one here, what is kept is dropped.
@@ -29,16 +31,26 @@ struct EventBacklog {
     mutating func append(_ event: SceneEvent, to topic: EventTopic, limits: EventLimits) -> EventTopic? {
         guard event.number != nil else { return nil }
         entries[topic, default: Entry()].events.append(event)
+        entries[topic]?.byteCount += event.byteCount
         count += 1
+        byteCount += event.byteCount
         lastUse += 1
         entries[topic]?.lastUse = lastUse
-        if entries[topic, default: Entry()].events.count > limits.ringEvents {
-            let oldest = entries[topic]?.events.popFirst()
-            entries[topic]?.beginning = oldest.flatMap(topic.number)
-            count -= 1
+        if entries[topic, default: Entry()].events.count > limits.ringEvents { dropOldest(of: topic) }
+        // No topic takes more than half, so that there is another one to forget.
+        while entries[topic, default: Entry()].byteCount > limits.waitingBytes / 2 { dropOldest(of: topic) }
+        guard count > limits.waitingEvents || byteCount > limits.waitingBytes || entries.count > limits.rings else {
+            return nil
         }
-        guard count > limits.waitingEvents || entries.count > limits.rings else { return nil }
         return makeRoom(except: topic)
+    }
+
+    private mutating func dropOldest(of topic: EventTopic) {
+        guard let oldest = entries[topic]?.events.popFirst() else { return }
+        entries[topic]?.beginning = topic.number(of: oldest)
+        entries[topic]?.byteCount -= oldest.byteCount
+        count -= 1
+        byteCount -= oldest.byteCount
     }
 
     /// Gives out what there is of a topic, to be encoded.
@@ -57,6 +69,8 @@ struct EventBacklog {
     }
 
     private mutating func drop(_ topic: EventTopic) {
-        count -= entries.removeValue(forKey: topic)?.events.count ?? 0
+        guard let entry = entries.removeValue(forKey: topic) else { return }
+        count -= entry.events.count
+        byteCount -= entry.byteCount
     }
 }

@@ -14,6 +14,8 @@ struct EventFeeds {
         case detach(EventSubscription)
         /// How everything is now; `nil` if there is nothing to follow any more.
         case resume(EventSubscription, EventSnapshot?)
+        /// Everything begins anew; streams end.
+        case restart
         case tick
         case close
     }
@@ -59,6 +61,7 @@ struct EventFeeds {
         case .detach(let reader): detach(reader)
         case .resume(let reader, let snapshot): resume(reader, from: snapshot)
         case .tick: for feed in feeds.values { tell(feed) { $0.tick() } }
+        case .restart: for topic in Array(feeds.keys) { restart(topic) }
         case .close:
             isClosed = true
             for feed in feeds.values { tell(feed) { $0.end() } }
@@ -118,6 +121,16 @@ extension EventFeeds {
     private mutating func drop(_ topic: EventTopic) {
         guard let feed = feeds.removeValue(forKey: topic) else { return }
         byteCount -= feed.byteCount
+    }
+}
+
+extension EventFeeds {
+    /// Gives a topic a new ring; its readers end with what is in the one of before.
+    private mutating func restart(_ topic: EventTopic) {
+        guard let feed = feeds[topic] else { return }
+        tell(feed) { $0.end() }
+        drop(topic)
+        if !feed.readers.isEmpty { feeds[topic] = Feed(readers: feed.readers, lastUse: feed.lastUse) }
     }
 }
 

@@ -79,6 +79,18 @@ package final class EventHub: Sendable {
         if isFirst { poke() }
     }
 
+    /// What was published before may not have happened: every stream ends, and those who come back begin behind these
+    /// numbers.
+    package func restart(_ lastEvents: (scenes: [SceneName: EventNumber], overall: EventNumber)) {
+        let isFirst = inbox.withLock { inbox in
+            inbox.backlog = EventBacklog()
+            inbox.commands.append(.restart)
+            return inbox.commands.count == 1
+        }
+        if isFirst { poke() }
+        begin(lastEvents)
+    }
+
     /// Tells events, each scene's in the order of their numbers; returns at once.
     ///
     /// An event that was published before is passed over; a number that is left out has the scene's readers begin anew.

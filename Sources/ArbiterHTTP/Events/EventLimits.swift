@@ -10,6 +10,8 @@ package struct EventLimits: Hashable, Sendable {
     package var allBytes = 128 << 20
     /// Events that may wait to be encoded; beyond it they are dropped, and their readers begin anew.
     package var waitingEvents = 16_384
+    /// Bytes of what waits to be encoded, by the arbiter's estimate of what its transitions take.
+    package var waitingBytes = 64 << 20
     /// Readers that may be woken and have not read yet; the others wait for them, so that requests are served in between.
     package var wakesAtOnce = 16
     /// After how much silence, at the latest, a stream says that it is alive.

@@ -65,6 +65,8 @@ extension JSONWriter {
         case .distrust(let holdsGrants):
             member("command", "distrust")
             member("holdsGrants", holdsGrants)
+        case .skipFences:
+            member("command", "skipFences")
         case .resume:
             member("command", "resume")
         case .await, .renew, .progress, .release, .ready, .renewSession, .endSession, .leave, .attach, .detach, .drain,

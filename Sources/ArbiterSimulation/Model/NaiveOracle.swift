@@ -87,6 +87,8 @@ struct NaiveOracle {
         case .declare(let scene, let storyboard, _): declare(scene, storyboard)
         case .delete(let scene, _): forget(scene)
         case .distrust(let holdsGrants): distrust(holdsGrants: holdsGrants)
+        // Fences are the ledger's.
+        case .skipFences: break
         case .resume:
             isHoldingGrants = false
             for scene in scenes.keys.sorted(by: { $0.description < $1.description }) { grant(in: scene) }

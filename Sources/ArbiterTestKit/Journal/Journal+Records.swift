@@ -10,6 +10,6 @@ extension Journal {
 extension JournalContents {
     /// The contents of a journal without a snapshot that lacks nothing.
     package init(records: [JournalRecord]) {
-        self.init(snapshot: nil, records: records, isIncomplete: false)
+        self.init(snapshot: nil, records: records, ending: .closed)
     }
 }

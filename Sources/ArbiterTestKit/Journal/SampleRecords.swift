@@ -35,7 +35,7 @@ extension SampleRecords {
     private enum Kind: CaseIterable {
         case start, serialize, end, revoke, decide, markReady, settle, openSession, closeSession, declare, delete,
             expire
-        case distrust, resume
+        case distrust, skipFences, resume
     }
 
     private static func kind(of command: Command) -> Kind? {
@@ -53,6 +53,7 @@ extension SampleRecords {
         case .delete: .delete
         case .expire: .expire
         case .distrust: .distrust
+        case .skipFences: .skipFences
         case .resume: .resume
         case .await, .renew, .progress, .release, .ready, .renewSession, .endSession, .leave, .attach, .detach, .drain,
             .answer:
@@ -76,6 +77,7 @@ extension SampleRecords {
             case .delete: [.delete(.main)]
             case .expire: each { id, _ in ExpiryReason.allCases.map { .expire(id, $0) } }
             case .distrust: [.distrust(holdsGrants: false), .distrust(holdsGrants: true)]
+            case .skipFences: [.skipFences]
             case .resume: [.resume]
             }
         precondition(commands.allSatisfy { self.kind(of: $0) == kind }, "a sample of another kind than \(kind)")

@@ -159,7 +159,7 @@ extension Arbiter {
         case .start, .serialize, .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession,
             .renewSession,
             .endSession, .declare, .delete, .attach, .detach, .drain, .expire, .decide, .markReady, .settle,
-            .closeSession, .answer, .distrust, .resume:
+            .closeSession, .answer, .distrust, .skipFences, .resume:
             break
         }
     }

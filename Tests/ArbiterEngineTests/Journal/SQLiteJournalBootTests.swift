@@ -2,6 +2,8 @@ import ArbiterCore
 import ArbiterEngine
 import ArbiterTestKit
 import Dispatch
+import Foundation
+import Logging
 import Testing
 
 /// After the machine died the last commits may be missing; after anything else they cannot be.
@@ -37,6 +39,32 @@ struct SQLiteJournalBootTests {
         #expect(try !isIncomplete(left(.crash, closed: true), boot: "second boot"))
         #expect(try !isIncomplete(left(.power, closed: false), boot: "second boot"))
         #expect(try !isIncomplete(JournalDirectory(), boot: "second boot"))
+    }
+
+    @Test func `a killed journal without its write-ahead log is a loss, which is known until somebody has said so`()
+        throws
+    {
+        let directory = try left(.crash, closed: false)
+        try FileManager.default.removeItem(atPath: directory.file + "-wal")
+        #expect(try JournalInspection(directory: directory.directory.path).lacksLog)
+        for _ in 0..<2 { #expect(try isIncomplete(directory, boot: "first boot")) }
+        #expect(directory.log[.warning].count { $0.contains("write-ahead log is missing") } == 2)
+    }
+
+    @Test func `that a journal was killed is known until somebody has written`() throws {
+        let directory = try left(.crash, closed: false)
+        for _ in 0..<3 {
+            let journal = try directory.open(boot: "first boot")
+            #expect(try journal.contents().ending == .killed)
+            journal.close()
+        }
+        let journal = try directory.open(boot: "first boot")
+        _ = try journal.contents()
+        let commits = Commits(of: journal)
+        _ = journal.append(JournalRecord(sequence: 21, moment: ManualTime().now(), command: .skipFences))
+        try commits.wait(for: 21)
+        journal.close()
+        #expect(try directory.contents().ending == .closed)
     }
 
     @Test func `that records may be missing is known until it is on the disk that somebody said so`() throws {

@@ -82,7 +82,7 @@ struct WriteAheadLogTests {
         let refusal = #expect(throws: JournalError.self) { try JournalInspection(directory: directory.directory.path) }
         #expect(refusal?.kind == .damaged)
 
-        let descriptor = unsafe open(directory.directory.path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = unsafe open(directory.file, O_RDWR | O_CLOEXEC)
         try #require(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
         defer { close(descriptor) }
         #expect(try JournalInspection(directory: directory.directory.path).records.count < records.count)

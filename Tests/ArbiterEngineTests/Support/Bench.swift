@@ -11,11 +11,13 @@ struct Bench<Kept: Journal> {
     let engine: Engine
     let answers = Answers()
 
-    init(_ journal: Kept, time: ManualTime = ManualTime(), limits: Limits = Limits()) throws {
+    init(
+        _ journal: Kept, time: ManualTime = ManualTime(), limits: Limits = Limits(), recovery: JournalRecovery? = nil
+    ) throws {
         self.journal = journal
         self.time = time
         alarm = ManualAlarm(time: time)
-        engine = try Engine(limits: limits, journal: journal, time: time, alarm: alarm)
+        engine = try Engine(limits: limits, journal: journal, recovery: recovery, time: time, alarm: alarm)
     }
 
     /// Lets time pass and the alarm ring.

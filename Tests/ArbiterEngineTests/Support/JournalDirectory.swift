@@ -54,11 +54,15 @@ struct JournalDirectory {
         return try journal.contents()
     }
 
-    /// What a process killed at this moment leaves behind: everything committed so far.
+    /// What a process killed at this moment leaves behind: everything committed so far, and a write-ahead log.
     func asIfKilled() throws -> JournalDirectory {
         let copy = try JournalDirectory()
         try sql("VACUUM INTO '\(copy.file)'")
-        return copy
+        let database = try DatabaseQueue(path: copy.file)
+        return try database.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA journal_mode = WAL; UPDATE life SET closed = closed")
+            return try copy.killed()
+        }
     }
 
     /// What a process killed at this moment leaves behind, byte by byte, where nobody is writing.
@@ -93,6 +97,11 @@ struct JournalDirectory {
         get { FileManager.default.contents(atPath: file + "-wal") ?? Data() }
         nonmutating set { _ = FileManager.default.createFile(atPath: file + "-wal", contents: newValue) }
     }
+}
+
+extension JournalContents {
+    /// Whether its last records may be missing.
+    var isIncomplete: Bool { ending == .incomplete }
 }
 
 /// Waits for the commits of a journal, with a limit that only a broken one reaches.
@@ -155,44 +164,5 @@ struct RecordedLog: LogHandler {
     func log(event: LogEvent) {
         let (level, text) = (event.level, "\(event.message) \(event.metadata ?? [:])")
         recorded.lines.withLock { $0.append((level, text)) }
-    }
-}
-
-/// A life of an arbiter: the records that it leaves, and the state that they make.
-struct RecordedLife {
-    private(set) var machine = ArbiterStateMachine()
-    private(set) var records: [JournalRecord] = []
-    private let time = ManualTime()
-    private var random: SplitMix64
-    private var unfinished: [(id: TransitionID, token: Token)] = []
-
-    init(seed: UInt64, records count: Int) {
-        random = SplitMix64(seed: seed)
-        while records.count < count { step() }
-    }
-
-    private mutating func step() {
-        time.advance(by: .milliseconds(Int.random(in: 0...20, using: &random)))
-        let (id, token) = (TransitionID(rawValue: random.next()), Token(high: random.next(), low: random.next()))
-        var request = TransitionRequest(client: ClientName("client \(random.next() % 9)"))
-        if random.isOnce(in: 3) { request.idempotencyKey = IdempotencyKey("key-\(id.rawValue)") }
-        if random.isOnce(in: 2), !unfinished.isEmpty {
-            let owned = unfinished.remove(at: Int.random(in: unfinished.indices, using: &random))
-            if random.isOnce(in: 5) {
-                apply(.expire(owned.id, .abandoned))
-            } else {
-                apply(.end(owned.id, token: owned.token, random.isOnce(in: 2) ? .cancelled : .completed))
-            }
-        } else {
-            apply(.serialize(request, id: id, token: token, park: nil))
-            unfinished.append((id, token))
-        }
-    }
-
-    private mutating func apply(_ command: Command) {
-        let moment = time.now()
-        guard machine.apply(command, at: moment).isDurable else { return }
-        records.append(
-            JournalRecord(sequence: UInt64(records.count + 1), moment: moment, command: command))
     }
 }

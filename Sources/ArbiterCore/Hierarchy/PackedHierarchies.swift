@@ -1,0 +1,187 @@
+/// Controllers that are to come in, in about as many bytes as they were sent in.
+///
+/// A controller of a hierarchy takes a few hundred bytes, and thousands of tickets may wait with thousands of controllers
+/// each. Each controller is written before those below it: a byte of flags, its id behind its length, what the flags
+/// announce, and how many are below it where that is not clear from its kind.
+struct PackedHierarchies: Hashable, Sendable {
+    private(set) var bytes: [UInt8] = []
+
+    private enum Flag {
+        /// The two lowest bits: the place of the kind among `ControllerKind.allCases`.
+        static let kind: UInt8 = 0b11
+        static let hasStyle: UInt8 = 1 << 2
+        static let definesContext: UInt8 = 1 << 3
+        static let hasIntroduction: UInt8 = 1 << 4
+        static let presents: UInt8 = 1 << 5
+        static let isCollapsed: UInt8 = 1 << 6
+        static let hasSupplementary: UInt8 = 1 << 7
+    }
+
+    init(_ hierarchies: [Hierarchy]) {
+        for hierarchy in hierarchies {
+            for controller in hierarchy.preorder { write(controller) }
+        }
+    }
+
+    /// The hierarchies again, equal to those that were packed.
+    var hierarchies: [Hierarchy] {
+        var reader = Reader(bytes: bytes)
+        var hierarchies: [Hierarchy] = []
+        while let hierarchy = reader.nextHierarchy() { hierarchies.append(hierarchy) }
+        return hierarchies
+    }
+}
+
+// MARK: - Packing
+
+extension PackedHierarchies {
+    private mutating func write(_ controller: Controller) {
+        var flags = UInt8(ControllerKind.allCases.firstIndex(of: controller.kind) ?? 0)
+        if controller.presentationStyle != .fullScreen { flags |= Flag.hasStyle }
+        if controller.definesPresentationContext { flags |= Flag.definesContext }
+        if controller.introTransitionType != nil { flags |= Flag.hasIntroduction }
+        if controller.presented != nil { flags |= Flag.presents }
+        if case .split(let columns) = controller.content {
+            if columns.isCollapsed { flags |= Flag.isCollapsed }
+            if columns.supplementary != nil { flags |= Flag.hasSupplementary }
+        }
+        bytes.append(flags)
+        write(controller.id.description)
+        if flags & Flag.hasStyle != 0 {
+            bytes.append(UInt8(PresentationStyle.allCases.firstIndex(of: controller.presentationStyle) ?? 0))
+        }
+        if let type = controller.introTransitionType { write(type.description) }
+        switch controller.content {
+        case .view, .split:
+            break
+        case .navigation(let stack):
+            write(stack.count)
+        case .tabs(let tabs, let selected):
+            write(tabs.count)
+            write(selected)
+        }
+    }
+
+    /// A name, of which none has more than 255 bytes.
+    private mutating func write(_ name: String) {
+        bytes.append(UInt8(name.utf8.count))
+        bytes.append(contentsOf: name.utf8)
+    }
+
+    /// Seven bits a byte, the lowest first; the highest bit says that more follow.
+    private mutating func write(_ number: Int) {
+        var rest = number
+        while rest > 0x7f {
+            bytes.append(UInt8(rest & 0x7f) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+}
+
+// MARK: - Unpacking
+
+extension PackedHierarchies {
+    /// Reads what was packed; since nothing else is ever read, it has no errors.
+    private struct Reader {
+        let bytes: [UInt8]
+        var position = 0
+
+        private struct Node {
+            let flags: UInt8
+            let id: ControllerID
+            let style: PresentationStyle
+            let introduction: TransitionTypeName?
+            let childCount: Int
+            let selected: Int
+            /// Those below it that have been read, what it presents last.
+            var below: [ControllerID] = []
+
+            var belowCount: Int { childCount + (flags & Flag.presents != 0 ? 1 : 0) }
+
+            /// The controller, once all that is below it has been read.
+            var controller: Controller {
+                let children = Array(below.prefix(childCount))
+                let content: Controller.Content =
+                    switch ControllerKind.allCases[Int(flags & Flag.kind)] {
+                    case .view: .view
+                    case .navigation: .navigation(children)
+                    case .tabs: .tabs(children, selected: selected)
+                    case .split:
+                        .split(
+                            Controller.Columns(
+                                primary: children[0], secondary: children[childCount - 1],
+                                supplementary: childCount == 3 ? children[1] : nil,
+                                isCollapsed: flags & Flag.isCollapsed != 0))
+                    }
+                return Controller(
+                    id: id, content: content, presented: below.count > childCount ? below[childCount] : nil,
+                    presentationStyle: style, definesPresentationContext: flags & Flag.definesContext != 0,
+                    introTransitionType: introduction)
+            }
+        }
+
+        mutating func nextHierarchy() -> Hierarchy? {
+            guard position < bytes.count else { return nil }
+            var controllers: [Controller] = []
+            // Those above the next one, each of which still lacks some of those below it.
+            var above: [Node] = []
+            repeat {
+                var node = readNode()
+                while true {
+                    guard node.below.count == node.belowCount else {
+                        above.append(node)
+                        break
+                    }
+                    controllers.append(node.controller)
+                    guard var parent = above.popLast() else { break }
+                    parent.below.append(node.id)
+                    node = parent
+                }
+            } while !above.isEmpty
+            guard let root = controllers.last?.id,
+                let hierarchy = try? Hierarchy(root: root, controllers: controllers)
+            else { preconditionFailure("packed controllers make no hierarchy") }
+            return hierarchy
+        }
+
+        private mutating func readNode() -> Node {
+            let flags = readByte()
+            let kind = ControllerKind.allCases[Int(flags & Flag.kind)]
+            guard let id = ControllerID(readName()) else { preconditionFailure("a packed controller has no id") }
+            let style = flags & Flag.hasStyle == 0 ? .fullScreen : PresentationStyle.allCases[Int(readByte())]
+            let introduction = flags & Flag.hasIntroduction == 0 ? nil : TransitionTypeName(readName())
+            var (childCount, selected) = (0, 0)
+            switch kind {
+            case .view: break
+            case .navigation: childCount = readNumber()
+            case .tabs: (childCount, selected) = (readNumber(), readNumber())
+            case .split: childCount = flags & Flag.hasSupplementary == 0 ? 2 : 3
+            }
+            return Node(
+                flags: flags, id: id, style: style, introduction: introduction, childCount: childCount,
+                selected: selected)
+        }
+
+        private mutating func readByte() -> UInt8 {
+            defer { position += 1 }
+            return bytes[position]
+        }
+
+        private mutating func readName() -> String {
+            let count = Int(readByte())
+            defer { position += count }
+            return String(decoding: bytes[position..<(position + count)], as: UTF8.self)
+        }
+
+        private mutating func readNumber() -> Int {
+            var (number, shift) = (0, 0)
+            while true {
+                let byte = readByte()
+                number |= Int(byte & 0x7f) << shift
+                if byte & 0x80 == 0 { return number }
+                shift += 7
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package import ArbiterCore
+package import ArbiterEngine
+
+/// A life of an arbiter: the records that it leaves, and the state that they make.
+package struct RecordedLife {
+    package private(set) var machine = ArbiterStateMachine()
+    package private(set) var records: [JournalRecord] = []
+    private let time = ManualTime()
+    private var random: SplitMix64
+    private var unfinished: [(id: TransitionID, token: Token)] = []
+
+    /// A life of so many records; the same seed gives the same.
+    package init(seed: UInt64, records count: Int) {
+        random = SplitMix64(seed: seed)
+        while records.count < count { step() }
+    }
+
+    private mutating func step() {
+        time.advance(by: .milliseconds(Int.random(in: 0...20, using: &random)))
+        let (id, token) = (TransitionID(rawValue: random.next()), Token(high: random.next(), low: random.next()))
+        var request = TransitionRequest(client: ClientName("client \(random.next() % 9)"))
+        if random.isOnce(in: 3) { request.idempotencyKey = IdempotencyKey("key-\(id.rawValue)") }
+        if random.isOnce(in: 2), !unfinished.isEmpty {
+            let owned = unfinished.remove(at: Int.random(in: unfinished.indices, using: &random))
+            if random.isOnce(in: 5) {
+                apply(.expire(owned.id, .abandoned))
+            } else {
+                apply(.end(owned.id, token: owned.token, random.isOnce(in: 2) ? .cancelled : .completed))
+            }
+        } else {
+            apply(.serialize(request, id: id, token: token, park: nil))
+            unfinished.append((id, token))
+        }
+    }
+
+    private mutating func apply(_ command: Command) {
+        let moment = time.now()
+        guard machine.apply(command, at: moment).isDurable else { return }
+        records.append(
+            JournalRecord(sequence: UInt64(records.count + 1), moment: moment, command: command))
+    }
+}

@@ -1,0 +1,137 @@
+import ArbiterCore
+import Testing
+
+/// What the state may take, in all and of each.
+struct MemoryTests {
+    private static let memory = 1 << 20
+
+    private func arbiter() -> Arbiter {
+        var limits = Limits()
+        limits.memory = Self.memory
+        return Arbiter(limits: limits)
+    }
+
+    /// A request that takes about 4 KiB more than others.
+    private func request(scene: String, session: Session? = nil) throws -> TransitionRequest {
+        let animation = AnimationRequest(userInfo: Array(repeating: UInt8(ascii: " "), count: Limits.userInfoBytes))
+        return TransitionRequest(
+            scene: try #require(SceneName(scene)), animation: animation, session: session?.token)
+    }
+
+    /// Serializes until that is refused.
+    private func fill(
+        _ arbiter: inout Arbiter, _ request: (Int) throws -> TransitionRequest
+    ) throws -> (tickets: [Owner], error: ArbiterError) {
+        var tickets: [Owner] = []
+        while true {
+            do {
+                tickets.append(try arbiter.serialize(try request(tickets.count)))
+            } catch let error as ArbiterError {
+                return (tickets, error)
+            }
+        }
+    }
+
+    @Test func `one scene takes no more than its share, and another has room`() throws {
+        var arbiter = arbiter()
+        let session = try arbiter.openSession()
+        let other = try arbiter.openSession()
+        let third = try arbiter.openSession()
+        let (tickets, error) = try fill(&arbiter) { try request(scene: "a", session: [session, other, third][$0 % 3]) }
+        let a: SceneName = try #require(SceneName("a"))
+        #expect(error == .shareUsedUp(.scene(a), bytes: Self.memory / 4))
+        try arbiter.end(arbiter.start(scene: "b"))
+        // What is ended makes room.
+        try arbiter.end(tickets[0], as: .cancelled)
+        _ = try arbiter.serialize(try request(scene: "a", session: session))
+    }
+
+    @Test func `one session takes no more than its share, and another has room`() throws {
+        var arbiter = arbiter()
+        let (greedy, modest) = (try arbiter.openSession(), try arbiter.openSession())
+        let (_, error) = try fill(&arbiter) { try request(scene: "s\($0)", session: greedy) }
+        #expect(error == .shareUsedUp(.session(greedy.id), bytes: Self.memory / 8))
+        _ = try arbiter.serialize(try request(scene: "s0", session: modest))
+        _ = try arbiter.serialize(try request(scene: "s0"))
+        // What is bound to a session ends with it, and so its share is free.
+        arbiter.advance(by: Limits.defaultSession)
+        #expect(throws: ArbiterError.unknownSession) { try arbiter.serialize(request(scene: "s0", session: greedy)) }
+    }
+
+    @Test func `those without a session share, and leave room for those with one`() throws {
+        var arbiter = arbiter()
+        let (_, error) = try fill(&arbiter) { try request(scene: "s\($0 % 8)") }
+        #expect(error == .shareUsedUp(.shared, bytes: Self.memory / 2))
+        let session = try arbiter.openSession()
+        _ = try arbiter.serialize(try request(scene: "s9", session: session))
+    }
+
+    @Test func `storyboards count for those without a session`() throws {
+        var arbiter = arbiter()
+        let controllers = try (0..<50).map { Controller(id: try #require(ControllerID("c\($0)"))) }
+        let root = try #require(ControllerID("root"))
+        let hierarchy = try Hierarchy(
+            root: root, controllers: [Controller(id: root, content: .navigation(controllers.map(\.id)))] + controllers)
+        let storyboard = try Storyboard(hierarchy: hierarchy)
+        var refused: ArbiterError?
+        for number in 0..<100 where refused == nil {
+            let scene: SceneName = try #require(SceneName("s\(number)"))
+            do {
+                try arbiter.perform(.declare(scene, storyboard, ifMatch: nil))
+            } catch let error as ArbiterError {
+                refused = error
+            }
+        }
+        #expect(refused == .shareUsedUp(.shared, bytes: Self.memory / 2))
+        let s0: SceneName = try #require(SceneName("s0"))
+        // The same again takes nothing more; a scene that is deleted gives its room back.
+        try arbiter.perform(.declare(s0, storyboard, ifMatch: nil))
+        try arbiter.perform(.delete(s0))
+        let last: SceneName = try #require(SceneName("last"))
+        try arbiter.perform(.declare(last, storyboard, ifMatch: nil))
+    }
+
+    @Test func `a hundred thousand idle scenes fit into the default`() throws {
+        var limits = Limits()
+        limits.memory = 512 << 20
+        var machine = ArbiterStateMachine(limits: limits)
+        let count = 1_000
+        for number in 1...count {
+            let moment = Moment(instant: Instant(nanoseconds: Int64(number)), timestamp: Timestamp(milliseconds: 0))
+            let (id, token) = (TransitionID(rawValue: UInt64(number)), Token(high: 0, low: UInt64(number)))
+            let scene: SceneName = try #require(SceneName("s\(number)"))
+            _ = try machine.apply(.start(TransitionRequest(scene: scene), id: id, token: token), at: moment).reply.get()
+            _ = try machine.apply(.end(id, token: token, .completed), at: moment).reply.get()
+        }
+        #expect(machine.heldMemory * 100_000 / count < (512 << 20) * 7 / 8)
+    }
+
+    @Test func `where room gets short the scenes that were used longest ago are forgotten, by records`() throws {
+        var limits = Limits()
+        limits.memory = 256 << 10
+        var arbiter = Arbiter(limits: limits)
+        try arbiter.declare("nav[home]")
+        var forgotten: [Command] = []
+        for number in 0..<400 {
+            try arbiter.end(arbiter.start(scene: "s\(number)"))
+            forgotten = arbiter.journal.map(\.command).filter { if case .delete = $0 { true } else { false } }
+            if forgotten.count == 3 { break }
+        }
+        let names = try ["s0", "s1", "s2"].map { try #require(SceneName($0)) }
+        #expect(forgotten == names.map { .delete($0) })
+        #expect(arbiter.machine.lastEvents()[.main] != nil, "what is declared is not forgotten")
+        #expect(arbiter.machine.heldMemory <= 256 << 10)
+    }
+
+    @Test func `a replay admits what was admitted, however little may be taken by then`() throws {
+        var arbiter = arbiter()
+        let (tickets, _) = try fill(&arbiter) { try request(scene: "s\($0 % 8)") }
+        var replayed = ArbiterStateMachine()
+        for entry in arbiter.journal { #expect(replayed.apply(entry.command, at: entry.moment).isDurable) }
+        replayed.limitMemory(to: Self.memory / 16)
+        #expect(replayed.snapshot() == arbiter.machine.snapshot())
+        #expect(replayed.memoryUse == arbiter.machine.memoryUse)
+        #expect(try ArbiterStateMachine(snapshot: replayed.snapshot()).memoryUse == replayed.memoryUse)
+        #expect(!tickets.isEmpty)
+    }
+}

@@ -1,0 +1,95 @@
+import ArbiterTestKit
+import Foundation
+import Glibc
+import Testing
+
+extension Integration {
+    /// Journals damaged at random: each is read as it was, or refused with advice, and no process traps.
+    ///
+    /// `make damage` runs more of them; `ARBITER_SEED` and `ARBITER_DAMAGES` say which and how many.
+    @Suite struct Damages {
+        private static let environment = ProcessInfo.processInfo.environment
+        private static let count = environment["ARBITER_DAMAGES"].flatMap { Int($0) } ?? 60
+        private static let seed = environment["ARBITER_SEED"].flatMap { UInt64($0) } ?? 11
+
+        private struct Figures {
+            var (whole, noticed, unnoticed, refused, started) = (0, 0, 0, 0, 0)
+        }
+
+        @Test func `a damaged journal never traps and never loses an answer without a word`() throws {
+            var random = SplitMix64(seed: Self.seed)
+            let samples = try SoundJournal.samples(seed: Self.seed)
+            var figures = Figures()
+            for number in 0..<Self.count {
+                try look(at: samples[number % samples.count].damaged(using: &random), &figures)
+            }
+            print(
+                "damage: seed \(Self.seed), \(Self.count) kinds: \(figures.whole) read whole, \(figures.noticed) with a "
+                    + "loss that is told, \(figures.unnoticed) with a lost end that looks like a kill, \(figures.refused) "
+                    + "refused; \(figures.started) of them were started on")
+        }
+
+        /// What a process says of a journal, where it neither traps nor hangs.
+        private func ask(
+            _ arguments: [String], _ damaged: DamagedJournal
+        ) throws -> (isRead: Bool, output: String, errors: String) {
+            let process = try ChildProcess("arbiterd", arguments + ["--data", damaged.directory.path])
+            let status = try process.waitForExit()
+            let errors = process.standardError
+            let allowed = [EX_OK, EX_DATAERR, EX_CONFIG].map(Termination.exited)
+            #expect(allowed.contains(status), "\(damaged.text): \(arguments) \(status): \(errors)")
+            if status != .exited(EX_OK) {
+                #expect(errors.split(separator: "\n").count == 1, "\(damaged.text): \(errors)")
+            }
+            return (status == .exited(EX_OK), process.restOfOutput, errors)
+        }
+
+        private func look(at damaged: DamagedJournal, _ figures: inout Figures) throws {
+            let verified = try ask(["journal", "verify"], damaged)
+            _ = try ask(["journal", "inspect"], damaged)
+            let exported = try ask(["journal", "export"], damaged)
+            let lines = exported.output.split(separator: "\n")
+            let started = try start(damaged)
+            guard exported.isRead else {
+                #expect(!verified.isRead, "\(damaged.text)")
+                #expect(started == nil, "\(damaged.text): refused by export, and started: \(started ?? "")")
+                figures.refused += 1
+                return
+            }
+            guard let started else {
+                Issue.record("\(damaged.text): read by export, and not started")
+                return
+            }
+            figures.started += 1
+            #expect(lines == Array(damaged.origin.export.prefix(lines.count)), "\(damaged.text)")
+            if lines.count == damaged.origin.export.count {
+                figures.whole += 1
+            } else if !verified.isRead, started.contains("torn") || started.contains("missing") {
+                figures.noticed += 1
+            } else {
+                #expect(damaged.isInLog, "\(damaged.text): \(lines.count) of \(damaged.origin.export.count) records")
+                figures.unnoticed += 1
+            }
+        }
+
+        /// Starts the daemon and ends it again.
+        ///
+        /// - Returns: its log; `nil` if it refused.
+        private func start(_ damaged: DamagedJournal) throws -> String? {
+            let process = try ChildProcess(
+                "arbiterd", ["--listen", "127.0.0.1:0", "--data", damaged.directory.path])
+            do {
+                _ = try process.readLine()
+            } catch {
+                let status = try process.waitForExit()
+                let errors = process.standardError.split(separator: "\n")
+                let isRefusal = [EX_DATAERR, EX_CONFIG].contains { .exited($0) == status }
+                #expect(isRefusal && errors.count == 1, "\(damaged.text): \(status): \(errors)")
+                return nil
+            }
+            process.signal(SIGTERM)
+            #expect(try process.waitForExit() == .exited(EX_OK), "\(damaged.text)")
+            return process.standardError
+        }
+    }
+}

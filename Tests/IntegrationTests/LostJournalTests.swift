@@ -1,0 +1,100 @@
+import ArbiterTestKit
+import Foundation
+import Glibc
+import Testing
+
+extension Integration {
+    /// A journal that is taken away, or loses its end, while nobody says so.
+    @Suite struct LostJournals {
+        private let directory: TemporaryDirectory
+
+        init() throws {
+            directory = try TemporaryDirectory()
+        }
+
+        private var file: String { directory.path + "/journal.sqlite" }
+
+        @Test(arguments: ["", "/journal.sqlite", "/journal.sqlite-wal"])
+        func `a daemon whose journal is deleted refuses, and ends`(what: String) throws {
+            let daemon = try DaemonProcess(in: directory)
+            let client = try daemon.connect()
+            #expect(try client.start().status == 201)
+            try FileManager.default.removeItem(atPath: directory.path + what)
+            // No commit is needed for it to be noticed.
+            let limit = ContinuousClock.now + .seconds(1)
+            #expect(try eventually { try client.get("/readyz")["code"] == "journal-unavailable" })
+            #expect(ContinuousClock.now < limit)
+            #expect(try client.start(["scene": "other"])["code"] == "journal-unavailable")
+            #expect(try daemon.waitForExit() == .exited(EX_IOERR))
+            #expect(daemon.log.contains("moved, deleted or replaced"))
+        }
+
+        @Test func `nothing is granted that is written into a deleted file`() throws {
+            let daemon = try DaemonProcess(in: directory)
+            let client = try daemon.connect()
+            #expect(try client.start().status == 201)
+            try FileManager.default.removeItem(atPath: directory.path)
+            #expect(try client.start(["scene": "other"]).status == 503)
+        }
+
+        private func killed(_ starts: Int) throws -> Int {
+            let daemon = try DaemonProcess(in: directory)
+            let client = try daemon.connect()
+            var fence = 0
+            for number in 0..<starts {
+                fence = try #require(try client.start(["scene": .string("scene-\(number)")])["fence"].integer)
+            }
+            daemon.signal(SIGKILL)
+            try daemon.waitForExit()
+            return fence
+        }
+
+        @Test func `a write-ahead log that is gone after a kill is a loss`() throws {
+            _ = try killed(5)
+            try FileManager.default.removeItem(atPath: file + "-wal")
+            let daemon = try DaemonProcess(in: directory)
+            #expect(try daemon.connect().start()["code"] == "recovering")
+            #expect(daemon.log.contains("write-ahead log is missing"))
+        }
+
+        @Test(arguments: [32 + 4120, 3 * 4120, 6 * 4120])
+        func `no fence is given twice though the write-ahead log has lost its end`(bytes: Int) throws {
+            let fence = try killed(20)
+            #expect(unsafe truncate(file + "-wal", bytes) == 0)
+            let daemon = try DaemonProcess(in: directory)
+            let next = try daemon.connect().start(["scene": "fresh"])
+            #expect(try #require(next["fence"].integer) > fence)
+        }
+
+        @Test func `fences go on where they were after a clean stop`() throws {
+            let first = try DaemonProcess(in: directory)
+            #expect(try first.connect().start()["fence"].integer == 1)
+            first.signal(SIGTERM)
+            #expect(try first.waitForExit() == .exited(0))
+            let second = try DaemonProcess(in: directory)
+            #expect(try second.connect().start(["scene": "other"])["fence"].integer == 2)
+        }
+
+        @Test(.enabled(if: TinyDisk.isPermitted, "a file system can only be mounted by root"))
+        func `a daemon whose disk was full goes on by itself`() throws {
+            let disk = try TinyDisk(bytes: 512 * 1024)
+            let daemon = try DaemonProcess(in: disk.directory)
+            let client = try daemon.connect()
+            let held = try client.post("/transitions/start", ["leaseSeconds": 300], headers: ["Idempotency-Key: held"])
+            let other = try daemon.connect()
+            var answer = held
+            while answer.status != 503 { answer = try other.serialize(["scene": "filling"]) }
+            #expect(answer["code"] == "journal-unavailable")
+            #expect(answer["detail"].string?.contains("make room") == true)
+            #expect(try other.get("/readyz")["detail"].string?.contains("tries again within") == true)
+            try disk.grow(toBytes: 16 * 1024 * 1024)
+            #expect(try eventually { try other.get("/readyz").status == 200 })
+            let again = try other.post(
+                "/transitions/start", ["leaseSeconds": 300], headers: ["Idempotency-Key: held"])
+            #expect(again["token"] == held["token"])
+            #expect(try other.end(held).status == 200)
+            daemon.signal(SIGTERM)
+            #expect(try daemon.waitForExit() == .exited(0))
+        }
+    }
+}
