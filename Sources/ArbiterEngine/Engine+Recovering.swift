@@ -70,7 +70,7 @@ extension Engine {
             state.pause = pause
             // The newest cause counts, and when the next try is.
             let failure = JournalError(
-                error.kind, reason: "\(error.reason); the daemon tries again in \(pause.components.seconds) s",
+                error.kind, reason: "\(error.reason); the daemon tries again within \(pause.components.seconds) s",
                 retryAfter: pause)
             state.failure = failure
             return (pause, failure)

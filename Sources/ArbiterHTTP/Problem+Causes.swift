@@ -112,7 +112,8 @@ extension Problem {
         let seconds = Int(remainingHold.components.seconds) + 1
         self.init(
             .recovering,
-            "The machine died; nothing is granted for \(seconds) seconds, until every lease of before is over.",
+            "The machine died, or the journal lost its end; nothing is granted for \(seconds) seconds, until every lease of "
+                + "before is over.",
             retryAfter: seconds)
     }
 

@@ -25,6 +25,18 @@ struct DistrustTests {
         #expect(numbers == [Limits.eventJump + 1], "a scene that nobody remembers may have been followed too")
     }
 
+    @Test func `after a kill fences jump, and nothing else`() throws {
+        var machine = ArbiterStateMachine()
+        _ = machine.apply(.start(scene, id: TransitionID(rawValue: 1), token: Token(high: 1, low: 1)), at: moment(0))
+        let events = machine.lastEvents()
+        #expect(machine.apply(.skipFences, at: moment(1)).record == .skipFences)
+        #expect(machine.lastEvents() == events)
+        #expect(machine.remainingHold(at: moment(1).instant) == nil)
+        let (id, other) = (TransitionID(rawValue: 2), TransitionRequest(scene: try #require(SceneName("other"))))
+        _ = machine.apply(.start(other, id: id, token: Token(high: 1, low: 2)), at: moment(2))
+        #expect(machine.transition(id)?.grant?.fence == Fence(rawValue: 2 + Limits.fenceJump))
+    }
+
     @Test func `no revision that may have been told is given to another hierarchy`() throws {
         var machine = ArbiterStateMachine()
         _ = machine.apply(.declare(.main, .empty, ifMatch: nil), at: moment(0))

@@ -59,7 +59,7 @@ struct JournalRecoveryTests {
         for seconds in [1, 2, 4, 8, 10, 10] {
             let refusal = try refusal(bench)
             #expect(refusal?.retryAfter == .seconds(seconds))
-            #expect(refusal?.reason.contains("tries again in \(seconds) s") == true)
+            #expect(refusal?.reason.contains("tries again within \(seconds) s") == true)
             bench.pass(.seconds(seconds))
         }
         #expect(try refusal(bench)?.reason.contains("still full") == true)

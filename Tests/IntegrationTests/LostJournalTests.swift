@@ -86,7 +86,7 @@ extension Integration {
             while answer.status != 503 { answer = try other.serialize(["scene": "filling"]) }
             #expect(answer["code"] == "journal-unavailable")
             #expect(answer["detail"].string?.contains("make room") == true)
-            #expect(try other.get("/readyz")["detail"].string?.contains("tries again in") == true)
+            #expect(try other.get("/readyz")["detail"].string?.contains("tries again within") == true)
             try disk.grow(toBytes: 16 * 1024 * 1024)
             #expect(try eventually { try other.get("/readyz").status == 200 })
             let again = try other.post(

@@ -3,6 +3,7 @@ import ArbiterEngine
 import ArbiterTestKit
 import Foundation
 import Glibc
+import Logging
 import Testing
 
 /// The database itself is guarded: against a second writer, against links, and against readers.

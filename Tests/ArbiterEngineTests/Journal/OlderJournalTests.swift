@@ -34,6 +34,27 @@ struct OlderJournalTests {
         #expect(machine.lastEvent.rawValue == numbers)
     }
 
+    /// Its tables take values of any type, as a flipped bit makes them.
+    @Test(arguments: [
+        "UPDATE batch SET records = CAST(records AS TEXT) WHERE last = (SELECT min(last) FROM batch)",
+        "UPDATE batch SET checksum = 'a'", "UPDATE batch SET first = 0.5", "UPDATE batch SET records = 7",
+        "UPDATE life SET boot = x'00'", "UPDATE life SET durability = 1", "UPDATE life SET durability = 'none'",
+        "UPDATE life SET closed = 'no'",
+        "INSERT INTO snapshot VALUES (1, 'then', x'00', 0)", "INSERT INTO snapshot VALUES (1, x'00', 0.5, x'00')",
+    ])
+    func `a value of another type is refused with advice`(statement: String) throws {
+        let directory = try copied()
+        try directory.sql(statement)
+        let path = directory.directory.path
+        for refusal in [
+            #expect(throws: JournalError.self) { try directory.contents() },
+            #expect(throws: JournalError.self) { try JournalInspection(directory: path) },
+        ] {
+            #expect(refusal?.kind == .damaged)
+            #expect(refusal?.reason.contains("restore a copy") == true)
+        }
+    }
+
     @Test func `a journal of the first form becomes one of the second when something is written`() throws {
         let directory = try copied()
         try directory.open().close()

@@ -2,6 +2,8 @@ import ArbiterCore
 import ArbiterEngine
 import ArbiterTestKit
 import Dispatch
+import Foundation
+import Logging
 import Testing
 
 /// After the machine died the last commits may be missing; after anything else they cannot be.

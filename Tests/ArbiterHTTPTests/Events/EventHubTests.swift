@@ -164,6 +164,24 @@ struct EventHubTests {
         #expect(follower.readOnce() == .cut)
     }
 
+    @Test(arguments: [UInt64(3), 5, 8])
+    func `where everything begins anew streams end, and those who come back begin behind its number`(number: UInt64) {
+        let follower = Follower(hub, after: nil)
+        publish(1...5)
+        hub.restart(([.main: EventNumber(rawValue: number)], EventNumber(rawValue: number)))
+        hub.settle()
+        #expect(follower.read().numbers == [1, 2, 3, 4, 5])
+        #expect(follower.last == .end)
+
+        let others = [Follower(hub, after: 5), Follower(hub, after: number), Follower(hub)]
+        #expect(others.map(\.openResets) == [number == 5 ? 0 : 1, 0, 0])
+        publish(number + 1...number + 2)
+        #expect(others[1].read().numbers == [number + 1, number + 2])
+        #expect(others[2].read().numbers == [number + 1, number + 2])
+        #expect(follower.read() == [])
+        #expect(follower.last == .end)
+    }
+
     @Test func `a stream of a scene that has gone ends`() throws {
         let follower = Follower(hub, after: 1)
         follower.read()
