@@ -60,7 +60,11 @@ struct JournalDirectory {
         try sql("VACUUM INTO '\(copy.file)'")
         let database = try DatabaseQueue(path: copy.file)
         return try database.writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA journal_mode = WAL; UPDATE life SET closed = closed")
+            // Something that leaves the log with something in it.
+            try database.execute(
+                sql: """
+                    PRAGMA journal_mode = WAL; INSERT INTO torn VALUES (0, 0, x'', 0); DELETE FROM torn WHERE last = 0
+                    """)
             return try copy.killed()
         }
     }

@@ -8,11 +8,11 @@ struct SoundJournal {
     let name: String
     /// The bytes of the database, and of the write-ahead log where its writer was killed.
     let files: [String: [UInt8]]
-    /// What `arbiterd journal export` prints.
-    let export: [Substring]
+    let records: Int
 
     private static let database = "journal.sqlite"
     private static let log = "journal.sqlite-wal"
+    private static let longest = 2000
 
     /// Journals of several sizes, closed and killed, with a snapshot and without.
     static func samples(seed: UInt64) throws -> [SoundJournal] {
@@ -21,7 +21,7 @@ struct SoundJournal {
             SoundJournal("few records, killed", seed: seed, records: 5, inBatch: 1, isKilled: true),
             SoundJournal("many batches", seed: seed, records: 400, inBatch: 4, isKilled: false),
             SoundJournal("many batches, killed", seed: seed, records: 150, inBatch: 1, isKilled: true),
-            SoundJournal("large batches", seed: seed, records: 2000, inBatch: 500, isKilled: false),
+            SoundJournal("large batches", seed: seed, records: longest, inBatch: 500, isKilled: false),
             SoundJournal("a snapshot", seed: seed, records: 330, inBatch: 10, snapshotAfter: 200, isKilled: false),
             SoundJournal(
                 "a snapshot, killed", seed: seed, records: 330, inBatch: 10, snapshotAfter: 200, isKilled: true),
@@ -33,6 +33,7 @@ struct SoundJournal {
         isKilled: Bool
     ) throws {
         self.name = name
+        self.records = count
         let directory = try TemporaryDirectory()
         let journal = try SQLiteJournal(
             directory: directory.path, durability: .crash,
@@ -60,11 +61,16 @@ struct SoundJournal {
         }
         self.files = files
         if isKilled { journal.close() }
+    }
+
+    /// What `arbiterd journal export` prints of the life that all of them have the beginning of, from its first record on.
+    static func history(seed: UInt64) throws -> [Substring] {
+        let whole = try SoundJournal("the whole life", seed: seed, records: longest, inBatch: 500, isKilled: false)
         let copy = try TemporaryDirectory()
-        try Self.write(files, to: copy)
+        try write(whole.files, to: copy)
         let process = try ChildProcess("arbiterd", ["journal", "export", "--data", copy.path])
         guard try process.waitForExit() == .exited(0) else { throw ChildProcessError.ended(process.standardError) }
-        export = process.restOfOutput.split(separator: "\n")
+        return process.restOfOutput.split(separator: "\n")
     }
 
     private static func write(_ files: [String: [UInt8]], to directory: TemporaryDirectory) throws {
