@@ -21,6 +21,12 @@ package struct ServerLimits: Hashable, Sendable {
     static let streamMilliseconds: Int32 = 30_000
     /// How long a connection may be idle between requests, in seconds.
     static let idleSeconds = 60
+    /// How long a connection may be silent before the system asks whether its peer is still there, in seconds.
+    static let keepAliveSeconds: Int32 = 15
+    /// How long the system waits for the peer's answer before it asks again, in seconds.
+    static let keepAliveProbeSeconds: Int32 = 5
+    /// How often the system asks before it takes the peer for gone.
+    static let keepAliveProbes: Int32 = 3
     /// Connections that are there for those who do not wait, beside the parked ones.
     package static let activeConnections = 1024
     /// Descriptors that are needed for everything but connections.
