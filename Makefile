@@ -33,7 +33,12 @@ check: deps ## quick: formatting, and the unit tests
 .PHONY: test
 test: deps ## every test
 	@swift test
-	@$(MAKE) readme-test client-test browser-test
+	@$(MAKE) readme-test client-test lost-peer-test browser-test
+
+.PHONY: lost-peer-test
+lost-peer-test: deps ## take the link between a client and the daemon away (needs root)
+	@swift build --product arbiterd
+	@scripts/lost-peer-test
 
 .PHONY: readme-test
 readme-test: deps ## run the README's examples and compare their answers

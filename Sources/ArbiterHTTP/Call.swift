@@ -123,16 +123,15 @@ extension Call {
     ///
     /// - Throws: `invalid-field` if one is given twice or is not percent-encoded UTF-8, and what `parameter` throws.
     func readQuery(_ parameter: (QueryItem) throws(Problem) -> Void) throws(Problem) {
-        var seen: [String] = []
+        var seen: Set<String> = []
         for item in request.query {
             guard let name = PercentEncoding.decode(item.name), let value = PercentEncoding.decode(item.value) else {
                 throw Problem(
                     .invalidField, "The parameter \(quoted(item.name)) is not percent-encoded UTF-8.", field: item.name)
             }
-            guard !seen.contains(name) else {
+            guard seen.insert(name).inserted else {
                 throw Problem(.invalidField, "The parameter \(quoted(name)) is given twice.", field: name)
             }
-            seen.append(name)
             try parameter(QueryItem(name: name, value: value))
         }
     }

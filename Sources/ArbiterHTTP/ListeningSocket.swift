@@ -75,8 +75,7 @@ package struct ListeningSocket: ~Copyable {
         }
         let type = unsafe first.pointee.ai_socktype | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = unsafe socket(first.pointee.ai_family, type, first.pointee.ai_protocol)
-        var enabled: Int32 = 1
-        unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &enabled, socklen_t(MemoryLayout<Int32>.size))
+        set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
         guard descriptor >= 0,
             unsafe bind(descriptor, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0,
             listen(descriptor, Self.backlog) == 0
@@ -87,6 +86,7 @@ package struct ListeningSocket: ~Copyable {
                 kind: code == EACCES ? .notPermitted : .unavailable,
                 reason: "cannot listen on \(address): \(unsafe String(cString: strerror(code)))")
         }
+        noticeLostPeers(descriptor)
         self.descriptor = descriptor
         self.address = ListenAddress(host: address.host, port: boundPort(of: descriptor) ?? address.port)
     }
@@ -101,6 +101,22 @@ package struct ListeningSocket: ~Copyable {
     deinit {
         if descriptor >= 0 { close(descriptor) }
     }
+}
+
+/// Has the system ask silent peers whether they are still there.
+///
+/// Connections have these options from the socket that they
+/// are accepted on.
+private func noticeLostPeers(_ descriptor: Int32) {
+    set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
+    set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPIDLE, ServerLimits.keepAliveSeconds)
+    set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPINTVL, ServerLimits.keepAliveProbeSeconds)
+    set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPCNT, ServerLimits.keepAliveProbes)
+}
+
+private func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+    var value = value
+    unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
 }
 
 private func isLoopback(_ address: UnsafeMutablePointer<sockaddr>) -> Bool {

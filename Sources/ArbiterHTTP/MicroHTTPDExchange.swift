@@ -1,5 +1,6 @@
 internal import ArbiterEngine
 internal import Dispatch
+internal import Glibc
 internal import Synchronization
 
 /// One request, from its first line to the last byte of its response.
@@ -10,8 +11,14 @@ internal import Synchronization
 final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     private let server: MicroHTTPDServer
     private let connection: MicroConnection
-    private let method: String
-    private let path: String
+    private let record: ConnectionRecord
+    private let head: MicroHead
+    private var method: String { head.method }
+    private var path: String { head.path }
+    /// Whether it is on a connection of the reserve, and so the last exchange there.
+    ///
+    /// Written on the connection's own thread, before anybody can answer.
+    private var isInReserve = false
     private var body: [UInt8] = []
     private var receivedBytes = 0
     /// The longest body that is read here; looked up only where more comes than most may have.
@@ -43,11 +50,11 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         case over
     }
 
-    init(server: MicroHTTPDServer, connection: MicroConnection, method: String, path: String) {
+    init(server: MicroHTTPDServer, connection: MicroConnection, record: ConnectionRecord, head: MicroHead) {
         self.server = server
         self.connection = connection
-        self.method = method
-        self.path = path
+        self.record = record
+        self.head = head
         server.exchanges.enter()
     }
 
@@ -63,6 +70,8 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         }
         if hasPlace { server.parked.subtract(1, ordering: .relaxed) }
         if largePlace == .taken { server.largeBodies.subtract(1, ordering: .relaxed) }
+        if head.isChunked { server.chunkedBodies.end(record) }
+        record.answerHasLeft(head.isChunked ? .unknown : .bytes(head.bytes + receivedBytes))
         server.exchanges.leave()
     }
 
@@ -70,12 +79,13 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
 
     /// What can be said before the body is there.
     func refusalBeforeBody() -> MicroAnswer? {
-        if server.isOverfull {
+        isInReserve = !server.connections.hasOrdinaryPlace(record)
+        if isInReserve, !server.router.mayUseReserve(Request(method: method, path: path, headers: self)) {
             refuse(
                 Problem(.tooManyConnections, "There are too many connections; try again.", retryAfter: Problem.briefly))
-        } else if let ambiguity {
+        } else if let ambiguity = head.ambiguity {
             refuse(ambiguity)
-        } else if connection.headerBytes > ServerLimits.headerBytes {
+        } else if head.bytes > ServerLimits.headerBytes {
             refuse(
                 Problem(
                     .headersTooLarge, "Request line and header fields may have \(ServerLimits.headerBytes) bytes.",
@@ -86,31 +96,32 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
                 refuse(tooLarge)
             }
         }
-        return takeAnswer()
+        if let answer = takeAnswer() { return answer }
+        if head.isChunked { watchChunks() }
+        return nil
     }
 
-    /// Why it is not clear where the request ends or for whom it is, so that whoever stands between client and daemon
-    /// may see another one (RFC 9112, sections 3.2, 6.1 and 6.3).
-    private var ambiguity: Problem? {
-        switch connection.framing {
-        case .clear:
-            return nil
-        case .severalHosts:
-            return Problem(.invalidField, "Say once which host is meant.", field: "Host", closesConnection: true)
-        case .unknownEncoding:
-            return Problem(
-                .invalidField, "The only transfer encoding that is read here is chunked.", field: "Transfer-Encoding",
-                closesConnection: true)
-        case .severalLengths:
-            return Problem(
-                .invalidField, "Say once where the body ends: by its length, or by chunks.",
-                field: HeaderName.contentLength.rawValue, closesConnection: true)
+    /// Sees to it that a line before a chunk that is too long is answered as it should be.
+    private func watchChunks() {
+        server.chunkedBodies.begin(record, thread: UInt(pthread_self()), headBytes: head.bytes) { [weak self] in
+            self?.lastWords(
+                Problem(
+                    .invalidField, "The line before a chunk is too long; send no chunk extensions.",
+                    field: HeaderName.transferEncoding.rawValue, closesConnection: true))
         }
+    }
+
+    /// The answer as it is sent without libmicrohttpd, on the connection's own thread.
+    private func lastWords(_ problem: Problem) -> [UInt8]? {
+        refuse(problem)
+        guard case .response(let response) = takeAnswer() else { return nil }
+        return response.asLastWords(at: time(nil))
     }
 
     /// - Returns: whether more may come.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         receivedBytes += bytes.count
+        if head.isChunked { server.chunkedBodies.goOn(record) }
         guard receivedBytes > ServerLimits.bodyBytes else {
             unsafe body.append(contentsOf: bytes)
             return true
@@ -138,6 +149,8 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     ///
     /// - Returns: the answer, or `nil` if the connection has been suspended until there is one.
     func handle() -> MicroAnswer? {
+        if head.isChunked { server.chunkedBodies.end(record) }
+        if record.requestIsWhole() { server.connections.establish(record) }
         if let answer = takeAnswer() { return answer }
         if receivedBytes > ServerLimits.bodyBytes, receivedBytes > bodyBytes {
             refuse(tooLarge)
@@ -146,14 +159,15 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
                 Problem(
                     .tooManyConnections, "There are too many large bodies on their way; try again.",
                     retryAfter: Problem.briefly))
+        } else if head.isChunked, !connection.trailersAreSound {
+            refuse(MicroHead.Fault.trailer.problem)
+        } else if let query = head.query {
+            server.router.handle(
+                Request(method: method, path: path, query: query, headers: self, body: body), self)
         } else {
-            server.router.handle(request, self)
+            refuse(Problem(.invalidField, "A query may have \(ServerLimits.queryParameters) parameters."))
         }
         return takeAnswer() ?? park()
-    }
-
-    private var request: Request {
-        Request(method: method, path: path, query: connection.query, headers: self, body: body)
     }
 
     private func refuse(_ problem: Problem) {
@@ -177,6 +191,10 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     // MARK: Answering
 
     func respond(_ response: Response) {
+        var response = response
+        let close = HeaderField("Connection", "close")
+        // So that the reserve is free for the next.
+        if isInReserve, !response.headers.contains(close) { response.headers.append(close) }
         _ = answer(.response(response))
     }
 

@@ -4,7 +4,8 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-// The only file that knows libmicrohttpd; no C type leaves it. MicroHTTPDExchange is what it hands requests to.
+// This file and MicroHTTPDConnection are the only ones that know libmicrohttpd; no C type leaves them. MicroHTTPDExchange
+// is what it hands requests to.
 // https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
 
 /// The HTTP server: libmicrohttpd with a pool of epoll threads, and connections that wait without one.
@@ -17,12 +18,14 @@ internal import Synchronization
     let watcher = PeerWatcher()
     /// Entered by every exchange for as long as it lasts.
     let exchanges = DispatchGroup()
-    let connections = Atomic(0)
+    let connections: Connections
+    let chunkedBodies = ChunkedBodies()
     let parked = Atomic(0)
     /// Bodies on their way that are longer than most may be.
     let largeBodies = Atomic(0)
 
     private let listening: Int32
+    private let errorReader: UnsafeMutablePointer<arbiter_MHD_ErrorReader>
     private let daemon: Guarded<DaemonHandle?> = Guarded(nil)
 
     /// Starts to serve.
@@ -34,15 +37,25 @@ internal import Synchronization
         self.router = router
         self.limits = limits
         listening = socket.release()
+        let ordinary = limits.parked + ServerLimits.activeConnections
+        connections = Connections(
+            ordinary: ordinary, reserve: ServerLimits.reservedConnections, whenOneIsClosed: router.noteCrowd)
+        unsafe errorReader = .allocate(capacity: 1)
         let flags =
             MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_ITC.rawValue
+            | MHD_USE_ERROR_LOG.rawValue
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe errorReader.initialize(to: arbiter_MHD_ErrorReader(callback: errorFollows, context: context))
+        // Each thread has its part of the limit; so many that no thread reaches its own, whoever has accepted how many.
+        let connectionLimit = limits.threads * (ordinary + 2 * ServerLimits.reservedConnections)
         var options = unsafe [
+            arbiter_MHD_notify_error(errorReader),
             arbiter_MHD_notify_completed(exchangeCompleted, context),
             arbiter_MHD_notify_connection(connectionChanged, context),
-            arbiter_MHD_unescape_nothing(),
+            arbiter_MHD_notify_target(targetSeen, context),
+            arbiter_MHD_unescape(leaveEscaped, context),
             MHD_OptionItem(.LISTEN_SOCKET, Int(listening)),
-            MHD_OptionItem(.CONNECTION_LIMIT, limits.parked + 2 * ServerLimits.activeConnections),
+            MHD_OptionItem(.CONNECTION_LIMIT, connectionLimit),
             MHD_OptionItem(.CONNECTION_MEMORY_LIMIT, ServerLimits.connectionBytes),
             MHD_OptionItem(.CONNECTION_TIMEOUT, ServerLimits.idleSeconds),
             MHD_OptionItem(.STRICT_FOR_CLIENT, 1),
@@ -67,10 +80,7 @@ internal import Synchronization
         watcher.stop()
     }
 
-    /// Whether there are more connections than there may be, so that this one is sent away.
-    var isOverfull: Bool {
-        connections.load(ordering: .relaxed) > limits.parked + ServerLimits.activeConnections
-    }
+    deinit { unsafe errorReader.deallocate() }
 }
 
 /// The handle of a running daemon.
@@ -84,84 +94,6 @@ extension MHD_OptionItem {
     }
 }
 
-// MARK: - One connection
-
-/// A connection of libmicrohttpd, as far as one request needs it.
-///
-/// `@unchecked`: it is used on the thread that serves the connection, but for `resume`, which libmicrohttpd allows from
-/// anywhere, and `descriptor`, which does not change. libmicrohttpd frees no connection that is suspended.
-@safe struct MicroConnection: StreamConnection, @unchecked Sendable {
-    fileprivate let pointer: OpaquePointer
-
-    /// What the header fields say of where the request ends, and for whom it is.
-    enum Framing {
-        case clear
-        case severalHosts
-        case severalLengths
-        case unknownEncoding
-    }
-
-    var framing: Framing {
-        let framing = unsafe arbiter_MHD_framing(pointer)
-        if framing.hosts > 1 { return .severalHosts }
-        if framing.unknown_encodings > 0 { return .unknownEncoding }
-        return framing.lengths + framing.chunked > 1 ? .severalLengths : .clear
-    }
-
-    /// What `Content-Length` says; libmicrohttpd has refused what is no number.
-    var announcedBytes: Int {
-        unsafe value(of: .contentLength).map { unsafe strtol($0, nil, 10) } ?? 0
-    }
-
-    /// The size of the request line and the header fields, in bytes.
-    var headerBytes: Int { unsafe arbiter_MHD_header_size(pointer) }
-
-    func header(_ name: HeaderName) -> String? {
-        guard let first = unsafe value(of: name) else { return nil }
-        let isAlone = unsafe name.rawValue.withCString { unsafe arbiter_MHD_line_count(pointer, $0) == 1 }
-        if isAlone { return unsafe String(cString: first) }
-        var lines: [QueryItem] = []
-        unsafe withUnsafeMutablePointer(to: &lines) { lines in
-            _ = unsafe MHD_get_connection_values_n(pointer, .HEADER_KIND, collectQueryItem, lines)
-        }
-        return lines.filter { $0.name.lowercased() == name.rawValue.lowercased() }.map(\.value).joined(separator: ", ")
-    }
-
-    private func value(of name: HeaderName) -> UnsafePointer<CChar>? {
-        unsafe name.rawValue.withCString { name in
-            unsafe MHD_lookup_connection_value(pointer, .HEADER_KIND, name)
-        }
-    }
-
-    var query: [QueryItem] {
-        var items: [QueryItem] = []
-        unsafe withUnsafeMutablePointer(to: &items) { items in
-            _ = unsafe MHD_get_connection_values_n(pointer, .GET_ARGUMENT_KIND, collectQueryItem, items)
-        }
-        return items
-    }
-
-    var descriptor: Int32 { unsafe arbiter_MHD_connection_descriptor(pointer) }
-
-    /// Only on the connection's own thread, within the handling of its request.
-    func suspend() { unsafe MHD_suspend_connection(pointer) }
-
-    /// Only while it is suspended, and once.
-    func resume() { unsafe MHD_resume_connection(pointer) }
-
-    func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
-
-    func limitSending(to bytes: Int32, within milliseconds: Int32) {
-        set(SOL_SOCKET, SO_SNDBUF, bytes)
-        set(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, milliseconds)
-    }
-
-    private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
-        var value = value
-        unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
-    }
-}
-
 // MARK: - What libmicrohttpd calls
 
 private func access(
@@ -170,13 +102,16 @@ private func access(
     uploadSize: UnsafeMutablePointer<Int>?, exchangeSlot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
     guard let context = unsafe context, let connection = unsafe connection, let url = unsafe url,
-        let method = unsafe method, let uploadSize = unsafe uploadSize, let exchangeSlot = unsafe exchangeSlot
+        let method = unsafe method, let version = unsafe version, let uploadSize = unsafe uploadSize,
+        let exchangeSlot = unsafe exchangeSlot
     else { return .NO }
     guard let opaque = unsafe exchangeSlot.pointee else {
         let server = unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).takeUnretainedValue()
+        guard let record = unsafe record(of: connection) else { return .NO }
+        let head = unsafe MicroHead(
+            connection, target: record.headIsWhole(), method: method, path: url, version: version)
         let exchange = unsafe MicroExchange(
-            server: server, connection: MicroConnection(pointer: connection), method: String(cString: method),
-            path: String(cString: url))
+            server: server, connection: MicroConnection(pointer: connection), record: record, head: head)
         unsafe exchangeSlot.pointee = Unmanaged.passRetained(exchange).toOpaque()
         return exchange.refusalBeforeBody().map { unsafe queue($0, on: connection) } ?? .YES
     }
@@ -278,24 +213,49 @@ private func connectionChanged(
     context: UnsafeMutableRawPointer?, connection: OpaquePointer?,
     socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, change: MHD_ConnectionNotificationCode
 ) {
-    guard let context = unsafe context else { return }
+    guard let context = unsafe context, let connection = unsafe connection, let socketContext = unsafe socketContext
+    else { return }
     let server = unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).takeUnretainedValue()
     if change == .CONNECTION_NOTIFY_STARTED {
-        server.connections.add(1, ordering: .relaxed)
-    } else {
-        server.connections.subtract(1, ordering: .relaxed)
+        let record = server.connections.begin(unsafe arbiter_MHD_connection_descriptor(connection))
+        unsafe socketContext.pointee = Unmanaged.passRetained(record).toOpaque()
+    } else if let opaque = unsafe socketContext.pointee {
+        unsafe socketContext.pointee = nil
+        server.connections.end(unsafe Unmanaged<ConnectionRecord>.fromOpaque(opaque).takeRetainedValue())
     }
 }
 
-private func collectQueryItem(
-    items: UnsafeMutableRawPointer?, kind: MHD_ValueKind, name: UnsafePointer<CChar>?, nameSize: Int,
-    value: UnsafePointer<CChar>?, valueSize: Int
-) -> MHD_Result {
-    unsafe items?.assumingMemoryBound(to: [QueryItem].self).pointee.append(
-        QueryItem(name: text(name, nameSize), value: text(value, valueSize)))
-    return .YES
+private func record(of connection: OpaquePointer) -> ConnectionRecord? {
+    guard let opaque = unsafe arbiter_MHD_socket_context(connection) else { return nil }
+    return unsafe Unmanaged<ConnectionRecord>.fromOpaque(opaque).takeUnretainedValue()
 }
 
-private func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
-    unsafe String(decoding: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count), as: UTF8.self)
+/// The first line of a request is there, as it came; libmicrohttpd has not changed it yet.
+private func targetSeen(
+    context: UnsafeMutableRawPointer?, text: UnsafePointer<CChar>?, connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard let text = unsafe text, let connection = unsafe connection, let record = unsafe record(of: connection) else {
+        return nil
+    }
+    let bytes = unsafe UnsafeRawBufferPointer(start: text, count: strlen(text))
+    let target = unsafe RequestTarget(bytes)
+    record.targetIsKnown(target, at: UInt(bitPattern: text))
+    if let question = unsafe bytes.firstIndex(of: UInt8(ascii: "?")) { unsafe arbiter_MHD_hide_query(text + question) }
+    return nil
+}
+
+/// Takes every path as it came: what percent signs mean is decided where malformed ones can be refused.
+private func leaveEscaped(
+    context: UnsafeMutableRawPointer?, connection: OpaquePointer?, text: UnsafeMutablePointer<CChar>?
+) -> Int {
+    guard let text = unsafe text else { return 0 }
+    if let connection = unsafe connection { unsafe record(of: connection)?.partIsRead(at: UInt(bitPattern: text)) }
+    return unsafe strlen(text)
+}
+
+/// libmicrohttpd is about to answer with an error of its own.
+private func errorFollows(context: UnsafeMutableRawPointer?, status: UInt32) {
+    guard status == 500, let context = unsafe context else { return }
+    let server = unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).takeUnretainedValue()
+    server.chunkedBodies.refuseLongestLine(onThread: UInt(pthread_self()))
 }

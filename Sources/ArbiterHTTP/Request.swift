@@ -53,5 +53,6 @@ package enum HeaderName: String, Hashable, Sendable, CaseIterable {
     case secFetchMode = "Sec-Fetch-Mode"
     case secFetchSite = "Sec-Fetch-Site"
     case session = "Arbiter-Session"
+    case transferEncoding = "Transfer-Encoding"
     case requestID = "X-Request-Id"
 }

@@ -47,6 +47,16 @@ package final class Router: Sendable {
         (try? route(for: request))?.0.bodyBytes ?? ServerLimits.bodyBytes
     }
 
+    /// Whether the request must come through where there is no room for others.
+    package func mayUseReserve(_ request: Request) -> Bool {
+        (try? route(for: request))?.0.mayUseReserve ?? false
+    }
+
+    /// Tells the operator that a connection was closed to make room.
+    package func noteCrowd() {
+        operatorLog.noteRefusal(Problem(.tooManyConnections, "A connection was closed to make room."))
+    }
+
     /// Handles one request: the exchange is answered now or later, exactly once.
     package func handle(_ request: Request, _ exchange: any Exchange) {
         let requestID = requestID(of: request)

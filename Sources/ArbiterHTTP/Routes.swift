@@ -8,6 +8,8 @@ struct Route: Sendable {
     /// What it serves when all is well, as `type/subtype`; `nil` where that has no content.
     let contentType: String?
     let answersWhileDraining: Bool
+    /// Whether it is served on connections of the reserve too: what tells how the daemon is, and what lets go of a lock.
+    let mayUseReserve: Bool
     /// The longest body that it reads, in bytes.
     let bodyBytes: Int
     let endpoint: Router.Endpoint
@@ -16,13 +18,14 @@ struct Route: Sendable {
 
     init(
         _ method: String, _ template: String, contentType: String? = "application/json",
-        answersWhileDraining: Bool = false, bodyBytes: Int = ServerLimits.bodyBytes,
+        answersWhileDraining: Bool = false, mayUseReserve: Bool = false, bodyBytes: Int = ServerLimits.bodyBytes,
         _ endpoint: @escaping Router.Endpoint
     ) {
         self.method = method
         self.template = template
         self.contentType = contentType
         self.answersWhileDraining = answersWhileDraining
+        self.mayUseReserve = mayUseReserve
         self.bodyBytes = bodyBytes
         self.endpoint = endpoint
         segments = template.split(separator: "/", omittingEmptySubsequences: false)
@@ -42,10 +45,10 @@ struct Route: Sendable {
             Route("POST", "/transitions/serialize", transitions.serialize),
             Route("POST", "/transitions/await", transitions.ownersAwait),
             Route("GET", "/transitions/await", transitions.anybodysAwait),
-            Route("POST", "/transitions/end", transitions.end),
-            Route("POST", "/transitions/renew", transitions.renew),
-            Route("POST", "/transitions/progress", gestures.progress),
-            Route("POST", "/transitions/release", gestures.release),
+            Route("POST", "/transitions/end", mayUseReserve: true, transitions.end),
+            Route("POST", "/transitions/renew", mayUseReserve: true, transitions.renew),
+            Route("POST", "/transitions/progress", mayUseReserve: true, gestures.progress),
+            Route("POST", "/transitions/release", mayUseReserve: true, gestures.release),
             Route("POST", "/transitions/ready", gestures.ready),
             Route("POST", "/transitions/revoke", transitions.revoke),
             Route("GET", "/transitions", transitions.list),
@@ -61,8 +64,8 @@ struct Route: Sendable {
             Route("POST", "/sessions", sessions.open),
             Route("POST", "/sessions/renew", sessions.renew),
             Route("POST", "/sessions/end", sessions.end),
-            Route("GET", "/livez", answersWhileDraining: true, health.live),
-            Route("GET", "/readyz", health.ready),
+            Route("GET", "/livez", answersWhileDraining: true, mayUseReserve: true, health.live),
+            Route("GET", "/readyz", mayUseReserve: true, health.ready),
             Route(
                 "GET", "/openapi.yaml", contentType: "application/yaml", answersWhileDraining: true, Description.yaml),
             Route("GET", "/openapi.json", answersWhileDraining: true, Description.json),

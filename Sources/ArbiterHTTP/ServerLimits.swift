@@ -25,10 +25,30 @@ package struct ServerLimits: Hashable, Sendable {
     static let pageBytes = 256 * 1024
     /// A transition that lists more controllers than this is written piece by piece.
     static let controllersAtOnce = 1_000
+    /// The most parameters that a query may have.
+    package static let queryParameters = 32
+    /// The longest that a line before a chunk is without an extension, in bytes: who has sent no more is not to blame where
+    /// libmicrohttpd cannot hold a line.
+    static let chunkLineBytes: UInt64 = 32
     /// How long a connection may be idle between requests, in seconds.
     static let idleSeconds = 60
+    /// How long the head of a request may take to come, from its first byte to its last; the first one on a connection
+    /// from the beginning of that.
+    package static let headDuration = Duration.seconds(10)
+    /// How long the body of a request may take to come, from the end of its head.
+    package static let bodyDuration = Duration.seconds(30)
+    /// How often it is looked whether a request takes too long.
+    static let checkInterval = DispatchTimeInterval.seconds(1)
+    /// How long a connection may be silent before the system asks whether its peer is still there, in seconds.
+    static let keepAliveSeconds: Int32 = 15
+    /// How long the system waits for the peer's answer before it asks again, in seconds.
+    static let keepAliveProbeSeconds: Int32 = 5
+    /// How often the system asks before it takes the peer for gone.
+    static let keepAliveProbes: Int32 = 3
     /// Connections that are there for those who do not wait, beside the parked ones.
     package static let activeConnections = 1024
+    /// Connections beside those, for requests that must come through (`Route.mayUseReserve`); others are refused there.
+    package static let reservedConnections = 1024
     /// Descriptors that are needed for everything but connections.
     package static let otherDescriptors = 128
     /// How long the last answers may take to leave, when the daemon stops.

@@ -2,6 +2,9 @@
 #define ARBITER_CMICROHTTPD_SHIM_H
 
 #include <microhttpd.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
 #include <strings.h>
 
 /* MHD_start_daemon is variadic, and Swift imports no variadic function: every option travels in the array.
@@ -38,22 +41,41 @@ static inline enum MHD_Result arbiter_MHD_forbid_chunks(struct MHD_Response *res
     return MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
 }
 
-/* Takes every URI as it came: what percent signs mean is decided where malformed ones can be refused. */
-static inline size_t arbiter_MHD_leave_escaped(void *context, struct MHD_Connection *connection, char *text)
-{
-    size_t length = 0;
-    (void) context;
-    (void) connection;
-    while (text[length] != '\0')
-        ++length;
-    return length;
-}
+typedef size_t (*arbiter_MHD_UnescapeCallback)(void *context, struct MHD_Connection *connection, char *text);
 
-static inline struct MHD_OptionItem arbiter_MHD_unescape_nothing(void)
+static inline struct MHD_OptionItem arbiter_MHD_unescape(arbiter_MHD_UnescapeCallback callback, void *context)
 {
-    struct MHD_OptionItem item = {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t) &arbiter_MHD_leave_escaped, NULL};
+    struct MHD_OptionItem item = {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t) callback, context};
     return item;
 }
+
+/* The query is read by us: libmicrohttpd has one record in the connection's memory for every parameter, and where they do
+   not fit it forgets its own refusal and stays silent. The text is libmicrohttpd's buffer, const in the callback's type
+   only; behind the question mark there is at least the line's own end. */
+static inline void arbiter_MHD_hide_query(const char *question_mark)
+{
+    ((char *) (uintptr_t) question_mark)[1] = '\0';
+}
+
+typedef void *(*arbiter_MHD_TargetCallback)(void *context, const char *target, struct MHD_Connection *connection);
+
+static inline struct MHD_OptionItem arbiter_MHD_notify_target(arbiter_MHD_TargetCallback callback, void *context)
+{
+    struct MHD_OptionItem item = {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t) callback, context};
+    return item;
+}
+
+/* Where a head cannot be read in one way only (RFC 9112, sections 2.2, 3, 5, 5.1 and 5.2). */
+enum arbiter_MHD_Fault {
+    arbiter_MHD_no_fault,
+    arbiter_MHD_request_line_fault,
+    /* A name that is no token: it is empty, or there is a space before the colon. */
+    arbiter_MHD_name_fault,
+    /* A carriage return or another control character in a value. */
+    arbiter_MHD_value_fault,
+    /* The lines do not follow each other: one is folded, or has NUL in it. */
+    arbiter_MHD_line_fault,
+};
 
 /* What says where a request ends, and for whom it is. */
 struct arbiter_MHD_Framing {
@@ -61,19 +83,65 @@ struct arbiter_MHD_Framing {
     int lengths;
     int chunked;
     int unknown_encodings;
+    enum arbiter_MHD_Fault fault;
+    /* The name that was read last, or NULL. */
+    const char *name;
+    /* The end of the line that was read last. */
+    const char *line_end;
 };
 
-static inline enum MHD_Result arbiter_MHD_count_framing(void *context, enum MHD_ValueKind kind, const char *name,
-                                                        const char *value)
+static inline int arbiter_MHD_is_token(const char *text, size_t size)
+{
+    static const char others[] = "!#$%&'*+-.^_`|~";
+    for (size_t index = 0; index < size; ++index) {
+        const char c = text[index];
+        const char lower = (char) (c | 0x20);
+        if (!(lower >= 'a' && lower <= 'z') && !(c >= '0' && c <= '9') && (c == '\0' || strchr(others, c) == NULL))
+            return 0;
+    }
+    return size > 0;
+}
+
+static inline int arbiter_MHD_is_printable(const char *text, size_t size)
+{
+    for (size_t index = 0; index < size; ++index) {
+        const unsigned char c = (unsigned char) text[index];
+        if ((c < 0x20 && c != '\t') || c == 0x7f)
+            return 0;
+    }
+    return 1;
+}
+
+/* Whether a line begins directly behind the end of the one before. libmicrohttpd reads in place and leaves NUL for both
+   bytes of CRLF, or for a bare LF; a text that NUL has cut short, or that was folded and so moved, leaves a gap. */
+static inline int arbiter_MHD_follows(const char *line_end, const char *next)
+{
+    return next == line_end + 1 || (next == line_end + 2 && line_end[1] == '\0');
+}
+
+static inline enum MHD_Result arbiter_MHD_read_line(void *context, enum MHD_ValueKind kind, const char *name,
+                                                    size_t name_size, const char *value, size_t value_size)
 {
     struct arbiter_MHD_Framing *framing = context;
     (void) kind;
-    if (strcasecmp(name, "Host") == 0)
+    if (framing->fault != arbiter_MHD_no_fault)
+        return MHD_NO;
+    if (!arbiter_MHD_follows(framing->line_end, name)) {
+        framing->fault = arbiter_MHD_line_fault;
+        return MHD_NO;
+    }
+    framing->name = name;
+    framing->line_end = value + value_size;
+    if (!arbiter_MHD_is_token(name, name_size))
+        framing->fault = arbiter_MHD_name_fault;
+    else if (!arbiter_MHD_is_printable(value, value_size))
+        framing->fault = arbiter_MHD_value_fault;
+    else if (strcasecmp(name, "Host") == 0)
         ++framing->hosts;
     else if (strcasecmp(name, "Content-Length") == 0)
         ++framing->lengths;
     else if (strcasecmp(name, "Transfer-Encoding") == 0) {
-        if (value != NULL && strcasecmp(value, "chunked") == 0)
+        if (strcasecmp(value, "chunked") == 0)
             ++framing->chunked;
         else
             ++framing->unknown_encodings;
@@ -81,12 +149,48 @@ static inline enum MHD_Result arbiter_MHD_count_framing(void *context, enum MHD_
     return MHD_YES;
 }
 
-/* Counts it in one pass, since most requests have little of it. */
-static inline struct arbiter_MHD_Framing arbiter_MHD_framing(struct MHD_Connection *connection)
+static inline size_t arbiter_MHD_header_size(struct MHD_Connection *connection);
+
+/* Reads the head once more as it lies in memory, since libmicrohttpd 0.9.75 lets much through, in one pass.
+   `target_size` is the size of the target as it came. */
+static inline struct arbiter_MHD_Framing arbiter_MHD_framing(struct MHD_Connection *connection, const char *method,
+                                                             const char *target, size_t target_size,
+                                                             const char *version)
 {
-    struct arbiter_MHD_Framing framing = {0, 0, 0, 0};
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, &arbiter_MHD_count_framing, &framing);
+    struct arbiter_MHD_Framing framing = {0, 0, 0, 0, arbiter_MHD_no_fault, NULL, NULL};
+    const size_t method_size = strlen(method);
+    const char *head_end = method + arbiter_MHD_header_size(connection);
+    if (!arbiter_MHD_is_token(method, method_size) || target != method + method_size + 1 ||
+        version != target + target_size + 1) {
+        framing.fault = arbiter_MHD_request_line_fault;
+        return framing;
+    }
+    framing.line_end = version + sizeof "HTTP/1.1" - 1;
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &arbiter_MHD_read_line, &framing);
+    if (framing.fault == arbiter_MHD_no_fault) {
+        /* The empty line. */
+        const size_t rest = (size_t) (head_end - framing.line_end);
+        if (rest < 2 || rest > 4 || framing.line_end[1] != '\0' || framing.line_end[rest - 1] != '\0')
+            framing.fault = arbiter_MHD_line_fault;
+    }
     return framing;
+}
+
+static inline enum MHD_Result arbiter_MHD_read_trailer(void *context, enum MHD_ValueKind kind, const char *name,
+                                                       size_t name_size, const char *value, size_t value_size)
+{
+    int *is_sound = context;
+    (void) kind;
+    *is_sound = *is_sound && arbiter_MHD_is_token(name, name_size) && arbiter_MHD_is_printable(value, value_size);
+    return MHD_YES;
+}
+
+/* Whether the names behind the last chunk are tokens, and the values without control characters. */
+static inline int arbiter_MHD_trailers_are_sound(struct MHD_Connection *connection)
+{
+    int is_sound = 1;
+    MHD_get_connection_values_n(connection, MHD_FOOTER_KIND, &arbiter_MHD_read_trailer, &is_sound);
+    return is_sound;
 }
 
 /* How many header lines have a name. */
@@ -124,6 +228,38 @@ static inline int arbiter_MHD_connection_descriptor(struct MHD_Connection *conne
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info == NULL ? -1 : info->connect_fd;
+}
+
+/* What was put there when the connection began. */
+static inline void *arbiter_MHD_socket_context(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info == NULL ? NULL : info->socket_context;
+}
+
+/* Told, on the thread that serves the connection, before libmicrohttpd answers with an error of its own. */
+typedef void (*arbiter_MHD_ErrorCallback)(void *context, unsigned int status);
+
+struct arbiter_MHD_ErrorReader {
+    arbiter_MHD_ErrorCallback callback;
+    void *context;
+};
+
+/* libmicrohttpd speaks of its own error answers in its log only; everything else that it logs is of no use here. */
+static inline void arbiter_MHD_read_log(void *context, const char *format, va_list arguments)
+{
+    static const char start[] = "Error processing request (HTTP response code is %u";
+    const struct arbiter_MHD_ErrorReader *reader = context;
+    if (strncmp(format, start, sizeof start - 1) == 0)
+        reader->callback(reader->context, va_arg(arguments, unsigned int));
+}
+
+/* Must be the first of all options, and needs MHD_USE_ERROR_LOG. The reader has to live as long as the daemon. */
+static inline struct MHD_OptionItem arbiter_MHD_notify_error(const struct arbiter_MHD_ErrorReader *reader)
+{
+    struct MHD_OptionItem item = {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t) &arbiter_MHD_read_log, (void *) reader};
+    return item;
 }
 
 #endif

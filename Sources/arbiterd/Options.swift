@@ -158,7 +158,9 @@ struct Options: ParsableArguments {
 
     /// What the server may have, after the descriptor limit has been raised as far as it goes.
     func serverLimits(logger: Logger) throws -> ServerLimits {
-        let others = 2 * ServerLimits.activeConnections + ServerLimits.otherDescriptors + 2 * threads
+        let others =
+            ServerLimits.activeConnections + ServerLimits.reservedConnections + ServerLimits.otherDescriptors + 2
+            * threads
         let descriptors = DescriptorLimit.raise(to: maxParked + others)
         let parked = min(maxParked, descriptors - others)
         guard parked > 0 else {

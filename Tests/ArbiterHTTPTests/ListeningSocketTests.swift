@@ -1,3 +1,5 @@
+import ArbiterTestKit
+import Glibc
 import Testing
 
 @testable import ArbiterHTTP
@@ -56,6 +58,24 @@ struct ListeningSocketTests {
     @Test func `beyond loopback is listened on where that is allowed`() throws {
         let socket = try ListeningSocket(ListenAddress(host: "0.0.0.0", port: 0), beyondLoopback: true)
         #expect(socket.address.port > 0)
+    }
+
+    @Test func `a connection asks a silent peer after 15 seconds, and three times`() throws {
+        let listening = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
+        let client = try WireClient(port: listening.address.port)
+        defer { client.close() }
+        let accepted = accept(listening.descriptor, nil, nil)
+        defer { close(accepted) }
+        func option(_ level: Int32, _ name: Int32) -> Int32 {
+            var value: Int32 = -1
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            unsafe getsockopt(accepted, level, name, &value, &size)
+            return value
+        }
+        #expect(option(SOL_SOCKET, SO_KEEPALIVE) == 1)
+        #expect(option(Int32(IPPROTO_TCP), TCP_KEEPIDLE) == 15)
+        #expect(option(Int32(IPPROTO_TCP), TCP_KEEPINTVL) == 5)
+        #expect(option(Int32(IPPROTO_TCP), TCP_KEEPCNT) == 3)
     }
 
     private func kind(of address: ListenAddress, beyondLoopback: Bool = false) throws -> ListenError.Kind? {

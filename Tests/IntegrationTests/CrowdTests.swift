@@ -103,22 +103,111 @@ extension Integration {
             #expect(try eventually { try client.serialize(["wait": 0.1]).status == 202 })
         }
 
-        @Test func `one connection too many is told so`() throws {
-            let daemon = try DaemonProcess(["--max-parked", "1"])
-            var clients: [WireClient] = []
-            var refused: WireResponse?
-            while refused == nil, clients.count < 2000 {
+        /// Every ordinary connection of a daemon with `--max-parked 1`, each of which has completed a request.
+        private func fill(_ daemon: DaemonProcess) throws -> [WireClient] {
+            try (0..<1 + ServerLimits.activeConnections).map { _ in
                 let client = try daemon.connect()
-                clients.append(client)
-                let answer = try client.get("/livez")
-                if answer.status != 200 { refused = answer }
+                #expect(try client.get("/livez").status == 200)
+                return client
             }
-            #expect(clients.count == 1026)
-            #expect(refused?.status == 503)
-            #expect(refused?["code"] == "too-many-connections")
-            #expect(refused?.header("Retry-After") == "1")
+        }
+
+        @Test func `one connection too many is told so, unless it asks what must come through`() throws {
+            let daemon = try DaemonProcess(["--max-parked", "1"])
+            var clients = try fill(daemon)
+            let held = try clients[0].start()
+            #expect(held.status == 201)
+
+            let tooMany = try daemon.connect()
+            let refused = try tooMany.get("/scenes")
+            #expect(refused.status == 503)
+            #expect(refused["code"] == "too-many-connections")
+            #expect(refused.header("Retry-After") == "1")
+            #expect(refused.header("Connection") == "close")
+            #expect(tooMany.isClosedByPeer())
+            for path in ["/livez", "/readyz"] {
+                let told = try daemon.connect().get(path)
+                #expect(told.status == 200)
+                // The place is for the next who needs it.
+                #expect(told.header("Connection") == "close")
+            }
+            #expect(try daemon.connect().post("/transitions/renew", held.credentials).status == 200)
+            #expect(try daemon.connect().end(held).status == 200)
+            #expect(try daemon.connect().start().status == 503)
+            for client in clients { #expect(try client.get("/scenes").status == 200) }
+
             clients.removeFirst(100)
-            #expect(try eventually { try daemon.connect().get("/livez").status == 200 })
+            #expect(try eventually { try daemon.connect().get("/scenes").status == 200 })
+        }
+
+        @Test func `half-sent requests make room, however many there are`() throws {
+            #expect(DescriptorLimit.raise(to: 4096) >= 4096)
+            let daemon = try DaemonProcess(["--max-parked", "1"])
+            let holder = try daemon.connect()
+            let held = try holder.start()
+            let waiter = try daemon.connect()
+            try waiter.park(wait: 120)
+            try #require(try holder.isQueueLong(1))
+
+            let places = 1 + ServerLimits.activeConnections + ServerLimits.reservedConnections
+            let halves = [
+                "GET /li", "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{", "",
+            ]
+            let crowd = try (0..<places + 200).map { number in
+                let client = try daemon.connect()
+                try client.send(halves[number % halves.count].utf8)
+                return client
+            }
+            #expect(try daemon.connect().get("/livez").status == 200)
+            #expect(try daemon.connect().get("/scenes").status == 200)
+            #expect(try holder.post("/transitions/renew", held.credentials).status == 200)
+            #expect(try daemon.connect().post("/transitions/renew", held.credentials).status == 200)
+            // The oldest have made room, and nobody else.
+            #expect(crowd[0].isClosedByPeer())
+            #expect(crowd.suffix(500).allSatisfy { !$0.hasAnswer })
+            #expect(try holder.end(held).status == 200)
+            #expect(try waiter.receive().status == 201)
+            #expect(daemon.log.contains("too-many-connections"))
+        }
+    }
+
+    /// Requests that come slowly.
+    @Suite struct SlowRequests {
+        /// How long a connection lasts on which a byte comes every now and then.
+        private func lifetimes(_ clients: [WireClient], limit: Duration = .seconds(60)) throws -> [Duration] {
+            let start = ContinuousClock.now
+            var lifetimes: [Int: Duration] = [:]
+            while lifetimes.count < clients.count, .now < start + limit {
+                for (number, client) in clients.enumerated() where lifetimes[number] == nil {
+                    if client.isClosedByPeer(within: .milliseconds(100)) { lifetimes[number] = .now - start }
+                    // Where it is closed is seen when it is read.
+                    try? client.send("a".utf8)
+                }
+            }
+            return try clients.indices.map { try #require(lifetimes[$0], "connection \($0) lasts on") }
+        }
+
+        @Test func `a head has ten seconds and a body thirty in all, not between two bytes`() throws {
+            let daemon = try DaemonProcess()
+            let body = "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            let first = try daemon.connect()
+            try first.send("GET /".utf8)
+            let second = try daemon.connect()
+            #expect(try second.get("/livez").status == 200)
+            try second.send("GET /".utf8)
+            let behindChunks = try daemon.connect()
+            try behindChunks.send("\(body)Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n".utf8)
+            #expect(try behindChunks.receive().status == 201)
+            let long = try daemon.connect()
+            try long.send("\(body)Content-Length: 5000\r\n\r\n".utf8)
+            let idle = try daemon.connect()
+            #expect(try idle.get("/livez").status == 200)
+
+            let lifetimes = try lifetimes([first, second, behindChunks, long])
+            for head in lifetimes.prefix(3) { #expect(head > .seconds(9) && head < .seconds(25)) }
+            #expect(lifetimes[3] > .seconds(29) && lifetimes[3] < .seconds(50))
+            // Who says nothing between two requests is not slow.
+            #expect(try idle.get("/livez").status == 200)
         }
     }
 }

@@ -1,0 +1,116 @@
+internal import ArbiterEngine
+internal import CLinux
+internal import Glibc
+
+/// One connection, from its acceptance to its end.
+final class ConnectionRecord: Sendable {
+    let id: ConnectionPlaces.ID
+    private let descriptor: Int32
+    private let state: Guarded<State>
+
+    private struct State {
+        var progress: ConnectionProgress
+        var target = RequestTarget()
+        /// Where the target stands in memory.
+        var targetAddress: UInt = 0
+        /// Parameters that libmicrohttpd reads itself, because they stand behind NUL.
+        var hiddenParameters = 0
+        var hasCompletedRequest = false
+        /// Before it is closed the descriptor cannot be another's.
+        var isOpen = true
+    }
+
+    init(id: ConnectionPlaces.ID, descriptor: Int32) {
+        self.id = id
+        self.descriptor = descriptor
+        state = Guarded(State(progress: ConnectionProgress(acceptedAt: .now)))
+    }
+
+    // MARK: On the connection's own thread
+
+    /// The first line of a request is there.
+    func targetIsKnown(_ target: RequestTarget, at address: UInt) {
+        state.withLock { state in
+            state.target = target
+            state.targetAddress = address
+            state.hiddenParameters = 0
+        }
+    }
+
+    /// libmicrohttpd reads a part of the target.
+    ///
+    /// Where it had no memory left for the parameters, it would neither answer nor close the connection.
+    func partIsRead(at address: UInt) {
+        let isTooMany = state.withLock { state in
+            if address != state.targetAddress { state.hiddenParameters += 1 }
+            return state.hiddenParameters > ServerLimits.queryParameters
+        }
+        if isTooMany { shutDown() }
+    }
+
+    func headIsWhole() -> RequestTarget {
+        let now = ContinuousClock.now
+        return state.withLock { state in
+            state.progress.headIsWhole(at: now)
+            return state.target
+        }
+    }
+
+    /// The handling of a request that is whole begins.
+    ///
+    /// - Returns: whether it is the first.
+    func requestIsWhole() -> Bool {
+        state.withLock { state in
+            state.progress.requestIsWhole()
+            defer { state.hasCompletedRequest = true }
+            return !state.hasCompletedRequest
+        }
+    }
+
+    func answerHasLeft(_ size: ConnectionProgress.RequestSize) {
+        state.withLock { state in
+            state.progress.answerHasLeft(size) { arbiter_received_bytes(descriptor) }
+        }
+    }
+
+    /// What has been read on the connection since it began, in bytes.
+    var readBytes: UInt64 {
+        let received = arbiter_received_bytes(descriptor)
+        return received - min(received, arbiter_unread_bytes(descriptor))
+    }
+
+    var consumedBytes: UInt64 { state.withLock(\.progress.consumedBytes) }
+
+    /// Answers without libmicrohttpd, while that has nothing to send, and lets it send nothing more.
+    func sayLast(_ text: [UInt8]) {
+        unsafe text.withUnsafeBytes { bytes in
+            _ = unsafe send(
+                descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        }
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// libmicrohttpd closes it.
+    func close() {
+        state.withLock { $0.isOpen = false }
+    }
+
+    // MARK: From anywhere
+
+    /// Ends both directions at once, which libmicrohttpd sees.
+    func shutDown() {
+        state.withLock { state in
+            if state.isOpen { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    /// Ends the connection if what is on its way takes too long.
+    func check(at now: ContinuousClock.Instant) {
+        state.withLock { state in
+            guard state.isOpen,
+                state.progress.isOverdue(at: now, receivedBytes: { arbiter_received_bytes(descriptor) })
+            else { return }
+            shutdown(descriptor, Int32(SHUT_RDWR))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/// What the first line of a request says, as it came, but for its path.
+struct RequestTarget: Hashable, Sendable {
+    /// The target's size in bytes, up to the first NUL, if there is one.
+    var size = 0
+    /// What stands behind the question mark.
+    var query: [UInt8] = []
+    /// Whether there is nothing in it that a target cannot have: spaces and control characters.
+    var isPrintable = true
+
+    init() {}
+
+    init(_ bytes: some Collection<UInt8>) {
+        size = bytes.count
+        isPrintable = bytes.allSatisfy { $0 > 0x20 && $0 != 0x7f }
+        if let question = bytes.firstIndex(of: UInt8(ascii: "?")) {
+            query = Array(bytes[bytes.index(after: question)...])
+        }
+    }
+
+    /// The query's parameters, in their order, percent-encoding and all; a plus sign is a space.
+    ///
+    /// - Returns: `nil` if there are more than `ServerLimits.queryParameters`.
+    func parameters() -> [QueryItem]? {
+        var items: [QueryItem] = []
+        var rest = query[...]
+        while !rest.isEmpty {
+            guard items.count < ServerLimits.queryParameters else { return nil }
+            let item = rest.prefix { $0 != UInt8(ascii: "&") }
+            rest = rest.dropFirst(item.count + 1)
+            let name = item.prefix { $0 != UInt8(ascii: "=") }
+            items.append(QueryItem(name: text(name), value: text(item.dropFirst(name.count + 1))))
+        }
+        return items
+    }
+
+    private func text(_ bytes: ArraySlice<UInt8>) -> String {
+        let plus = UInt8(ascii: "+")
+        return String(decoding: bytes.lazy.map { $0 == plus ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
+    }
+}

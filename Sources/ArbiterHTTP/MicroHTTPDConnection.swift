@@ -1,0 +1,156 @@
+internal import CMicroHTTPD
+internal import Glibc
+
+// Beside MicroHTTPDServer the only file that knows libmicrohttpd.
+
+/// A connection of libmicrohttpd, as far as one request needs it.
+///
+/// `@unchecked`: it is used on the thread that serves the connection, but for `resume`, which libmicrohttpd allows from
+/// anywhere, and `descriptor`, which does not change. libmicrohttpd frees no connection that is suspended.
+@safe struct MicroConnection: StreamConnection, @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    /// What `Content-Length` says; libmicrohttpd has refused what is no number.
+    var announcedBytes: Int {
+        unsafe value(of: .contentLength).map { unsafe strtol($0, nil, 10) } ?? 0
+    }
+
+    /// Whether what stands behind the last chunk can be read in one way only.
+    var trailersAreSound: Bool { unsafe arbiter_MHD_trailers_are_sound(pointer) != 0 }
+
+    func header(_ name: HeaderName) -> String? {
+        guard let first = unsafe value(of: name) else { return nil }
+        let isAlone = unsafe name.rawValue.withCString { unsafe arbiter_MHD_line_count(pointer, $0) == 1 }
+        if isAlone { return unsafe String(cString: first) }
+        var lines: [HeaderField] = []
+        unsafe withUnsafeMutablePointer(to: &lines) { lines in
+            _ = unsafe MHD_get_connection_values_n(pointer, .HEADER_KIND, collectLine, lines)
+        }
+        return lines.filter { $0.name.lowercased() == name.rawValue.lowercased() }.map(\.value).joined(separator: ", ")
+    }
+
+    private func value(of name: HeaderName) -> UnsafePointer<CChar>? {
+        unsafe name.rawValue.withCString { name in
+            unsafe MHD_lookup_connection_value(pointer, .HEADER_KIND, name)
+        }
+    }
+
+    var descriptor: Int32 { unsafe arbiter_MHD_connection_descriptor(pointer) }
+
+    /// Only on the connection's own thread, within the handling of its request.
+    func suspend() { unsafe MHD_suspend_connection(pointer) }
+
+    /// Only while it is suspended, and once.
+    func resume() { unsafe MHD_resume_connection(pointer) }
+
+    func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    func limitSending(to bytes: Int32, within milliseconds: Int32) {
+        set(SOL_SOCKET, SO_SNDBUF, bytes)
+        set(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, milliseconds)
+    }
+
+    private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+}
+
+private func collectLine(
+    items: UnsafeMutableRawPointer?, kind: MHD_ValueKind, name: UnsafePointer<CChar>?, nameSize: Int,
+    value: UnsafePointer<CChar>?, valueSize: Int
+) -> MHD_Result {
+    unsafe items?.assumingMemoryBound(to: [HeaderField].self).pointee.append(
+        HeaderField(text(name, nameSize), text(value, valueSize)))
+    return .YES
+}
+
+private func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
+    unsafe String(decoding: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count), as: UTF8.self)
+}
+
+// MARK: - The head of a request
+
+/// What the head of a request says of the request itself.
+struct MicroHead: Sendable {
+    let method: String
+    let path: String
+    /// `nil` if it has more parameters than it may have.
+    let query: [QueryItem]?
+    /// The size of the request line and the header fields.
+    let bytes: Int
+    /// Whether the body comes in chunks.
+    let isChunked: Bool
+    private let fault: Fault?
+
+    /// Why it is not clear where the request ends or for whom it is, so that whoever stands between client and daemon may
+    /// see another one (RFC 9112, sections 2.2, 3, 3.2, 5, 6.1 and 6.3).
+    enum Fault: Hashable, Sendable {
+        case requestLine
+        case name(String)
+        case value(of: String)
+        /// What follows a field of this name, or the request line.
+        case line(after: String?)
+        case severalHosts
+        case severalLengths
+        case unknownEncoding
+        case trailer
+    }
+
+    init(
+        _ connection: OpaquePointer, target: RequestTarget, method: UnsafePointer<CChar>, path: UnsafePointer<CChar>,
+        version: UnsafePointer<CChar>
+    ) {
+        let framing = unsafe arbiter_MHD_framing(connection, method, path, target.size, version)
+        unsafe self.method = String(cString: method)
+        unsafe self.path = String(cString: path)
+        query = target.parameters()
+        bytes = unsafe arbiter_MHD_header_size(connection)
+        isChunked = unsafe framing.chunked > 0
+        fault = target.isPrintable ? unsafe Fault(framing) : .requestLine
+    }
+
+    var ambiguity: Problem? { fault?.problem }
+}
+
+extension MicroHead.Fault {
+    fileprivate init?(_ framing: arbiter_MHD_Framing) {
+        let name = unsafe framing.name.map { unsafe String(String(cString: $0).prefix(64)) }
+        switch unsafe framing.fault {
+        case arbiter_MHD_request_line_fault: self = .requestLine
+        case arbiter_MHD_name_fault: self = .name(name ?? "")
+        case arbiter_MHD_value_fault: self = .value(of: name ?? "")
+        case arbiter_MHD_line_fault: self = .line(after: name)
+        default:
+            if unsafe framing.hosts > 1 {
+                self = .severalHosts
+            } else if unsafe framing.unknown_encodings > 0 {
+                self = .unknownEncoding
+            } else if unsafe framing.lengths + framing.chunked > 1 {
+                self = .severalLengths
+            } else {
+                return nil
+            }
+        }
+    }
+
+    var problem: Problem {
+        let (detail, field): (String, String?) =
+            switch self {
+            case .requestLine:
+                ("The request line has one space between its parts, and no control characters in them.", nil)
+            case .name(let name):
+                ("\(quoted(name)) is no name of a header field; the colon stands directly behind that.", name)
+            case .value(let name): ("There is a control character in the value.", name)
+            case .line(let name):
+                ("A header field is one line, without NUL, and what follows this one is not.", name)
+            case .severalHosts: ("Say once which host is meant.", HeaderName.host.rawValue)
+            case .severalLengths:
+                ("Say once where the body ends: by its length, or by chunks.", HeaderName.contentLength.rawValue)
+            case .unknownEncoding:
+                ("The only transfer encoding that is read here is chunked.", HeaderName.transferEncoding.rawValue)
+            case .trailer: ("A field behind the last chunk is malformed.", HeaderName.transferEncoding.rawValue)
+            }
+        return Problem(.invalidField, detail, field: field, closesConnection: true)
+    }
+}

@@ -1,0 +1,121 @@
+internal import ArbiterTestKit
+internal import Testing
+
+extension Integration {
+    /// Requests of which a proxy may think otherwise than the daemon.
+    @Suite struct Framing {
+        let daemon: DaemonProcess
+        let client: WireClient
+
+        init() throws {
+            daemon = try DaemonProcess()
+            client = try daemon.connect()
+        }
+
+        private func expectRefusal(field: String?, sourceLocation: SourceLocation = #_sourceLocation) throws {
+            let refused = try client.receive()
+            #expect(refused.status == 400, sourceLocation: sourceLocation)
+            #expect(refused["code"] == "invalid-field", sourceLocation: sourceLocation)
+            #expect(refused["field"].string == field, sourceLocation: sourceLocation)
+            #expect(client.isClosedByPeer(), sourceLocation: sourceLocation)
+            #expect(try daemon.connect().get("/scenes").json == ["scenes": []], sourceLocation: sourceLocation)
+        }
+
+        /// A request that is seen by the daemon if the header field in front of it is not.
+        private static let hidden = "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+        @Test(arguments: [
+            ("Content-Length : \(hidden.utf8.count)", "Content-Length "),
+            ("Content-Length\t: \(hidden.utf8.count)", "Content-Length\t"),
+            (" Content-Length: 2", "Host"), (": 2", "Content-Type"), ("Content Length: 2", "Content Length"),
+            ("X(y): 2", "X(y)"), ("X: a\rContent-Length: 2", "X"), ("X: a\r", "X"), ("X: \u{1}", "X"),
+            ("X: \u{7f}", "X"), ("X: a\r\n Content-Length: 2", "Content-Type"),
+            ("X: a\r\n\tb\r\nY: c", "Content-Type"), ("X: a\r\n ", "Content-Type"), ("X: a\u{0}b", "X"),
+            ("X: a\u{0}", "X"), ("X: a\u{0}\r\nY: b", "X"), ("X: \u{0}Content-Length: 2\r\nY: b", "X"),
+            ("\u{0}X: y", "Content-Type"), ("X: a\r\n\u{0}", "X"),
+        ])
+        func `a header field that is not one line with a name and a value is refused`(line: String, field: String)
+            throws
+        {
+            try client.send(
+                "POST /transitions/end HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\(line)\r\n\r\n\(Self.hidden)"
+                    .utf8)
+            try expectRefusal(field: field)
+        }
+
+        @Test(arguments: [
+            "GET /livez\u{0} HTTP/1.1", "GET /livez\u{0}?a=b HTTP/1.1", "GET /li\u{0}vez HTTP/1.1",
+            "GET /livez?a\u{0}b HTTP/1.1", "GET /livez?a\u{0} HTTP/1.1", "GET /livez?\u{0} HTTP/1.1",
+            "GET /livez\u{0}HTTP/1.1\u{0}\u{0}?a&b HTTP/1.1", "GET /livez\r HTTP/1.1", "GET /livez\t HTTP/1.1",
+            "GET  /livez HTTP/1.1", "GE\rT /livez HTTP/1.1", "GE\u{0}T /livez HTTP/1.1", "G@T /livez HTTP/1.1",
+        ])
+        func `a request line with control characters or superfluous spaces is refused`(line: String) throws {
+            try client.send("\(line)\r\nHost: localhost\r\n\r\n".utf8)
+            try expectRefusal(field: nil)
+        }
+
+        @Test(arguments: ["13a", "+2", "-2", "0x2", "2 ", "", "2,2", "2;", "٢", "99999999999999999999"])
+        func `a length that is not all digits is refused`(length: String) throws {
+            try client.send(
+                "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(length)\r\n\r\n{}".utf8)
+            // What libmicrohttpd says is not to be read further than its first line.
+            let said = try client.receiveUntilClosed()
+            #expect(said.hasPrefix(length.utf8.count == 20 ? "HTTP/1.1 413 " : "HTTP/1.1 400 "))
+            #expect(try daemon.connect().get("/scenes").json == ["scenes": []])
+        }
+
+        @Test func `a field behind the last chunk is held to the same`() throws {
+            try client.send(
+                "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX : y\r\n\r\n"
+                    .utf8)
+            try expectRefusal(field: "Transfer-Encoding")
+        }
+
+        @Test func `what is right in an unusual way is read`() throws {
+            try client.send("GET /livez HTTP/1.1\nHost:localhost\nX!#$%&'*+-.^_`|~:\t\u{e9} \nEmpty:\n\n".utf8)
+            #expect(try client.receive().status == 200)
+            try client.send("GET /livez HTTP/1.0\r\nHost: localhost\r\n\r\n".utf8)
+            #expect(try client.receive().status == 200)
+        }
+
+        @Test(arguments: [33, 400, 1200, 3000])
+        func `a query with too many parameters is refused at once`(count: Int) throws {
+            let query = (0..<count).map { "\($0)" }.joined(separator: "&")
+            let refused = try client.request("GET", "/transitions?\(query)", within: .seconds(2))
+            #expect(refused.status == (query.utf8.count > 12 * 1024 ? 431 : 400))
+            if refused.status == 400 {
+                #expect(refused["code"] == "invalid-field")
+                #expect(try client.get("/livez").status == 200)
+            }
+        }
+
+        @Test func `parameters behind NUL do not keep a connection waiting either`() throws {
+            let query = (0..<600).map { "\($0)" }.joined(separator: "&")
+            try client.send("GET /livez\u{0}?\(query) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+            let said = try client.receiveUntilClosed(within: .seconds(2))
+            #expect(said.isEmpty || said.hasPrefix("HTTP/1.1 400"))
+        }
+
+        @Test(arguments: [16 * 1024, 64 * 1024, 1024 * 1024], [0, 1, 40])
+        func `a chunk with a long extension is refused at once`(size: Int, chunksBefore: Int) throws {
+            try client.send(
+                "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+                    .utf8)
+            // Another connection of the same kind, of which nothing is wrong.
+            let other = try daemon.connect()
+            try other.send(
+                "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2;"
+                    .utf8)
+            for _ in 0..<chunksBefore { try client.send("400\r\n\(String(repeating: " ", count: 1024))\r\n".utf8) }
+            // It may be refused before it is all sent.
+            try? client.send("2;x=\(String(repeating: "y", count: size))\r\n{}\r\n0\r\n\r\n".utf8)
+            let refused = try client.receive(within: .seconds(2))
+            #expect(refused.status == 400)
+            #expect(refused["field"] == "Transfer-Encoding")
+            #expect(refused.header("X-Request-Id") != nil)
+            #expect(client.isClosedByPeer())
+            try other.send("\r\n{}\r\n0\r\n\r\n".utf8)
+            #expect(try other.receive().status == 201)
+        }
+    }
+}
