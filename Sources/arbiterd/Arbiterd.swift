@@ -65,7 +65,7 @@ struct Arbiterd: ParsableCommand {
         let operatorLog = OperatorLog(logger)
         let engine = try Engine(
             journal: try options.makeJournal(logger: logger), trustsLeasesOver: options.trustLeasesOver,
-            listener: hub.publish, observer: operatorLog.note)
+            time: RunningTime(), listener: hub.publish, observer: operatorLog.note)
         hub.begin(engine.lastEvents())
         let router = Router(
             engine: engine, hub: hub, access: options.webAccess, logger: logger, operatorLog: operatorLog)
