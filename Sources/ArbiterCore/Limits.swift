@@ -58,6 +58,15 @@ package struct Limits: Hashable, Sendable {
     /// How long a request with an idempotency key is known again.
     package static let idempotency = Duration.seconds(600)
 
+    // MARK: The arbiter's clock
+
+    /// How often the clock is read even if nobody asks for the time.
+    package static let heartbeat = Duration.milliseconds(250)
+    /// The longest time between two readings in which the process is taken to have run.
+    package static let longestBetweenReadings = Duration.seconds(1)
+    /// How long the clock stands still after a pause, for what arrived meanwhile.
+    package static let standstillAfterPause = Duration.seconds(1)
+
     // MARK: Recovery
 
     /// By how much the fences jump when the last ones given may be missing from the journal.

@@ -193,7 +193,9 @@ extension Engine {
         // A later setting that is still to ring is as good as one made now.
         guard let next = state.machine.nextDeadline, state.alarms.last.map({ next < $0 }) ?? true else { return }
         state.alarms.append(next)
-        alarm.ring(after: now.duration(to: next)) { [weak self] in self?.tick(for: next) }
+        // It counts by the machine's clock, which goes on where the arbiter's stands still. If it rings too early all the
+        // same, nothing is due, and it is set again.
+        alarm.ring(after: now.duration(to: next) + time.standstill) { [weak self] in self?.tick(for: next) }
     }
 }
 

@@ -20,7 +20,7 @@ package final class Engine: Sendable {
     let alarm: any Alarm
     let listener: Listener
     let observer: Observer
-    /// How far the arbiter's clock is ahead of the machine's.
+    /// How far the arbiter's clock is ahead of `time`.
     let lag: Duration
 
     struct State {
@@ -101,7 +101,8 @@ package final class Engine: Sendable {
         let contents = try journal.contents()
         var machine = try ArbiterStateMachine(
             replaying: contents.snapshot, contents.records, limits: limits, listener: listener)
-        // The machine's clock may have begun anew; the arbiter's goes on.
+        // The machine's clock may have begun anew; the arbiter's goes on. Where it has not, it is ahead, since it does not
+        // stand still.
         let last = contents.records.last?.moment ?? contents.snapshot?.moment
         let begun = time.now().instant
         lag = max(.zero, last.map { begun.duration(to: $0.instant) } ?? .zero)

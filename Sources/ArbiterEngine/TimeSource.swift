@@ -4,16 +4,24 @@ internal import Glibc
 /// Where the engine reads the time.
 package protocol TimeSource: Sendable {
     func now() -> Moment
+
+    /// For how long the instants are to stay the same from now on.
+    var standstill: Duration { get }
 }
 
-/// The machine's clocks: `CLOCK_MONOTONIC` to reckon with, `CLOCK_REALTIME` to show.
+extension TimeSource {
+    package var standstill: Duration { .zero }
+}
+
+/// The machine's clocks: `CLOCK_BOOTTIME` to reckon with, which goes on while the machine is suspended, and
+/// `CLOCK_REALTIME` to show.
 package struct SystemTimeSource: TimeSource {
     package init() {}
 
     package func now() -> Moment {
         let wall = Self.read(CLOCK_REALTIME)
         return Moment(
-            instant: Instant(nanoseconds: Self.read(CLOCK_MONOTONIC)),
+            instant: Instant(nanoseconds: Self.read(CLOCK_BOOTTIME)),
             timestamp: Timestamp(milliseconds: wall / 1_000_000)
         )
     }

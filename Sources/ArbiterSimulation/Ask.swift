@@ -39,6 +39,7 @@ struct Request {
 struct Answer {
     let request: Request
     var content: Content
+    /// By the clocks of the clients.
     let computedAt: Instant
     let sequence: UInt64
 

@@ -16,15 +16,15 @@ package struct Configuration: Sendable {
 
     package init() {
         limits = Limits()
-        limits.queuedPerScene = 5
-        limits.unfinished = 12
+        limits.queuedPerScene = 6
+        limits.unfinished = 16
         limits.scenes = 4
         limits.sessions = 8
         limits.grace = .seconds(1)
         limits.claim = .seconds(2)
         limits.retainedCount = 4
         limits.retainedDuration = .seconds(30)
-        limits.retainedMaximum = 12
+        limits.retainedMaximum = 16
     }
 }
 
@@ -73,6 +73,12 @@ package enum Fault: String, Sendable, CaseIterable {
     case ignoredParticipant
     /// A session lives on without a word.
     case immortalSession
+    /// The clock runs on while the process does not.
+    case countedPause
+    /// Where a waiting scope has moved, it is not looked at again what of a later one it is in the way of now.
+    ///
+    /// Planted in the oracle, as the queue has no switch for it.
+    case overlookedMove
 }
 
 /// What can be found broken.
@@ -109,6 +115,8 @@ package enum Rule: String, Sendable, CaseIterable {
     case company
     /// The journal is given something else than what has happened.
     case record
+    /// The arbiter's clock does not go on while its process runs.
+    case time
 }
 
 /// A rule that does not hold, found by one of the checkers.

@@ -3,7 +3,8 @@ internal import ArbiterCore
 /// Who believes to hold what: not what the machine thinks, but what the owners have been told.
 ///
 /// An owner believes to hold its scope from the answer that says so until it sends its end, until what was left of its
-/// lease when it last heard of it is over, or until the session is over that it bound its transition to.
+/// lease when it last heard of it is over, or until the session is over that it bound its transition to. It goes by its
+/// own clock, which does not stand still when the arbiter's does.
 struct Holds {
     private struct Hold {
         let id: TransitionID
@@ -47,6 +48,11 @@ struct Holds {
     mutating func relinquish(_ id: TransitionID) {
         relinquished.insert(id)
         holds.removeAll { $0.id == id }
+    }
+
+    /// Whether its owner believes to hold it.
+    func isHeld(_ id: TransitionID, at now: Instant) -> Bool {
+        holds.contains { $0.id == id && $0.until > now }
     }
 
     /// A transition is granted: nobody may believe to hold what conflicts with it.

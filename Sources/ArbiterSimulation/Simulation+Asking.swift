@@ -7,7 +7,11 @@ extension Simulation {
     private static let keys = ["selection", "scroll"].compactMap(CoalescingKey.init)
     static let names = ["view-0", "view-1", "view-2", "view-3", "view-4", "view-5"].compactMap(ClientName.init)
 
+    /// Whether a scene has stacks side by side, and mostly those who ask for little.
+    private static func isWide(_ scene: SceneName) -> Bool { scene == scenes[1] || scene == scenes[2] }
+
     private mutating func someScene() -> SceneName {
+        if isCrowded, !chance.isOnce(in: 8) { return Self.scenes[1] }
         let index =
             switch Int.random(in: 0..<20, using: &chance) {
             case 0: Int.random(in: 3..<5, using: &chance)
@@ -31,7 +35,8 @@ extension Simulation {
             request.operation = chance.operation(onAbsent: scene.tree)
             request.scope = chance.list(in: scene.tree)
         }
-        request.expectations = chance.expectations(of: scene)
+        if Self.isWide(name), !chance.isOnce(in: 6) { narrow(&request, in: scene) }
+        if !isCrowded || chance.isOnce(in: 8) { request.expectations = chance.expectations(of: scene) }
         request.animation = chance.animation(of: scene.storyboard.transitionTypes.map(\.name))
         request.onExpiry = chance.isOnce(in: 3) ? .complete : .discard
         request.ticket = max(chance.milliseconds(upTo: 10_000), Limits.ticketDurations.lowerBound)
@@ -44,8 +49,8 @@ extension Simulation {
             request.isInteractive = true
             request.policy = chance.isOnce(in: 2) ? .velocity : .standard
         }
-        if chance.isOnce(in: 5) { invite(to: &request) }
-        if chance.isOnce(in: 3) {
+        if chance.isOnce(in: isCrowded ? 40 : 5) { invite(to: &request) }
+        if chance.isOnce(in: Self.isWide(name) ? 12 : 3) {
             request.coalescing = Coalescing(
                 key: chance.pick(Self.keys, or: Self.keys[0]), keep: chance.isOnce(in: 3) ? .first : .latest)
         }
@@ -55,6 +60,41 @@ extension Simulation {
             request.idempotencyKey = IdempotencyKey("key-\(lastKey)")
         }
         return request
+    }
+
+    /// Has it need little, so that others have room beside it, or something of several of them.
+    private mutating func narrow(_ request: inout TransitionRequest, in scene: NaiveScene) {
+        let held = oracle.held(in: request.scene)
+        let stacks = scene.tree.nodes.filter { $0.value.kind == .navigation }.keys.sorted {
+            $0.description < $1.description
+        }
+        guard !stacks.isEmpty else { return }
+        let free = stacks.filter { !held.contains($0) }
+        let stack = chance.pick(free, or: chance.pick(stacks, or: stacks[0]))
+        if held.isEmpty || chance.isOnce(in: 2) {
+            request.operation = chance.operation(
+                onStack: stack, in: scene.tree, wanted: oracle.missing(in: request.scene))
+            request.scope = .operation
+        } else {
+            entangle(&request, beside: stack, in: scene)
+        }
+    }
+
+    /// Has it wait for what is held, and be free or almost free beside it: for one who is on the way in, so that its scope
+    /// grows while it waits, or at a place where such a scope may come to stand.
+    private mutating func entangle(
+        _ request: inout TransitionRequest, beside free: ControllerID, in scene: NaiveScene
+    ) {
+        let held = oracle.held(in: request.scene)
+        var named = [chance.pick(held, or: free)]
+        if chance.isOnce(in: 2) {
+            let arriving = oracle.reserved(in: request.scene).sorted { $0.description < $1.description }
+            request.operation = chance.operation(onAbsent: scene.tree, wanted: arriving)
+        } else {
+            named.append(free)
+            if !chance.isOnce(in: 8) { request.operation = nil }
+        }
+        request.scope = .controllers(named)
     }
 
     /// Has others be ready first.
@@ -67,6 +107,18 @@ extension Simulation {
         request.onUnready = chance.isOnce(in: 2) ? .proceed : .abort
     }
 
+    /// What happens while a scene is crowded: little time passes.
+    mutating func crowd() throws(Broken) {
+        switch Int.random(in: 0..<20, using: &chance) {
+        case 0..<9: try ask()
+        case 9..<16: try endSomething()
+        case 16: try awaitSomething()
+        case 17: try renewSomething()
+        case 18: commit()
+        default: try letTimePass(upTo: .milliseconds(400))
+        }
+    }
+
     mutating func someWait() -> Duration? {
         chance.isOnce(in: 4) ? nil : chance.milliseconds(upTo: 12_000)
     }
@@ -75,9 +127,13 @@ extension Simulation {
         guard let client = someClient() else { return }
         let request = someRequest(of: client)
         if oracle.isBare(request.scene), !chance.isOnce(in: 3) {
-            return try send(.declare(request.scene, chance.storyboard(), ifMatch: nil), from: client)
+            return try send(
+                .declare(request.scene, chance.storyboard(isWide: Self.isWide(request.scene)), ifMatch: nil),
+                from: client)
         }
-        let ask: Ask = chance.isOnce(in: 3) ? .start(request) : .serialize(request, wait: someWait())
+        let ask: Ask =
+            chance.isOnce(in: Self.isWide(request.scene) ? 8 : 3)
+            ? .start(request) : .serialize(request, wait: someWait())
         if request.idempotencyKey != nil {
             clients[client].keyed.append(ask)
             if clients[client].keyed.count > 4 { clients[client].keyed.removeFirst() }
@@ -127,7 +183,9 @@ extension Simulation {
     mutating func declare() throws(Broken) {
         guard let client = someClient() else { return }
         let scene = chance.isOnce(in: 3) ? someScene() : idleScene()
-        try send(.declare(scene, chance.storyboard(), ifMatch: someRevision(of: scene)), from: client)
+        try send(
+            .declare(scene, chance.storyboard(isWide: Self.isWide(scene)), ifMatch: someRevision(of: scene)),
+            from: client)
     }
 
     /// Mostly none, or else one that it has, or one that it has not.

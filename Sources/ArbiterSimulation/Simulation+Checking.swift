@@ -38,7 +38,7 @@ extension Simulation {
         let name = entry.request.scene
         let scene = oracle.scene(name)
         try holds.checkGrant(
-            of: id, scene.locked(by: entry.request, transition.scope), in: scene, named: name, at: now)
+            of: id, scene.locked(by: entry.request, transition.scope), in: scene, named: name, at: outside)
         if oracle.line.contains(where: { $0.scene == name && $0.isGranted && $0.id != id }) {
             statistics.count(.grantsSideBySide)
         }

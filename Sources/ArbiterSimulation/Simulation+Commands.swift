@@ -139,7 +139,7 @@ extension Simulation {
     }
 
     private mutating func withhold(_ content: Answer.Content, for request: Request) {
-        withheld.append(Answer(request: request, content: content, computedAt: now, sequence: journal.last))
+        withheld.append(Answer(request: request, content: content, computedAt: outside, sequence: journal.last))
     }
 
     private mutating func answer(

@@ -37,7 +37,8 @@ extension Simulation {
     private mutating func deliver(_ answer: Answer) throws(Broken) {
         let client = answer.request.client
         guard clients[client].life == answer.request.life else { return }
-        if chance.isOnce(in: 10) {
+        // A crowd whose answers were lost would hold everything until its leases are over.
+        if chance.isOnce(in: isCrowded ? 80 : 10) {
             statistics.count(.lostAnswers)
             return note(.lost(client: client))
         }
@@ -71,7 +72,7 @@ extension Simulation {
         let scene = oracle.scene(view.transition.request.scene)
         try holds.claim(
             view, scene.locked(by: view.transition.request, view.transition.scope), in: scene, heardAt: heard,
-            now: now, isRevived: ledger[view.transition.id]?.isRevived ?? false,
+            now: outside, isRevived: ledger[view.transition.id]?.isRevived ?? false,
             machineDeaths: statistics[.machineDeaths])
     }
 

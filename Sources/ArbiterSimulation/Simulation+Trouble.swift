@@ -5,8 +5,8 @@ internal import ArbiterCore
 extension Simulation {
     // MARK: - Time
 
-    mutating func letTimePass() throws(Broken) {
-        let hop =
+    mutating func letTimePass(upTo limit: Duration? = nil) throws(Broken) {
+        let most =
             if chance.isOnce(in: 150) {
                 chance.milliseconds(upTo: 700_000)
             } else if chance.isOnce(in: 9) {
@@ -14,33 +14,90 @@ extension Simulation {
             } else {
                 chance.milliseconds(upTo: 500)
             }
+        let hop = min(most, limit ?? most)
         if chance.isOnce(in: 3) {
             // The alarm is late: what is due is decided before the next command.
-            pass(until: now.advanced(by: hop))
+            try pass(until: now.advanced(by: hop))
         } else {
             try passOnTime(until: now.advanced(by: hop))
         }
     }
 
-    private mutating func pass(until instant: Instant) {
-        now = max(now, instant)
+    /// Lets time pass in which the process runs, until the arbiter's clock shows an instant.
+    private mutating func pass(until instant: Instant) throws(Broken) {
+        var left = max(.zero, now.duration(to: instant))
+        if left > .zero { left += clock.standstill }
+        while left > .zero {
+            let beat = min(left, Limits.heartbeat)
+            readClock(after: beat)
+            left -= beat
+        }
+        guard now >= instant else { throw Broken(.time, "the arbiter's clock shows \(now), and not \(instant)") }
         note(.time(now))
+    }
+
+    private mutating func readClock(after duration: Duration) {
+        outside = outside.advanced(by: duration)
+        _ = clock.read(outside)
     }
 
     private mutating func passOnTime(until target: Instant) throws(Broken) {
         while let next = machine.nextDeadline, next <= target {
-            pass(until: next)
+            try pass(until: next)
             try decide()
             guard machine.nextDeadline != next || configuration.fault == .missedDeadline else {
                 throw Broken(.decision, "what is due at \(next) is not decided then")
             }
             if configuration.fault == .missedDeadline { break }
         }
-        pass(until: target)
+        try pass(until: target)
         guard machine.nextDecision(at: now) == nil || configuration.fault == .missedDeadline else {
             throw Broken(.decision, "something was due that nobody had announced")
         }
         try decide()
+    }
+
+    /// The process is stopped or swapped out, or its machine suspended, while everybody else goes on.
+    mutating func stopRunning() throws(Broken) {
+        try decide()
+        let wasDue = machine.nextDecision(at: now) != nil
+        let renewals = renewalsOfHolders()
+        // It may have run for a moment since its clock was read.
+        let gap =
+            Limits.longestBetweenReadings + .milliseconds(1)
+            + chance.milliseconds(upTo: chance.isOnce(in: 4) ? 700_000 : 20_000)
+        let before = now
+        readClock(after: gap)
+        // The fault: the time in which it did not run counts like any other.
+        if configuration.fault == .countedPause {
+            clock = ArbiterClock(showing: before.advanced(by: gap), at: outside)
+        }
+        statistics.count(.pauses)
+        note(.paused(gap))
+        let isDue = machine.nextDecision(at: now) != nil
+        for (id, renewal) in renewals {
+            statistics.count(.renewalsInPauses)
+            try submit(renewal)
+            guard oracle[id]?.isGranted == true else {
+                throw Broken(.promise, "\(id) was renewed within its lease, and lost it while the arbiter did not run")
+            }
+        }
+        guard wasDue || !isDue else {
+            throw Broken(.decision, "something has fallen due while the arbiter did not run")
+        }
+    }
+
+    /// What holders send while the process does not run, before their leases are over by their own clocks.
+    private mutating func renewalsOfHolders() -> [(TransitionID, Request)] {
+        var renewals: [(TransitionID, Request)] = []
+        for (client, process) in clients.enumerated() {
+            for owned in process.owned where oracle[owned.id]?.isGranted == true {
+                guard holds.isHeld(owned.id, at: outside), chance.isOnce(in: 2) else { continue }
+                let ask = Ask.renew(owned.id, token: owned.token)
+                renewals.append((owned.id, Request(client: client, life: process.life, ask: ask)))
+            }
+        }
+        return renewals
     }
 
     mutating func jumpWallClock() {
@@ -95,7 +152,9 @@ extension Simulation {
         connections.removeAll()
         isDraining = false
         let downtime = chance.milliseconds(upTo: isMachineDead && chance.isOnce(in: 2) ? 700_000 : 2_000)
-        pass(until: now.advanced(by: downtime))
+        outside = outside.advanced(by: downtime)
+        clock = ArbiterClock(showing: outside, at: outside)
+        note(.time(now))
 
         journal.truncate(to: surviving)
         try restore()

@@ -18,7 +18,9 @@ package struct Simulation {
     var transcript = Transcript()
     private(set) var stepCount = 0
 
-    var now = Instant(nanoseconds: 0)
+    /// The time that passes for everybody, whether or not the arbiter's process runs.
+    var outside = Instant(nanoseconds: 0)
+    var clock = ArbiterClock(showing: Instant(nanoseconds: 0), at: Instant(nanoseconds: 0))
     /// What the wall clock is ahead of the monotonic one.
     var wallOffset = Duration.seconds(1_000_000)
     /// Those whose answer is to come, by waiter.
@@ -30,11 +32,16 @@ package struct Simulation {
     /// Requests that the network has kept.
     var late: [Request] = []
     var clients: [Client]
+    /// Whether most of what happens is that clients want much of one scene at once, and get it soon.
+    var isCrowded = false
     var isDraining = false
     /// Since when grants are held, if they are.
     var heldSince = Instant(nanoseconds: 0)
     var lastWaiter: UInt64 = 0
     var lastKey = 0
+
+    /// For how many steps the scenes are crowded, or not.
+    private static let seasonSteps = 250
 
     package init(seed: UInt64, configuration: Configuration = Configuration()) {
         self.seed = seed
@@ -43,6 +50,7 @@ package struct Simulation {
         machine = ArbiterStateMachine(limits: configuration.limits)
         oracle = NaiveOracle(limits: configuration.limits)
         oracle.ignoresAncestors = configuration.fault == .ignoredAncestor
+        oracle.overlooksMoves = configuration.fault == .overlookedMove
         journal = SimulatedJournal(beginning: machine, oracle)
         ledger = Ledger(limits: configuration.limits)
         clients = (0..<configuration.clients).map { _ in Client() }
@@ -74,6 +82,8 @@ package struct Simulation {
     }
 
     private mutating func happen() throws(Broken) {
+        if stepCount % Self.seasonSteps == 0 { isCrowded = chance.isOnce(in: 2) }
+        if isCrowded, !chance.isOnce(in: 5) { return try crowd() }
         switch Int.random(in: 0..<1000, using: &chance) {
         case 0..<250: try ask()
         case 250..<275: try askTwice()
@@ -100,9 +110,13 @@ package struct Simulation {
         case 987: if chance.isOnce(in: 3) { try drain() }
         case 988..<993: try crash()
         case 993..<995: if chance.isOnce(in: configuration.machineDeathRarity) { try crash(isMachineDead: true) }
+        case 995..<998: try stopRunning()
         default: try endSomething()
         }
     }
+
+    /// What the arbiter's clock shows.
+    var now: Instant { clock.instant }
 
     var moment: Moment {
         let wall = now.nanoseconds + wallOffset.wholeNanoseconds

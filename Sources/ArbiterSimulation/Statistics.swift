@@ -87,6 +87,8 @@ package struct Statistics: Sendable {
         case revivals = "ended transitions running again after one"
         case replays
         case wallClockJumps = "jumps of the wall clock"
+        case pauses = "pauses of the process"
+        case renewalsInPauses = "renewals sent during a pause"
     }
 
     private var counts = [Int](repeating: 0, count: Figure.allCases.count)

@@ -12,6 +12,7 @@ enum Event {
     case died(client: Int)
     case crashed(surviving: UInt64, last: UInt64, isMachineDead: Bool)
     case wallClock(Duration)
+    case paused(Duration)
 }
 
 /// The last events for people, and a digest of all of them for comparing two runs.
@@ -69,6 +70,7 @@ extension Event {
         case .died(let client): digest.mix(8, UInt64(client))
         case .crashed(let surviving, let last, let isMachineDead): digest.mix(9, surviving, last, isMachineDead ? 1 : 0)
         case .wallClock: digest.mix(10)
+        case .paused(let duration): digest.mix(11, UInt64(bitPattern: duration.wholeNanoseconds))
         }
     }
 }

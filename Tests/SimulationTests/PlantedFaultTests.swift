@@ -68,7 +68,7 @@ struct PlantedFaultTests {
 
     @Test(arguments: UInt64(1)...3)
     func `a lease that is taken away early is found`(seed: UInt64) throws {
-        try expect([.exclusion], of: .hastyExpiry, seed: seed)
+        try expect([.exclusion, .promise], of: .hastyExpiry, seed: seed)
     }
 
     @Test(arguments: UInt64(1)...3)
@@ -76,7 +76,17 @@ struct PlantedFaultTests {
         try expect([.wake, .decision, .session], of: .missedDeadline, seed: seed)
     }
 
+    @Test(arguments: UInt64(1)...3)
+    func `a clock that runs on while the process is stopped is found`(seed: UInt64) throws {
+        try expect([.promise, .decision], of: .countedPause, seed: seed)
+    }
+
     // MARK: Trees and operations
+
+    @Test(arguments: UInt64(1)...3)
+    func `a queue that overlooks a waiting scope which has moved is found`(seed: UInt64) throws {
+        try expect([.oracle, .order], of: .overlookedMove, seed: seed)
+    }
 
     @Test(arguments: UInt64(1)...3)
     func `a queue that does not look at ancestors is found`(seed: UInt64) throws {

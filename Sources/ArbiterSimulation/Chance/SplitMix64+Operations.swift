@@ -37,10 +37,25 @@ extension SplitMix64 {
     }
 
     /// One on somebody who is not there, but may come.
-    mutating func operation(onAbsent tree: NaiveTree) -> Operation {
-        let absent = pick(Self.names.filter { tree.nodes[$0] == nil }, or: name())
-        return isOnce(in: 2)
-            ? .dismiss(absent) : .present(presenter: absent, controller: arrival(avoiding: Array(tree.nodes.keys)))
+    mutating func operation(onAbsent tree: NaiveTree, wanted: [ControllerID] = []) -> Operation {
+        let absent = pick(wanted, or: pick(Self.names.filter { tree.nodes[$0] == nil }, or: name()))
+        if isOnce(in: 3) { return .dismiss(absent) }
+        let taken = Array(tree.nodes.keys)
+        guard isOnce(in: 2) else { return .present(presenter: absent, controller: arrival(avoiding: taken)) }
+        return .present(presenter: absent, controller: overlay(avoiding: taken))
+    }
+
+    /// One that touches a single stack, and brings somebody in as long as there is room.
+    mutating func operation(onStack stack: ControllerID, in tree: NaiveTree, wanted: [ControllerID]) -> Operation {
+        let taken = Array(tree.nodes.keys)
+        if taken.count < Self.names.count - 3, !isOnce(in: 4) {
+            return .push(navigation: stack, controller: arrival(avoiding: taken, wanted: wanted))
+        }
+        return switch Int.random(in: 0..<4, using: &self) {
+        case 0: .popToRoot(navigation: stack)
+        case 1: .setStack(navigation: stack, controllers: [arrival(avoiding: taken, wanted: wanted)])
+        default: .pop(navigation: stack)
+        }
     }
 
     private mutating func segue(in scene: NaiveScene) -> Operation {

@@ -15,7 +15,8 @@ extension SplitMix64 {
 
     mutating func name() -> ControllerID { pick(Self.names, or: Self.names[0]) }
 
-    mutating func storyboard() -> Storyboard {
+    /// What a scene is declared as; a wide one has several stacks side by side.
+    mutating func storyboard(isWide: Bool) -> Storyboard {
         var segues: [Segue] = []
         for _ in 0..<8 {
             let kind: Segue.Kind = pick(Segue.Kind.allCases, or: .show)
@@ -33,7 +34,8 @@ extension SplitMix64 {
             scope: isOnce(in: 5) ? .scene : .operation)
         do throws(StoryboardFault) {
             return try Storyboard(
-                hierarchy: hierarchy(), segues: segues, transitionTypes: Array(types), defaults: defaults)
+                hierarchy: isWide ? wideHierarchy() : hierarchy(), segues: segues, transitionTypes: Array(types),
+                defaults: defaults)
         } catch {
             preconditionFailure("\(error)")
         }
@@ -45,6 +47,29 @@ extension SplitMix64 {
         var growing = Growing(names: Self.names.shuffled(using: &self).dropLast(5))
         guard let root = controller(at: 0, in: &growing) else { return Hierarchy() }
         return Self.hierarchy(root, growing)
+    }
+
+    /// Two stacks, and beside them two or three more in tabs that present for themselves.
+    private mutating func wideHierarchy() -> Hierarchy {
+        var growing = Growing(names: Self.names.shuffled(using: &self)[...])
+        let (root, inner) = (growing.names.removeFirst(), growing.names.removeFirst())
+        var tabs = [stack(in: &growing), stack(in: &growing)]
+        let deeper = (0..<Int.random(in: 2...3, using: &self)).map { _ in stack(in: &growing) }
+        growing.controllers.append(
+            Controller(id: inner, content: .tabs(deeper, selected: 0), definesPresentationContext: true))
+        tabs.insert(inner, at: Int.random(in: 0...2, using: &self))
+        growing.controllers.append(
+            Controller(id: root, content: .tabs(tabs, selected: Int.random(in: tabs.indices, using: &self))))
+        return Self.hierarchy(root, growing)
+    }
+
+    private mutating func stack(in growing: inout Growing) -> ControllerID {
+        let id = growing.names.removeFirst()
+        let views = isOnce(in: 3) ? growing.names.prefix(1) : []
+        growing.names.removeFirst(views.count)
+        growing.controllers +=
+            views.map { Controller(id: $0) } + [Controller(id: id, content: .navigation(Array(views)))]
+        return id
     }
 
     /// Somebody who comes in: mostly nobody who is there, and now and then one whom somebody waits for.
@@ -59,6 +84,13 @@ extension SplitMix64 {
             preconditionFailure("nobody is left to come in")
         }
         return Self.hierarchy(root, growing)
+    }
+
+    /// One who is presented by whoever defines the context.
+    mutating func overlay(avoiding taken: [ControllerID]) -> Hierarchy {
+        let id = pick(Self.names.filter { !taken.contains($0) }, or: name())
+        let style: PresentationStyle = isOnce(in: 2) ? .currentContext : .overCurrentContext
+        return Self.hierarchy(id, Growing(names: [], controllers: [Controller(id: id, presentationStyle: style)]))
     }
 
     private struct Growing {

@@ -14,12 +14,32 @@ extension NaiveOracle {
         let locked = own.map { self.locked(line[$0]) }
         for (rank, index) in own.enumerated() where !line[index].isGranted {
             let isFree = !own.indices.contains { other in
-                (other < rank || line[own[other]].isGranted)
-                    && scene.conflict(locked[other], locked[rank], ignoringAncestors: ignoresAncestors)
+                let isHolder = line[own[other]].isGranted
+                guard other < rank || isHolder else { return false }
+                let looked = isHolder || !overlooksMoves ? locked[rank] : watched(line[index])
+                return scene.conflict(locked[other], looked, ignoringAncestors: ignoresAncestors)
             }
             if isFree { return index }
         }
         return nil
+    }
+
+    // MARK: - The fault that overlooks moves
+
+    /// The ways up from what an entry locks, where it stands alone among those before it and those that hold something.
+    func clearWays(of entry: Entry, at index: Int) -> Set<[ControllerID]> {
+        let scene = scene(entry.scene)
+        let others = line.enumerated().filter { $0 < index || $1.isGranted }.map(\.element)
+        let clear = (locked(entry) ?? []).filter { controller in
+            !others.contains { $0.scene == entry.scene && scene.conflict(locked($0), [controller]) }
+        }
+        return Set(clear.map(scene.tree.lineage))
+    }
+
+    /// What of an entry is looked at where an earlier one waits: all but the parts that were clear, and have not moved.
+    private func watched(_ entry: Entry) -> [ControllerID]? {
+        let tree = scene(entry.scene).tree
+        return locked(entry)?.filter { !entry.clear.contains(tree.lineage(of: $0)) }
     }
 
     /// What a request comes to in the tree as it is.

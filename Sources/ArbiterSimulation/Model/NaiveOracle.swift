@@ -17,6 +17,8 @@ struct NaiveOracle {
         var company: [Member]
         /// What it uses to bring in what it brings in, once it is granted.
         var type: TransitionTypeName?
+        /// The ways up from what it locks that nobody was in the way of when it was asked for; kept for the fault only.
+        var clear: Set<[ControllerID]> = []
 
         var id: TransitionID { asking.id }
         var request: TransitionRequest { asking.request }
@@ -41,6 +43,8 @@ struct NaiveOracle {
     let limits: Limits
     /// The fault: only the very same controllers are taken to conflict.
     var ignoresAncestors = false
+    /// The fault: whoever was not in the way of a part when that was asked for is never taken to be so, unless granted.
+    var overlooksMoves = false
 
     /// The unfinished of all scenes, by their place in line.
     var line: [Entry] = []
@@ -117,10 +121,11 @@ struct NaiveOracle {
         lastOrder += 1
         scenes[request.scene]?.lastOrder = lastOrder
         if let token = request.session { sessions[token]?.scenes.insert(request.scene) }
-        let entry = Entry(
+        var entry = Entry(
             asking: asking, order: lastOrder, scope: scene(request.scene).resolvedScope(of: request),
             session: request.session.flatMap { sessions[$0]?.id },
             company: request.participants.map { Member(client: $0.client, isRequired: $0.isRequired) })
+        if overlooksMoves { entry.clear = clearWays(of: entry, at: index) }
         line.insert(entry, at: index)
     }
 
@@ -224,6 +229,11 @@ struct NaiveOracle {
             arriving.formUnion(change.tree.nodes.keys.filter { scene.tree.nodes[$0] == nil })
         }
         return arriving
+    }
+
+    /// What those who are granted in a scene lock, unless it is the whole scene.
+    func held(in name: SceneName) -> [ControllerID] {
+        line.filter { $0.scene == name && $0.isGranted }.flatMap { locked($0) ?? [] }
     }
 
     /// Whom those who wait lock or touch, and who is not there.

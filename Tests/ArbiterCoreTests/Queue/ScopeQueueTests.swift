@@ -65,6 +65,28 @@ struct ScopeQueueTests {
         #expect(!queue.isFree([[first], [tabs, first]]))
     }
 
+    @Test func `who comes to stand over the free part of a later one is waited for`() throws {
+        var queue = ScopeQueue()
+        let (a, b, inner) = try (#require(ControllerID("a")), #require(ControllerID("b")), #require(ControllerID("in")))
+        let (c, d, absent) = try (#require(ControllerID("c")), #require(ControllerID("d")), #require(ControllerID("z")))
+        append(1, [[a]], to: &queue)
+        append(2, [[b]], to: &queue)
+        append(3, [[inner, c]], to: &queue)
+        append(4, [[absent], [b]], to: &queue)
+        append(5, [[inner, d], [a]], to: &queue)
+        #expect(granted(&queue) == [1, 2, 3])
+        queue.remove(RequestOrder(rawValue: 3))
+        // The absent one has come in, and what is done to it concerns all that is inside.
+        queue.refile(RequestOrder(rawValue: 4), scope: [[inner], [b]])
+        #expect(granted(&queue) == [])
+        queue.remove(RequestOrder(rawValue: 1))
+        #expect(granted(&queue) == [])
+        queue.remove(RequestOrder(rawValue: 2))
+        #expect(granted(&queue) == [4])
+        queue.remove(RequestOrder(rawValue: 4))
+        #expect(granted(&queue) == [5])
+    }
+
     private func append(_ number: UInt64, _ scope: [ScopePath], to queue: inout ScopeQueue) {
         queue.append(RequestOrder(rawValue: number), id: TransitionID(rawValue: number), scope: scope)
     }

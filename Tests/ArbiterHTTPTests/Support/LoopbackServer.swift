@@ -1,0 +1,41 @@
+import ArbiterEngine
+import ArbiterTestKit
+import Logging
+import Synchronization
+
+@testable import ArbiterHTTP
+
+/// The whole arbiter in this process, on a real socket, with the system's clocks.
+final class LoopbackServer {
+    let engine: Engine
+    let server: MicroHTTPDServer
+    private let hub: EventHub
+    private let port: UInt16
+
+    init(parked: Int) throws {
+        let hub = EventHub()
+        self.hub = hub
+        engine = try Engine(journal: MemoryJournal(keepsRecords: false), listener: hub.publish)
+        let router = Router(
+            engine: engine, hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let socket = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
+        port = socket.address.port
+        server = try MicroHTTPDServer(socket, router: router, limits: ServerLimits(parked: parked, threads: 1))
+    }
+
+    deinit {
+        engine.drain()
+        hub.close()
+        server.stop()
+        engine.stop()
+    }
+
+    /// A new connection.
+    func connect() throws -> WireClient { try WireClient(port: port) }
+
+    /// How many places to wait are taken.
+    var placesTaken: Int { server.parked.load(ordering: .relaxed) }
+
+    /// Whether so many places are taken before long.
+    func takes(_ places: Int) -> Bool { eventually(within: .seconds(20)) { placesTaken == places } }
+}

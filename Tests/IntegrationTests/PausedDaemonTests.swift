@@ -1,0 +1,76 @@
+internal import ArbiterTestKit
+internal import Foundation
+internal import Glibc
+internal import Testing
+
+extension Integration {
+    /// The daemon's process is stopped for longer than leases, tickets and sessions last.
+    @Suite struct PausedDaemon {
+        let daemon: DaemonProcess
+        let client: WireClient
+        let waiter: WireClient
+
+        init() throws {
+            daemon = try DaemonProcess()
+            client = try daemon.connect()
+            waiter = try daemon.connect()
+        }
+
+        /// Whether the daemon's process is stopped, as the kernel says behind its name.
+        private var isStopped: Bool {
+            let stat = try? String(contentsOfFile: "/proc/\(daemon.identifier)/stat", encoding: .utf8)
+            return stat?.split(separator: ")").last?.hasPrefix(" T") == true
+        }
+
+        private func renew(_ transition: WireResponse) throws -> WireClient {
+            let client = try daemon.connect()
+            try client.send("POST", "/transitions/renew", body: transition.credentials.text)
+            return client
+        }
+
+        /// Stops the process, lets something be sent, and lets it go on when leases would be over.
+        private func pause(for duration: Duration, _ send: () throws -> Void) throws {
+            daemon.signal(SIGSTOP)
+            defer { daemon.signal(SIGCONT) }
+            try #require(eventually { isStopped })
+            try send()
+            // Nobody is answered meanwhile, and so this lasts.
+            #expect(throws: WireError.timedOut(received: "")) { _ = try waiter.receive(within: duration) }
+        }
+
+        @Test func `who renews while the daemon is stopped loses nothing`() throws {
+            let holder = try client.start(["leaseSeconds": 3])
+            let ticket = try client.serialize(["ticketSeconds": 3])
+            #expect(ticket.status == 202)
+            try waiter.park(wait: 4)
+            try #require(try client.isQueueLong(2))
+
+            let sessions = try daemon.connect()
+            let session = try sessions.post("/sessions", ["ttlSeconds": 1])
+            #expect(session.status == 201)
+            var renewals: [WireClient] = []
+            try pause(for: .seconds(5)) {
+                renewals = [try renew(holder), try renew(ticket)]
+                try sessions.send(
+                    "POST", "/sessions/renew", headers: ["Arbiter-Session: \(session["token"].string ?? "")"])
+            }
+
+            for renewal in renewals { #expect(try renewal.receive().status == 200) }
+            #expect(try sessions.receive().status == 200)
+            // The wait goes on too, and is answered by what it waits for.
+            #expect(!waiter.hasAnswer)
+            #expect(try client.end(ticket, ["outcome": "cancelled"]).status == 200)
+            #expect(try client.end(holder).status == 200)
+            #expect(try waiter.receive().status == 201)
+        }
+
+        @Test func `after a pause a lease runs on, and ends`() throws {
+            let holder = try client.start(["leaseSeconds": 1.5])
+            try pause(for: .seconds(3)) {
+                try waiter.send("GET", "/transitions/await?id=\(holder["id"].string ?? "")&until=ended&wait=20")
+            }
+            #expect(try client.record(of: holder["id"])["state"] == "running")
+            #expect(try waiter.receive().json.ending == "expired/lease")
+        }
+    }
+}
