@@ -97,7 +97,7 @@ extension Integration {
             #expect(try survivor.receive().status == 201)
             #expect(try client.queuedCount(in: Self.scene) == 0)
             let list = try client.transitions(in: Self.scene)
-            #expect(list.count { $0.ending == "expired/session-lost" } == 999)
+            #expect(list.count { $0.ending == "expired/session-lost" } == processes * each)
             #expect(list.last?["state"] == "running")
             for token in tokens {
                 let header = "Arbiter-Session: \(token.string ?? "")"
