@@ -205,7 +205,7 @@ extension Simulation {
     }
 
     /// One in which nothing is unfinished, if there is one.
-    private mutating func idleScene() -> SceneName {
+    mutating func idleScene() -> SceneName {
         let idle = Self.scenes.filter { oracle.unfinished(in: $0) == 0 }
         return chance.pick(idle, or: Self.scenes[0])
     }

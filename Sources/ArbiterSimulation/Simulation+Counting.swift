@@ -38,7 +38,7 @@ extension Simulation {
         case .known(let id): countKnown(id, command)
         case .refused(let refusal):
             statistics.count(.refusals)
-            statistics.count(Statistics.Figure(refusal))
+            if let figure = Statistics.Figure(refusal) { statistics.count(figure) }
         }
         if case .settle(let id) = command, oracle[id]?.state == .running { statistics.count(.ranWithoutLaggards) }
     }
@@ -79,7 +79,7 @@ extension Statistics.Figure {
         }
     }
 
-    fileprivate init(_ refusal: Verdict.Refusal) {
+    fileprivate init?(_ refusal: Verdict.Refusal) {
         switch refusal {
         case .busy: self = .busy
         case .unknownTransition: self = .unknown
@@ -97,7 +97,8 @@ extension Statistics.Figure {
         case .queueFull: self = .queueFull
         case .tooManyTransitions: self = .tooManyTransitions
         case .tooManyScenes: self = .tooManyScenes
-        case .outOfRoom: self = .outOfRoom
+        // The simulation limits no memory.
+        case .outOfRoom: return nil
         case .tooManySessions: self = .tooManySessions
         case .unknownTransitionType: self = .unknownTypes
         case .revisionMismatch: self = .revisionMismatches

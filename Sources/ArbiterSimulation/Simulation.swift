@@ -86,7 +86,8 @@ package struct Simulation {
         if isCrowded, !chance.isOnce(in: 5) { return try crowd() }
         switch Int.random(in: 0..<1000, using: &chance) {
         case 0..<250: try ask()
-        case 250..<275: try askTwice()
+        case 250..<265: try askTwice()
+        case 265..<275: try letScopesGrow()
         case 275..<305: try repeatRequest()
         case 305..<430: try endSomething()
         case 430..<470: try renewSomething()

@@ -62,7 +62,6 @@ package struct Statistics: Sendable {
         case queueFull = "limits: queue"
         case tooManyTransitions = "limits: transitions"
         case tooManyScenes = "limits: scenes"
-        case outOfRoom = "limits: memory"
         case tooManySessions = "limits: sessions"
         case wrongTokens = "wrong tokens"
         case lateEnds = "ends after the end"

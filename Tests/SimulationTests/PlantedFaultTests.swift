@@ -127,7 +127,7 @@ struct PlantedFaultTests {
 
     @Test(arguments: UInt64(1)...3)
     func `a ticket that takes the place of one that runs is found`(seed: UInt64) throws {
-        try expect([.reply, .oracle, .order], of: .greedyCoalescing, seed: seed)
+        try expect([.reply, .oracle, .order, .hierarchy], of: .greedyCoalescing, seed: seed)
     }
 
     private func expect(
