@@ -25,12 +25,12 @@ extension ArbiterStateMachine {
             let scene = durable.scenes[request.scene]
         else { return nil }
         let paths =
-            scene.storyboard.paths(of: scene.resolvedScope(of: request), request.operation)
-            + scene.storyboard.paths(of: older.scope, older.request.operation)
+            scene.storyboard.paths(of: scene.resolvedScope(of: request), request.operationOutline)
+            + scene.storyboard.paths(of: older.scope, older.request.operationOutline)
         let later = scene.tickets.members(after: older.place) + scene.queue.granted.filter { older.place < $0 }
         for place in later {
             guard let other = scene.queue.entries[place].flatMap({ durable.transitions[$0.id] }) else { continue }
-            let others = scene.storyboard.paths(of: other.scope, other.request.operation)
+            let others = scene.storyboard.paths(of: other.scope, other.request.operationOutline)
             let isInTheWay = others.contains { path in
                 paths.contains { $0.starts(with: path) || path.starts(with: $0) }
             }

@@ -77,7 +77,7 @@ extension ArbiterStateMachine {
     private func checkIsPossible(_ request: TransitionRequest, at now: Instant) throws(ArbiterError) {
         let scene = durable.scenes[request.scene] ?? unusedScene
         let scope = try scene.checkedScope(of: request)
-        let paths = scene.storyboard.paths(of: scope, request.operation)
+        let paths = scene.storyboard.paths(of: scope, request.operationOutline)
         guard scene.queue.isFree(paths) else {
             throw .busy(busy(scene.queue.blockers(of: paths, limit: Limits.blockersShown), at: now))
         }
@@ -89,7 +89,7 @@ extension ArbiterStateMachine {
         let scene = durable.scenes[request.scene] ?? unusedScene
         let scope = try scene.checkedScope(of: request)
         guard scene.tickets.count >= limits.queuedPerScene, !takesOver else { return }
-        guard scene.queue.isFree(scene.storyboard.paths(of: scope, request.operation)) else {
+        guard scene.queue.isFree(scene.storyboard.paths(of: scope, request.operationOutline)) else {
             throw .queueFull(limit: limits.queuedPerScene)
         }
     }

@@ -22,7 +22,7 @@ extension ArbiterStateMachine {
             if let broken = scene.storyboard.hierarchy.brokenInvariant() { return "scene \(name): \(broken)" }
             if scene.queue.granted.isEmpty, !scene.reserved.isEmpty { return "scene \(name) awaits \(scene.reserved)" }
             let unfinished = scene.queue.unfinished.compactMap { durable.transitions[$0] }
-            let paths = unfinished.map { scene.storyboard.paths(of: $0.scope, $0.request.operation) }
+            let paths = unfinished.map { scene.storyboard.paths(of: $0.scope, $0.request.operationOutline) }
             for (index, transition) in unfinished.enumerated() {
                 let isInTheWay = { (other: Int) in
                     // Even a later one is in the way if it is granted: what was locked has grown over it since.

@@ -44,7 +44,7 @@ extension Scene {
     mutating func queueUp(_ transition: Transition) {
         unfinishedBytes += transition.request.byteCount
         comingControllers += transition.request.controllerCount
-        let operation = transition.request.operation
+        let operation = transition.request.operationOutline
         queue.append(
             transition.place, id: transition.id, scope: storyboard.paths(of: transition.scope, operation),
             names: storyboard.names(of: transition.scope, operation))
@@ -75,7 +75,7 @@ extension Scene {
     /// Files a waiting transition anew, where its scope stands now.
     mutating func refile(_ transition: Transition) {
         queue.refile(
-            transition.place, scope: storyboard.paths(of: transition.scope, transition.request.operation))
+            transition.place, scope: storyboard.paths(of: transition.scope, transition.request.operationOutline))
     }
 }
 

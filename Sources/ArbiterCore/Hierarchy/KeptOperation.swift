@@ -5,8 +5,8 @@ struct KeptOperation: Hashable, Sendable {
 
     private enum Form: Sendable {
         case plain(Operation)
-        /// The operation without what it brings in, and that.
-        case packed(Operation, PackedHierarchies, controllers: Int)
+        /// The operation's outline, and what it brings in.
+        case packed(Operation, PackedHierarchies, ArrivalCounts)
     }
 
     private let form: Form
@@ -27,28 +27,33 @@ struct KeptOperation: Hashable, Sendable {
         }
     }
 
-    /// The same, packed if it brings in more than a few controllers.
-    var packed: KeptOperation {
-        guard case .plain(let operation) = form, controllerCount > Self.unpackedControllers else { return self }
-        let arrivals = operation.arrivals
-        return KeptOperation(
-            form: .packed(
-                operation.bringing(arrivals.map { _ in Hierarchy() }), PackedHierarchies(arrivals),
-                controllers: controllerCount))
+    /// The operation as far as its scope depends on it, which needs no unpacking: of what comes in, the root alone, as a
+    /// view; of what becomes a stack, nothing.
+    var outline: Operation {
+        switch form {
+        case .plain(let operation), .packed(let operation, _, _): operation
+        }
     }
 
-    /// How many controllers it brings in.
-    var controllerCount: Int {
+    /// The same, packed if it brings in more than a few controllers.
+    var packed: KeptOperation {
+        guard case .plain(let operation) = form, arrivalCounts.controllers > Self.unpackedControllers else { return self }
+        return KeptOperation(
+            form: .packed(operation.outlined, PackedHierarchies(operation.arrivals), arrivalCounts))
+    }
+
+    /// How much it brings in.
+    var arrivalCounts: ArrivalCounts {
         switch form {
-        case .plain(let operation): operation.arrivals.reduce(0) { $0 + $1.count }
-        case .packed(_, _, let count): count
+        case .plain(let operation): ArrivalCounts(operation)
+        case .packed(_, _, let counts): counts
         }
     }
 
     /// About how many bytes it takes.
     var byteCount: Int {
         switch form {
-        case .plain: Limits.bytesPerOperation + controllerCount * Limits.bytesPerController
+        case .plain: Limits.bytesPerOperation + arrivalCounts.controllers * Limits.bytesPerController
         case .packed(_, let packed, _): Limits.bytesPerOperation + packed.bytes.count
         }
     }
@@ -67,11 +72,30 @@ struct KeptOperation: Hashable, Sendable {
         switch form {
         case .plain(let operation), .packed(let operation, _, _): hasher.combine(operation.type)
         }
-        hasher.combine(controllerCount)
+        hasher.combine(arrivalCounts)
+    }
+}
+
+/// How much an operation brings in.
+package struct ArrivalCounts: Hashable, Sendable {
+    /// Hierarchies, each with a root.
+    package let hierarchies: Int
+    /// The controllers in them, the roots included.
+    package let controllers: Int
+
+    package init(_ operation: Operation) {
+        hierarchies = operation.arrivals.count
+        controllers = operation.arrivals.reduce(0) { $0 + $1.count }
     }
 }
 
 extension Operation {
+    /// See `KeptOperation.outline`.
+    fileprivate var outlined: Operation {
+        if case .setStack(let navigation, _) = self { return .setStack(navigation: navigation, controllers: []) }
+        return bringing(arrivals.map(\.outlined))
+    }
+
     /// The same with others coming in, as many as it has arrivals.
     fileprivate func bringing(_ arrivals: [Hierarchy]) -> Operation {
         switch self {
@@ -81,5 +105,19 @@ extension Operation {
         case .showDetail(let split, _): .showDetail(split: split, controller: arrivals[0])
         case .dismiss, .pop, .popTo, .popToRoot, .select, .segue: self
         }
+    }
+}
+
+extension Hierarchy {
+    /// Its root alone, as a view.
+    fileprivate var outlined: Hierarchy {
+        guard let root = root.flatMap({ self[$0] }) else { return self }
+        let outline = Controller(
+            id: root.id, presentationStyle: root.presentationStyle, definesPresentationContext: root.definesPresentationContext,
+            introTransitionType: root.introTransitionType)
+        guard let hierarchy = try? Hierarchy(root: root.id, controllers: [outline]) else {
+            preconditionFailure("one view makes no hierarchy")
+        }
+        return hierarchy
     }
 }

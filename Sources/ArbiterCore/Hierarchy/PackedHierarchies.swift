@@ -21,6 +21,11 @@ struct PackedHierarchies: Hashable, Sendable {
         for hierarchy in hierarchies {
             for controller in hierarchy.preorder { write(controller) }
         }
+        // They may be kept for long: without the room that was left for more.
+        var kept: [UInt8] = []
+        kept.reserveCapacity(bytes.count)
+        kept += bytes
+        bytes = kept
     }
 
     /// The hierarchies again, equal to those that were packed.

@@ -87,8 +87,15 @@ extension TransitionRequest {
         return request
     }
 
+    /// The operation as far as its scope depends on it: of what comes in, the root alone, as a view; of what becomes a
+    /// stack, nothing. It costs little, also where the operation is packed.
+    package var operationOutline: Operation? { keptOperation?.outline }
+
+    /// How much its operation brings in; `nil` if it has none.
+    package var arrivalCounts: ArrivalCounts? { keptOperation?.arrivalCounts }
+
     /// How many controllers its operation brings in.
-    package var controllerCount: Int { keptOperation?.controllerCount ?? 0 }
+    var controllerCount: Int { keptOperation?.arrivalCounts.controllers ?? 0 }
 }
 
 /// What a transition locks.

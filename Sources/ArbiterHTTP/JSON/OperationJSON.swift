@@ -159,21 +159,23 @@ extension OperationType {
 // MARK: - Writing
 
 extension JSONWriter {
-    /// Writes an operation as it was asked for; in a summary, whoever comes in by the id and a count, which cost the same
-    /// however many they are.
-    mutating func member(_ name: StaticString, _ operation: Operation, isSummary: Bool = false) {
+    /// Writes an operation as it was asked for.
+    ///
+    /// - Parameter counts: how much it brings in, for a summary: that tells roots and counts, and needs no more than the
+    ///   operation's outline.
+    mutating func member(_ name: StaticString, _ operation: Operation, bringing counts: ArrivalCounts? = nil) {
         begin(name)
         beginObject()
         member("type", operation.type.rawValue)
         switch operation {
         case .present(let presenter, let controller):
             member("presenter", presenter)
-            arrival(controller, isSummary: isSummary)
+            arrival(controller, counts)
         case .dismiss(let controller):
             member("controller", controller)
         case .push(let navigation, let controller):
             member("navigation", navigation)
-            arrival(controller, isSummary: isSummary)
+            arrival(controller, counts)
         case .pop(let navigation), .popToRoot(let navigation):
             member("navigation", navigation)
         case .popTo(let navigation, let controller):
@@ -181,8 +183,8 @@ extension JSONWriter {
             member("controller", controller)
         case .setStack(let navigation, let controllers):
             member("navigation", navigation)
-            if isSummary {
-                member("controllerCount", controllers.count)
+            if let counts {
+                member("controllerCount", counts.hierarchies)
             } else {
                 array("controllers", controllers) { writer, controller in writer.node(of: controller) }
             }
@@ -194,7 +196,7 @@ extension JSONWriter {
             member("controller", controller)
         case .showDetail(let split, let controller):
             member("split", split)
-            arrival(controller, isSummary: isSummary)
+            arrival(controller, counts)
         case .segue(let source, let identifier):
             member("source", source)
             member("identifier", identifier.description)
@@ -202,10 +204,10 @@ extension JSONWriter {
         endObject()
     }
 
-    private mutating func arrival(_ controller: Hierarchy, isSummary: Bool) {
-        if isSummary, let root = controller.root {
+    private mutating func arrival(_ controller: Hierarchy, _ counts: ArrivalCounts?) {
+        if let counts, let root = controller.root {
             member("controller", root)
-            member("controllerCount", controller.count)
+            member("controllerCount", counts.controllers)
         } else {
             member("controller", controller)
         }

@@ -63,7 +63,11 @@ extension JSONWriter {
 
     /// What it does to the hierarchy, and on what conditions.
     mutating func askedMembers(of request: TransitionRequest, isSummary: Bool = false) {
-        if let operation = request.operation { member("operation", operation, isSummary: isSummary) }
+        if isSummary, let outline = request.operationOutline {
+            member("operation", outline, bringing: request.arrivalCounts)
+        } else if let operation = request.operation {
+            member("operation", operation)
+        }
         if !request.expectations.isEmpty { member("expect", request.expectations) }
         if request.onExpiry != .discard { member("onExpiry", request.onExpiry.rawValue) }
         companyMembers(of: request)

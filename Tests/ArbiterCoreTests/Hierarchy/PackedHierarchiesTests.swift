@@ -38,7 +38,7 @@ struct PackedHierarchiesTests {
         let kept = KeptOperation(operation).packed
         #expect(kept.byteCount <= 3 * sent)
         #expect(kept.operation == operation)
-        #expect(kept.controllerCount == names.count)
+        #expect(kept.arrivalCounts.controllers == names.count)
         #expect(kept == KeptOperation(operation))
         #expect(kept.hashValue == KeptOperation(operation).hashValue)
     }

@@ -58,7 +58,7 @@ struct OperationJSONTests {
         var operations = Self.sound.map(\.1)
         operations.append(.push(navigation: a, controller: tree))
         let summaries = operations.map { operation in
-            written { $0.member($1, operation, isSummary: true) }
+            written { $0.member($1, operation, bringing: ArrivalCounts(operation)) }
         }
         #expect(
             summaries == [
