@@ -37,6 +37,7 @@ test: deps ## every test
 
 .PHONY: lost-peer-test
 lost-peer-test: deps ## take the link between a client and the daemon away (needs root)
+	@scripts/install-packages iproute2
 	@swift build --product arbiterd
 	@scripts/lost-peer-test
 
@@ -61,8 +62,9 @@ browser-test: deps ## open web pages in Chromium, and have them send requests to
 
 .PHONY: soak
 soak: KILLS ?= 200
-soak: build-release ## kill the daemon under load, again and again (KILLS=200)
-	@ARBITER_KILLS=$(KILLS) ARBITER_DAEMON=$(CURDIR)/.build/release/arbiterd swift test --filter 'what clients saw holds'
+soak: DURABILITY ?= crash
+soak: build-release ## kill the daemon under load, again and again: KILLS=, DURABILITY=
+	@ARBITER_KILLS=$(KILLS) ARBITER_DURABILITY=$(DURABILITY) ARBITER_DAEMON=$(CURDIR)/.build/release/arbiterd swift test --filter 'what clients saw holds'
 
 # SEED= draws other damage, COUNT= so much of it.
 COUNT ?= 690
@@ -91,12 +93,13 @@ simulate: deps ## long random histories of the core: SEED=, SEEDS=, STEPS=
 	@.build/release/simulate $(if $(SEED),--seed $(SEED)) --seeds $(SEEDS) --steps $(STEPS)
 
 FUZZ_SECONDS ?= 60
+FUZZ_RUNS ?= -1
 
 .PHONY: fuzz
-fuzz: deps ## bodies, paths and kept bytes made up by libFuzzer: FUZZ_SECONDS=
+fuzz: deps ## bodies, paths and kept bytes made up by libFuzzer: FUZZ_SECONDS=, FUZZ_RUNS=
 	@ARBITER_FUZZ=1 swift build --sanitize=address --scratch-path .build-fuzz --product fuzz
 	@mkdir -p .build-fuzz/corpus
-	@SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 .build-fuzz/corpus
+	@SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/fuzz -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) -max_len=4096 .build-fuzz/corpus
 
 .PHONY: bench
 bench: build-release ## the benchmarks

@@ -8,6 +8,8 @@ extension Integration {
     @Suite struct Crashes {
         private static let kills =
             ProcessInfo.processInfo.environment["ARBITER_KILLS"].flatMap { Int($0) } ?? 5
+        private static let arguments =
+            ProcessInfo.processInfo.environment["ARBITER_DURABILITY"].map { ["--durability", $0] } ?? []
         private static let seed =
             ProcessInfo.processInfo.environment["ARBITER_SEED"].flatMap { UInt64($0) }
             ?? UInt64.random(in: 0..<1_000_000)
@@ -21,7 +23,7 @@ extension Integration {
             let begun = HistoryRecorder.now()
             var random = SplitMix64(seed: Self.seed)
             let directory = try TemporaryDirectory()
-            var daemon = try DaemonProcess(in: directory)
+            var daemon = try DaemonProcess(Self.arguments, in: directory)
             let load = Load(port: daemon.port)
             load.start(clients: Self.clients, seed: Self.seed)
             // However it ends, nobody waits for another daemon for ever.
@@ -35,7 +37,7 @@ extension Integration {
                 daemon.signal(SIGKILL)
                 try daemon.waitForExit()
                 let answered = load.recorder.calls.suffix(Self.lookedAt)
-                daemon = try DaemonProcess(listen: "127.0.0.1:\(load.port)", in: directory)
+                daemon = try DaemonProcess(Self.arguments, listen: "127.0.0.1:\(load.port)", in: directory)
                 load.goOn()
                 try look(again: answered, load, daemon)
             }
