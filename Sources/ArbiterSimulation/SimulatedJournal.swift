@@ -80,7 +80,7 @@ struct SimulatedJournal {
     }
 
     private static func read(_ savepoint: Savepoint, limits: Limits) throws(Broken) -> ArbiterStateMachine {
-        do throws(DecodingError) {
+        do throws(BinaryDecodingError) {
             return try ArbiterStateMachine(snapshot: savepoint.snapshot, limits: limits)
         } catch {
             throw Broken(.replay, "\(error.subject) cannot be read at \(error.offset) of a snapshot")
@@ -110,7 +110,7 @@ struct SimulatedJournal {
 
     private func record(_ index: Int) throws(Broken) -> (Command, Moment) {
         var reader = BinaryReader(records[index].bytes)
-        do throws(DecodingError) {
+        do throws(BinaryDecodingError) {
             let moment: Moment = try reader.read()
             let command: Command = try reader.read()
             guard reader.isAtEnd else { throw reader.malformed("the end of a record") }

@@ -48,9 +48,9 @@ struct EncodingTests {
     @Test func `every truncation of a snapshot is refused`() throws {
         let bytes = Self.machine(seed: 3, steps: 40).snapshot()
         for count in 0..<bytes.count {
-            #expect(throws: DecodingError.self) { try ArbiterStateMachine(snapshot: Array(bytes.prefix(count))) }
+            #expect(throws: BinaryDecodingError.self) { try ArbiterStateMachine(snapshot: Array(bytes.prefix(count))) }
         }
-        #expect(throws: DecodingError.self) { try ArbiterStateMachine(snapshot: bytes + [0]) }
+        #expect(throws: BinaryDecodingError.self) { try ArbiterStateMachine(snapshot: bytes + [0]) }
     }
 
     @Test func `a count that cannot be costs nothing`() throws {
@@ -58,7 +58,7 @@ struct EncodingTests {
         let head = [UInt8](repeating: 0, count: 33)
         for zeroes in [0, 4, 8] {
             let bytes = head + [UInt8](repeating: 0, count: zeroes) + [255, 255, 255, 255]
-            let error = #expect(throws: DecodingError.self) { try ArbiterStateMachine(snapshot: bytes) }
+            let error = #expect(throws: BinaryDecodingError.self) { try ArbiterStateMachine(snapshot: bytes) }
             #expect(error?.offset == bytes.count)
         }
     }
@@ -93,7 +93,7 @@ struct EncodingTests {
             writer.write(command)
             for count in 0..<writer.bytes.count {
                 var reader = BinaryReader(Array(writer.bytes.prefix(count)))
-                #expect(throws: DecodingError.self) { try reader.read(Command.self) }
+                #expect(throws: BinaryDecodingError.self) { try reader.read(Command.self) }
             }
         }
     }

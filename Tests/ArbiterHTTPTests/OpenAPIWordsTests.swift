@@ -29,7 +29,9 @@ struct OpenAPIWordsTests {
         #expect(appearance?.strings == AppearanceEvent.Change.allCases.map(\.rawValue))
     }
 
-    @Test func `every word of gestures and company that is described is one that is understood, and no other`() throws {
+    @Test func `every word of gestures and participants that is described is one that is understood, and no other`()
+        throws
+    {
         #expect(document.schema("GestureDecision")["enum"]?.strings == GestureDecision.allCases.map(\.rawValue))
         #expect(document.schema("UnreadyAction")["enum"]?.strings == UnreadyAction.allCases.map(\.rawValue))
         let policies = try #require(document.schema("GesturePolicy")["discriminator"]?["mapping"]?.keys)

@@ -108,7 +108,7 @@ struct PlantedFaultTests {
         try expect([.event], of: .repeatedEvent, seed: seed)
     }
 
-    // MARK: Company
+    // MARK: Sessions and participants
 
     @Test(arguments: UInt64(1)...3)
     func `a transition that outlives its session is found`(seed: UInt64) throws {

@@ -8,12 +8,12 @@ package protocol BinaryCodable {
 
     /// Reads the value back.
     ///
-    /// - Throws: `DecodingError` if the bytes are not such a value.
-    init(from reader: inout BinaryReader) throws(DecodingError)
+    /// - Throws: `BinaryDecodingError` if the bytes are not such a value.
+    init(from reader: inout BinaryReader) throws(BinaryDecodingError)
 }
 
 /// Why bytes are not what they should be.
-package struct DecodingError: Error, Hashable, Sendable {
+package struct BinaryDecodingError: Error, Hashable, Sendable {
     /// What was being read.
     package let subject: String
     /// Where, in bytes from the beginning.
@@ -96,13 +96,13 @@ package struct BinaryReader: Sendable {
     package var isAtEnd: Bool { offset == bytes.count }
 
     /// The complaint about what was read last.
-    package func malformed(_ subject: String) -> DecodingError {
-        DecodingError(subject: subject, offset: offset)
+    package func malformed(_ subject: String) -> BinaryDecodingError {
+        BinaryDecodingError(subject: subject, offset: offset)
     }
 
     package mutating func read<Value: FixedWidthInteger & UnsignedInteger>(
         _ type: Value.Type = Value.self
-    ) throws(DecodingError) -> Value {
+    ) throws(BinaryDecodingError) -> Value {
         let size = MemoryLayout<Value>.size
         guard bytes.count - offset >= size else { throw malformed("an integer") }
         var value: Value = 0
@@ -111,11 +111,11 @@ package struct BinaryReader: Sendable {
         return value
     }
 
-    package mutating func readInt64() throws(DecodingError) -> Int64 {
+    package mutating func readInt64() throws(BinaryDecodingError) -> Int64 {
         Int64(bitPattern: try read(UInt64.self))
     }
 
-    package mutating func readBool() throws(DecodingError) -> Bool {
+    package mutating func readBool() throws(BinaryDecodingError) -> Bool {
         switch try read(UInt8.self) {
         case 0: return false
         case 1: return true
@@ -123,7 +123,7 @@ package struct BinaryReader: Sendable {
         }
     }
 
-    package mutating func readText() throws(DecodingError) -> String {
+    package mutating func readText() throws(BinaryDecodingError) -> String {
         let count = Int(try read(UInt16.self))
         guard bytes.count - offset >= count,
             let text = String(validating: bytes[offset..<offset + count], as: UTF8.self)
@@ -132,19 +132,21 @@ package struct BinaryReader: Sendable {
         return text
     }
 
-    package mutating func read<Value: BinaryCodable>(_ type: Value.Type = Value.self) throws(DecodingError) -> Value {
+    package mutating func read<Value: BinaryCodable>(_ type: Value.Type = Value.self) throws(BinaryDecodingError)
+        -> Value
+    {
         try Value(from: &self)
     }
 
     package mutating func readOptional<Value: BinaryCodable>(
         _ type: Value.Type = Value.self
-    ) throws(DecodingError) -> Value? {
+    ) throws(BinaryDecodingError) -> Value? {
         try readBool() ? try Value(from: &self) : nil
     }
 
     package mutating func readArray<Value: BinaryCodable>(
         of type: Value.Type = Value.self
-    ) throws(DecodingError) -> [Value] {
+    ) throws(BinaryDecodingError) -> [Value] {
         let count = try read(UInt32.self)
         var values: [Value] = []
         for _ in 0..<count { values.append(try Value(from: &self)) }
@@ -153,18 +155,18 @@ package struct BinaryReader: Sendable {
 
     package mutating func readWord<Word: RawRepresentable<String>>(
         _ type: Word.Type = Word.self
-    ) throws(DecodingError) -> Word {
+    ) throws(BinaryDecodingError) -> Word {
         guard let word = Word(rawValue: try readText()) else { throw malformed("one of the words for \(Word.self)") }
         return word
     }
 
     package mutating func readOptionalWord<Word: RawRepresentable<String>>(
         _ type: Word.Type = Word.self
-    ) throws(DecodingError) -> Word? {
+    ) throws(BinaryDecodingError) -> Word? {
         try readBool() ? try readWord() : nil
     }
 
-    package mutating func readOptionalBytes() throws(DecodingError) -> [UInt8]? {
+    package mutating func readOptionalBytes() throws(BinaryDecodingError) -> [UInt8]? {
         guard try readBool() else { return nil }
         let count = Int(try read(UInt32.self))
         guard bytes.count - offset >= count else { throw malformed("\(count) bytes") }
@@ -176,14 +178,14 @@ package struct BinaryReader: Sendable {
 extension Bool: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) { writer.write(self) }
 
-    package init(from reader: inout BinaryReader) throws(DecodingError) { self = try reader.readBool() }
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) { self = try reader.readBool() }
 }
 
 /// As its bit pattern.
 extension Double: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) { writer.write(bitPattern) }
 
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         self.init(bitPattern: try reader.read())
     }
 }

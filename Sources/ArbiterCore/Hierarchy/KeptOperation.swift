@@ -37,7 +37,9 @@ struct KeptOperation: Hashable, Sendable {
 
     /// The same, packed if it brings in more than a few controllers.
     var packed: KeptOperation {
-        guard case .plain(let operation) = form, arrivalCounts.controllers > Self.unpackedControllers else { return self }
+        guard case .plain(let operation) = form, arrivalCounts.controllers > Self.unpackedControllers else {
+            return self
+        }
         return KeptOperation(
             form: .packed(operation.outlined, PackedHierarchies(operation.arrivals), arrivalCounts))
     }
@@ -113,7 +115,8 @@ extension Hierarchy {
     fileprivate var outlined: Hierarchy {
         guard let root = root.flatMap({ self[$0] }) else { return self }
         let outline = Controller(
-            id: root.id, presentationStyle: root.presentationStyle, definesPresentationContext: root.definesPresentationContext,
+            id: root.id, presentationStyle: root.presentationStyle,
+            definesPresentationContext: root.definesPresentationContext,
             introTransitionType: root.introTransitionType)
         guard let hierarchy = try? Hierarchy(root: root.id, controllers: [outline]) else {
             preconditionFailure("one view makes no hierarchy")

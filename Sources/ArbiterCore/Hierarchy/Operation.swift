@@ -91,7 +91,7 @@ package struct OperationRefusal: Error, Hashable, Sendable {
 /// What an operation comes to in the hierarchy of a moment.
 package struct OperationPlan: Hashable, Sendable {
     /// What is done, in this order.
-    let steps: [Step]
+    let steps: [Edit]
     /// The controller that really presents, or presented until now.
     package let presenter: ControllerID?
     /// What comes in, as it was given: what is in it comes along, and is not listed.
@@ -110,7 +110,7 @@ package struct OperationPlan: Hashable, Sendable {
     package let leaving: ControllerID?
 
     init(
-        steps: [Step], presenter: ControllerID? = nil, inserted: [ControllerID] = [], removed: [ControllerID] = [],
+        steps: [Edit], presenter: ControllerID? = nil, inserted: [ControllerID] = [], removed: [ControllerID] = [],
         disappearing: [ControllerID] = [], appearing: [ControllerID] = [],
         appearanceOrder: AppearanceOrder = .goingFirst, isBackward: Bool = false, leaving: ControllerID? = nil
     ) {
@@ -145,7 +145,7 @@ package struct OperationPlan: Hashable, Sendable {
     }
 
     /// One change of the tree.
-    enum Step: Hashable, Sendable {
+    enum Edit: Hashable, Sendable {
         case insert(Hierarchy, at: Place)
         /// With everything in it and everything it presents; it is on top of its stack, presented, or was a column.
         case remove(ControllerID)

@@ -48,7 +48,7 @@ extension Planner {
     /// What is found on the way down from the layer's topmost controller to the destination.
     private struct Unwinding {
         var changes = Hierarchy.Changes()
-        var steps: [OperationPlan.Step] = []
+        var steps: [OperationPlan.Edit] = []
         var dismissed: [ControllerID] = []
         var popped: [ControllerID] = []
         /// The outermost of those whose presentation goes.

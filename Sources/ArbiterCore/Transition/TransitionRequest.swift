@@ -98,16 +98,6 @@ extension TransitionRequest {
     var controllerCount: Int { keptOperation?.arrivalCounts.controllers ?? 0 }
 }
 
-/// What a transition locks.
-package enum Scope: Hashable, Sendable {
-    /// The whole scene.
-    case scene
-    /// The subtrees that its operation touches.
-    case operation
-    /// The subtrees under these controllers, and those that its operation touches, if it has one.
-    case controllers([ControllerID])
-}
-
 /// What becomes of the operation of a transition whose lease runs out.
 package enum ExpiryAction: String, Hashable, Sendable, CaseIterable {
     /// The hierarchy stays as it was.

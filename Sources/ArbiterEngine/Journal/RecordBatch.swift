@@ -39,7 +39,7 @@ struct RecordBatch: Hashable, Sendable {
         return try? decoded()
     }
 
-    private func decoded() throws(DecodingError) -> [JournalRecord] {
+    private func decoded() throws(BinaryDecodingError) -> [JournalRecord] {
         var reader = BinaryReader(bytes)
         let count = UInt64(try reader.read(UInt32.self))
         guard last >= first, count == last - first + 1 else { throw reader.malformed("the number of records") }

@@ -103,7 +103,7 @@ extension ArbiterStateMachine {
     /// - Throws: `JournalError` if they contradict one another.
     init(
         replaying snapshot: JournalSnapshot?, _ records: [JournalRecord], limits: Limits = Limits(),
-        listener: Engine.Listener? = nil
+        listener: (@Sendable ([SceneEvent]) -> Void)? = nil
     ) throws(JournalError) {
         // What was admitted once is admitted again, however little the state may take by now.
         var unlimited = limits

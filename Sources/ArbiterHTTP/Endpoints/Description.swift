@@ -5,12 +5,12 @@ enum Description {
     static let document = PackageResources.openapi_yaml
 
     @Sendable static func yaml(_ call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         call.respond(Response(200, .yaml, body: document))
     }
 
     @Sendable static func json(_ call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         call.respond(Response(200, .json, body: converted))
     }
 

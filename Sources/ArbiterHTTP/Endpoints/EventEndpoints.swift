@@ -18,7 +18,7 @@ struct EventEndpoints: Sendable {
     private func follow(_ topic: EventTopic, _ call: Call) throws(Problem) {
         var since: EventNumber?
         try call.readQuery { item throws(Problem) in
-            guard item.name == "since" else { throw Call.unknown(item.name) }
+            guard item.name == "since" else { throw Problem.unknown(item.name) }
             since = try topic.number(item.value, field: item.name)
         }
         // A client that comes back says it this way, while its address stays what it was.

@@ -1,7 +1,7 @@
 internal import ArbiterCore
 internal import ArbiterEngine
 
-/// `/transitions/progress`, `/release` and `/ready`: fingers, and company.
+/// `/transitions/progress`, `/release` and `/ready`: what drives gestures, and who is ready.
 struct GestureEndpoints: Sendable {
     /// The greatest whole number up to which every client's numbers are exact.
     static let greatestSequence = 1 << 53
@@ -21,9 +21,9 @@ struct GestureEndpoints: Sendable {
             default: try transition.read(field, &value)
             }
         }
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
-        guard let fraction else { throw Call.missing("fraction") }
+        guard let fraction else { throw Problem.missing("fraction") }
         let progress = GestureProgress(fraction: fraction, velocity: velocity, sequence: sequence)
         engine.progress(id, token: token, progress) { result in
             switch result {
@@ -47,7 +47,7 @@ struct GestureEndpoints: Sendable {
             default: try transition.read(field, &value)
             }
         }
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
         engine.release(id, token: token, release) { result in
             switch result {
@@ -68,12 +68,12 @@ struct GestureEndpoints: Sendable {
             switch field {
             case "id": id = try TransitionID(try value.string(field), field: field)
             case "client": client = try ClientName(try value.string(field), field: field)
-            default: throw Call.unknown(field)
+            default: throw Problem.unknown(field)
             }
         }
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
-        guard let id else { throw Call.missing("id") }
-        guard let client else { throw Call.missing("client") }
+        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
+        guard let id else { throw Problem.missing("id") }
+        guard let client else { throw Problem.missing("client") }
         engine.ready(id, client: client, session: try call.requiredSession()) { call.respond($0) }
     }
 }

@@ -12,7 +12,7 @@ struct SceneEndpoints: Sendable {
             switch item.name {
             case "limit": limit = try Int(limit: item)
             case "after": after = try SceneName(item.value, field: item.name)
-            default: throw Call.unknown(item.name)
+            default: throw Problem.unknown(item.name)
             }
         }
         engine.read { [limit, after] machine, _ in
@@ -34,7 +34,7 @@ struct SceneEndpoints: Sendable {
     }
 
     func show(_ call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         let name = try SceneName(namedBy: call)
         engine.read { machine, now throws(ArbiterError) in
             (try machine.scene(name, at: now), machine.limits)
@@ -58,7 +58,7 @@ struct SceneEndpoints: Sendable {
     }
 
     func delete(_ call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         let name = try SceneName(namedBy: call)
         let condition = try call.request.headers.value(of: .ifMatch).map(IfMatch.init)
         engine.change(name, if: condition) { engine, revision, completion in

@@ -12,10 +12,10 @@ struct SessionEndpoints: Sendable {
             switch field {
             case "client": client = try ClientName(try value.string(field), field: field)
             case "ttlSeconds": timeToLive = try value.seconds(field, in: Limits.sessionDurations)
-            default: throw Call.unknown(field)
+            default: throw Problem.unknown(field)
             }
         }
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         engine.openSession(client: client, timeToLive: timeToLive) { call.respond($0, status: 201, showingToken: true) }
     }
 
@@ -29,8 +29,8 @@ struct SessionEndpoints: Sendable {
 
     /// The session of a request that says nothing else.
     private func session(of call: Call) throws(Problem) -> Token {
-        try call.readBody { field, _ throws(Problem) in throw Call.unknown(field) }
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        try call.readBody { field, _ throws(Problem) in throw Problem.unknown(field) }
+        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         return try call.requiredSession()
     }
 }

@@ -6,7 +6,7 @@ struct StoryboardEndpoints: Sendable {
     let engine: Engine
 
     func declare(_ call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         let name = try SceneName(namedBy: call)
         let condition = try call.request.headers.value(of: .ifMatch).map(IfMatch.init)
         var draft = StoryboardDraft()
@@ -25,7 +25,7 @@ struct StoryboardEndpoints: Sendable {
     }
 
     func show(_ call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         let name = try SceneName(namedBy: call)
         engine.read { machine, _ throws(ArbiterError) in
             try machine.storyboard(of: name)

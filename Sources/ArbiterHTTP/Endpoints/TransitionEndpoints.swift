@@ -45,11 +45,11 @@ struct TransitionEndpoints: Sendable {
             case "id": id = try TransitionID(item.value, field: item.name)
             case "until": until = try Milestone(item.value, field: item.name)
             case "wait": wait.query = try Wait.parsed(item.value, field: item.name)
-            default: throw Call.unknown(item.name)
+            default: throw Problem.unknown(item.name)
             }
         }
         wait.readHeader(of: call)
-        guard let id else { throw Call.missing("id") }
+        guard let id else { throw Problem.missing("id") }
         try park(call, on: id, token: nil, until: until, wait: wait)
     }
 
@@ -73,7 +73,7 @@ struct TransitionEndpoints: Sendable {
             default: try transition.read(field, &value)
             }
         }
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
         engine.end(id, token: token, as: outcome) { call.respond($0) }
     }
@@ -85,19 +85,19 @@ struct TransitionEndpoints: Sendable {
             switch field {
             case "id": id = try TransitionID(try value.string(field), field: field)
             case "reason": reason = try RevocationReason(try value.string(field), field: field)
-            default: throw Call.unknown(field)
+            default: throw Problem.unknown(field)
             }
         }
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
-        guard let id else { throw Call.missing("id") }
-        guard let reason else { throw Call.missing("reason") }
+        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
+        guard let id else { throw Problem.missing("id") }
+        guard let reason else { throw Problem.missing("reason") }
         engine.revoke(id, because: reason) { call.respond($0) }
     }
 
     func renew(_ call: Call) throws(Problem) {
         var transition = ActedTransition()
         try call.readBody { field, value throws(Problem) in try transition.read(field, &value) }
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         engine.renew(try transition.requiredID(), token: try transition.requiredToken()) { call.respond($0) }
     }
 }
@@ -114,7 +114,7 @@ extension TransitionEndpoints {
             case "client": filter.client = try ClientName(item.value, field: item.name)
             case "limit": filter.limit = try Int(limit: item)
             case "after": filter.before = try RequestOrder(after: item)
-            default: throw Call.unknown(item.name)
+            default: throw Problem.unknown(item.name)
             }
         }
         engine.read { [filter] machine, now in
@@ -133,7 +133,7 @@ extension TransitionEndpoints {
     }
 
     func show(_ call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         // What is no id at all names a transition that there cannot be: 404, as for any other path.
         let text = call.parameters["id"] ?? ""
         guard let id = TransitionID(text) else {

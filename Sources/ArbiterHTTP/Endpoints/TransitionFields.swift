@@ -22,7 +22,7 @@ struct AskedTransition: Sendable {
             case "expect": request.expectations = try value.expectations(field)
             case "animation": request.animation = try value.animation(field)
             case "onExpiry": request.onExpiry = try value.word(field)
-            default: try request.readCompany(field, &value)
+            default: try request.readCooperation(field, &value)
             }
         }
         if request.scope == .operation, request.operation == nil {
@@ -35,7 +35,7 @@ struct AskedTransition: Sendable {
         if maySetWait {
             try wait.readQueryAndHeader(of: call)
         } else {
-            try call.readQuery { item throws(Problem) in throw Call.unknown(item.name) }
+            try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         }
     }
 }
@@ -50,17 +50,17 @@ struct ActedTransition: Sendable {
         switch field {
         case "id": id = try TransitionID(try value.string(field), field: field)
         case "token": token = try Token(try value.string(field), field: field)
-        default: throw Call.unknown(field)
+        default: throw Problem.unknown(field)
         }
     }
 
     func requiredID() throws(Problem) -> TransitionID {
-        guard let id else { throw Call.missing("id") }
+        guard let id else { throw Problem.missing("id") }
         return id
     }
 
     func requiredToken() throws(Problem) -> Token {
-        guard let token else { throw Call.missing("token") }
+        guard let token else { throw Problem.missing("token") }
         return token
     }
 }
@@ -84,7 +84,7 @@ struct Wait: Sendable {
     /// Reads `?wait=`, the one parameter there is, and the header.
     mutating func readQueryAndHeader(of call: Call) throws(Problem) {
         try call.readQuery { item throws(Problem) in
-            guard item.name == "wait" else { throw Call.unknown(item.name) }
+            guard item.name == "wait" else { throw Problem.unknown(item.name) }
             query = try Self.parsed(item.value, field: item.name)
         }
         readHeader(of: call)
@@ -150,50 +150,16 @@ extension RawRepresentable where Self: CaseIterable, RawValue == String {
     }
 }
 
-extension SceneName {
+extension CheckedName {
+    /// - Throws: `invalid-field` if the text is no such name.
     init(_ text: String, field: String) throws(Problem) {
-        guard let name = SceneName(text) else {
-            throw Problem(
-                .invalidField,
-                "A scene's name is 1 to \(Limits.sceneNameBytes) of A-Z a-z 0-9 . _ and -, but not . or ..",
-                field: field
-            )
+        guard let name = Self(text) else {
+            let kind = Self.kind.prefix(1).uppercased() + Self.kind.dropFirst()
+            // A rule may end with a full stop of its own: `. or ..`
+            let stop = Self.rule.hasSuffix(".") ? "" : "."
+            throw Problem(.invalidField, "\(kind) is \(Self.rule)\(stop)", field: field)
         }
         self = name
-    }
-}
-
-extension ClientName {
-    init(_ text: String, field: String) throws(Problem) {
-        guard let name = ClientName(text) else {
-            throw Problem(
-                .invalidField, "A client's name is 1 to \(Limits.clientNameBytes) bytes without control characters.",
-                field: field)
-        }
-        self = name
-    }
-}
-
-extension RevocationReason {
-    init(_ text: String, field: String) throws(Problem) {
-        guard let reason = RevocationReason(text) else {
-            throw Problem(
-                .invalidField,
-                "The reason of a revocation is 1 to \(Limits.revocationReasonBytes) bytes without control characters.",
-                field: field)
-        }
-        self = reason
-    }
-}
-
-extension IdempotencyKey {
-    init(_ text: String, field: String) throws(Problem) {
-        guard let key = IdempotencyKey(text) else {
-            throw Problem(
-                .invalidField, "An idempotency key is 1 to \(Limits.idempotencyKeyBytes) visible ASCII characters.",
-                field: field)
-        }
-        self = key
     }
 }
 

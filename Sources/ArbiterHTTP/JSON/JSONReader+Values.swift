@@ -85,8 +85,8 @@ extension JSONReader {
     }
 
     /// - Throws: `invalid-field` if the value is no name of this kind.
-    mutating func name<Name: WireName>(_ field: String, as _: Name.Type = Name.self) throws(Problem) -> Name {
-        guard let name = Name(try string(field)) else { throw invalid(field, "must be \(Name.rule)") }
+    mutating func name<Name: CheckedName>(_ field: String, as _: Name.Type = Name.self) throws(Problem) -> Name {
+        guard let name = Name(try string(field)) else { throw invalid(field, "must be \(Name.kind), \(Name.rule)") }
         return name
     }
 }
@@ -94,31 +94,5 @@ extension JSONReader {
 extension ClosedRange<Int> {
     fileprivate var words: String {
         "a whole number" + (upperBound == .max ? ", \(lowerBound) or more" : " from \(lowerBound) to \(upperBound)")
-    }
-}
-
-// MARK: - Names
-
-/// A name that is checked as it is made.
-protocol WireName {
-    /// What the text must be.
-    static var rule: String { get }
-
-    init?(_ text: String)
-}
-
-extension ControllerID: WireName {
-    static var rule: String { "a controller's id, 1 to \(Limits.controllerIDBytes) of A-Z a-z 0-9 . _ : and -" }
-}
-
-extension TransitionTypeName: WireName {
-    static var rule: String {
-        "a transition type's name, 1 to \(Limits.transitionTypeBytes) bytes without control characters"
-    }
-}
-
-extension SegueIdentifier: WireName {
-    static var rule: String {
-        "a segue's identifier, 1 to \(Limits.segueIdentifierBytes) bytes without control characters"
     }
 }

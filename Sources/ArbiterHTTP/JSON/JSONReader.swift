@@ -156,12 +156,12 @@ extension JSONReader {
 
     /// The complaint about a field that nobody knows.
     func unknown(_ field: String) -> Problem {
-        Call.unknown(name(of: field))
+        Problem.unknown(name(of: field))
     }
 
     /// The complaint about a field that has to be there.
     func missing(_ field: String) -> Problem {
-        Call.missing(name(of: field))
+        Problem.missing(name(of: field))
     }
 
     /// The complaint about a field's value: `must be …`, `may have …`.

@@ -138,3 +138,10 @@ extension JSONWriter {
         needsComma = true
     }
 }
+
+extension Response {
+    /// A JSON object.
+    static func json(_ status: Int, _ members: (inout JSONWriter) -> Void) -> Response {
+        Response(status, .json, body: JSONWriter.line(members))
+    }
+}

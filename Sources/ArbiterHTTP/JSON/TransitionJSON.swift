@@ -55,7 +55,7 @@ extension JSONWriter {
     /// Those behind the lists of controllers.
     fileprivate mutating func lastMembers(of view: TransitionView) {
         let transition = view.transition
-        companyMembers(of: view)
+        cooperationMembers(of: view)
         member("requestedAt", transition.requestedAt.timestamp)
         if let grant = transition.grant { member("grantedAt", grant.grantedAt) }
         if case .ended(let ending) = transition.phase { member("endedAt", ending.endedAt.timestamp) }
@@ -70,7 +70,7 @@ extension JSONWriter {
         }
         if !request.expectations.isEmpty { member("expect", request.expectations) }
         if request.onExpiry != .discard { member("onExpiry", request.onExpiry.rawValue) }
-        companyMembers(of: request)
+        cooperationMembers(of: request)
     }
 
     /// What it comes to in the hierarchy, as far as that is known.

@@ -34,17 +34,17 @@ extension NaiveOracle {
     }
 
     private func check(_ transition: Transition, _ entry: Entry) throws(Broken) {
-        let company = transition.participants.map {
+        let members = transition.participants.map {
             Member(client: $0.client, isRequired: $0.isRequired, state: $0.state)
         }
-        guard company == entry.company else {
-            throw Broken(.company, "\(entry.id) has the company \(company), not \(entry.company)")
+        guard members == entry.members else {
+            throw Broken(.participants, "\(entry.id) has the participants \(members), not \(entry.members)")
         }
         // Said again, in the words of the rules.
         if transition.state == .preparing,
             !transition.participants.contains(where: { $0.isRequired && $0.state == .waiting })
         {
-            throw Broken(.company, "\(entry.id) waits for nobody")
+            throw Broken(.participants, "\(entry.id) waits for nobody")
         }
         guard transition.session == entry.session, transition.scope == entry.scope else {
             throw Broken(.life, "\(entry.id) is bound to another session, or locks something else")

@@ -75,15 +75,15 @@ extension NaiveOracle {
             granted.append(entry.id)
             line[index].type = entry.request.animation?.type ?? change.flatMap { type(of: $0, in: entry.scene) }
             line[index].state = .preparing
-            for member in entry.company.indices where entry.company[member].state == .gone {
+            for member in entry.members.indices where entry.members[member].state == .gone {
                 // It may have come back.
-                let isBack = sessions.values.contains { $0.client == entry.company[member].client }
-                if isBack { line[index].company[member].state = .waiting }
+                let isBack = sessions.values.contains { $0.client == entry.members[member].client }
+                if isBack { line[index].members[member].state = .waiting }
             }
             if entry.completesAtGrant {
                 run(index)
                 close(entry.id, as: .completed)
-            } else if line[index].company.contains(where: \.isMissing) {
+            } else if line[index].members.contains(where: \.isMissing) {
                 tell(.transition(.preparing, entry.id), in: entry.scene)
             } else {
                 run(index)

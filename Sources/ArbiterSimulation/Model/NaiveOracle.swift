@@ -14,7 +14,7 @@ struct NaiveOracle {
         var state = TransitionState.queued
         var completesAtGrant = false
         var gesture: GestureDecision?
-        var company: [Member]
+        var members: [Member]
         /// What it uses to bring in what it brings in, once it is granted.
         var type: TransitionTypeName?
         /// The ways up from what it locks that nobody was in the way of when it was asked for; kept for the fault only.
@@ -124,7 +124,7 @@ struct NaiveOracle {
         var entry = Entry(
             asking: asking, order: lastOrder, scope: scene(request.scene).resolvedScope(of: request),
             session: request.session.flatMap { sessions[$0]?.id },
-            company: request.participants.map { Member(client: $0.client, isRequired: $0.isRequired) })
+            members: request.participants.map { Member(client: $0.client, isRequired: $0.isRequired) })
         if overlooksMoves { entry.clear = clearWays(of: entry, at: index) }
         line.insert(entry, at: index)
     }

@@ -68,11 +68,11 @@ extension SampleRecords {
             case .serialize: each { id, token in [.serialize(request, id: id, token: token, park: nil)] }
             case .end: each { id, token in EndOutcome.allCases.map { .end(id, token: token, $0) } }
             case .revoke: each { id, _ in RevocationReason("hangs").map { [.revoke(id, $0)] } ?? [] }
-            case .decide: each { id, _ in SampleCompany.gestures.map { .decide(id, $0) } }
-            case .markReady: each { id, _ in [.markReady(id, client: SampleCompany.client)] }
+            case .decide: each { id, _ in SampleCooperation.gestures.map { .decide(id, $0) } }
+            case .markReady: each { id, _ in [.markReady(id, client: SampleCooperation.client)] }
             case .settle: each { id, _ in [.settle(id)] }
-            case .openSession: SampleCompany.openings
-            case .closeSession: SampleCompany.closings
+            case .openSession: SampleCooperation.openings
+            case .closeSession: SampleCooperation.closings
             case .declare: SampleHierarchies.storyboards.map { .declare(.main, $0, ifMatch: nil) }
             case .delete: [.delete(.main)]
             case .expire: each { id, _ in ExpiryReason.allCases.map { .expire(id, $0) } }
@@ -115,7 +115,7 @@ extension SampleRecords {
                 client: ClientName(#"it's "quoted" \ %41 🧑‍🚀 é é"#), lease: .nanoseconds(1_234_567_891),
                 ticket: .nanoseconds(2_345_678_912), queue: .nanoseconds(1),
                 idempotencyKey: IdempotencyKey(String(repeating: "~", count: Limits.idempotencyKeyBytes))),
-        ] + SampleHierarchies.requests + SampleCompany.requests
+        ] + SampleHierarchies.requests + SampleCooperation.requests
 
     private static func scene(_ text: String) -> SceneName {
         guard let name = SceneName(text) else { preconditionFailure("\(text) is no scene's name") }

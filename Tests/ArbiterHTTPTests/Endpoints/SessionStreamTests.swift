@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// Event streams that a session lives by, and what is told of sessions, fingers and company.
+/// Event streams that a session lives by, and what is told of sessions, gestures and participants.
 struct SessionStreamTests {
     private let service: Service
     private static let target = "/scenes/main/events"

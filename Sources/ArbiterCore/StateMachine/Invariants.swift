@@ -1,7 +1,7 @@
 /// What must be true of the state after every command; the first that is not, in words.
 extension ArbiterStateMachine {
     package func brokenInvariant() -> String? {
-        brokenCount() ?? brokenQueue() ?? brokenAttention() ?? brokenCompany()
+        brokenCount() ?? brokenQueue() ?? brokenAttention() ?? brokenParticipants()
     }
 
     private func brokenCount() -> String? {
@@ -49,7 +49,7 @@ extension ArbiterStateMachine {
     }
 
     /// Nothing outlives its session, nothing waits for those that are ready, and every session has its end in view.
-    private func brokenCompany() -> String? {
+    private func brokenParticipants() -> String? {
         for transition in durable.transitions.values where !transition.isEnded {
             if let session = transition.session, durable.sessions[session] == nil {
                 return "\(transition.id) is bound to \(session), which is over"

@@ -26,7 +26,7 @@ package struct Limits: Hashable, Sendable {
     package static let scopeControllers = 64
     package static let expectations = 16
 
-    // MARK: Company
+    // MARK: Sessions, gestures and participants
 
     package static let participants = 64
 

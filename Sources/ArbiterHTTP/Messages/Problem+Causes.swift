@@ -154,11 +154,14 @@ extension MemoryShare {
         let size = "\(bytes >> 20) MiB"
         switch self {
         case .scene(let scene):
-            return "What is unfinished or declared in the scene \(scene) takes the \(size) that one scene may: end some of it."
+            return
+                "What is unfinished or declared in the scene \(scene) takes the \(size) that one scene may: end some of it."
         case .session(let session):
-            return "What is unfinished in the session \(session) takes the \(size) that one session may: end some of it."
+            return
+                "What is unfinished in the session \(session) takes the \(size) that one session may: end some of it."
         case .shared:
-            return "Storyboards and what is unfinished without a session take the \(size) that they may together: ask in a "
+            return
+                "Storyboards and what is unfinished without a session take the \(size) that they may together: ask in a "
                 + "session."
         }
     }

@@ -1,54 +1,3 @@
-// What makes up hierarchies, operations and storyboards.
-
-extension ControllerID: BinaryCodable {
-    package func encode(to writer: inout BinaryWriter) { writer.write(description) }
-
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
-        guard let id = ControllerID(try reader.readText()) else { throw reader.malformed("the id of a controller") }
-        self = id
-    }
-}
-
-extension TransitionTypeName: BinaryCodable {
-    package func encode(to writer: inout BinaryWriter) { writer.write(description) }
-
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
-        guard let name = TransitionTypeName(try reader.readText()) else {
-            throw reader.malformed("the name of a transition type")
-        }
-        self = name
-    }
-}
-
-extension SegueIdentifier: BinaryCodable {
-    package func encode(to writer: inout BinaryWriter) { writer.write(description) }
-
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
-        guard let identifier = SegueIdentifier(try reader.readText()) else {
-            throw reader.malformed("the identifier of a segue")
-        }
-        self = identifier
-    }
-}
-
-extension Revision: BinaryCodable {
-    package func encode(to writer: inout BinaryWriter) { writer.write(rawValue) }
-
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
-        self.init(rawValue: try reader.read())
-    }
-}
-
-extension EventNumber: BinaryCodable {
-    package func encode(to writer: inout BinaryWriter) { writer.write(rawValue) }
-
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
-        self.init(rawValue: try reader.read())
-    }
-}
-
-// MARK: - Hierarchies
-
 extension Controller: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) {
         writer.write(id)
@@ -59,7 +8,7 @@ extension Controller: BinaryCodable {
         writer.write(introTransitionType)
     }
 
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         self.init(
             id: try reader.read(), content: try reader.read(), presented: try reader.readOptional(),
             presentationStyle: try reader.readWord(), definesPresentationContext: try reader.readBool(),
@@ -88,7 +37,7 @@ extension Controller.Content: BinaryCodable {
         }
     }
 
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         switch try reader.read(UInt8.self) {
         case 0: self = .view
         case 1: self = .navigation(try reader.readArray())
@@ -110,7 +59,7 @@ extension Hierarchy: BinaryCodable {
         writer.write(controllers.values.sorted { $0.id.description < $1.id.description })
     }
 
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         let root: ControllerID? = try reader.readOptional()
         let controllers: [Controller] = try reader.readArray()
         guard let root else {
@@ -182,7 +131,7 @@ extension Operation: BinaryCodable {
         }
     }
 
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         switch try reader.read(UInt8.self) {
         case Code.present: self = .present(presenter: try reader.read(), controller: try reader.read())
         case Code.dismiss: self = .dismiss(try reader.read())
@@ -211,11 +160,44 @@ extension Operation.Tab: BinaryCodable {
         }
     }
 
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         switch try reader.read(UInt8.self) {
         case 0: self = .index(Int(try reader.readInt64()))
         case 1: self = .controller(try reader.read())
         default: throw reader.malformed("a tab")
         }
+    }
+}
+
+extension Expectation: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        switch self {
+        case .controller(let controller, let condition):
+            writer.write(UInt8(0))
+            writer.write(controller)
+            writer.writeWord(condition)
+        case .revision(let revision):
+            writer.write(UInt8(1))
+            writer.write(revision)
+        }
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        switch try reader.read(UInt8.self) {
+        case 0: self = .controller(try reader.read(), is: try reader.readWord())
+        case 1: self = .revision(try reader.read())
+        default: throw reader.malformed("an expectation")
+        }
+    }
+}
+
+extension AppearanceEvent: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(controller)
+        writer.writeWord(change)
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        self.init(try reader.read(), try reader.readWord())
     }
 }

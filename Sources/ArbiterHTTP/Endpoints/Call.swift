@@ -135,14 +135,4 @@ extension Call {
             try parameter(QueryItem(name: name, value: value))
         }
     }
-
-    /// The complaint about a field or parameter that nobody knows.
-    static func unknown(_ field: String) -> Problem {
-        Problem(.unknownField, "There is no field \(quoted(field)) here.", field: field)
-    }
-
-    /// The complaint about a field or parameter that has to be there.
-    static func missing(_ field: String) -> Problem {
-        Problem(.missingField, "The field \(quoted(field)) is missing.", field: field)
-    }
 }

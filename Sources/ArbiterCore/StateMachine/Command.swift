@@ -96,19 +96,3 @@ package struct Park: Hashable, Sendable {
         self.wait = wait
     }
 }
-
-/// What an await waits for.
-package enum Milestone: String, Hashable, Sendable, CaseIterable {
-    /// The transition holds its scope, or has ended.
-    case granted
-    /// The transition runs, or has ended.
-    case running
-    /// The transition has ended.
-    case ended
-}
-
-/// What an owner may end a transition as.
-package enum EndOutcome: String, Hashable, Sendable, CaseIterable {
-    case completed
-    case cancelled
-}

@@ -10,8 +10,8 @@ extension ArbiterStateMachine {
 
     /// A machine in the state of a snapshot; nothing momentary is true of it until it recovers.
     ///
-    /// - Throws: `DecodingError` if the bytes are no snapshot.
-    package init(snapshot: [UInt8], limits: Limits = Limits()) throws(DecodingError) {
+    /// - Throws: `BinaryDecodingError` if the bytes are no snapshot.
+    package init(snapshot: [UInt8], limits: Limits = Limits()) throws(BinaryDecodingError) {
         self.init(limits: limits)
         var reader = BinaryReader(snapshot)
         durable = try reader.read()
@@ -47,7 +47,7 @@ extension DurableState: BinaryCodable {
         }
     }
 
-    init(from reader: inout BinaryReader) throws(DecodingError) {
+    init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         let first: UInt64 = try reader.read()
         if first == Self.marker {
             guard try reader.read(UInt8.self) == Self.form else { throw reader.malformed("the form of a snapshot") }
@@ -100,7 +100,7 @@ extension DurableState: BinaryCodable {
     /// Queues what is unfinished: first what is granted, which nothing stands in the way of, then what waits.
     private mutating func restoreQueues(
         _ unfinished: [Transition], _ reader: inout BinaryReader
-    ) throws(DecodingError) {
+    ) throws(BinaryDecodingError) {
         let unfinished = unfinished.sorted { $0.place < $1.place }
         guard Set(unfinished.map(\.place)).count == unfinished.count,
             unfinished.allSatisfy({ $0.place <= $0.order && scenes[$0.request.scene] != nil })
@@ -121,7 +121,8 @@ extension DurableState: BinaryCodable {
     }
 
     /// Reserves what the operation of a granted transition will bring in.
-    private mutating func reserve(what transition: Transition, _ reader: inout BinaryReader) throws(DecodingError) {
+    private mutating func reserve(what transition: Transition, _ reader: inout BinaryReader) throws(BinaryDecodingError)
+    {
         let name = transition.request.scene
         guard let operation = transition.request.operation, let scene = scenes[name] else { return }
         // What the others bring in left room for it when it was granted, in whatever order that was.
@@ -132,137 +133,31 @@ extension DurableState: BinaryCodable {
     }
 }
 
-extension Transition: BinaryCodable {
-    package func encode(to writer: inout BinaryWriter) {
-        writer.write(id)
-        writer.write(token)
-        writer.write(order)
-        writer.write(place)
-        writer.write(isSerialized)
-        writer.write(request)
-        writer.write(scope)
-        writer.write(lease)
-        writer.write(requestedAt)
-        writer.write(requestedRevision)
-        writer.write(session)
-        writer.write(participants)
-        writer.write(gesture)
-        writer.write(phase)
-    }
-
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
-        self.init(
-            id: try reader.read(), token: try reader.read(), order: try reader.read(),
-            place: try reader.read(), isSerialized: try reader.readBool(), request: try reader.read(),
-            scope: try reader.read(),
-            lease: try reader.read(), requestedAt: try reader.read(), requestedRevision: try reader.read(),
-            session: try reader.readOptional(), participants: try reader.readArray(),
-            gesture: try reader.readOptional(), phase: try reader.read()
-        )
-    }
-}
-
-extension Transition.Phase: BinaryCodable {
-    package func encode(to writer: inout BinaryWriter) {
-        switch self {
-        case .queued(let queued):
-            writer.write(UInt8(0))
-            writer.write(queued.completesAtGrant)
-        case .running(let grant):
-            writer.write(UInt8(1))
-            writer.write(grant)
-        case .preparing(let grant):
-            writer.write(UInt8(3))
-            writer.write(grant)
-        case .ended(let ending):
-            writer.write(UInt8(2))
-            writer.write(ending.outcome)
-            writer.write(ending.grant)
-            writer.write(ending.endedAt)
-            writer.write(ending.change)
-            writer.write(ending.isNoop)
-            writer.write(ending.appearance)
-        }
-    }
-
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
-        switch try reader.read(UInt8.self) {
-        case 0:
-            self = .queued(Transition.Queued(completesAtGrant: try reader.readBool()))
-        case 1:
-            self = .running(try reader.read())
-        case 2:
-            self = .ended(
-                Transition.Ending(
-                    outcome: try reader.read(), grant: try reader.readOptional(), endedAt: try reader.read(),
-                    change: try reader.readOptional(), isNoop: try reader.readBool(),
-                    appearance: try reader.readArray()))
-        case 3:
-            self = .preparing(try reader.read())
-        default:
-            throw reader.malformed("a phase")
-        }
-    }
-}
-
-extension Transition.Grant: BinaryCodable {
-    package func encode(to writer: inout BinaryWriter) {
-        writer.write(fence)
-        writer.write(grantedAt)
-        writer.write(revision)
-        writer.write(presenter)
-        writer.write(animation)
-        writer.write(appearance)
-    }
-
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
-        self.init(
-            fence: try reader.read(), grantedAt: try reader.read(), revision: try reader.read(),
-            presenter: try reader.readOptional(), animation: try reader.readOptional(),
-            appearance: try reader.readArray())
-    }
-}
-
-extension TransitionOutcome: BinaryCodable {
-    package func encode(to writer: inout BinaryWriter) {
-        switch self {
-        case .completed: writer.write(UInt8(0))
-        case .cancelled: writer.write(UInt8(1))
-        case .expired(let reason):
-            writer.write(UInt8(2))
-            writer.write(reason)
-        case .rejected(let rejection):
-            writer.write(UInt8(3))
-            writer.write(rejection)
-        case .superseded(let other):
-            writer.write(UInt8(4))
-            writer.write(other)
-        case .revoked(let reason):
-            writer.write(UInt8(5))
-            writer.write(reason)
-        }
-    }
-
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
-        switch try reader.read(UInt8.self) {
-        case 0: self = .completed
-        case 1: self = .cancelled
-        case 2: self = .expired(try reader.read())
-        case 3: self = .rejected(try reader.read())
-        case 4: self = .superseded(by: try reader.read())
-        case 5: self = .revoked(try reader.read())
-        default: throw reader.malformed("an outcome")
-        }
-    }
-}
-
 extension Scene.Numbers: BinaryCodable {
     func encode(to writer: inout BinaryWriter) {
         writer.write(revision)
         writer.write(event)
     }
 
-    init(from reader: inout BinaryReader) throws(DecodingError) {
+    init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         self.init(revision: try reader.read(), event: try reader.read())
+    }
+}
+
+extension Session: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(id)
+        writer.write(token)
+        writer.write(client)
+        writer.write(timeToLive)
+        writer.write(startedAt)
+        writer.write(scenes.sorted { $0.description < $1.description })
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        self.init(
+            id: try reader.read(), token: try reader.read(), client: try reader.readOptional(),
+            timeToLive: try reader.read(), startedAt: try reader.read(),
+            scenes: Set(try reader.readArray(of: SceneName.self)))
     }
 }

@@ -9,8 +9,8 @@ extension NaiveOracle.Member {
 extension NaiveOracle {
     mutating func markReady(_ id: TransitionID, _ client: ClientName) {
         guard let index = line.firstIndex(where: { $0.id == id }) else { return }
-        for member in line[index].company.indices where line[index].company[member].client == client {
-            line[index].company[member].state = .ready
+        for member in line[index].members.indices where line[index].members[member].client == client {
+            line[index].members[member].state = .ready
         }
         runIfReady(index)
     }
@@ -25,13 +25,13 @@ extension NaiveOracle {
     }
 
     private mutating func runIfReady(_ index: Int) {
-        if line[index].state == .preparing, !line[index].company.contains(where: \.isMissing) { run(index) }
+        if line[index].state == .preparing, !line[index].members.contains(where: \.isMissing) { run(index) }
     }
 
     /// Ends a session, and all that is bound to it before anything else is granted.
     mutating func close(_ id: SessionID, because ending: SessionEnding) {
         guard let (token, session) = sessions.first(where: { $0.value.id == id }) else { return }
-        let joined = line.filter { $0.company.contains { $0.client == session.client } }.map(\.scene)
+        let joined = line.filter { $0.members.contains { $0.client == session.client } }.map(\.scene)
         let scenes = session.scenes.union(joined).sorted { $0.description < $1.description }
         sessions.removeValue(forKey: token)
         for entry in line where entry.session == id { close(entry.id, as: .expired(.sessionLost)) }
@@ -44,8 +44,8 @@ extension NaiveOracle {
     private mutating func part(_ client: ClientName) {
         for id in line.sorted(by: { $0.order < $1.order }).map(\.id) {
             guard let index = line.firstIndex(where: { $0.id == id }), line[index].state != .running else { continue }
-            for member in line[index].company.indices where line[index].company[member].client == client {
-                if line[index].company[member].state == .waiting { line[index].company[member].state = .gone }
+            for member in line[index].members.indices where line[index].members[member].client == client {
+                if line[index].members[member].state == .waiting { line[index].members[member].state = .gone }
             }
             runIfReady(index)
         }

@@ -14,11 +14,6 @@ package struct Response: Hashable, Sendable {
         self.headers = headers
     }
 
-    /// A JSON object.
-    static func json(_ status: Int, _ members: (inout JSONWriter) -> Void) -> Response {
-        Response(status, .json, body: JSONWriter.line(members))
-    }
-
     /// It is done, and there is nothing to say.
     static let noContent = Response(204, nil, body: [])
 }

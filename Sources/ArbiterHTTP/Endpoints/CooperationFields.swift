@@ -1,12 +1,12 @@
 internal import ArbiterCore
 
-// What requests say of fingers, participants and others that want the same.
+// Gestures, participants and coalescing in requests.
 
 extension TransitionRequest {
-    /// Reads one of the fields that few requests have.
+    /// Reads a field about its gesture, its participants or coalescing.
     ///
     /// - Throws: a problem that names the field.
-    mutating func readCompany(_ field: String, _ value: inout JSONReader) throws(Problem) {
+    mutating func readCooperation(_ field: String, _ value: inout JSONReader) throws(Problem) {
         switch field {
         case "interactive": isInteractive = try value.boolean(field)
         case "policy": policy = try value.policy(field)
@@ -14,7 +14,7 @@ extension TransitionRequest {
         case "readySeconds": ready = try value.seconds(field, in: Limits.readyDurations)
         case "onUnready": onUnready = try value.word(field)
         case "coalesce": coalescing = try value.coalescing(field)
-        default: throw Call.unknown(field)
+        default: throw Problem.unknown(field)
         }
     }
 }
@@ -31,7 +31,7 @@ extension JSONReader {
             }
         }
         switch kind {
-        case nil: throw Call.missing("policy.by")
+        case nil: throw Problem.missing("policy.by")
         case .fraction:
             return threshold.map { .fraction(threshold: $0) } ?? .standard
         case .velocity:
@@ -64,7 +64,7 @@ extension JSONReader {
             default: throw reader.unknown(member)
             }
         }
-        guard let client else { throw Call.missing(name(of: field) + ".client") }
+        guard let client else { throw Problem.missing(name(of: field) + ".client") }
         return Participant(client: client, isRequired: isRequired)
     }
 
@@ -78,44 +78,12 @@ extension JSONReader {
         try object(field) { member, reader throws(Problem) in
             switch member {
             case "key":
-                guard let named = CoalescingKey(try reader.string(member)) else {
-                    throw reader.invalid(
-                        member, "must be 1 to \(Limits.coalescingKeyBytes) bytes without control characters")
-                }
-                key = named
+                key = try reader.name(member)
             case "keep": keep = try reader.word(member)
             default: throw reader.unknown(member)
             }
         }
-        guard let key else { throw Call.missing("coalesce.key") }
+        guard let key else { throw Problem.missing("coalesce.key") }
         return Coalescing(key: key, keep: keep)
-    }
-}
-
-/// What a gesture's policy goes by.
-enum GesturePolicyKind: String, Hashable, Sendable, CaseIterable {
-    case fraction
-    case velocity
-}
-
-extension Call {
-    /// The token of the session that the request is made in, if it names one.
-    ///
-    /// - Throws: `invalid-field` if it is no token.
-    func session() throws(Problem) -> Token? {
-        guard let text = request.headers.value(of: .session) else { return nil }
-        return try Token(text, field: HeaderName.session.rawValue)
-    }
-
-    /// The token of the session that the request cannot do without.
-    ///
-    /// - Throws: `unauthenticated` if it names none.
-    func requiredSession() throws(Problem) -> Token {
-        guard let token = try session() else {
-            throw Problem(
-                .unauthenticated, "Send the token of your session in \(HeaderName.session.rawValue).",
-                field: HeaderName.session.rawValue)
-        }
-        return token
     }
 }

@@ -1,5 +1,3 @@
-// Storyboards, animations, expectations, and what became of transitions.
-
 extension Storyboard: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) {
         writer.write(hierarchy)
@@ -11,7 +9,7 @@ extension Storyboard: BinaryCodable {
         writer.writeWord(defaults.scope)
     }
 
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         let hierarchy: Hierarchy = try reader.read()
         let segues: [Segue] = try reader.readArray()
         let types: [TransitionType] = try reader.readArray()
@@ -34,7 +32,7 @@ extension Segue: BinaryCodable {
         writer.write(destination)
     }
 
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         self.init(
             identifier: try reader.read(), source: try reader.read(), kind: try reader.readWord(),
             destination: try reader.read())
@@ -48,7 +46,7 @@ extension TransitionType: BinaryCodable {
         writer.writeWord(curve)
     }
 
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         self.init(name: try reader.read(), duration: try reader.readOptional(), curve: try reader.readOptionalWord())
     }
 }
@@ -64,7 +62,7 @@ extension AnimationRequest: BinaryCodable {
         writer.writeWord(direction)
     }
 
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         self.init(
             type: try reader.readOptional(), duration: try reader.readOptional(), curve: try reader.readOptionalWord(),
             completionSpeed: try reader.readOptional(), userInfo: try reader.readOptionalBytes(),
@@ -83,7 +81,7 @@ extension Animation: BinaryCodable {
         writer.writeWord(direction)
     }
 
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         self.init(
             type: try reader.readOptional(), duration: try reader.read(), curve: try reader.readWord(),
             completionSpeed: try reader.read(), userInfo: try reader.readOptionalBytes(),
@@ -91,77 +89,23 @@ extension Animation: BinaryCodable {
     }
 }
 
-extension Expectation: BinaryCodable {
+extension Scope: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) {
         switch self {
-        case .controller(let controller, let condition):
-            writer.write(UInt8(0))
-            writer.write(controller)
-            writer.writeWord(condition)
-        case .revision(let revision):
-            writer.write(UInt8(1))
-            writer.write(revision)
-        }
-    }
-
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
-        switch try reader.read(UInt8.self) {
-        case 0: self = .controller(try reader.read(), is: try reader.readWord())
-        case 1: self = .revision(try reader.read())
-        default: throw reader.malformed("an expectation")
-        }
-    }
-}
-
-extension AppearanceEvent: BinaryCodable {
-    package func encode(to writer: inout BinaryWriter) {
-        writer.write(controller)
-        writer.writeWord(change)
-    }
-
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
-        self.init(try reader.read(), try reader.readWord())
-    }
-}
-
-extension Transition.Change: BinaryCodable {
-    package func encode(to writer: inout BinaryWriter) {
-        writer.write(revision)
-        writer.write(inserted)
-        writer.write(removed)
-    }
-
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
-        self.init(revision: try reader.read(), inserted: try reader.readArray(), removed: try reader.readArray())
-    }
-}
-
-extension Rejection: BinaryCodable {
-    package func encode(to writer: inout BinaryWriter) {
-        switch self {
-        case .expectationFailed(let failure):
-            writer.write(UInt8(0))
-            writer.write(failure.expectation)
-            writer.write(failure.actual)
-        case .invalidOperation(let refusal):
-            writer.write(UInt8(1))
-            writer.writeWord(refusal.code)
-            writer.write(refusal.detail)
-        case .scopeGone(let controller):
+        case .scene: writer.write(UInt8(0))
+        case .operation: writer.write(UInt8(1))
+        case .controllers(let controllers):
             writer.write(UInt8(2))
-            writer.write(controller)
+            writer.write(controllers)
         }
     }
 
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         switch try reader.read(UInt8.self) {
-        case 0:
-            self = .expectationFailed(
-                FailedExpectation(expectation: try reader.read(), actual: try reader.readText()))
-        case 1:
-            self = .invalidOperation(OperationRefusal(code: try reader.readWord(), detail: try reader.readText()))
-        case 2: self = .scopeGone(try reader.read())
-        default: throw reader.malformed("a rejection")
+        case 0: self = .scene
+        case 1: self = .operation
+        case 2: self = .controllers(try reader.readArray())
+        default: throw reader.malformed("a scope")
         }
     }
 }

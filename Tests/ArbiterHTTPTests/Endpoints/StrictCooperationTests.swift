@@ -3,8 +3,8 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// What gestures, sessions and company may not be is refused by name, and changes nothing.
-struct StrictCompanyTests {
+/// What gestures, sessions, participants and coalescing may not be is refused by name, and changes nothing.
+struct StrictCooperationTests {
     private static let notStrings = ["1", "true", "null", "[]", "{}"]
     private static let notNumbers = [#""1""#, "true", "null", "[]", "{}", #""NaN""#]
     private static let notBooleans = ["0", "1", #""true""#, "null", "[]", "{}"]
@@ -59,12 +59,12 @@ struct StrictCompanyTests {
         }
 
     @Test(arguments: ["/transitions/start", "/transitions/serialize"], asked)
-    func `a request with company that cannot be takes no lock`(target: String, refusal: Refusal) throws {
+    func `a request with fields that cannot be takes no lock`(target: String, refusal: Refusal) throws {
         try Service().refuses(refusal, target)
     }
 
     @Test(arguments: ["/transitions/start", "/transitions/serialize"])
-    func `as much company as there may be is taken`(target: String) throws {
+    func `as many participants as there may be are taken`(target: String) throws {
         let clients = (1...Limits.participants).map { "\"\($0)\"" }.joined(separator: ",")
         let answer = try Service().ask(
             "POST", target,

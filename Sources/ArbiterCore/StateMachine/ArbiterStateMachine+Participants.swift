@@ -30,7 +30,7 @@ extension ArbiterStateMachine {
         step.isDurable = true
         mark(client, of: id, as: .ready)
         attend(id, at: step.now)
-        runIfCompanyIsReady(id, in: &step)
+        runIfAllAreReady(id, in: &step)
         return transitionReply(id, at: step.now)
     }
 
@@ -85,7 +85,7 @@ extension ArbiterStateMachine {
                 continue
             }
             mark(client, of: transition.id, as: .gone)
-            runIfCompanyIsReady(transition.id, in: &step)
+            runIfAllAreReady(transition.id, in: &step)
         }
     }
 
@@ -96,7 +96,7 @@ extension ArbiterStateMachine {
         durable.transitions[id]?.participants[index].state = state
     }
 
-    private mutating func runIfCompanyIsReady(_ id: TransitionID, in step: inout Step) {
+    private mutating func runIfAllAreReady(_ id: TransitionID, in step: inout Step) {
         guard let transition = durable.transitions[id], case .preparing(let grant) = transition.phase,
             !transition.participants.contains(where: \.isMissing)
         else { return }

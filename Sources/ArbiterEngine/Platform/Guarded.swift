@@ -20,9 +20,9 @@ package import Synchronization
     }
 
     /// Runs the body while no other thread is in one of this value's.
-    @inlinable package borrowing func withLock<Result: ~Copyable, Failure: Error>(
-        _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
+    @inlinable package borrowing func withLock<Returned: ~Copyable, Thrown: Error>(
+        _ body: (inout sending Value) throws(Thrown) -> sending Returned
+    ) throws(Thrown) -> sending Returned {
         #if ARBITER_SANITIZE_THREAD
             seen.lock()
             defer { seen.unlock() }

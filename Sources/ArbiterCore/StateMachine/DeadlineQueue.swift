@@ -15,7 +15,7 @@ struct DeadlineQueue {
         case hold
     }
 
-    private struct Deadline {
+    private struct Entry {
         var instant: Instant
         /// The one heap entry that counts.
         var filedAt: Instant
@@ -36,7 +36,7 @@ struct DeadlineQueue {
         }
     }
 
-    private var deadlines: [Subject: Deadline] = [:]
+    private var deadlines: [Subject: Entry] = [:]
     private var heap = Heap<Filed>()
     private var filings: UInt64 = 0
 
@@ -78,7 +78,7 @@ struct DeadlineQueue {
 
     private mutating func file(_ subject: Subject, at instant: Instant) {
         filings += 1
-        deadlines[subject] = Deadline(instant: instant, filedAt: instant, filing: filings)
+        deadlines[subject] = Entry(instant: instant, filedAt: instant, filing: filings)
         heap.insert(Filed(instant: instant, filing: filings, subject: subject))
     }
 }

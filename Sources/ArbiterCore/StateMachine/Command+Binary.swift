@@ -85,7 +85,7 @@ extension Command: BinaryCodable {
         }
     }
 
-    package init(from reader: inout BinaryReader) throws(DecodingError) {
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         switch try reader.read(UInt8.self) {
         case Code.start:
             self = .start(try reader.read(), id: try reader.read(), token: try reader.read())

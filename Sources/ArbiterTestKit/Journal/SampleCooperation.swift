@@ -1,7 +1,7 @@
 package import ArbiterCore
 
 /// Sessions, participants, gestures and coalescing, with every kind of value in them.
-package enum SampleCompany {
+package enum SampleCooperation {
     package static let client = name("détail")
 
     package static let gestures = GestureDecision.allCases.flatMap { decision in

@@ -1,10 +1,10 @@
 internal import ArbiterCore
 
-// What transitions show of fingers, participants and others that want the same.
+// Gestures, participants and coalescing as transitions show them.
 
 extension JSONWriter {
     /// What was asked for beyond the lock itself.
-    mutating func companyMembers(of request: TransitionRequest) {
+    mutating func cooperationMembers(of request: TransitionRequest) {
         if request.isInteractive {
             member("interactive", true)
             object("policy") { $0.members(of: request.policy) }
@@ -31,7 +31,7 @@ extension JSONWriter {
     }
 
     /// How its participants and its finger stand.
-    mutating func companyMembers(of view: TransitionView) {
+    mutating func cooperationMembers(of view: TransitionView) {
         let transition = view.transition
         if let session = transition.session { member("session", session.description) }
         if transition.request.isInteractive, !transition.isEnded || transition.gesture != nil {
@@ -84,4 +84,10 @@ extension TransitionView {
         guard let gesture = transition.gesture, let grant = transition.grant else { return nil }
         return grant.animation.map { gesture.remaining(of: $0) }
     }
+}
+
+/// What a gesture's policy goes by.
+enum GesturePolicyKind: String, Hashable, Sendable, CaseIterable {
+    case fraction
+    case velocity
 }

@@ -1,0 +1,9 @@
+/// What an await waits for.
+package enum Milestone: String, Hashable, Sendable, CaseIterable {
+    /// The transition holds its scope, or has ended.
+    case granted
+    /// The transition runs, or has ended.
+    case running
+    /// The transition has ended.
+    case ended
+}

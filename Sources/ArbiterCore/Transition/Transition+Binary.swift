@@ -1,0 +1,207 @@
+extension Transition: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(id)
+        writer.write(token)
+        writer.write(order)
+        writer.write(place)
+        writer.write(isSerialized)
+        writer.write(request)
+        writer.write(scope)
+        writer.write(lease)
+        writer.write(requestedAt)
+        writer.write(requestedRevision)
+        writer.write(session)
+        writer.write(participants)
+        writer.write(gesture)
+        writer.write(phase)
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        self.init(
+            id: try reader.read(), token: try reader.read(), order: try reader.read(),
+            place: try reader.read(), isSerialized: try reader.readBool(), request: try reader.read(),
+            scope: try reader.read(),
+            lease: try reader.read(), requestedAt: try reader.read(), requestedRevision: try reader.read(),
+            session: try reader.readOptional(), participants: try reader.readArray(),
+            gesture: try reader.readOptional(), phase: try reader.read()
+        )
+    }
+}
+
+extension Transition.Phase: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        switch self {
+        case .queued(let queued):
+            writer.write(UInt8(0))
+            writer.write(queued.completesAtGrant)
+        case .running(let grant):
+            writer.write(UInt8(1))
+            writer.write(grant)
+        case .preparing(let grant):
+            writer.write(UInt8(3))
+            writer.write(grant)
+        case .ended(let ending):
+            writer.write(UInt8(2))
+            writer.write(ending.outcome)
+            writer.write(ending.grant)
+            writer.write(ending.endedAt)
+            writer.write(ending.change)
+            writer.write(ending.isNoop)
+            writer.write(ending.appearance)
+        }
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        switch try reader.read(UInt8.self) {
+        case 0:
+            self = .queued(Transition.Queued(completesAtGrant: try reader.readBool()))
+        case 1:
+            self = .running(try reader.read())
+        case 2:
+            self = .ended(
+                Transition.Ending(
+                    outcome: try reader.read(), grant: try reader.readOptional(), endedAt: try reader.read(),
+                    change: try reader.readOptional(), isNoop: try reader.readBool(),
+                    appearance: try reader.readArray()))
+        case 3:
+            self = .preparing(try reader.read())
+        default:
+            throw reader.malformed("a phase")
+        }
+    }
+}
+
+extension Transition.Grant: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(fence)
+        writer.write(grantedAt)
+        writer.write(revision)
+        writer.write(presenter)
+        writer.write(animation)
+        writer.write(appearance)
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        self.init(
+            fence: try reader.read(), grantedAt: try reader.read(), revision: try reader.read(),
+            presenter: try reader.readOptional(), animation: try reader.readOptional(),
+            appearance: try reader.readArray())
+    }
+}
+
+extension Transition.Change: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(revision)
+        writer.write(inserted)
+        writer.write(removed)
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        self.init(revision: try reader.read(), inserted: try reader.readArray(), removed: try reader.readArray())
+    }
+}
+
+extension TransitionOutcome: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        switch self {
+        case .completed: writer.write(UInt8(0))
+        case .cancelled: writer.write(UInt8(1))
+        case .expired(let reason):
+            writer.write(UInt8(2))
+            writer.write(reason)
+        case .rejected(let rejection):
+            writer.write(UInt8(3))
+            writer.write(rejection)
+        case .superseded(let other):
+            writer.write(UInt8(4))
+            writer.write(other)
+        case .revoked(let reason):
+            writer.write(UInt8(5))
+            writer.write(reason)
+        }
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        switch try reader.read(UInt8.self) {
+        case 0: self = .completed
+        case 1: self = .cancelled
+        case 2: self = .expired(try reader.read())
+        case 3: self = .rejected(try reader.read())
+        case 4: self = .superseded(by: try reader.read())
+        case 5: self = .revoked(try reader.read())
+        default: throw reader.malformed("an outcome")
+        }
+    }
+}
+
+extension Rejection: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        switch self {
+        case .expectationFailed(let failure):
+            writer.write(UInt8(0))
+            writer.write(failure.expectation)
+            writer.write(failure.actual)
+        case .invalidOperation(let refusal):
+            writer.write(UInt8(1))
+            writer.writeWord(refusal.code)
+            writer.write(refusal.detail)
+        case .scopeGone(let controller):
+            writer.write(UInt8(2))
+            writer.write(controller)
+        }
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        switch try reader.read(UInt8.self) {
+        case 0:
+            self = .expectationFailed(
+                FailedExpectation(expectation: try reader.read(), actual: try reader.readText()))
+        case 1:
+            self = .invalidOperation(OperationRefusal(code: try reader.readWord(), detail: try reader.readText()))
+        case 2: self = .scopeGone(try reader.read())
+        default: throw reader.malformed("a rejection")
+        }
+    }
+}
+
+extension ExpiryReason: BinaryCodable {
+    private var code: UInt8 {
+        switch self {
+        case .lease: 0
+        case .abandoned: 1
+        case .unclaimed: 2
+        case .queueTimeout: 3
+        case .sessionLost: 4
+        case .participants: 5
+        }
+    }
+
+    package func encode(to writer: inout BinaryWriter) { writer.write(code) }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        let code: UInt8 = try reader.read()
+        guard let reason = Self.allCases.first(where: { $0.code == code }) else {
+            throw reader.malformed("a reason to expire")
+        }
+        self = reason
+    }
+}
+
+extension EndOutcome: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) { writer.write(self == .cancelled) }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        self = try reader.readBool() ? .cancelled : .completed
+    }
+}
+
+extension DecidedGesture: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.writeWord(decision)
+        writer.write(fraction)
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        self.init(decision: try reader.readWord(), fraction: try reader.read())
+    }
+}

@@ -1,0 +1,90 @@
+extension TransitionRequest: BinaryCodable {
+    /// The lock first; of what goes beyond it, most requests say nothing, and that is one byte.
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(scene)
+        writer.write(client)
+        writer.write(scope)
+        writer.write(lease)
+        writer.write(ticket)
+        writer.write(queue)
+        writer.write(session)
+        writer.write(idempotencyKey)
+        let plain = TransitionRequest(
+            scene: scene, client: client, scope: scope, lease: lease, ticket: ticket, queue: queue, session: session,
+            idempotencyKey: idempotencyKey)
+        writer.write(self != plain)
+        guard self != plain else { return }
+        writer.write(operation)
+        writer.write(expectations)
+        writer.write(animation)
+        writer.writeWord(onExpiry)
+        writer.write(isInteractive)
+        writer.write(policy)
+        writer.write(participants)
+        writer.write(ready)
+        writer.writeWord(onUnready)
+        writer.write(coalescing)
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        self.init(
+            scene: try reader.read(), client: try reader.readOptional(), scope: try reader.readOptional(),
+            lease: try reader.readOptional(), ticket: try reader.read(), queue: try reader.readOptional(),
+            session: try reader.readOptional(), idempotencyKey: try reader.readOptional())
+        guard try reader.readBool() else { return }
+        operation = try reader.readOptional()
+        expectations = try reader.readArray()
+        animation = try reader.readOptional()
+        onExpiry = try reader.readWord()
+        isInteractive = try reader.readBool()
+        policy = try reader.read()
+        participants = try reader.readArray()
+        ready = try reader.read()
+        onUnready = try reader.readWord()
+        coalescing = try reader.readOptional()
+    }
+}
+
+extension Participant: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(client)
+        writer.write(isRequired)
+        writer.writeWord(state)
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        self.init(client: try reader.read(), isRequired: try reader.readBool())
+        state = try reader.readWord()
+    }
+}
+
+extension Coalescing: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(key)
+        writer.writeWord(keep)
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        self.init(key: try reader.read(), keep: try reader.readWord())
+    }
+}
+
+extension GesturePolicy: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        switch self {
+        case .fraction(let threshold):
+            writer.write(UInt8(0))
+            writer.write(threshold)
+        case .velocity:
+            writer.write(UInt8(1))
+        }
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        switch try reader.read(UInt8.self) {
+        case 0: self = .fraction(threshold: try reader.read())
+        case 1: self = .velocity
+        default: throw reader.malformed("the policy of a gesture")
+        }
+    }
+}

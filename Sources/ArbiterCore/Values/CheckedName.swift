@@ -1,0 +1,165 @@
+/// A text that is checked as it is made: who has one needs not check again.
+package protocol CheckedName: Hashable, Sendable, CustomStringConvertible, BinaryCodable {
+    /// What it names, with its article, as error messages say it: `a scene's name`.
+    static var kind: String { get }
+    /// What texts may be one, as error messages say it: `1 to 64 of A-Z a-z 0-9 . _ and -`.
+    static var rule: String { get }
+
+    /// Whether a text follows the rule.
+    static func isValid(_ text: String) -> Bool
+
+    /// A name of a text that follows the rule.
+    init(unchecked text: String)
+}
+
+extension CheckedName {
+    /// - Returns: `nil` if the text does not follow the rule.
+    package init?(_ text: String) {
+        guard Self.isValid(text) else { return nil }
+        self.init(unchecked: text)
+    }
+
+    package func encode(to writer: inout BinaryWriter) { writer.write(description) }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        guard let name = Self(try reader.readText()) else { throw reader.malformed(Self.kind) }
+        self = name
+    }
+}
+
+/// The name of one arbitrated interface: `[A-Za-z0-9._-]{1,64}`, but neither `.` nor `..`.
+///
+/// Clients take those two out of a path.
+package struct SceneName: CheckedName {
+    package static let main = SceneName(unchecked: "main")
+
+    package static var kind: String { "a scene's name" }
+    package static var rule: String { "1 to \(Limits.sceneNameBytes) of A-Z a-z 0-9 . _ and -, but not . or .." }
+    package let description: String
+
+    package init(unchecked text: String) { description = text }
+
+    package static func isValid(_ text: String) -> Bool {
+        text.isWord(upTo: Limits.sceneNameBytes) { $0.isNameByte } && text != "." && text != ".."
+    }
+}
+
+/// The name of a node of a scene's hierarchy: `[A-Za-z0-9._:-]{1,128}`.
+package struct ControllerID: CheckedName {
+    package static var kind: String { "a controller's id" }
+    package static var rule: String { "1 to \(Limits.controllerIDBytes) of A-Z a-z 0-9 . _ : and -" }
+    package let description: String
+
+    package init(unchecked text: String) { description = text }
+
+    package static func isValid(_ text: String) -> Bool {
+        text.isWord(upTo: Limits.controllerIDBytes) { $0.isNameByte || $0 == UInt8(ascii: ":") }
+    }
+}
+
+/// The name that a process gives itself, for people to read: 1 to 128 bytes without control characters.
+///
+/// It proves nothing.
+package struct ClientName: CheckedName {
+    package static var kind: String { "a client's name" }
+    package static var rule: String { "1 to \(Limits.clientNameBytes) bytes without control characters" }
+    package let description: String
+
+    package init(unchecked text: String) { description = text }
+
+    package static func isValid(_ text: String) -> Bool {
+        text.isPlain(upTo: Limits.clientNameBytes)
+    }
+}
+
+/// Why an administrator revoked a transition, for people to read: 1 to 256 bytes without control characters.
+package struct RevocationReason: CheckedName {
+    package static var kind: String { "the reason of a revocation" }
+    package static var rule: String { "1 to \(Limits.revocationReasonBytes) bytes without control characters" }
+    package let description: String
+
+    package init(unchecked text: String) { description = text }
+
+    package static func isValid(_ text: String) -> Bool {
+        text.isPlain(upTo: Limits.revocationReasonBytes)
+    }
+}
+
+/// The name of a kind of animation: 1 to 128 bytes without control characters.
+package struct TransitionTypeName: CheckedName {
+    package static var kind: String { "a transition type's name" }
+    package static var rule: String { "1 to \(Limits.transitionTypeBytes) bytes without control characters" }
+    package let description: String
+
+    package init(unchecked text: String) { description = text }
+
+    package static func isValid(_ text: String) -> Bool {
+        text.isPlain(upTo: Limits.transitionTypeBytes)
+    }
+}
+
+/// The name of a segue, unique among those of its source: 1 to 128 bytes without control characters.
+package struct SegueIdentifier: CheckedName {
+    package static var kind: String { "a segue's identifier" }
+    package static var rule: String { "1 to \(Limits.segueIdentifierBytes) bytes without control characters" }
+    package let description: String
+
+    package init(unchecked text: String) { description = text }
+
+    package static func isValid(_ text: String) -> Bool {
+        text.isPlain(upTo: Limits.segueIdentifierBytes)
+    }
+}
+
+/// By which a request is recognized when it is sent again: 1 to 255 visible ASCII characters.
+///
+/// A client that sends it again gets the token again.
+package struct IdempotencyKey: CheckedName {
+    package static var kind: String { "an idempotency key" }
+    package static var rule: String { "1 to \(Limits.idempotencyKeyBytes) visible ASCII characters" }
+    package let description: String
+
+    package init(unchecked text: String) { description = text }
+
+    package static func isValid(_ text: String) -> Bool {
+        text.isWord(upTo: Limits.idempotencyKeyBytes) { 0x21...0x7e ~= $0 }
+    }
+}
+
+/// What transitions with the same purpose share: 1 to 128 bytes without control characters.
+package struct CoalescingKey: CheckedName {
+    package static var kind: String { "a coalescing key" }
+    package static var rule: String { "1 to \(Limits.coalescingKeyBytes) bytes without control characters" }
+    package let description: String
+
+    package init(unchecked text: String) { description = text }
+
+    package static func isValid(_ text: String) -> Bool {
+        text.isPlain(upTo: Limits.coalescingKeyBytes)
+    }
+}
+
+extension String {
+    fileprivate func isPlain(upTo limit: Int) -> Bool {
+        isWord(upTo: limit) { _ in true }
+            && unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    }
+
+    fileprivate func isWord(upTo limit: Int, of isAllowed: (UInt8) -> Bool) -> Bool {
+        let bytes = utf8
+        return !bytes.isEmpty && bytes.count <= limit && bytes.allSatisfy(isAllowed)
+    }
+}
+
+extension UInt8 {
+    /// `[A-Za-z0-9._-]`.
+    fileprivate var isNameByte: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default:
+            false
+        }
+    }
+}

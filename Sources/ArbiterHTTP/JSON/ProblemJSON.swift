@@ -1,0 +1,46 @@
+internal import ArbiterCore
+
+extension Problem {
+    package var response: Response {
+        var response = Response(code.status, .problem, body: JSONWriter.line(write))
+        if let retryAfter { response.headers.append(HeaderField("Retry-After", String(retryAfter))) }
+        if !allowedMethods.isEmpty {
+            response.headers.append(HeaderField("Allow", allowedMethods.joined(separator: ", ")))
+        }
+        // A challenge is due with every 401 (RFC 9110, section 15.5.2); there is no scheme for it but our own.
+        if code == .unauthenticated {
+            response.headers.append(HeaderField("WWW-Authenticate", HeaderName.session.rawValue))
+        }
+        if closesConnection { response.headers.append(HeaderField("Connection", "close")) }
+        return response
+    }
+
+    private func write(_ writer: inout JSONWriter) {
+        writer.member("type", "urn:arbiter:problem:\(code.rawValue)")
+        writer.member("title", code.title)
+        writer.member("status", code.status)
+        writer.member("detail", detail)
+        writer.member("code", code.rawValue)
+        if let field { writer.member("field", field) }
+        if let expected { writer.member("expected", expected) }
+        if let actual { writer.member("actual", actual) }
+        if let busy {
+            writer.object("holder") { writer in
+                let holder = busy.holder.transition
+                writer.member("id", holder.id)
+                if let client = holder.request.client { writer.member("client", client.description) }
+                writer.member("state", holder.state.rawValue)
+                writer.member("since", holder.grant?.grantedAt ?? holder.requestedAt.timestamp)
+            }
+            writer.member("blockers", busy.blockers)
+        }
+        if let transition { writer.object("transition") { $0.summaryMembers(of: transition) } }
+        if let retryAfter { writer.member("retryAfter", retryAfter) }
+    }
+}
+
+/// A name as it stands in a sentence, cut in its middle where somebody sent a novel.
+func quoted(_ name: String) -> String {
+    let shown = 64
+    return name.count <= shown ? "\"\(name)\"" : "\"\(name.prefix(shown / 2))…\(name.suffix(shown / 2))\""
+}
