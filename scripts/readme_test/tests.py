@@ -58,6 +58,8 @@ class ComparisonTests(unittest.TestCase):
     def test_members_may_be_left_out(self) -> None:
         actual = f'{{"id":"{ID}","scene":"main","state":"running","fence":1}}'
         for page in (
+            f'{{"id":"{ID}","state":"running",…}}',
+            f'{{"id": "{ID}", "fence": 1, …}}',
             f'{{"id":"{ID}",…,"state":"running",…}}',
             f'{{"id":"{ID}","scene":"main",…,"state":"running","fence":1}}',
             '{"id":"t-…","scene":"…","state":…,"fence":1}',
@@ -72,9 +74,18 @@ class ComparisonTests(unittest.TestCase):
         self.assert_differs(f'{{"id":"{ID}",…,"state":"ended",…}}', actual, '"running" instead of "ended"')
         self.assert_differs(f'{{"id":"{ID}",…,"outcome":"completed",…}}', actual, 'nothing more where "outcome"')
         self.assert_differs(f'{{"id":"{ID}",…,"state":"running"}}', actual, 'has the member "fence"')
-        self.assert_differs('{…,"state":"running","scene":"main",…}', actual, 'has "fence" where "scene"')
+        self.assert_differs(f'{{"id":"{ID}","state":"ended",…}}', actual, '"running" instead of "ended"')
+        self.assert_differs(f'{{"id":"{ID}","outcome":"completed",…}}', actual, 'nothing more where "outcome"')
+        self.assert_differs('{…,"state":"running","scene":"main"}', actual, 'has "fence" where "scene"')
+        self.assert_differs('{"state":"running","scene":"main",…}', actual, 'nothing more where "scene"')
         self.assert_differs(f'{{"id":"{ID}",…,"state":"queued",…', actual, "instead of")
         self.assert_differs('{"id":"s-…",…}', actual, "instead of")
+
+    def test_an_object_inside_shows_for_itself_what_it_leaves_out(self) -> None:
+        actual = '{"a":{"b":1,"c":2,"d":3},"e":4}'
+        self.assert_same('{"a":{"b":1,"d":3,…},"e":4}', actual)
+        self.assert_differs('{"a":{"b":1,"d":3},…}', actual, 'has "c" where "d"')
+        self.assert_differs('{"a":{"b":1,…,"d":3},"f":4}', actual, 'has "e" where "f"')
 
     def test_nested_values_are_compared(self) -> None:
         page = '{"children":[{"id":"list"},{"id":"editor",…}],…}'
