@@ -42,7 +42,7 @@ lost-peer-test: deps ## take the link between a client and the daemon away (need
 	@scripts/lost-peer-test
 
 .PHONY: readme-test
-readme-test: deps ## run the README's examples and compare their answers
+readme-test: deps ## run the examples of the README and docs, and compare their answers
 	@scripts/install-packages python3
 	@swift build --product arbiterd
 	@cd scripts && python3 -m unittest readme_test.tests
