@@ -33,7 +33,7 @@ check: deps ## quick: formatting, and the unit tests
 .PHONY: test
 test: deps ## every test
 	@swift test
-	@$(MAKE) readme-test client-test lost-peer-test browser-test
+	@$(MAKE) docs readme-test client-test lost-peer-test browser-test
 
 .PHONY: lost-peer-test
 lost-peer-test: deps ## take the link between a client and the daemon away (needs root)
@@ -42,11 +42,17 @@ lost-peer-test: deps ## take the link between a client and the daemon away (need
 	@scripts/lost-peer-test
 
 .PHONY: readme-test
-readme-test: deps ## run the README's examples and compare their answers
+readme-test: deps ## run the examples of the README and docs, and compare their answers
 	@scripts/install-packages python3
 	@swift build --product arbiterd
 	@cd scripts && python3 -m unittest readme_test.tests
 	@scripts/readme-test
+
+.PHONY: docs
+docs: ## build the documentation as a site in .build-site; a dead link fails
+	@scripts/install-packages python3 python3-venv
+	@scripts/python-environment mkdocs-requirements.txt .build-docs
+	@.build-docs/bin/mkdocs build --strict
 
 .PHONY: client-test
 client-test: deps ## make a Python client of openapi.yaml, and have it work with the daemon
@@ -118,7 +124,7 @@ image-test: deps ## build the image, drive it with client processes, kill it, an
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf .build .build-thread .build-address .build-fuzz .build-python Benchmarks/.build
+	rm -rf .build .build-thread .build-address .build-fuzz .build-python .build-docs .build-site Benchmarks/.build
 
 .PHONY: build-release
 build-release: deps

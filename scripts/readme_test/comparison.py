@@ -2,8 +2,9 @@
 
 Ids, tokens and timestamps differ from run to run. They are compared by their form, and by where they come again: what
 the page shows twice must be the same twice. All other text must be equal. In the page, `…` stands for anything: for
-further characters in a line or string, for further members of an object, or for further elements of an array. A line
-of JSON may end with `…` anywhere.
+further characters in a line or string, for further members of an object, or for further elements of an array. An object
+that ends with `…` may have further members anywhere, between those that the page shows too. A line of JSON may end with
+`…` anywhere.
 """
 
 import json
@@ -28,7 +29,7 @@ class Mismatch(Exception):
 
 
 class Comparison:
-    """Compares the outputs of one section, and remembers which actual id, token or time each of the page stands for."""
+    """Compares the outputs of one page, and remembers which actual id, token or time each of the page stands for."""
 
     def __init__(self) -> None:
         self._actual: dict[str, str] = {}
@@ -72,9 +73,10 @@ class Comparison:
             raise Mismatch(f"{place} is {shown(actual)} instead of {shown(expected)}")
 
     def _check_members(self, expected: "Members", actual: "Members", place: str) -> None:
-        """Members come in the page's order; between them others may stand only where it says `…`."""
+        """Members come in the page's order; others may stand where it says `…`, and anywhere if that is at its end."""
         rest = list(actual)
-        may_skip = False
+        is_open = bool(expected) and expected[-1] == ("…", GAP)
+        may_skip = is_open
         for name, value in expected:
             if value is GAP and name == "…":
                 may_skip = True
@@ -90,7 +92,7 @@ class Comparison:
                     raise Mismatch(f'"{name}" of {place} is {got}, not between 0 and {value}')
             else:
                 self._check_value(value, got, f'"{name}" of {place}')
-            may_skip = False
+            may_skip = is_open
         if rest and not may_skip:
             raise Mismatch(f'{place} has the member "{rest[0][0]}", which the page does not show')
 

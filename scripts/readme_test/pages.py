@@ -10,6 +10,7 @@ from pathlib import Path
 class Step:
     """A command and what it prints; without a command, what the one before prints later."""
 
+    section: str
     terminal: str
     command: str | None
     line: int
@@ -18,16 +19,10 @@ class Step:
     stays: bool = False
 
 
-@dataclass
-class Section:
-    page: Path
-    title: str
-    steps: list[Step] = field(default_factory=list)
-
-
-def read_sections(page: Path) -> list[Section]:
-    """Finds the sections of a page that have console blocks."""
-    sections = [Section(page, page.name)]
+def read_page(page: Path) -> list[Step]:
+    """Finds the steps of a page's console blocks, in their order."""
+    steps: list[Step] = []
+    section = page.name
     lines = enumerate(page.read_text(encoding="utf-8").splitlines(), start=1)
     for number, line in lines:
         fence = re.match(r"(\s*)(```+|~~~+)\s*(\S*)\s*(.*)$", line)
@@ -36,26 +31,25 @@ def read_sections(page: Path) -> list[Section]:
             body = list(itertools.takewhile(lambda numbered: not numbered[1].strip().startswith(ticks), lines))
             if language == "console":
                 block = [(at, text.removeprefix(indentation)) for at, text in body]
-                sections[-1].steps += read_block(block, terminal.strip() or "first terminal")
+                steps += read_block(block, section, terminal.strip() or "first terminal")
         elif re.match(r"#{1,6} ", line):
-            sections.append(Section(page, line.lstrip("# ").strip()))
-    for section in sections:
-        find_what_stays(section.steps)
-    return [section for section in sections if section.steps]
+            section = line.lstrip("# ").strip()
+    find_what_stays(steps)
+    return steps
 
 
-def read_block(lines: list[tuple[int, str]], terminal: str) -> list[Step]:
+def read_block(lines: list[tuple[int, str]], section: str, terminal: str) -> list[Step]:
     """Splits a block into its steps; output before the first command belongs to a command of an earlier block."""
     steps: list[Step] = []
     for number, line in lines:
         if line.startswith("$ "):
-            steps.append(Step(terminal, line[2:], number))
+            steps.append(Step(section, terminal, line[2:], number))
         elif line.startswith("> ") and steps and steps[-1].command and not steps[-1].output:
             steps[-1].command += "\n" + line[2:]
         elif steps:
             steps[-1].output.append(line)
         elif line.strip():
-            steps.append(Step(terminal, None, number, [line]))
+            steps.append(Step(section, terminal, None, number, [line]))
     return steps
 
 

@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 from readme_test.comparison import Comparison, Mismatch, parse_shortened
-from readme_test.pages import read_sections
+from readme_test.pages import read_page
 
 RUNNER = Path(__file__).resolve().parent.parent / "readme-test"
 ID, OTHER_ID, THIRD_ID = "t-3feds0w5b8enn", "t-bb34bw46c3y3q", "t-cmhy30hvcj336"
@@ -58,6 +58,8 @@ class ComparisonTests(unittest.TestCase):
     def test_members_may_be_left_out(self) -> None:
         actual = f'{{"id":"{ID}","scene":"main","state":"running","fence":1}}'
         for page in (
+            f'{{"id":"{ID}","state":"running",…}}',
+            f'{{"id": "{ID}", "fence": 1, …}}',
             f'{{"id":"{ID}",…,"state":"running",…}}',
             f'{{"id":"{ID}","scene":"main",…,"state":"running","fence":1}}',
             '{"id":"t-…","scene":"…","state":…,"fence":1}',
@@ -72,9 +74,18 @@ class ComparisonTests(unittest.TestCase):
         self.assert_differs(f'{{"id":"{ID}",…,"state":"ended",…}}', actual, '"running" instead of "ended"')
         self.assert_differs(f'{{"id":"{ID}",…,"outcome":"completed",…}}', actual, 'nothing more where "outcome"')
         self.assert_differs(f'{{"id":"{ID}",…,"state":"running"}}', actual, 'has the member "fence"')
-        self.assert_differs('{…,"state":"running","scene":"main",…}', actual, 'has "fence" where "scene"')
+        self.assert_differs(f'{{"id":"{ID}","state":"ended",…}}', actual, '"running" instead of "ended"')
+        self.assert_differs(f'{{"id":"{ID}","outcome":"completed",…}}', actual, 'nothing more where "outcome"')
+        self.assert_differs('{…,"state":"running","scene":"main"}', actual, 'has "fence" where "scene"')
+        self.assert_differs('{"state":"running","scene":"main",…}', actual, 'nothing more where "scene"')
         self.assert_differs(f'{{"id":"{ID}",…,"state":"queued",…', actual, "instead of")
         self.assert_differs('{"id":"s-…",…}', actual, "instead of")
+
+    def test_an_object_inside_shows_for_itself_what_it_leaves_out(self) -> None:
+        actual = '{"a":{"b":1,"c":2,"d":3},"e":4}'
+        self.assert_same('{"a":{"b":1,"d":3,…},"e":4}', actual)
+        self.assert_differs('{"a":{"b":1,"d":3},…}', actual, 'has "c" where "d"')
+        self.assert_differs('{"a":{"b":1,…,"d":3},"f":4}', actual, 'has "e" where "f"')
 
     def test_nested_values_are_compared(self) -> None:
         page = '{"children":[{"id":"list"},{"id":"editor",…}],…}'
@@ -137,7 +148,10 @@ class PageTests(unittest.TestCase):
 
     def run_page(self, text: str) -> subprocess.CompletedProcess[str]:
         self.page.write_text(text, encoding="utf-8")
-        return subprocess.run([RUNNER, self.page], capture_output=True, text=True, timeout=120)
+        return self.run_pages(self.page)
+
+    def run_pages(self, *pages: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([RUNNER, *pages], capture_output=True, text=True, timeout=120)
 
     def test_blocks_are_read_with_their_terminals(self) -> None:
         self.page.write_text(
@@ -145,20 +159,26 @@ class PageTests(unittest.TestCase):
             "```console second terminal\nlate\n```\n## None\n```sh\n$ e\n# no heading\n```\n"
             "## Two\n```console\n$ f\n```\n"
         )
-        one, two = read_sections(self.page)
-        self.assertEqual((one.title, two.title), ("One", "Two"))
-        self.assertEqual([step.command for step in one.steps], ["a \\\nb", "c", "d", None])
-        self.assertEqual([step.output for step in one.steps], [["out", "", "more"], [], [], ["late"]])
-        self.assertEqual([step.terminal for step in one.steps][1:], ["first terminal"] + 2 * ["second terminal"])
-        self.assertEqual([step.stays for step in one.steps], [False, False, True, False])
+        steps = read_page(self.page)
+        self.assertEqual([step.section for step in steps], 4 * ["One"] + ["Two"])
+        self.assertEqual([step.command for step in steps], ["a \\\nb", "c", "d", None, "f"])
+        self.assertEqual([step.output for step in steps], [["out", "", "more"], [], [], ["late"], []])
+        terminals = 2 * ["first terminal"] + 2 * ["second terminal"] + ["first terminal"]
+        self.assertEqual([step.terminal for step in steps], terminals)
+        self.assertEqual([step.stays for step in steps], [False, False, True, False, False])
 
-    def test_each_section_has_a_daemon_of_its_own(self) -> None:
-        section = (
-            "# Section\n```console\n$ curl -s -X POST localhost:8080/transitions/start\n"
-            f'{{"id":"{ID}",…,"state":"running",…,"fence":1,…}}\n```\n'
+    def test_each_page_has_a_daemon_of_its_own(self) -> None:
+        start = "$ curl -s -X POST localhost:8080/transitions/start\n"
+        self.page.write_text(
+            f'# One\n```console\n{start}{{"id":"{ID}","state":"running","fence":1,…}}\n```\n'
+            f'# Two\n```console\n{start}{{"status":409,…}}\n```\n'
         )
-        result = self.run_page(section + section)
-        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (0, "2 passed, 0 failed"), result.stdout)
+        result = self.run_pages(self.page, self.page)
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (0, "4 passed, 0 failed"), result.stdout)
+
+    def test_a_page_can_look_at_its_journal(self) -> None:
+        result = self.run_page("# Section\n```console\n$ .build/release/arbiterd journal verify\n… is sound: …\n```\n")
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (0, "1 passed, 0 failed"), result.stdout)
 
     def test_a_wrong_answer_is_reported(self) -> None:
         result = self.run_page(
@@ -177,7 +197,7 @@ class PageTests(unittest.TestCase):
         result = self.run_page(
             "# Section\n```console\n$ exit\n$ echo one\none\n```\n# Other\n```console\n$ true\n```\n"
         )
-        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (1, "1 passed, 2 failed"), result.stdout)
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (1, "0 passed, 3 failed"), result.stdout)
 
     def test_a_page_without_sessions_fails(self) -> None:
         self.assertEqual(self.run_page("# Nothing\n").returncode, 1)
