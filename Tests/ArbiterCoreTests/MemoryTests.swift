@@ -58,6 +58,21 @@ struct MemoryTests {
         #expect(throws: ArbiterError.unknownSession) { try arbiter.serialize(request(scene: "s0", session: greedy)) }
     }
 
+    @Test func `all sessions together leave room for those without one`() throws {
+        var arbiter = arbiter()
+        var error: ArbiterError?
+        for number in 0..<9 where error == nil || error.map(Self.isOfOneSession) == true {
+            let session = try arbiter.openSession()
+            error = try fill(&arbiter) { try request(scene: "s\(($0 + number) % 9)", session: session) }.error
+        }
+        #expect(error == .shareUsedUp(.sessions, bytes: Self.memory / 4 * 3))
+        _ = try arbiter.serialize(try request(scene: "s9"))
+    }
+
+    private static func isOfOneSession(_ error: ArbiterError) -> Bool {
+        if case .shareUsedUp(.session, _) = error { true } else { false }
+    }
+
     @Test func `those without a session share, and leave room for those with one`() throws {
         var arbiter = arbiter()
         let (_, error) = try fill(&arbiter) { try request(scene: "s\($0 % 8)") }

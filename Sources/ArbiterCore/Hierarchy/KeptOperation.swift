@@ -27,8 +27,7 @@ struct KeptOperation: Hashable, Sendable {
         }
     }
 
-    /// The operation as far as its scope depends on it, which needs no unpacking: of what comes in, the root alone, as a
-    /// view; of what becomes a stack, nothing.
+    /// See `TransitionRequest.operationOutline`.
     var outline: Operation {
         switch form {
         case .plain(let operation), .packed(let operation, _, _): operation

@@ -91,6 +91,7 @@ extension DurableState: BinaryCodable {
             if scene.isDeclared { scene.storyboard = try reader.read() }
             scenes[name] = scene
         }
+        index.sceneNames = SceneNames(scenes.keys)
         let unfinished = known.filter { !$0.isEnded }
         try restoreQueues(unfinished, &reader)
         for scene in scenes.values { count(scene) }

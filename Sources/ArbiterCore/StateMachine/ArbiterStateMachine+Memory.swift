@@ -55,6 +55,9 @@ extension ArbiterStateMachine {
             guard durable.memory.sessions[session, default: 0] + owned <= memory / Limits.sessionShare else {
                 throw .shareUsedUp(.session(session), bytes: memory / Limits.sessionShare)
             }
+            // Clients may open any number of sessions: a part is kept for those who have none.
+            let most = memory - memory / Limits.sessionlessReserve
+            guard durable.memory.sessionsTotal + owned <= most else { throw .shareUsedUp(.sessions, bytes: most) }
         } else {
             guard durable.memory.shared + owned <= memory / Limits.sharedShare else {
                 throw .shareUsedUp(.shared, bytes: memory / Limits.sharedShare)

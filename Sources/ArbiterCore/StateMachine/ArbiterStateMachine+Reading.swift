@@ -52,10 +52,7 @@ extension ArbiterStateMachine {
 
     /// The scenes by name, those behind a name or all of them, so many at most.
     package func scenes(after name: SceneName? = nil, limit: Int = .max) -> [SceneSummary] {
-        durable.scenes.keys
-            .filter { other in name.map { $0.description < other.description } ?? true }
-            .sorted { $0.description < $1.description }
-            .prefix(limit)
+        durable.index.sceneNames.behind(name).prefix(limit)
             .compactMap { name in durable.scenes[name].map { summary(of: $0, named: name) } }
     }
 

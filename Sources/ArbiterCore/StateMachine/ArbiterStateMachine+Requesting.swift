@@ -165,6 +165,7 @@ extension ArbiterStateMachine {
         makeRoom()
         let scene = Scene(lastOrder: order, numbers: durable.forgotten)
         durable.scenes[name] = scene
+        durable.index.sceneNames.insert(name)
         durable.count(scene)
         momentary.mayHaveIdleScenes = true
     }
@@ -181,6 +182,7 @@ extension ArbiterStateMachine {
 
     mutating func forget(_ name: SceneName) {
         guard let scene = durable.scenes.removeValue(forKey: name) else { return }
+        durable.index.sceneNames.remove(name)
         durable.uncount(scene)
         durable.forgotten.revision = max(durable.forgotten.revision, scene.numbers.revision)
         durable.forgotten.event = max(durable.forgotten.event, scene.numbers.event)

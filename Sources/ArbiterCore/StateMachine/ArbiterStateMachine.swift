@@ -143,8 +143,9 @@ struct DurableState: Sendable {
 
     var unfinishedCount: Int { transitions.count - ended.count }
 
-    /// What follows from the sessions and the unfinished transitions.
+    /// What follows from the scenes, the sessions and the unfinished transitions.
     struct Index: Sendable {
+        var sceneNames = SceneNames()
         var sessions: [Token: SessionID] = [:]
         /// How many sessions live under each client's name.
         var clients: [ClientName: Int] = [:]

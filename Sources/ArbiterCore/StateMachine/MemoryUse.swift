@@ -4,6 +4,8 @@ struct MemoryUse: Hashable, Sendable {
     var scenes = 0
     /// What is unfinished in each session.
     private(set) var sessions: [SessionID: Int] = [:]
+    /// What is unfinished in all sessions.
+    private(set) var sessionsTotal = 0
     /// What is unfinished without a session, and every declared storyboard.
     var shared = 0
     /// What has ended.
@@ -19,6 +21,7 @@ struct MemoryUse: Hashable, Sendable {
             shared += bytes
             return
         }
+        sessionsTotal += bytes
         let rest = sessions[session, default: 0] + bytes
         sessions[session] = rest == 0 ? nil : rest
     }
@@ -28,6 +31,8 @@ struct MemoryUse: Hashable, Sendable {
 package enum MemoryShare: Hashable, Sendable {
     case scene(SceneName)
     case session(SessionID)
+    /// That of all sessions together.
+    case sessions
     /// That of all who have no session, and of storyboards.
     case shared
 }

@@ -87,8 +87,9 @@ extension TransitionRequest {
         return request
     }
 
-    /// The operation as far as its scope depends on it: of what comes in, the root alone, as a view; of what becomes a
-    /// stack, nothing. It costs little, also where the operation is packed.
+    /// The operation as far as its scope depends on it: of what comes in, the root alone, as a view; of a stack, nothing.
+    ///
+    /// It costs little, also where the operation is packed.
     package var operationOutline: Operation? { keptOperation?.outline }
 
     /// How much its operation brings in; `nil` if it has none.

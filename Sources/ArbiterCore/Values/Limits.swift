@@ -111,6 +111,8 @@ package struct Limits: Hashable, Sendable {
     static let sceneShare = 4
     /// What is unfinished of one session: an eighth.
     static let sessionShare = 8
+    /// What all sessions together must leave: a quarter.
+    static let sessionlessReserve = 4
     /// What is unfinished of those without a session, and every declared storyboard: a half, together.
     static let sharedShare = 2
     // MARK: Settings

@@ -112,21 +112,20 @@ extension Engine {
 
     /// Goes on from what a journal holds, as after a restart.
     private func takeUp(_ journal: any Journal, _ recovery: JournalRecovery) throws(JournalError) {
-        let contents = try journal.contents()
         let (limits, era) = state.withLock { ($0.machine.limits, $0.era + 1) }
-        let machine = try ArbiterStateMachine(replaying: contents.snapshot, contents.records, limits: limits)
+        let replayed = try JournalReplay.of(journal, limits: limits)
         journal.begin { [weak self] in self?.committed($0, in: era) }
         let deliveries = state.withLock { state -> [Delivery]? in
             guard !state.isOver else { return nil }
-            state.machine = machine
+            state.machine = replayed.machine
             state.machine.recover(at: now().instant)
             state.journal = journal
             state.era = era
             state.failure = nil
-            state.lastSequence = contents.records.last?.sequence ?? contents.snapshot?.sequence ?? 0
+            state.lastSequence = replayed.sequence
             state.committedSequence = state.lastSequence
             recovery.whenResumed((state.machine.lastEvents(), state.machine.lastEvent))
-            return makeUp(for: contents.ending, in: &state)
+            return makeUp(for: replayed.ending, in: &state)
         }
         guard let deliveries else { return journal.close() }
         deliver(deliveries)

@@ -98,18 +98,15 @@ package final class Engine: Sendable {
         listener: @escaping Listener = { _ in },
         observer: @escaping Observer = { _ in }
     ) throws(JournalError) {
-        let contents = try journal.contents()
-        var machine = try ArbiterStateMachine(
-            replaying: contents.snapshot, contents.records, limits: limits, listener: listener)
+        var replayed = try JournalReplay.of(journal, limits: limits, listener: listener)
         // The machine's clock may have begun anew; the arbiter's goes on. Where it has not, it is ahead, since it does not
         // stand still.
-        let last = contents.records.last?.moment ?? contents.snapshot?.moment
         let begun = time.now().instant
-        lag = max(.zero, last.map { begun.duration(to: $0.instant) } ?? .zero)
-        machine.recover(at: begun.advanced(by: lag))
-        let sequence = contents.records.last?.sequence ?? contents.snapshot?.sequence ?? 0
+        lag = max(.zero, replayed.moment.map { begun.duration(to: $0.instant) } ?? .zero)
+        replayed.machine.recover(at: begun.advanced(by: lag))
+        let (sequence, ending) = (replayed.sequence, replayed.ending)
         state = Guarded(
-            State(machine: machine, journal: journal, lastSequence: sequence, committedSequence: sequence))
+            State(machine: replayed.machine, journal: journal, lastSequence: sequence, committedSequence: sequence))
         self.recovery = recovery
         self.trustsLeasesOver = trustsLeasesOver
         self.time = time
@@ -117,7 +114,7 @@ package final class Engine: Sendable {
         self.listener = listener
         self.observer = observer
         journal.begin { [weak self] in self?.committed($0, in: 0) }
-        deliver(state.withLock { state in makeUp(for: contents.ending, in: &state) })
+        deliver(state.withLock { state in makeUp(for: ending, in: &state) })
     }
 
     /// Commits what is under way, and takes no more: whoever waits still, or asks later, is told so.

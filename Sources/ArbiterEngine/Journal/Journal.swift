@@ -65,6 +65,17 @@ package protocol Journal: Sendable {
     /// - Throws: `JournalError` if it cannot be read.
     func contents() throws(JournalError) -> JournalContents
 
+    /// Goes through everything that is committed, oldest first, a part at a time, so that it is never in memory as a whole.
+    ///
+    /// - Parameters:
+    ///   - begin: called once, with the newest snapshot, if there is one.
+    ///   - take: called with the records after it, some at a time.
+    /// - Returns: how the journal's last writer left it.
+    /// - Throws: `JournalError` if it cannot be read, and what the closures throw.
+    func replay(
+        _ begin: (JournalSnapshot?) throws(JournalError) -> Void, _ take: ([JournalRecord]) throws(JournalError) -> Void
+    ) throws(JournalError) -> JournalContents.Ending
+
     /// Says whom to tell, from any thread but never from within `append`, up to which sequence all is committed.
     ///
     /// Called once, before the first `append`. After a failure nothing more is committed.
@@ -77,6 +88,17 @@ package protocol Journal: Sendable {
 
     /// Commits what was taken in, tells of it, and takes no more: a later `append` does nothing and returns `false`.
     func close()
+}
+
+extension Journal {
+    package func replay(
+        _ begin: (JournalSnapshot?) throws(JournalError) -> Void, _ take: ([JournalRecord]) throws(JournalError) -> Void
+    ) throws(JournalError) -> JournalContents.Ending {
+        let contents = try contents()
+        try begin(contents.snapshot)
+        try take(contents.records)
+        return contents.ending
+    }
 }
 
 /// Why a journal cannot be relied on.

@@ -54,6 +54,10 @@ final class JournalFile: Sendable {
         // From here on the descriptor is closed with the value, whatever is thrown.
         state = Guarded(State(descriptor: descriptor))
         guard status.st_size > 0 else { throw SQLiteJournal.emptied(path) }
+        // Beside another name there may be another write-ahead log.
+        guard status.st_nlink == 1 else {
+            throw JournalError(reason: "\(path) has another name, a hard link: remove that, or copy the file")
+        }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw Self.inUse(path) }
         guard isInPlace else { throw Self.inUse(path) }
         try Self.makePrivate(descriptor, status, path, logger)

@@ -39,12 +39,18 @@ package struct JournalInspection: Sendable {
         if isTaken { log = .sound }
         do {
             let database = try DatabaseQueue(path: path, configuration: SQLiteJournal.configuration(readOnly: true))
-            let (found, form, life) = try database.read { database in
+            let (found, contents, form, life) = try database.read { database in
                 try SQLiteJournal.checkForm(of: database, at: path)
                 try SQLiteJournal.check(log, of: database, at: path, boot: SQLiteJournal.currentBoot())
                 try SQLiteJournal.checkPages(of: database, at: path)
+                var contents: (snapshot: JournalSnapshot?, records: [JournalRecord]) = (nil, [])
+                let found = try SQLiteJournal.read(database, path: path) {
+                    contents.snapshot = $0
+                } _: { records, _ in
+                    contents.records += records
+                }
                 return (
-                    try SQLiteJournal.read(database, path: path),
+                    found, contents,
                     try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0,
                     try Life(database, path: path)
                 )
@@ -54,8 +60,8 @@ package struct JournalInspection: Sendable {
             durability = life?.durability.rawValue ?? "unknown"
             isClosed = (life?.isClosed ?? false) && !isTaken && !JournalFile.isTaken(path)
             lacksLog = life?.lacksLog(log) ?? false
-            snapshot = found.snapshot
-            records = found.records
+            snapshot = contents.snapshot
+            records = contents.records
             isTorn = found.torn != nil
             tornBefore = found.tornBefore
         } catch {
@@ -67,6 +73,9 @@ package struct JournalInspection: Sendable {
     ///
     /// - Throws: `JournalError` if it contradicts itself.
     package func replayed() throws(JournalError) -> ArbiterStateMachine {
-        try ArbiterStateMachine(replaying: snapshot, records)
+        var replay = JournalReplay()
+        try replay.begin(snapshot)
+        try replay.take(records)
+        return replay.finished()
     }
 }

@@ -11,16 +11,22 @@ extension SQLiteJournal {
     /// It is made by a replay of the journal itself, on a connection of its own, so that neither the engine nor the commits
     /// wait for it; the commits are only interrupted to take it in.
     func compact(through sequence: UInt64) {
-        state.withLock { $0.isCompacting = true }
+        let bytes = state.withLock { state in
+            state.isCompacting = true
+            return state.bytes
+        }
         compaction.async {
             do throws(JournalError) {
-                if !self.state.withLock({ $0.isClosed }) { self.takeIn(try self.replayed(through: sequence)) }
+                if !self.state.withLock({ $0.isClosed }) {
+                    self.takeIn(try self.replayed(through: sequence), for: bytes)
+                }
             } catch {
                 self.logger.error("the journal was not compacted", metadata: ["reason": "\(error.reason)"])
                 // Tried again only after as many records more: whatever is wrong will not be mended by haste.
                 self.state.withLock { state in
                     state.isCompacting = false
                     state.snapshot = sequence
+                    state.bytes -= bytes
                 }
             }
         }
@@ -30,23 +36,31 @@ extension SQLiteJournal {
         do {
             let reading = try DatabaseQueue(path: path, configuration: Self.configuration(readOnly: true))
             defer { try? reading.close() }
-            let found = try reading.read { try Self.read($0, path: path, through: sequence) }
-            let machine = try ArbiterStateMachine(replaying: found.snapshot, found.records)
-            guard let last = found.records.last, last.sequence == sequence else {
+            var replay = JournalReplay()
+            _ = try reading.read { database in
+                try Self.read(database, path: path, through: sequence) { snapshot in
+                    try replay.begin(snapshot)
+                } _: { records, _ in
+                    try replay.take(records)
+                }
+            }
+            guard replay.sequence == sequence, let moment = replay.moment else {
                 throw JournalError(.damaged, reason: "\(path) lacks the records up to \(sequence)")
             }
+            let machine = replay.finished()
             let state = machine.snapshot()
             // The records are deleted for it, so it has to be known that it can be read.
             guard (try? ArbiterStateMachine(snapshot: state))?.snapshot() == state else {
                 throw JournalError(reason: "the snapshot up to record \(sequence) cannot be read back, and is not kept")
             }
-            return JournalSnapshot(sequence: sequence, moment: last.moment, state: state)
+            return JournalSnapshot(sequence: sequence, moment: moment, state: state)
         } catch {
             throw JournalError(error, path: path)
         }
     }
 
-    private func takeIn(_ snapshot: JournalSnapshot) {
+    /// Takes a snapshot in, which replaces records of so many bytes.
+    private func takeIn(_ snapshot: JournalSnapshot, for bytes: Int) {
         betweenCommits {
             var moment = BinaryWriter()
             moment.write(snapshot.moment)
@@ -71,17 +85,23 @@ extension SQLiteJournal {
             self.state.withLock { state in
                 state.isCompacting = false
                 state.snapshot = snapshot.sequence
+                state.snapshotBytes = snapshot.state.count
+                state.bytes -= bytes
             }
             self.compactIfDue()
         }
     }
 
-    /// Makes a snapshot if there are enough records for one, and none is being made.
+    /// Makes a snapshot if there are enough records for one, or enough bytes in them, and none is being made.
     ///
+    /// A snapshot is as large as the state: where that is large, more bytes come before the next one.
     /// Asked at the start too: a daemon that is killed often may never write as many in one life.
     func compactIfDue() {
         let due = state.withLock { state -> UInt64? in
-            !state.isCompacting && state.last >= state.snapshot + recordsBetweenSnapshots ? state.last : nil
+            let isDue =
+                state.last >= state.snapshot + recordsBetweenSnapshots
+                || state.bytes >= max(bytesBetweenSnapshots, state.snapshotBytes)
+            return isDue && state.last > state.snapshot && !state.isCompacting ? state.last : nil
         }
         if let due { compact(through: due) }
     }
@@ -94,45 +114,5 @@ extension SQLiteJournal {
             sql: "DELETE FROM batch WHERE last IN (SELECT last FROM batch WHERE last <= ? ORDER BY last LIMIT ?)")
         try statement.execute(arguments: [Int64(superfluous), Self.batchesDeletedAtOnce])
         if database.changesCount < Self.batchesDeletedAtOnce { state.withLock { $0.superfluous = 0 } }
-    }
-}
-
-extension ArbiterStateMachine {
-    /// The machine that a journal's contents make; nothing momentary is true of it until it recovers.
-    ///
-    /// - Throws: `JournalError` if they contradict one another.
-    init(
-        replaying snapshot: JournalSnapshot?, _ records: [JournalRecord], limits: Limits = Limits(),
-        listener: (@Sendable ([SceneEvent]) -> Void)? = nil
-    ) throws(JournalError) {
-        // What was admitted once is admitted again, however little the state may take by now.
-        var unlimited = limits
-        unlimited.memory = nil
-        do {
-            self =
-                try snapshot.map { try ArbiterStateMachine(snapshot: $0.state, limits: unlimited) }
-                ?? Self(limits: unlimited)
-        } catch {
-            throw JournalError(.damaged, reason: "the journal's snapshot holds no state: restore a copy of it")
-        }
-        for record in records {
-            let outcome = apply(record.command, at: record.moment)
-            guard outcome.isDurable else {
-                throw JournalError(
-                    .damaged,
-                    reason: "the journal contradicts itself at record \(record.sequence): restore a copy of it")
-            }
-            listener?(outcome.effects.compactMap(\.event))
-        }
-        limitMemory(to: limits.memory)
-    }
-}
-
-extension Effect {
-    fileprivate var event: SceneEvent? {
-        switch self {
-        case .publish(let event): event
-        case .wake, .notify: nil
-        }
     }
 }

@@ -7,30 +7,47 @@ internal import Logging
 
 extension SQLiteJournal {
     package func contents() throws(JournalError) -> JournalContents {
+        var (snapshot, records): (JournalSnapshot?, [JournalRecord]) = (nil, [])
+        let ending = try replay { found throws(JournalError) in
+            snapshot = found
+        } _: { more throws(JournalError) in
+            records += more
+        }
+        return JournalContents(snapshot: snapshot, records: records, ending: ending)
+    }
+
+    package func replay(
+        _ begin: (JournalSnapshot?) throws(JournalError) -> Void, _ take: ([JournalRecord]) throws(JournalError) -> Void
+    ) throws(JournalError) -> JournalContents.Ending {
         do {
+            var (snapshot, snapshotBytes, bytes): (UInt64, Int, Int) = (0, 0, 0)
             let found = try database.read { database in
                 try Self.checkPages(of: database, at: path)
-                return try Self.read(database, path: path)
+                return try Self.read(database, path: path) { newest in
+                    (snapshot, snapshotBytes) = (newest?.sequence ?? 0, newest?.state.count ?? 0)
+                    try begin(newest)
+                } _: { records, count in
+                    bytes += count
+                    try take(records)
+                }
             }
             if let torn = found.torn { try cutOff(torn) }
-            state.withLock { state in
-                state.snapshot = found.snapshot?.sequence ?? 0
-                state.superfluous = state.snapshot
+            state.withLock { [snapshot, snapshotBytes, bytes] state in
+                (state.snapshot, state.superfluous, state.snapshotBytes) = (snapshot, snapshot, snapshotBytes)
                 state.isTorn = found.torn != nil
-                state.last = found.records.last?.sequence ?? state.snapshot
+                (state.last, state.bytes) = (found.last, bytes)
             }
             // What was cut off had been committed once, and perhaps answered.
-            return JournalContents(
-                snapshot: found.snapshot, records: found.records, ending: found.torn == nil ? ending : .incomplete)
+            return found.torn == nil ? ending : .incomplete
         } catch {
             throw JournalError(error, path: path)
         }
     }
 
-    /// What is in a database, whoever has it open.
+    /// What is in a database beside its snapshot and its records, whoever has it open.
     struct Found {
-        var snapshot: JournalSnapshot?
-        var records: [JournalRecord] = []
+        /// The last record, in the snapshot if there is none behind it.
+        var last: UInt64 = 0
         /// The last batch, if its bytes are not those that were written.
         var torn: RecordBatch?
         /// Batches that were cut off before.
@@ -49,26 +66,40 @@ extension SQLiteJournal {
 
     /// Reads the newest snapshot and every batch after it, up to a sequence.
     ///
+    /// - Parameters:
+    ///   - database: what is read.
+    ///   - path: the database's path, for errors.
+    ///   - limit: the last sequence that is read.
+    ///   - begin: called once, with the snapshot.
+    ///   - take: called with the records of each batch, and its size in bytes.
+    /// - Returns: what was found beside snapshot and records.
     /// - Throws: `JournalError` if anything but the last batch is not as it was written, or is missing.
-    static func read(_ database: Database, path: String, through limit: UInt64 = .max) throws -> Found {
+    static func read(
+        _ database: Database, path: String, through limit: UInt64 = .max, _ begin: (JournalSnapshot?) throws -> Void,
+        _ take: ([JournalRecord], Int) throws -> Void
+    ) throws -> Found {
         var found = Found()
-        found.snapshot = try newestSnapshot(database, path: path)
+        do {
+            // It may be as large as the state, and is not needed once it is taken in.
+            let snapshot = try newestSnapshot(database, path: path)
+            found.last = snapshot?.sequence ?? 0
+            try begin(snapshot)
+        }
         found.tornBefore = try Int.fetchOne(database, sql: "SELECT count(*) FROM torn") ?? 0
-        var last = found.snapshot?.sequence ?? 0
         let rows = try Row.fetchCursor(
             database,
             sql: "SELECT first, last, records, checksum FROM batch WHERE last > ? AND last <= ? ORDER BY last",
-            arguments: [Int64(last), Int64(clamping: limit)])
+            arguments: [Int64(found.last), Int64(clamping: limit)])
         while let row = try rows.next() {
-            guard found.torn == nil else { throw damaged(path, after: last) }
+            guard found.torn == nil else { throw damaged(path, after: found.last) }
             let batch = try RecordBatch(row, of: path)
             guard let records = batch.records else {
                 found.torn = batch
                 continue
             }
-            guard batch.first == last + 1 else { throw damaged(path, after: last) }
-            found.records += records
-            last = batch.last
+            guard batch.first == found.last + 1 else { throw damaged(path, after: found.last) }
+            try take(records, batch.bytes.count)
+            found.last = batch.last
         }
         return found
     }

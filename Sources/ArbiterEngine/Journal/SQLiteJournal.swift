@@ -28,6 +28,8 @@ package final class SQLiteJournal: Journal {
     let logger: Logger
     /// Records between two snapshots.
     let recordsBetweenSnapshots: UInt64
+    /// Bytes of records between two snapshots, unless the last snapshot is larger.
+    let bytesBetweenSnapshots: Int
     let durability: Durability
     /// The run of the machine that this is.
     let boot: String
@@ -59,6 +61,10 @@ package final class SQLiteJournal: Journal {
         var last: UInt64 = 0
         /// The sequence of the newest snapshot, or of the last attempt at one.
         var snapshot: UInt64 = 0
+        /// The size of the newest snapshot.
+        var snapshotBytes = 0
+        /// The size of the records behind it.
+        var bytes = 0
         /// Up to which sequence batches are still there that the snapshot made superfluous.
         var superfluous: UInt64 = 0
         var isCompacting = false
@@ -71,11 +77,12 @@ package final class SQLiteJournal: Journal {
     /// - Throws: `JournalError` if another process uses it, if it is damaged or of another form, or cannot be written.
     package init(
         directory: String, durability: Durability, logger: Logger, recordsBetweenSnapshots: UInt64 = 200_000,
-        mayBegin: Bool = true, boot: String? = nil
+        bytesBetweenSnapshots: Int = 64 * 1024 * 1024, mayBegin: Bool = true, boot: String? = nil
     ) throws(JournalError) {
         let directory = try TrustedPath.resolve(directory)
         self.logger = logger
         self.recordsBetweenSnapshots = recordsBetweenSnapshots
+        self.bytesBetweenSnapshots = bytesBetweenSnapshots
         self.durability = durability
         self.boot = boot ?? Self.currentBoot()
         let named = Self.path(in: directory)
@@ -150,6 +157,7 @@ extension SQLiteJournal {
             }
             let committed = state.withLock { state in
                 state.last = batch.last
+                state.bytes += batch.bytes.count
                 return state.committed
             }
             committed(.success(batch.last))

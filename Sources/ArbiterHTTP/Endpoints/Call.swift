@@ -87,6 +87,13 @@ final class Call: Sendable {
         let beginning = document.take(atLeast: ServerLimits.answerBytes)
         if document.isOver {
             respond(Response(status, .json, body: beginning, headers: headers))
+        } else if request.method == "GET", !exchange.reserveLongAnswer() {
+            // Only a question may be refused here: what has been done has to be answered.
+            respond(
+                Problem(
+                    .tooManyConnections, "There are too many long answers on their way; try again.",
+                    retryAfter: Problem.briefly
+                ).response)
         } else {
             stream(Response(status, .json, body: [], headers: headers), from: DocumentSource(beginning, document))
         }

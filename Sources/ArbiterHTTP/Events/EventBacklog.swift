@@ -12,7 +12,17 @@ struct EventBacklog {
         var lastUse = 0
     }
 
+    private struct Use {
+        let topic: EventTopic
+        let number: Int
+    }
+
+    /// Uses that may be listed beyond two for each topic before those that others have followed are taken out.
+    private static let spareUses = 1_000
+
     private var entries: [EventTopic: Entry] = [:]
+    /// The last use of each topic, in their order, and some earlier ones.
+    private var uses: Deque<Use> = []
     private var count = 0
     private var byteCount = 0
     private var lastUse = 0
@@ -21,8 +31,8 @@ struct EventBacklog {
     mutating func begin(_ topic: EventTopic, at number: EventNumber) {
         guard entries[topic]?.events.last.flatMap(topic.number) != number else { return }
         drop(topic)
-        lastUse += 1
-        entries[topic] = Entry(beginning: number, lastUse: lastUse)
+        entries[topic] = Entry(beginning: number)
+        noteUse(of: topic)
     }
 
     /// Keeps an event; what is momentary is of no use to those who come later.
@@ -34,8 +44,7 @@ struct EventBacklog {
         entries[topic]?.byteCount += event.byteCount
         count += 1
         byteCount += event.byteCount
-        lastUse += 1
-        entries[topic]?.lastUse = lastUse
+        noteUse(of: topic)
         if entries[topic, default: Entry()].events.count > limits.ringEvents { dropOldest(of: topic) }
         // No topic takes more than half, so that there is another one to forget.
         while entries[topic, default: Entry()].byteCount > limits.waitingBytes / 2 { dropOldest(of: topic) }
@@ -62,11 +71,26 @@ struct EventBacklog {
 
     /// Forgets the topic that is idle longest.
     private mutating func makeRoom(except topic: EventTopic) -> EventTopic? {
-        let others = entries.lazy.filter { $0.key != topic }
-        guard let idle = others.min(by: { $0.value.lastUse < $1.value.lastUse })?.key else { return nil }
-        drop(idle)
-        return idle
+        while let first = uses.first {
+            // The one that is spared was used last, so there is no other behind it.
+            guard first.topic != topic || !isLast(first) else { return nil }
+            uses.removeFirst()
+            guard isLast(first) else { continue }
+            drop(first.topic)
+            return first.topic
+        }
+        return nil
     }
+
+    private mutating func noteUse(of topic: EventTopic) {
+        lastUse += 1
+        entries[topic]?.lastUse = lastUse
+        uses.append(Use(topic: topic, number: lastUse))
+        if uses.count > 2 * entries.count + Self.spareUses { uses = uses.filter(isLast) }
+    }
+
+    /// Whether its topic has not been used, or forgotten, since.
+    private func isLast(_ use: Use) -> Bool { entries[use.topic]?.lastUse == use.number }
 
     private mutating func drop(_ topic: EventTopic) {
         guard let entry = entries.removeValue(forKey: topic) else { return }

@@ -161,8 +161,8 @@ extension OperationType {
 extension JSONWriter {
     /// Writes an operation as it was asked for.
     ///
-    /// - Parameter counts: how much it brings in, for a summary: that tells roots and counts, and needs no more than the
-    ///   operation's outline.
+    /// With the counts of what it brings in, this is a summary: it tells roots and counts, and needs no more than the
+    /// operation's outline.
     mutating func member(_ name: StaticString, _ operation: Operation, bringing counts: ArrivalCounts? = nil) {
         begin(name)
         beginObject()

@@ -18,6 +18,11 @@ package protocol Exchange: StreamOutlet {
     /// - Returns: whether there was one left.
     func reservePlace() -> Bool
 
+    /// Takes one of the places that there are for long answers on their way, until the exchange is over.
+    ///
+    /// - Returns: whether there was one left.
+    func reserveLongAnswer() -> Bool
+
     /// Says what to do if the client closes its connection before it is answered.
     func whenAbandoned(_ action: @escaping @Sendable () -> Void)
 }

@@ -159,6 +159,9 @@ extension MemoryShare {
         case .session(let session):
             return
                 "What is unfinished in the session \(session) takes the \(size) that one session may: end some of it."
+        case .sessions:
+            return
+                "What is unfinished in all sessions takes the \(size) that they may together: wait for some of it to end."
         case .shared:
             return
                 "Storyboards and what is unfinished without a session take the \(size) that they may together: ask in a "

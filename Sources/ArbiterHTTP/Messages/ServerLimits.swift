@@ -8,6 +8,8 @@ package struct ServerLimits: Hashable, Sendable {
     package static let storyboardBytes = 4 * 1024 * 1024
     /// Bodies longer than `bodyBytes` that are received at once.
     package static let largeBodies = 16
+    /// Long answers to GET on their way at once: each keeps what it tells until its client has taken it.
+    package static let longAnswers = 64
     /// Of a body that is too long so many bytes more are read, to answer it properly; beyond this the connection is
     /// closed.
     package static let discardedBytes = 15 * bodyBytes

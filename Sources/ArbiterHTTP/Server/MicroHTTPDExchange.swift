@@ -29,6 +29,8 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     private var whenAbandoned: (@Sendable () -> Void)?
     /// Written and read on the connection's own thread.
     private var hasPlace = false
+    /// Written before the answer is given, and read when all is over.
+    private var hasLongAnswer = false
 
     /// Whether it has one of the places that there are for large bodies.
     private enum LargePlace {
@@ -69,6 +71,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         case .handling, .answered(.response), .answered(.headOfStream), .parked, .over: break
         }
         if hasPlace { server.parked.subtract(1, ordering: .relaxed) }
+        if hasLongAnswer { server.longAnswers.subtract(1, ordering: .relaxed) }
         if largePlace == .taken { server.largeBodies.subtract(1, ordering: .relaxed) }
         if head.isChunked { server.chunkedBodies.end(record) }
         record.answerHasLeft(head.isChunked ? .unknown : .bytes(head.bytes + receivedBytes))
@@ -265,6 +268,15 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
             return false
         }
         hasPlace = true
+        return true
+    }
+
+    func reserveLongAnswer() -> Bool {
+        guard server.longAnswers.add(1, ordering: .relaxed).newValue <= ServerLimits.longAnswers else {
+            server.longAnswers.subtract(1, ordering: .relaxed)
+            return false
+        }
+        hasLongAnswer = true
         return true
     }
 

@@ -23,6 +23,8 @@ internal import Synchronization
     let parked = Atomic(0)
     /// Bodies on their way that are longer than most may be.
     let largeBodies = Atomic(0)
+    /// Long answers on their way.
+    let longAnswers = Atomic(0)
 
     private let listening: Int32
     private let errorReader: UnsafeMutablePointer<arbiter_MHD_ErrorReader>

@@ -24,6 +24,17 @@ struct JournalFileTests {
         try directory.open().close()
     }
 
+    @Test func `a journal that has a second name is refused until that is gone`() throws {
+        let directory = try JournalDirectory()
+        try directory.keep(records, recordsInBatch: 5)
+        let path = SQLiteJournal.path(in: directory.directory.path)
+        try FileManager.default.linkItem(atPath: path, toPath: path + ".copy")
+        let refusal = #expect(throws: JournalError.self) { try directory.open() }
+        #expect(refusal?.reason.contains("hard link") == true)
+        try FileManager.default.removeItem(atPath: path + ".copy")
+        #expect(try directory.contents().records == records)
+    }
+
     @Test func `a journal is in use by whatever link it is reached`() throws {
         let directory = try JournalDirectory()
         let journal = try directory.open()

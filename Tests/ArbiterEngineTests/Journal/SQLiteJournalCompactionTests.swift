@@ -42,6 +42,25 @@ struct SQLiteJournalCompactionTests {
         #expect(try state(of: contents) == life.machine.snapshot())
     }
 
+    @Test func `few records are compacted too once they have enough bytes, counted over starts`() throws {
+        let directory = try JournalDirectory()
+        let life = RecordedLife(seed: 8, records: 400)
+        let whole = try JournalDirectory()
+        try whole.keep(life.records)
+        let bytes = try whole.number("SELECT sum(length(records)) FROM batch")
+        for records in [life.records.prefix(200), life.records.suffix(200)] {
+            let journal = try directory.open(bytesBetweenSnapshots: bytes * 3 / 4)
+            _ = try journal.contents()
+            let commits = Commits(of: journal)
+            for record in records { _ = journal.append(record) }
+            try commits.wait(for: try #require(records.last).sequence)
+            journal.close()
+        }
+        let contents = try directory.contents()
+        #expect(try #require(contents.snapshot).sequence > 200)
+        #expect(try state(of: contents) == life.machine.snapshot())
+    }
+
     @Test func `people who look at the file all the while do not keep it from being compacted`() async throws {
         let directory = try JournalDirectory()
         let life = RecordedLife(seed: 5, records: 3000)

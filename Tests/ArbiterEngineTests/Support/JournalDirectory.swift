@@ -18,11 +18,12 @@ struct JournalDirectory {
 
     func open(
         _ durability: SQLiteJournal.Durability = .crash, recordsBetweenSnapshots: UInt64 = 200_000,
+        bytesBetweenSnapshots: Int = 64 << 20,
         boot: String = "this boot"
     ) throws(JournalError) -> SQLiteJournal {
         try SQLiteJournal(
             directory: directory.path, durability: durability, logger: logger,
-            recordsBetweenSnapshots: recordsBetweenSnapshots, boot: boot)
+            recordsBetweenSnapshots: recordsBetweenSnapshots, bytesBetweenSnapshots: bytesBetweenSnapshots, boot: boot)
     }
 
     var logger: Logger {

@@ -44,6 +44,8 @@ final class RecordingExchange: Exchange {
         return hasPlace
     }
 
+    func reserveLongAnswer() -> Bool { hasPlace }
+
     func whenAbandoned(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.whenAbandoned = action }
     }
