@@ -75,7 +75,7 @@ package enum Fault: String, Sendable, CaseIterable {
     case immortalSession
     /// The clock runs on while the process does not.
     case countedPause
-    /// Where a waiting scope has moved, it is not looked at again what of a later one it is in the way of now.
+    /// When a waiting scope has moved, later tickets that it now blocks are not checked again.
     ///
     /// Planted in the oracle, as the queue has no switch for it.
     case overlookedMove

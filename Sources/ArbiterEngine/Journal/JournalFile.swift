@@ -51,7 +51,7 @@ final class JournalFile: Sendable {
             throw JournalError(reason: "\(path) is no file: move it away to begin anew")
         }
         identity = Identity(status)
-        // From here on the descriptor is closed with the value, whatever is thrown.
+        // From here on the descriptor is closed with the value, also where an error is thrown.
         state = Guarded(State(descriptor: descriptor))
         guard status.st_size > 0 else { throw SQLiteJournal.emptied(path) }
         // Beside another name there may be another write-ahead log.

@@ -44,7 +44,7 @@ extension SQLiteJournal {
         }
     }
 
-    /// What is in a database beside its snapshot and its records, whoever has it open.
+    /// What is in a database beside its snapshot and its records.
     struct Found {
         /// The last record, in the snapshot if there is none behind it.
         var last: UInt64 = 0

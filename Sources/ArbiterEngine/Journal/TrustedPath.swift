@@ -51,7 +51,7 @@ enum TrustedPath {
         return target
     }
 
-    /// - Throws: `JournalError` if there is a link at any of these places, whoever made it.
+    /// - Throws: `JournalError` if there is a link at any of these places.
     static func expectNoLinks(at paths: [String]) throws(JournalError) {
         for path in paths {
             var status = Glibc.stat()

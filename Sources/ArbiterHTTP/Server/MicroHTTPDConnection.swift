@@ -84,8 +84,8 @@ struct MicroHead: Sendable {
     let isChunked: Bool
     private let fault: Fault?
 
-    /// Why it is not clear where the request ends or for whom it is, so that whoever stands between client and daemon may
-    /// see another one (RFC 9112, sections 2.2, 3, 3.2, 5, 6.1 and 6.3).
+    /// Why a proxy may see another end of the request, or another host, than the daemon does (RFC 9112, sections 2.2, 3,
+    /// 3.2, 5, 6.1 and 6.3).
     enum Fault: Hashable, Sendable {
         case requestLine
         case name(String)

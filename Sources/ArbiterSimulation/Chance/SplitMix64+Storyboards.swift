@@ -86,7 +86,7 @@ extension SplitMix64 {
         return Self.hierarchy(root, growing)
     }
 
-    /// One who is presented by whoever defines the context.
+    /// A controller that the controller which defines the context presents.
     mutating func overlay(avoiding taken: [ControllerID]) -> Hierarchy {
         let id = pick(Self.names.filter { !taken.contains($0) }, or: name())
         let style: PresentationStyle = isOnce(in: 2) ? .currentContext : .overCurrentContext

@@ -36,7 +36,8 @@ extension NaiveOracle {
         return Set(clear.map(scene.tree.lineage))
     }
 
-    /// What of an entry is looked at where an earlier one waits: all but the parts that were clear, and have not moved.
+    /// The parts of an entry that are compared with an earlier one that waits: all but those that were clear and have not
+    /// moved.
     private func watched(_ entry: Entry) -> [ControllerID]? {
         let tree = scene(entry.scene).tree
         return locked(entry)?.filter { !entry.clear.contains(tree.lineage(of: $0)) }
