@@ -10,7 +10,7 @@ final class Loss: Sendable {
 
     var error: JournalError? { state.withLock { $0 } }
 
-    /// Ends the daemon, once whoever asks at this moment has been told.
+    /// Ends the daemon, a moment later, so that requests which are being served learn the reason.
     func note(_ error: JournalError) {
         state.withLock { $0 = error }
         alarm.ring(after: Self.patience) { Signals.interrupt() }

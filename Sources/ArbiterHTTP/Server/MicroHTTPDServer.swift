@@ -48,7 +48,7 @@ internal import Synchronization
             | MHD_USE_ERROR_LOG.rawValue
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe errorReader.initialize(to: arbiter_MHD_ErrorReader(callback: errorFollows, context: context))
-        // Each thread has its part of the limit; so many that no thread reaches its own, whoever has accepted how many.
+        // libmicrohttpd divides the limit among its threads. It is so high that one thread may accept every connection.
         let connectionLimit = limits.threads * (ordinary + 2 * ServerLimits.reservedConnections)
         var options = unsafe [
             arbiter_MHD_notify_error(errorReader),

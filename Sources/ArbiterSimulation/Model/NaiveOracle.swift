@@ -43,7 +43,7 @@ struct NaiveOracle {
     let limits: Limits
     /// The fault: only the very same controllers are taken to conflict.
     var ignoresAncestors = false
-    /// The fault: whoever was not in the way of a part when that was asked for is never taken to be so, unless granted.
+    /// The fault: a part that nothing blocked when it was asked for is later compared with granted transitions only.
     var overlooksMoves = false
 
     /// The unfinished of all scenes, by their place in line.

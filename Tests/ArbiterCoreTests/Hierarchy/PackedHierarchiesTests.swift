@@ -10,7 +10,7 @@ struct PackedHierarchiesTests {
     }
 
     @Test(arguments: UInt64(1)...40)
-    func `whatever is packed comes out again`(seed: UInt64) throws {
+    func `hierarchies that were packed are unpacked unchanged`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let hierarchies = try (0..<4).map { try random.hierarchy(named: "h\($0)") }
         #expect(PackedHierarchies(hierarchies).hierarchies == hierarchies, "seed \(seed)")
