@@ -1,8 +1,8 @@
 /// A value that can be written as bytes and read back, the same on every machine.
 ///
-/// Integers are little-endian and of fixed width; texts are UTF-8 behind their length; an optional is a byte, 0 or 1,
-/// and the value; an enumeration is a byte and what the case holds. What is written is never changed afterwards: a new
-/// form gets a new version of the journal.
+/// Integers are little-endian and of fixed width; a text is its length in bytes, then UTF-8; an optional is a byte, 0
+/// or 1, then the value; an enumeration is a byte for the case, then its associated values. The encoding of a type
+/// never changes: another encoding needs a new form of the journal.
 package protocol BinaryCodable {
     func encode(to writer: inout BinaryWriter)
 
@@ -12,15 +12,15 @@ package protocol BinaryCodable {
     init(from reader: inout BinaryReader) throws(BinaryDecodingError)
 }
 
-/// Why bytes are not what they should be.
+/// Bytes that cannot be decoded.
 package struct BinaryDecodingError: Error, Hashable, Sendable {
     /// What was being read.
     package let subject: String
-    /// Where, in bytes from the beginning.
+    /// The position of the fault, in bytes from the beginning.
     package let offset: Int
 }
 
-/// Collects bytes.
+/// Appends encoded values to a byte array.
 package struct BinaryWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
 
@@ -69,7 +69,7 @@ package struct BinaryWriter: Sendable {
         if let word { writeWord(word) }
     }
 
-    /// Fewer than 2^32 bytes, if any, behind their number.
+    /// An optional byte array of fewer than 2^32 bytes: its length, then the bytes.
     package mutating func write(bytes: [UInt8]?) {
         write(bytes != nil)
         guard let bytes else { return }
@@ -77,14 +77,14 @@ package struct BinaryWriter: Sendable {
         self.bytes.append(contentsOf: bytes)
     }
 
-    /// Fewer than 2^32 values, behind their number.
+    /// Fewer than 2^32 values: their number, then the values.
     package mutating func write<Value: BinaryCodable>(_ values: some Collection<Value>) {
         write(UInt32(values.count))
         for value in values { write(value) }
     }
 }
 
-/// Reads bytes, from the first to the last.
+/// Decodes values from a byte array, from the first byte to the last.
 package struct BinaryReader: Sendable {
     private let bytes: [UInt8]
     private var offset = 0
@@ -95,7 +95,7 @@ package struct BinaryReader: Sendable {
 
     package var isAtEnd: Bool { offset == bytes.count }
 
-    /// The complaint about what was read last.
+    /// The error for the value that was read last.
     package func malformed(_ subject: String) -> BinaryDecodingError {
         BinaryDecodingError(subject: subject, offset: offset)
     }

@@ -1,4 +1,4 @@
-/// A view's word that it comes or goes: UIKit's `viewWillAppear` and its kin.
+/// Tells a view that it appears or disappears, like UIKit's `viewWillAppear`.
 package struct AppearanceEvent: Hashable, Sendable {
     package let controller: ControllerID
     package let change: Change
@@ -16,23 +16,24 @@ package struct AppearanceEvent: Hashable, Sendable {
     }
 }
 
-/// In which order UIKit tells the views that come and the views that go.
+/// The order in which UIKit notifies the views that appear and those that disappear.
 package enum AppearanceOrder: Hashable, Sendable {
-    /// Those that go first, at the beginning and at the end: pushes, pops, selections.
+    /// Disappearing views first, at the start and at the end: pushes, pops, selections.
     case goingFirst
-    /// Those that go first at the beginning, those that come first at the end: presentations and dismissals.
+    /// Disappearing views first at the start, appearing views first at the end: presentations and dismissals.
     case crossed
 }
 
 extension OperationPlan {
-    /// What is told when the transition starts to run.
+    /// The events when the transition starts to run.
     package var beginning: [AppearanceEvent] {
         disappearing.telling(.willDisappear) + appearing.telling(.willAppear)
     }
 
-    /// What is told when it ends.
+    /// The events when the transition ends.
     ///
-    /// What began is told to the end whatever the outcome: whoever was about to appear disappears again.
+    /// If the transition is not completed, every change that began is reversed: views that were about to appear disappear
+    /// again, and views that were about to disappear appear again.
     package func ending(isCompleted: Bool) -> [AppearanceEvent] {
         guard isCompleted else {
             return appearing.telling(.willDisappear) + appearing.telling(.didDisappear)

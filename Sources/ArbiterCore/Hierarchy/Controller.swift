@@ -2,15 +2,15 @@
 package struct Controller: Hashable, Sendable {
     package let id: ControllerID
     package internal(set) var content: Content
-    /// What it really presents.
+    /// The controller that this one presents.
     package internal(set) var presented: ControllerID?
-    /// How it is presented, where it is.
+    /// How this controller is presented, if it is.
     package let presentationStyle: PresentationStyle
-    /// Whether `currentContext` presentations of what is at it or below are its own to present.
+    /// Whether a `currentContext` presentation that starts at this controller or below is presented by it.
     package let definesPresentationContext: Bool
     /// The type of the transition that brought it in, which a pop or dismiss uses again.
     package internal(set) var introTransitionType: TransitionTypeName?
-    /// The container it is in, or the controller that really presents it; `nil` at the top.
+    /// The container that holds it, or the controller that presents it; `nil` for the root.
     package internal(set) var parent: ControllerID?
 
     package init(
@@ -29,13 +29,12 @@ package struct Controller: Hashable, Sendable {
         self.introTransitionType = introTransitionType
     }
 
-    /// What a controller of each kind has in it.
+    /// The kind of a controller, with its children.
     package enum Content: Hashable, Sendable {
-        /// Nothing.
         case view
-        /// A stack, of which the last is the top; only before its first push is it empty.
+        /// A stack, from its root to its top; it is empty only before the first push.
         case navigation([ControllerID])
-        /// An ordered list, of which one is selected unless it is empty.
+        /// An ordered list with one selected child; if it is empty, `selected` is 0.
         case tabs([ControllerID], selected: Int)
         case split(Columns)
     }
@@ -45,7 +44,7 @@ package struct Controller: Hashable, Sendable {
         package internal(set) var primary: ControllerID
         package internal(set) var secondary: ControllerID
         package internal(set) var supplementary: ControllerID?
-        /// Only the primary is shown.
+        /// If true, only the primary column is shown.
         package let isCollapsed: Bool
 
         package init(
@@ -70,7 +69,7 @@ extension Controller {
         }
     }
 
-    /// What is in it, in order: the stack from its root, the tabs, or the columns from the primary to the secondary.
+    /// The children in order: the stack from its root, the tabs, or the columns from the primary to the secondary.
     package var children: [ControllerID] {
         switch content {
         case .view: []
@@ -80,12 +79,12 @@ extension Controller {
         }
     }
 
-    /// What is in it, and then what it presents.
+    /// The children, and then the presented controller.
     package var below: [ControllerID] {
         presented.map { children + [$0] } ?? children
     }
 
-    /// Those of its children that it shows, as long as it is itself in view.
+    /// The children that it shows while it is visible itself.
     package var shown: [ControllerID] {
         switch content {
         case .view: []
@@ -106,13 +105,13 @@ extension Controller {
 }
 
 extension Controller.Columns {
-    /// The columns that are there, from the primary to the secondary.
+    /// The existing columns, from the primary to the secondary.
     package var all: [ControllerID] {
         supplementary.map { [primary, $0, secondary] } ?? [primary, secondary]
     }
 }
 
-/// The name of what a controller can be.
+/// The kinds of controllers.
 package enum ControllerKind: String, Hashable, Sendable, CaseIterable {
     case view
     case navigation
@@ -130,8 +129,8 @@ package enum PresentationStyle: String, Hashable, Sendable, CaseIterable {
     case currentContext
     case overCurrentContext
 
-    /// Whether the first one at or above the presenter that defines a presentation context presents, not the layer's
-    /// topmost.
+    /// True for a presentation by the first controller, from the presenter upwards, that defines a presentation
+    /// context; otherwise the topmost controller of the layer presents.
     package var seeksContext: Bool {
         switch self {
         case .currentContext, .overCurrentContext: true
@@ -139,7 +138,7 @@ package enum PresentationStyle: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether what it is presented over is not visible any more.
+    /// Whether the presented controller hides the one that presents it.
     package var coversPresenter: Bool {
         switch self {
         case .fullScreen, .currentContext: true

@@ -1,4 +1,4 @@
-/// A condition on the hierarchy that is checked when the transition's turn comes.
+/// A condition on the hierarchy that is checked at the grant.
 package enum Expectation: Hashable, Sendable {
     case controller(ControllerID, is: Condition)
     case revision(Revision)
@@ -11,9 +11,9 @@ package enum Expectation: Hashable, Sendable {
         case presented
         /// It presents another controller.
         case presenting
-        /// It is the top of its navigation's stack.
+        /// It is the top of its navigation stack.
         case top
-        /// It is the selected one of its tabs.
+        /// It is the selected tab.
         case selected
     }
 }
@@ -21,6 +21,6 @@ package enum Expectation: Hashable, Sendable {
 /// An expectation that did not hold.
 package struct FailedExpectation: Hashable, Sendable {
     package let expectation: Expectation
-    /// What was found instead, for people to read.
+    /// What holds instead, for people to read.
     package let actual: String
 }

@@ -52,7 +52,7 @@ extension Controller.Content: BinaryCodable {
     }
 }
 
-/// Its controllers in the order of their ids, so that equal hierarchies are written alike.
+/// The controllers are sorted by their ids, so that equal hierarchies have equal bytes.
 extension Hierarchy: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) {
         writer.write(root)

@@ -1,12 +1,12 @@
-// What plans do to the tree. Stacks are changed where they are: they may be long.
+// Applies plans to the tree. Stacks may be long, so they are changed in place.
 
 extension Hierarchy {
-    /// Notes by which type of transition a controller was brought in; without effect if it is not there.
+    /// Sets the type of the transition that inserted a controller; does nothing if the controller does not exist.
     package mutating func introduce(_ controller: ControllerID, by type: TransitionTypeName?) {
         controllers[controller]?.introTransitionType = type
     }
 
-    /// Does what was planned for the hierarchy as it is.
+    /// Applies a plan that was made for this hierarchy.
     mutating func apply(_ plan: OperationPlan) -> HierarchyChange {
         var arrived: [ControllerID] = []
         var departed: [ControllerID] = []
@@ -24,10 +24,10 @@ extension Hierarchy {
     private mutating func insert(
         _ arrival: Hierarchy, at place: OperationPlan.Place, noting arrived: inout [ControllerID]
     ) {
-        guard let top = arrival.root else { preconditionFailure("nobody comes in at \(place)") }
+        guard let top = arrival.root else { preconditionFailure("the hierarchy inserted at \(place) has no root") }
         for controller in arrival.preorder {
             guard controllers.updateValue(controller, forKey: controller.id) == nil else {
-                preconditionFailure("\(controller.id) comes in at \(place), and is there already")
+                preconditionFailure("\(controller.id) is inserted at \(place), but exists already")
             }
             arrived.append(controller.id)
         }
@@ -45,7 +45,7 @@ extension Hierarchy {
             if controllers[parent]?.presented == controller {
                 controllers[parent]?.presented = nil
             } else {
-                // A column that goes has been replaced before, and tabs never go.
+                // A removed column was replaced by the step before, and tabs are never removed.
                 controllers[parent]?.content.pop(controller)
             }
         }
@@ -58,7 +58,7 @@ extension Hierarchy {
 }
 
 extension OperationPlan.Place {
-    /// Whoever is right above.
+    /// The container or presenter of the inserted controller.
     fileprivate var parent: ControllerID {
         switch self {
         case .top(let parent), .presented(let parent), .primary(let parent), .secondary(let parent): parent
@@ -69,7 +69,7 @@ extension OperationPlan.Place {
 extension Controller.Content {
     fileprivate mutating func push(_ controller: ControllerID) {
         guard case .navigation(var stack) = self else { return }
-        // While nobody else has the stack, it is not copied when it changes.
+        // Drops this reference to the array, so that `append` does not copy it.
         self = .view
         stack.append(controller)
         self = .navigation(stack)

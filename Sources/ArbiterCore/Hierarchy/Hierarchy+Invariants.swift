@@ -1,11 +1,11 @@
 extension Hierarchy {
-    /// What of the tree is not as it must be, in words; `nil` if all is well.
+    /// Describes how the tree is inconsistent; `nil` if it is consistent.
     package func brokenInvariant() -> String? {
         guard let root else {
             return controllers.isEmpty ? nil : "\(controllers.count) controllers have no root"
         }
         do throws(HierarchyFault) {
-            // Whatever the controllers say of those below them decides; what they say of those above must agree.
+            // The tree is rebuilt from the references downwards; the references upwards must agree with it.
             let rebuilt = try Hierarchy(root: root, controllers: Array(controllers.values))
             guard rebuilt != self else { return nil }
             let strays = controllers.filter { rebuilt.controllers[$0.key] != $0.value }

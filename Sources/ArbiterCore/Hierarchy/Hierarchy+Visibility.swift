@@ -1,16 +1,17 @@
-// Who is in view.
+// Which controllers are visible.
 
 extension Hierarchy {
-    /// Whether it is in view: every container above shows it, and no presentation covers it.
+    /// Whether a controller is visible: every container above shows it, and no presentation covers it.
     package func isVisible(_ controller: ControllerID) -> Bool {
         isPlaced(controller) && !isCovered(controller)
     }
 
-    /// Whether it would be in view if it presented nothing.
+    /// Whether a controller would be visible if it presented nothing.
     func isPlaced(_ controller: ControllerID) -> Bool {
         guard var below = controllers[controller] else { return false }
         while let above = below.parent.flatMap({ controllers[$0] }) {
-            // Whoever is presented needs the place of its presenter; whoever is contained needs its container in view.
+            // A presented controller is placed if its presenter is; a child is placed if its container is visible and
+            // shows it.
             if above.presented != below.id {
                 guard above.shows(below.id), !isCovered(above.id) else { return false }
             }
@@ -19,14 +20,14 @@ extension Hierarchy {
         return true
     }
 
-    /// Whether what it presents hides it, and everything that it contains.
+    /// Whether the controller that it presents hides it and its children.
     private func isCovered(_ controller: ControllerID) -> Bool {
         guard let presented = controllers[controller]?.presented else { return false }
         return controllers[presented]?.presentationStyle.coversPresenter ?? false
     }
 
-    /// The controllers in view at a placed one and below, each container before what it shows, and that before what is
-    /// presented.
+    /// The visible controllers from a placed one downwards: each container, then the children that it shows, then the
+    /// controller that it presents.
     func visible(from placed: ControllerID, after changes: Changes = Changes()) -> [ControllerID] {
         var visible: [ControllerID] = []
         var unvisited = [placed]
@@ -41,11 +42,11 @@ extension Hierarchy {
         return visible
     }
 
-    /// What is about to change in what is shown.
+    /// Changes to assume when the visible controllers are computed.
     struct Changes {
-        /// Those whose presentation goes.
+        /// The presenters whose presented controllers are dismissed.
         var dismissing: Set<ControllerID> = []
-        /// Which child a container will show.
+        /// The child that a container will show.
         var showing: [ControllerID: ControllerID] = [:]
     }
 }

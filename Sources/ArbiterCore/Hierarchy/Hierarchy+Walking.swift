@@ -1,12 +1,12 @@
-// Ways through the tree. It may be a thousand levels deep, so nothing here calls itself.
+// Walks through the tree. It may be a thousand levels deep, so nothing here is recursive.
 
 extension Hierarchy {
-    /// All controllers, the topmost first and each before what is below it: its children in order, then what it presents.
+    /// All controllers from the root: each one, then its children in order, then the controller that it presents.
     package var preorder: [Controller] {
         root.map { preorder(from: $0) } ?? []
     }
 
-    /// A controller and all below it, in preorder; nothing if it is not there.
+    /// A controller and all below it, in preorder; empty if it does not exist.
     package func preorder(from top: ControllerID) -> [Controller] {
         var visited: [Controller] = []
         var unvisited = [top]
@@ -17,7 +17,7 @@ extension Hierarchy {
         return visited
     }
 
-    /// The way from the top down to a controller, both included; `nil` if it is not there.
+    /// The ids from the root down to a controller, both included; `nil` if it does not exist.
     package func path(to controller: ControllerID) -> ScopePath? {
         guard let controller = controllers[controller] else { return nil }
         var path = [controller.id]
@@ -30,7 +30,7 @@ extension Hierarchy {
         return path
     }
 
-    /// How many controllers are on the way down to one, it included; 0 if it is not there.
+    /// The number of controllers from the root down to this one, both included; 0 if it does not exist.
     func depth(of controller: ControllerID) -> Int {
         var depth = 0
         var next = controllers[controller]
@@ -41,7 +41,7 @@ extension Hierarchy {
         return depth
     }
 
-    /// How many controllers are on the longest way down.
+    /// The number of levels.
     var height: Int {
         var height = 0
         var unvisited = root.map { [(id: $0, depth: 1)] } ?? []
@@ -52,7 +52,7 @@ extension Hierarchy {
         return height
     }
 
-    /// Whoever really presents a controller; `nil` if nobody does, even if it is in one that is presented.
+    /// The controller that presents this one; `nil` if none does, even if its container is presented.
     package func presenter(of controller: ControllerID) -> ControllerID? {
         guard let parent = controllers[controller]?.parent, controllers[parent]?.presented == controller else {
             return nil
@@ -60,7 +60,7 @@ extension Hierarchy {
         return parent
     }
 
-    /// The container that a controller is in; `nil` if it is in none.
+    /// The container that holds a controller; `nil` if none does.
     package func container(of controller: ControllerID) -> ControllerID? {
         guard let parent = controllers[controller]?.parent, controllers[parent]?.presented != controller else {
             return nil
@@ -68,9 +68,9 @@ extension Hierarchy {
         return parent
     }
 
-    /// A controller and the containers above it, up to its layer's topmost; nothing if it is not there.
+    /// A controller and the containers above it, up to the topmost of its layer; empty if it does not exist.
     ///
-    /// A layer is what one presentation put up: a presented controller with its children, or the root with its own.
+    /// A layer is a presented controller or the root, with everything that it contains.
     func layer(upFrom controller: ControllerID) -> [Controller] {
         var layer: [Controller] = []
         var next = controllers[controller]

@@ -1,24 +1,25 @@
-/// The controllers of a scene, or those that come in together: a tree by containment and presentation.
+/// The controllers of a scene, or those that an operation inserts: a tree by containment and presentation.
 package struct Hierarchy: Hashable, Sendable {
-    /// The topmost controller; `nil` where there is none at all.
+    /// The topmost controller; `nil` if the hierarchy is empty.
     package internal(set) var root: ControllerID?
     var controllers: [ControllerID: Controller]
 
-    /// A hierarchy without a controller.
+    /// An empty hierarchy.
     package init() {
         root = nil
         controllers = [:]
     }
 
-    /// Puts controllers together by what they say of their children and of what they present.
+    /// Builds the tree from the references of controllers to their children and to what they present.
     ///
-    /// Whoever is declared as presented is presented by the controller that says so: nobody is looked for further up.
+    /// A presented controller is presented by the one that refers to it; the rules that choose a presenter do not
+    /// apply.
     ///
     /// - Parameters:
-    ///   - root: Whoever is topmost.
-    ///   - controllers: All of them, in any order; who is whose parent is found here.
-    /// - Throws: `HierarchyFault` if they make no tree, if one is in a container that cannot hold it, or if they are too
-    ///   many or too deep.
+    ///   - root: The topmost controller.
+    ///   - controllers: All controllers, in any order; their parents are set here.
+    /// - Throws: `HierarchyFault` if they form no tree, if a container cannot hold one of its children, or if they are
+    ///   too many or too deep.
     package init(root: ControllerID, controllers: [Controller]) throws(HierarchyFault) {
         guard controllers.count <= Limits.controllers else { throw .tooManyControllers(limit: Limits.controllers) }
         var unplaced: [ControllerID: Controller] = [:]
@@ -61,11 +62,11 @@ package struct Hierarchy: Hashable, Sendable {
         controllers[controller.id] = controller
     }
 
-    /// A controller as the one above it names it.
+    /// A reference to a controller from the one above it.
     private struct Mention {
         let id: ControllerID
         let parent: ControllerID?
-        /// How many are on the way down to it, it included.
+        /// The level of the referenced controller; the root is at level 1.
         let depth: Int
     }
 
@@ -74,24 +75,24 @@ package struct Hierarchy: Hashable, Sendable {
 
     package subscript(id: ControllerID) -> Controller? { controllers[id] }
 
-    /// The types by which its controllers came in, in no order.
+    /// The types of the transitions that inserted its controllers, in no order.
     var introTransitionTypes: some Sequence<TransitionTypeName> {
         controllers.values.lazy.compactMap(\.introTransitionType)
     }
 }
 
-/// Why controllers make no hierarchy.
+/// Why controllers form no hierarchy.
 package enum HierarchyFault: Error, Hashable, Sendable {
     case tooManyControllers(limit: Int)
     case tooDeep(limit: Int)
     /// Two controllers have this id, or it has two parents.
     case duplicate(ControllerID)
-    /// It is named as a child, as presented or as the root, but is not there.
+    /// It is referenced as a child, as presented or as the root, but does not exist.
     case missing(ControllerID)
-    /// No way leads down to it: it stands apart, or in a ring.
+    /// It cannot be reached from the root: nothing refers to it, or only a cycle does.
     case unreachable(ControllerID)
     /// A navigation, tabs or split controller cannot be in a navigation's stack.
     case cannotPushContainer(ControllerID, navigation: ControllerID)
-    /// The selected one is none of the tabs.
+    /// The selected index is outside the list of tabs.
     case indexOutOfRange(tabs: ControllerID, selected: Int)
 }

@@ -1,11 +1,11 @@
-/// An operation as a request has it: as it is, or with the controllers that it brings in packed, where they are many.
+/// The operation of a request; the controllers that it inserts are packed if there are many.
 struct KeptOperation: Hashable, Sendable {
-    /// Up to so many controllers an operation is kept as it is.
+    /// The most controllers that are stored unpacked.
     private static let unpackedControllers = 4
 
     private enum Form: Sendable {
         case plain(Operation)
-        /// The operation's outline, and what it brings in.
+        /// The operation's outline, and the controllers that it inserts.
         case packed(Operation, PackedHierarchies, ArrivalCounts)
     }
 
@@ -19,7 +19,6 @@ struct KeptOperation: Hashable, Sendable {
         self.form = form
     }
 
-    /// The operation, unpacked where it was packed.
     var operation: Operation {
         switch form {
         case .plain(let operation): operation
@@ -34,7 +33,7 @@ struct KeptOperation: Hashable, Sendable {
         }
     }
 
-    /// The same, packed if it brings in more than a few controllers.
+    /// The same operation, packed if it inserts more than `unpackedControllers`.
     var packed: KeptOperation {
         guard case .plain(let operation) = form, arrivalCounts.controllers > Self.unpackedControllers else {
             return self
@@ -43,7 +42,6 @@ struct KeptOperation: Hashable, Sendable {
             form: .packed(operation.outlined, PackedHierarchies(operation.arrivals), arrivalCounts))
     }
 
-    /// How much it brings in.
     var arrivalCounts: ArrivalCounts {
         switch form {
         case .plain(let operation): ArrivalCounts(operation)
@@ -51,7 +49,7 @@ struct KeptOperation: Hashable, Sendable {
         }
     }
 
-    /// About how many bytes it takes.
+    /// An estimate of the bytes that it takes.
     var byteCount: Int {
         switch form {
         case .plain: Limits.bytesPerOperation + arrivalCounts.controllers * Limits.bytesPerController
@@ -68,7 +66,7 @@ struct KeptOperation: Hashable, Sendable {
         }
     }
 
-    /// By what is the same for both forms.
+    /// Hashes only what is the same in both forms.
     func hash(into hasher: inout Hasher) {
         switch form {
         case .plain(let operation), .packed(let operation, _, _): hasher.combine(operation.type)
@@ -77,7 +75,7 @@ struct KeptOperation: Hashable, Sendable {
     }
 }
 
-/// How much an operation brings in.
+/// How many controllers an operation inserts.
 package struct ArrivalCounts: Hashable, Sendable {
     /// Hierarchies, each with a root.
     package let hierarchies: Int
@@ -97,7 +95,7 @@ extension Operation {
         return bringing(arrivals.map(\.outlined))
     }
 
-    /// The same with others coming in, as many as it has arrivals.
+    /// The same operation with these arrivals, as many as it has now.
     fileprivate func bringing(_ arrivals: [Hierarchy]) -> Operation {
         switch self {
         case .present(let presenter, _): .present(presenter: presenter, controller: arrivals[0])
@@ -110,7 +108,7 @@ extension Operation {
 }
 
 extension Hierarchy {
-    /// Its root alone, as a view.
+    /// A hierarchy with only the root, as a view.
     fileprivate var outlined: Hierarchy {
         guard let root = root.flatMap({ self[$0] }) else { return self }
         let outline = Controller(
@@ -118,7 +116,7 @@ extension Hierarchy {
             definesPresentationContext: root.definesPresentationContext,
             introTransitionType: root.introTransitionType)
         guard let hierarchy = try? Hierarchy(root: root.id, controllers: [outline]) else {
-            preconditionFailure("one view makes no hierarchy")
+            preconditionFailure("a single view is always a valid hierarchy")
         }
         return hierarchy
     }

@@ -1,6 +1,6 @@
 /// What a transition does to the hierarchy when it completes.
 ///
-/// A controller that comes in is given as a hierarchy of its own: the node and whatever is in it.
+/// A controller to insert is given as a hierarchy: the controller with everything in it.
 package indirect enum Operation: Hashable, Sendable {
     case present(presenter: ControllerID, controller: Hierarchy)
     case dismiss(ControllerID)
@@ -8,7 +8,7 @@ package indirect enum Operation: Hashable, Sendable {
     case pop(navigation: ControllerID)
     case popTo(navigation: ControllerID, controller: ControllerID)
     case popToRoot(navigation: ControllerID)
-    /// Those that are on the stack stay as they are; the others come in.
+    /// Controllers that are already on the stack do not change; the others are inserted.
     case setStack(navigation: ControllerID, controllers: [Hierarchy])
     case select(tabs: ControllerID, Tab)
     case showDetail(split: ControllerID, controller: Hierarchy)
@@ -54,7 +54,7 @@ extension Operation {
 }
 
 extension Operation {
-    /// Whoever is to come in, as it was given; what a segue brings in is the storyboard's.
+    /// The hierarchies to insert, as requested; none for a segue, whose destination is in the storyboard.
     package var arrivals: [Hierarchy] {
         switch self {
         case .present(_, let controller), .push(_, let controller), .showDetail(_, let controller): [controller]
@@ -67,12 +67,12 @@ extension Operation {
 /// Why the hierarchy does not allow an operation.
 package struct OperationRefusal: Error, Hashable, Sendable {
     package let code: Code
-    /// UIKit's own words, where it has any.
+    /// UIKit's own words, if it has any.
     package let detail: String
 
     package enum Code: String, Hashable, Sendable, CaseIterable {
         case unknownController = "unknown-controller"
-        /// The controller is not of the kind that the operation is for.
+        /// The operation needs a controller of another kind.
         case wrongKind = "wrong-kind"
         case alreadyPresenting = "already-presenting"
         case notVisible = "not-visible"
@@ -83,30 +83,30 @@ package struct OperationRefusal: Error, Hashable, Sendable {
         case indexOutOfRange = "index-out-of-range"
         case notAChild = "not-a-child"
         case unknownSegue = "unknown-segue"
-        /// The hierarchy would have more controllers, or a longer way down, than it may.
+        /// The hierarchy would have too many controllers or too many levels.
         case hierarchyTooLarge = "hierarchy-too-large"
     }
 }
 
-/// What an operation comes to in the hierarchy of a moment.
+/// The effect of an operation on the current hierarchy.
 package struct OperationPlan: Hashable, Sendable {
-    /// What is done, in this order.
+    /// The changes, in the order in which they are applied.
     let steps: [Edit]
-    /// The controller that really presents, or presented until now.
+    /// The controller that presents, or presented before a dismissal.
     package let presenter: ControllerID?
-    /// What comes in, as it was given: what is in it comes along, and is not listed.
+    /// The inserted controllers, in the order requested, without those below them.
     package let inserted: [ControllerID]
-    /// What goes, in the order popped or dismissed: what is in it goes along, and is not listed.
+    /// The removed controllers, in the order popped or dismissed, without those inside them.
     package let removed: [ControllerID]
-    /// The controllers whose views disappear, each container before what is in it.
+    /// The controllers whose views disappear, each container before its content.
     package let disappearing: [ControllerID]
-    /// The controllers whose views appear, each container before what is in it.
+    /// The controllers whose views appear, each container before its content.
     package let appearing: [ControllerID]
-    /// What it does in UIKit's eyes, on which the order of appearance depends.
+    /// The order of the appearance events, which depends on what UIKit takes the operation for.
     package let appearanceOrder: AppearanceOrder
-    /// Whether it goes back: a pop, a dismissal or a lower tab.
+    /// True for a pop, a dismissal or the selection of a lower tab.
     package let isBackward: Bool
-    /// Whoever goes by it, and was brought in by a transition whose type is to be used again.
+    /// The removed controller whose `introTransitionType` the transition uses again.
     package let leaving: ControllerID?
 
     init(
@@ -125,10 +125,10 @@ package struct OperationPlan: Hashable, Sendable {
         self.leaving = leaving
     }
 
-    /// Whose `introTransitionType` is that of the transition, once it is done.
+    /// The controllers whose `introTransitionType` becomes the type of the transition when it completes.
     package var introduced: [ControllerID] { inserted }
 
-    /// Everyone who comes in, whatever is in those that are listed included.
+    /// Every inserted controller, including those below the ones in `inserted`.
     package var arriving: [ControllerID] {
         steps.flatMap { step in
             guard case .insert(let arrival, _) = step else { return [ControllerID]() }
@@ -136,7 +136,7 @@ package struct OperationPlan: Hashable, Sendable {
         }
     }
 
-    /// The type of transition that whoever comes in brings along; of several it is the topmost who says.
+    /// The `introTransitionType` of the inserted controllers; if there are several, that of the topmost.
     var typeOfArrival: TransitionTypeName? {
         for case .insert(let arrival, _) in steps.reversed() {
             return arrival.root.flatMap { arrival[$0]?.introTransitionType }
@@ -144,17 +144,18 @@ package struct OperationPlan: Hashable, Sendable {
         return nil
     }
 
-    /// One change of the tree.
+    /// A single change of the tree.
     enum Edit: Hashable, Sendable {
         case insert(Hierarchy, at: Place)
-        /// With everything in it and everything it presents; it is on top of its stack, presented, or was a column.
+        /// Removes it with everything below it; it is the top of its stack, presented, or a column that was replaced.
         case remove(ControllerID)
         case select(tabs: ControllerID, index: Int)
-        /// The whole stack in its new order, once what comes is in and before what goes is out: that is on top.
+        /// Reorders the stack after all insertions and before all removals, so it contains both; those to remove are on
+        /// top.
         case arrange(navigation: ControllerID, stack: [ControllerID])
     }
 
-    /// Where a controller comes in.
+    /// Where a controller is inserted.
     enum Place: Hashable, Sendable {
         case top(ofNavigation: ControllerID)
         case presented(by: ControllerID)
@@ -163,10 +164,10 @@ package struct OperationPlan: Hashable, Sendable {
     }
 }
 
-/// What applying a plan did to the hierarchy.
+/// The result of applying a plan.
 package struct HierarchyChange: Hashable, Sendable {
-    /// Every controller that has come in, each before what is below it.
+    /// Every inserted controller, each before those below it.
     package let arrived: [ControllerID]
-    /// Every controller that has gone, each before what was below it.
+    /// Every removed controller, each before those below it.
     package let departed: [ControllerID]
 }

@@ -1,4 +1,4 @@
-// Refusals in UIKit's own words, with ids where it prints objects; where it has no words, in one clear sentence.
+// Refusals in UIKit's own words, with ids in place of the objects that it prints; where it has none, in our words.
 
 extension OperationRefusal {
     static func unknownController(_ id: ControllerID) -> OperationRefusal {
@@ -91,12 +91,12 @@ extension OperationRefusal {
     }
 }
 
-/// What UIKit says of every presentation that it refuses.
+/// The words with which UIKit begins every refusal of a presentation.
 struct PresentationAttempt: CustomStringConvertible {
     let controller: ControllerID
-    /// Whoever would really present it.
+    /// The controller that would present it.
     let presenter: ControllerID
-    /// Whoever was asked to.
+    /// The controller that was asked to present it.
     let source: ControllerID
 
     var description: String { "Attempt to present <\(controller)> on <\(presenter)> (from <\(source)>)" }

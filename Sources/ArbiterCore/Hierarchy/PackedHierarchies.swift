@@ -1,13 +1,13 @@
-/// Controllers that are to come in, in about as many bytes as they were sent in.
+/// Hierarchies to insert, packed into about as many bytes as the request had.
 ///
-/// A controller of a hierarchy takes a few hundred bytes, and thousands of tickets may wait with thousands of controllers
-/// each. Each controller is written before those below it: a byte of flags, its id behind its length, what the flags
-/// announce, and how many are below it where that is not clear from its kind.
+/// An unpacked controller takes a few hundred bytes, and thousands of tickets may wait with thousands of controllers
+/// each. Each controller is written before those below it: a byte of flags, the length of its id, the id, the fields
+/// that the flags announce, and the number of its children if its kind does not determine it.
 struct PackedHierarchies: Hashable, Sendable {
     private(set) var bytes: [UInt8] = []
 
     private enum Flag {
-        /// The two lowest bits: the place of the kind among `ControllerKind.allCases`.
+        /// The two lowest bits: the index of the kind in `ControllerKind.allCases`.
         static let kind: UInt8 = 0b11
         static let hasStyle: UInt8 = 1 << 2
         static let definesContext: UInt8 = 1 << 3
@@ -21,14 +21,14 @@ struct PackedHierarchies: Hashable, Sendable {
         for hierarchy in hierarchies {
             for controller in hierarchy.preorder { write(controller) }
         }
-        // They may be kept for long: without the room that was left for more.
+        // Tickets may wait for long, so the unused capacity is released.
         var kept: [UInt8] = []
         kept.reserveCapacity(bytes.count)
         kept += bytes
         bytes = kept
     }
 
-    /// The hierarchies again, equal to those that were packed.
+    /// The unpacked hierarchies, equal to those that were packed.
     var hierarchies: [Hierarchy] {
         var reader = Reader(bytes: bytes)
         var hierarchies: [Hierarchy] = []
@@ -67,13 +67,13 @@ extension PackedHierarchies {
         }
     }
 
-    /// A name, of which none has more than 255 bytes.
+    /// A name; every kind of name has at most 255 bytes.
     private mutating func write(_ name: String) {
         bytes.append(UInt8(name.utf8.count))
         bytes.append(contentsOf: name.utf8)
     }
 
-    /// Seven bits a byte, the lowest first; the highest bit says that more follow.
+    /// Seven bits in each byte, the lowest first; the highest bit says that more bytes follow.
     private mutating func write(_ number: Int) {
         var rest = number
         while rest > 0x7f {
@@ -87,7 +87,7 @@ extension PackedHierarchies {
 // MARK: - Unpacking
 
 extension PackedHierarchies {
-    /// Reads what was packed; since nothing else is ever read, it has no errors.
+    /// Reads packed bytes; it throws no errors, because it only reads what this type wrote.
     private struct Reader {
         let bytes: [UInt8]
         var position = 0
@@ -99,12 +99,12 @@ extension PackedHierarchies {
             let introduction: TransitionTypeName?
             let childCount: Int
             let selected: Int
-            /// Those below it that have been read, what it presents last.
+            /// The controllers below it that have been read; the presented one is the last.
             var below: [ControllerID] = []
 
             var belowCount: Int { childCount + (flags & Flag.presents != 0 ? 1 : 0) }
 
-            /// The controller, once all that is below it has been read.
+            /// The controller, valid when everything below it has been read.
             var controller: Controller {
                 let children = Array(below.prefix(childCount))
                 let content: Controller.Content =
@@ -129,7 +129,7 @@ extension PackedHierarchies {
         mutating func nextHierarchy() -> Hierarchy? {
             guard position < bytes.count else { return nil }
             var controllers: [Controller] = []
-            // Those above the next one, each of which still lacks some of those below it.
+            // The nodes above the next one; each still lacks some of those below it.
             var above: [Node] = []
             repeat {
                 var node = readNode()
@@ -146,7 +146,7 @@ extension PackedHierarchies {
             } while !above.isEmpty
             guard let root = controllers.last?.id,
                 let hierarchy = try? Hierarchy(root: root, controllers: controllers)
-            else { preconditionFailure("packed controllers make no hierarchy") }
+            else { preconditionFailure("packed controllers form no hierarchy") }
             return hierarchy
         }
 

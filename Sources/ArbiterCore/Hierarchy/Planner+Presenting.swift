@@ -21,7 +21,7 @@ extension Planner {
             appearing: arrival.visible(from: top.id), appearanceOrder: .crossed)
     }
 
-    /// - Returns: `nil` if it neither presents nor is presented.
+    /// - Returns: `nil` if the controller neither presents nor is presented.
     func dismiss(_ id: ControllerID) throws(OperationRefusal) -> OperationPlan? {
         let controller = try controller(id)
         let layer = hierarchy.layer(upFrom: controller.id)
@@ -40,9 +40,9 @@ extension Planner {
 }
 
 extension Hierarchy {
-    /// Whoever really presents what is to be presented from a controller: UIKit looks for it upwards, in the layer.
+    /// The controller that presents when `source` is asked to; like UIKit, it looks upwards within the layer.
     ///
-    /// UIKit's documentation of `UIModalPresentationStyle` and of `definesPresentationContext`.
+    /// See UIKit's documentation of `UIModalPresentationStyle` and of `definesPresentationContext`.
     func presenter(for style: PresentationStyle, from source: ControllerID) -> Controller? {
         let layer = layer(upFrom: source)
         let context = style.seeksContext ? layer.first(where: \.definesPresentationContext) : nil

@@ -1,4 +1,4 @@
-// What happens on the stack of a navigation.
+// Operations on navigation stacks.
 
 extension Planner {
     func push(_ arrival: Hierarchy, on navigation: ControllerID) throws(OperationRefusal) -> OperationPlan {
@@ -39,7 +39,7 @@ extension Planner {
         return pop(stack, of: navigation, to: index)
     }
 
-    /// - Returns: `nil` if nothing stands above the index, or nobody at it.
+    /// - Returns: `nil` if the index is outside the stack, or if no controller is above it.
     private func pop(_ stack: [ControllerID], of navigation: ControllerID, to index: Int) -> OperationPlan? {
         guard index >= 0, index + 1 < stack.count else { return nil }
         let popped = stack[(index + 1)...].reversed()
@@ -55,14 +55,14 @@ extension Planner {
 // MARK: - A whole stack
 
 extension Planner {
-    /// - Returns: `nil` if the stack is what it is to be.
+    /// - Returns: `nil` if the stack would not change.
     func setStack(
         _ controllers: [Hierarchy], of navigation: ControllerID
     ) throws(OperationRefusal) -> OperationPlan? {
         let old = try stack(of: navigation)
         let lineup = try lineup(controllers, of: navigation)
         guard let last = lineup.stack.last, let lastGiven = controllers.last else {
-            // UIKit would take an empty one, but a navigation is never empty once it has a root.
+            // UIKit accepts an empty stack, but here a navigation controller keeps at least its root.
             guard old.isEmpty else { throw .neverEmpty(navigation) }
             return nil
         }
@@ -70,7 +70,7 @@ extension Planner {
         let popped = Array(old.filter { !lineup.names.contains($0) }.reversed())
         let departing = popped.reduce(0) { $0 + size(of: $1) }
         try checkSize(of: lineup.arrivals, below: navigation, departing: departing)
-        // Whoever goes stands on top at the end, so that each is taken off without looking for it.
+        // Controllers to remove are moved to the top, so that each removal is a pop of the last one.
         let arranged = lineup.stack + popped.reversed()
         let isPush = hierarchy.container(of: last) != navigation
         let isMoving = last != old.last
@@ -85,12 +85,12 @@ extension Planner {
             isBackward: isMoving && !isPush, leaving: isMoving && !isPush ? old.last : nil)
     }
 
-    /// A stack as it is to be.
+    /// The requested stack.
     private struct Lineup {
         var stack: [ControllerID] = []
-        /// The same, to look for one.
+        /// The ids in `stack`, for lookup.
         var names: Set<ControllerID> = []
-        /// Those that are not on the stack yet.
+        /// The hierarchies whose root is not on the stack yet.
         var arrivals: [Hierarchy] = []
     }
 
@@ -103,7 +103,8 @@ extension Planner {
             let top = try top(of: given)
             guard lineup.names.insert(top.id).inserted else { throw .alreadyOnStack(top.id, of: navigation) }
             lineup.stack.append(top.id)
-            // Whoever is on the stack stays as it is, whatever was given to be in it.
+            // A controller that is on the stack already does not change, even if the request lists other children for
+            // it.
             guard hierarchy.container(of: top.id) != navigation else { continue }
             try checkPush(of: given, top: top, on: navigation)
             for controller in given.preorder where !arriving.insert(controller.id).inserted {

@@ -1,4 +1,4 @@
-// What tabs and columns show.
+// Selecting tabs and replacing columns.
 
 extension Planner {
     func select(_ tab: Operation.Tab, of id: ControllerID) throws(OperationRefusal) -> OperationPlan? {
@@ -40,7 +40,7 @@ extension Planner {
         return try push(arrival, on: columns.primary)
     }
 
-    /// What `show` does in a split that shows its columns side by side.
+    /// The effect of `show` in a split that is not collapsed.
     func replacePrimary(of split: ControllerID, with arrival: Hierarchy) throws(OperationRefusal) -> OperationPlan {
         let columns = try columns(of: split)
         return try replace(columns.primary, of: split, with: arrival, at: .primary(ofSplit: split))

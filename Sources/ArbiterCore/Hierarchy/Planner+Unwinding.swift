@@ -1,7 +1,7 @@
-// The way back to a controller that is there already.
+// Unwinding to a controller that exists already.
 
 extension Planner {
-    /// - Returns: `nil` if nothing stands between the destination and the view, as far as its layer goes.
+    /// - Returns: `nil` if nothing in the destination's layer covers it.
     func unwind(to destination: ControllerID) throws(OperationRefusal) -> OperationPlan? {
         let destination = try controller(destination)
         let layer = Array(hierarchy.layer(upFrom: destination.id).reversed())
@@ -27,7 +27,7 @@ extension Planner {
             isBackward: true, leaving: unwinding.leaving)
     }
 
-    /// Brings the branch towards the destination to the front of its container.
+    /// Makes a container show the child that is, or contains, the destination.
     private func show(_ branch: ControllerID, in container: Controller, by unwinding: inout Unwinding) {
         switch container.content {
         case .navigation(let stack):
@@ -45,15 +45,15 @@ extension Planner {
         }
     }
 
-    /// What is found on the way down from the layer's topmost controller to the destination.
+    /// The steps collected on the way down from the topmost controller of the layer to the destination.
     private struct Unwinding {
         var changes = Hierarchy.Changes()
         var steps: [OperationPlan.Edit] = []
         var dismissed: [ControllerID] = []
         var popped: [ControllerID] = []
-        /// The outermost of those whose presentation goes.
+        /// The outermost controller whose presentation ends.
         var presenter: ControllerID?
-        /// The outermost of those that go.
+        /// The outermost controller that is removed.
         var leaving: ControllerID?
 
         mutating func dismiss(_ presented: ControllerID, by presenter: ControllerID, with leavers: [ControllerID]) {

@@ -1,9 +1,10 @@
-/// Finds out what operations come to in the hierarchy of a moment, and changes nothing.
+/// Computes the effect of operations on a hierarchy, without changing it.
 ///
-/// It costs the depth of the place, what is in view below it and what comes and goes, whatever else there is.
+/// The cost depends on the depth of the place and on the controllers that are inserted, removed or visible below it,
+/// not on the size of the hierarchy.
 struct Planner {
     let hierarchy: Hierarchy
-    /// Whoever is about to come in by what was granted before: there may be no second one of the name.
+    /// The ids that granted operations will insert; no other operation may insert them.
     let reserved: Set<ControllerID>
 
     func controller(_ id: ControllerID) throws(OperationRefusal) -> Controller {
@@ -25,22 +26,22 @@ struct Planner {
         return columns
     }
 
-    /// The topmost of those that are to come in.
+    /// The root of the hierarchy to insert.
     func top(of arrival: Hierarchy) throws(OperationRefusal) -> Controller {
         guard let top = arrival.root.flatMap({ arrival[$0] }) else { throw .nothingToBringIn }
         return top
     }
 
-    /// The first of those that are to come in that is there already, or about to be.
+    /// The first controller to insert that exists already or is reserved.
     func firstKnown(of arrival: Hierarchy) -> ControllerID? {
         arrival.preorder.first { hierarchy[$0.id] != nil || reserved.contains($0.id) }?.id
     }
 
     /// - Parameters:
-    ///   - arrivals: Those that are to come in.
-    ///   - parent: Whoever will be right above them.
-    ///   - departing: How many go at the same time.
-    /// - Throws: `OperationRefusal` if there would be too many controllers, or too many levels.
+    ///   - arrivals: The hierarchies to insert.
+    ///   - parent: The controller right above them.
+    ///   - departing: How many controllers are removed at the same time.
+    /// - Throws: `OperationRefusal` if the hierarchy would have too many controllers or too many levels.
     func checkSize(
         of arrivals: [Hierarchy], below parent: ControllerID, departing: Int = 0
     ) throws(OperationRefusal) {
@@ -51,12 +52,12 @@ struct Planner {
         guard depth <= Limits.hierarchyDepth else { throw .tooDeep(depth) }
     }
 
-    /// How many go with a controller, it included.
+    /// How many controllers a removal removes, this one included.
     func size(of controller: ControllerID) -> Int {
         hierarchy.preorder(from: controller).count
     }
 
-    /// What goes with a controller and is listed: it comes last, after what is presented above it.
+    /// The removed controllers to report: those presented above it, the last one first, and then the controller itself.
     func leavers(with controller: ControllerID) -> [ControllerID] {
         var leavers = [controller]
         var above = hierarchy[controller]?.presented

@@ -1,4 +1,4 @@
-/// How a change is spread over time.
+/// The pace of an animation.
 package enum AnimationCurve: String, Hashable, Sendable, CaseIterable {
     case linear
     case easeIn
@@ -6,21 +6,22 @@ package enum AnimationCurve: String, Hashable, Sendable, CaseIterable {
     case easeInOut
 }
 
-/// Which way an animation goes.
+/// The direction of an animation.
 package enum AnimationDirection: String, Hashable, Sendable, CaseIterable {
     case forward
     case backward
 }
 
-/// What a request says about its animation.
+/// The animation that a request asks for; the grant fills in what it omits.
 package struct AnimationRequest: Hashable, Sendable {
     package var type: TransitionTypeName?
     /// Within `Limits.animationDurations`.
     package var duration: Duration?
     package var curve: AnimationCurve?
-    /// How much faster than its duration it is completed, within `Limits.completionSpeeds`.
+    /// The factor by which the end of a gesture's animation is faster than its duration; within
+    /// `Limits.completionSpeeds`.
     package var completionSpeed: Double?
-    /// JSON of `Limits.userInfoBytes` at most, which nobody here reads.
+    /// Any JSON of at most `Limits.userInfoBytes`, passed on unread.
     package var userInfo: [UInt8]?
     package var isReversed: Bool?
     package var direction: AnimationDirection?
@@ -40,7 +41,7 @@ package struct AnimationRequest: Hashable, Sendable {
     }
 }
 
-/// An animation as it was settled at the grant: by the request, else by its type, else by the scene's defaults.
+/// The animation fixed at the grant: from the request, else from its transition type, else from the scene's defaults.
 package struct Animation: Hashable, Sendable {
     package let type: TransitionTypeName?
     package let duration: Duration

@@ -1,9 +1,9 @@
-// Which parts of the tree an operation needs for itself.
+// Which subtrees an operation needs for itself.
 
 extension Storyboard {
-    /// The controllers whose subtrees an operation locks with the scope `operation`, as far as they are there.
+    /// The existing controllers whose subtrees an operation locks with the scope `operation`.
     ///
-    /// They depend on nothing that changes while its named controllers stay where they are.
+    /// They do not change as long as the controllers that the operation names keep their places.
     func anchors(of operation: Operation) -> [ControllerID] {
         let anchors: [ControllerID?] =
             switch operation {
@@ -24,14 +24,14 @@ extension Storyboard {
         return hierarchy.presenter(for: style ?? .fullScreen, from: presenter)?.id
     }
 
-    /// Whether the layer's topmost or something in it presents, it is at the anchor or below.
+    /// The presenter may be any controller of the layer or the one above it; each is at or below this anchor.
     private func dismissalAnchor(of controller: ControllerID) -> ControllerID? {
         guard let topmost = hierarchy.layer(upFrom: controller).last else { return nil }
         return hierarchy.presenter(of: topmost.id) ?? topmost.id
     }
 
     private func detailAnchor(of controller: Hierarchy, in split: ControllerID) -> ControllerID? {
-        // Collapsed columns are never replaced, so it is always the same of both ways that is gone.
+        // A collapsed split's primary column is never replaced, so the condition gives the same result at the grant.
         guard case .split(let columns)? = hierarchy[split]?.content, columns.isCollapsed,
             hierarchy[columns.primary]?.kind != .navigation
         else { return hierarchy[split]?.id }
@@ -43,7 +43,7 @@ extension Storyboard {
             let course = try? course(of: segue)
         else { return [] }
         switch course {
-        // Of the operations that segues stand for, none is a segue.
+        // A segue never stands for another segue, so this does not recurse further.
         case .operation(let operation): return anchors(of: operation)
         case .replacePrimary(let split, _): return [split]
         case .unwind(let destination): return unwindingAnchors(of: destination, from: source)
@@ -52,7 +52,7 @@ extension Storyboard {
 
     private func unwindingAnchors(of destination: ControllerID, from source: ControllerID) -> [ControllerID] {
         guard let topmost = hierarchy.layer(upFrom: destination).last?.id else { return [] }
-        // A source that stands elsewhere must not go before the segue has been carried out.
+        // A source outside that subtree is locked too, so that it exists until the segue has been performed.
         let isBelow = hierarchy.path(to: source)?.contains(topmost) ?? false
         return isBelow ? [topmost] : [topmost, source]
     }

@@ -1,7 +1,7 @@
-// What requests take for granted.
+// Checks the expectations of requests.
 
 extension Storyboard {
-    /// What is found of an expectation where it does not hold.
+    /// The failed expectation with what holds instead; `nil` if it holds.
     func failure(of expectation: Expectation, at revision: Revision) -> FailedExpectation? {
         let actual: String? =
             switch expectation {
@@ -13,7 +13,7 @@ extension Storyboard {
 }
 
 extension Hierarchy {
-    /// What a controller is instead; `nil` if it is what it should be.
+    /// The actual state of a controller, for people to read; `nil` if the condition holds.
     fileprivate func contradiction(of id: ControllerID, being condition: Expectation.Condition) -> String? {
         guard let controller = controllers[id] else { return condition == .absent ? nil : "absent" }
         switch condition {

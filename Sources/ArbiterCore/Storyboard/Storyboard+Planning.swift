@@ -1,14 +1,14 @@
-// What operations come to, and what they do.
+// Plans operations, and applies the plans.
 
 extension Storyboard {
-    /// What the operation comes to in the hierarchy as it is.
+    /// The effect of the operation on the current hierarchy, which is not changed.
     ///
     /// - Parameters:
-    ///   - operation: What is asked for.
-    ///   - reserved: The `arriving` of the plans that are granted and not done: what is planned beside them must neither
-    ///     use their names again nor take their room.
-    /// - Returns: `nil` where it would do nothing.
-    /// - Throws: `OperationRefusal` where UIKit would not do it.
+    ///   - operation: The requested operation.
+    ///   - reserved: The `arriving` of the plans that are granted and not ended; their ids may not be used again, and
+    ///     they count towards the size of the hierarchy.
+    /// - Returns: `nil` if the operation would change nothing.
+    /// - Throws: `OperationRefusal` if UIKit would not perform it.
     func plan(
         _ operation: Operation, reserving reserved: Set<ControllerID> = []
     ) throws(OperationRefusal) -> OperationPlan? {
@@ -25,7 +25,7 @@ extension Storyboard {
         }
     }
 
-    /// Does what was planned for the hierarchy as it is.
+    /// Applies a plan that was made for the current hierarchy.
     @discardableResult
     mutating func apply(_ plan: OperationPlan) -> HierarchyChange {
         hierarchy.apply(plan)
@@ -44,7 +44,7 @@ extension Planner {
         case .setStack(let navigation, let controllers): try setStack(controllers, of: navigation)
         case .select(let tabs, let tab): try select(tab, of: tabs)
         case .showDetail(let split, let controller): try showDetail(controller, in: split)
-        case .segue(let source, _): preconditionFailure("a segue from \(source) is no operation of its own")
+        case .segue(let source, _): preconditionFailure("the segue from \(source) was not resolved to an operation")
         }
     }
 }

@@ -1,10 +1,10 @@
-// Where scopes stand in the hierarchy.
+// The places of scopes in the hierarchy.
 
 extension Storyboard {
-    /// Where a scope stands in the hierarchy as it is: no path is the beginning of another.
+    /// The paths of a scope in the current hierarchy; no path is a prefix of another.
     ///
-    /// A controller that is not there stands apart, at a place of its own name: whoever locks the whole scene, and may
-    /// bring it, is in its way, and so is whoever names it too.
+    /// A controller that does not exist gets a path of its own, under its id. So its scope conflicts with scopes of the
+    /// whole scene, whose operations may insert it, and with scopes that name it too.
     package func paths(of scope: Scope, _ operation: Operation?) -> [ScopePath] {
         var controllers = operation.map { touched(by: $0) } ?? []
         switch scope {
@@ -18,7 +18,7 @@ extension Storyboard {
         }
     }
 
-    /// The controllers on whose places it depends where a scope stands.
+    /// The controllers that the paths of a scope depend on.
     func names(of scope: Scope, _ operation: Operation?) -> [ControllerID] {
         switch scope {
         case .scene: []
@@ -27,7 +27,7 @@ extension Storyboard {
         }
     }
 
-    /// The controllers whose subtrees an operation locks; of those it names, if it is not possible as it is.
+    /// The anchors of an operation; if it is impossible now, one of the controllers that it names.
     private func touched(by operation: Operation) -> [ControllerID] {
         let anchors = anchors(of: operation)
         guard anchors.isEmpty else { return anchors }

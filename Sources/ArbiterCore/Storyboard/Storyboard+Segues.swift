@@ -1,17 +1,17 @@
-// What segues stand for.
+// What segues do.
 
 extension Storyboard {
-    /// What a segue comes to where its source stands.
+    /// The effect of a segue, given the containers of its source.
     enum Course {
         case operation(Operation)
-        /// What `show` does in a split that shows its columns side by side.
+        /// `show` in a split that is not collapsed.
         case replacePrimary(split: ControllerID, Hierarchy)
         case unwind(to: ControllerID)
     }
 
-    /// It depends on nothing but the segue and the containers above its source, up to the layer's topmost.
+    /// Depends only on the segue and on the containers above its source, up to the topmost of the layer.
     ///
-    /// UIKit's documentation of `show(_:sender:)` and `showDetailViewController(_:sender:)`.
+    /// See UIKit's documentation of `show(_:sender:)` and `showDetailViewController(_:sender:)`.
     func course(of segue: Segue) throws(OperationRefusal) -> Course {
         let layer = hierarchy.layer(upFrom: segue.source)
         switch segue.kind {

@@ -1,19 +1,19 @@
 /// The declared part of a scene: its hierarchy, its segues, its transition types and its defaults.
 package struct Storyboard: Hashable, Sendable {
-    /// As it was declared, and from then on as the transitions have made it.
+    /// The declared hierarchy, as changed by the transitions that have completed since.
     package var hierarchy: Hierarchy
     package private(set) var segues: [Segue]
     package private(set) var transitionTypes: [TransitionType]
     package var defaults: Defaults
 
-    /// How many controllers its segues bring in, together.
+    /// The number of controllers in the destinations of all segues.
     let declaredControllers: Int
 
     private let segueIndices: [Segue.Key: Int]
     private let typeIndices: [TransitionTypeName: Int]
 
-    /// - Throws: `StoryboardFault` if two segues of one source, or two types, share a name, if there are too many, or if a
-    ///   controller is said to have come in by a type that is not there.
+    /// - Throws: `StoryboardFault` if two segues of one source, or two types, share a name, if there are too many, or
+    ///   if the `introTransitionType` of a controller is not among the types.
     package init(
         hierarchy: Hierarchy = Hierarchy(), segues: [Segue] = [], transitionTypes: [TransitionType] = [],
         defaults: Defaults = Defaults()
@@ -44,7 +44,7 @@ package struct Storyboard: Hashable, Sendable {
         self.typeIndices = typeIndices
     }
 
-    /// The storyboard of a scene that nobody has declared anything about.
+    /// The storyboard of a scene for which nothing has been declared.
     package static let empty = Storyboard()
 
     private init() {
@@ -65,7 +65,7 @@ package struct Storyboard: Hashable, Sendable {
         typeIndices[name].map { transitionTypes[$0] }
     }
 
-    /// What holds where a request is silent.
+    /// The values that apply where a request omits them.
     package struct Defaults: Hashable, Sendable {
         /// Within `Limits.animationDurations`.
         package var duration: Duration
@@ -85,7 +85,7 @@ package struct Storyboard: Hashable, Sendable {
         }
     }
 
-    /// The scopes that need no names.
+    /// The scopes that can be a default, because they name no controllers.
     package enum DefaultScope: String, Hashable, Sendable, CaseIterable {
         case scene
         case operation
@@ -97,7 +97,7 @@ package struct Segue: Hashable, Sendable {
     package let identifier: SegueIdentifier
     package let source: ControllerID
     package let kind: Kind
-    /// Whoever comes in; for `unwind`, only its id counts, and it is there already.
+    /// The hierarchy to insert; for `unwind`, only the id of its root counts, and that controller exists already.
     package let destination: Hierarchy
 
     package init(identifier: SegueIdentifier, source: ControllerID, kind: Kind, destination: Hierarchy) {
@@ -122,10 +122,10 @@ package struct Segue: Hashable, Sendable {
     var key: Key { Key(source: source, identifier: identifier) }
 }
 
-/// A kind of animation that a scene knows by name.
+/// An animation with a name in its scene.
 package struct TransitionType: Hashable, Sendable {
     package let name: TransitionTypeName
-    /// Within `Limits.animationDurations`; without it, the scene's default.
+    /// Within `Limits.animationDurations`; if `nil`, the scene's default applies.
     package let duration: Duration?
     package let curve: AnimationCurve?
 
@@ -136,12 +136,12 @@ package struct TransitionType: Hashable, Sendable {
     }
 }
 
-/// Why something is no storyboard.
+/// Why a storyboard is invalid.
 package enum StoryboardFault: Error, Hashable, Sendable {
     case tooManySegues
     case tooManyTransitionTypes
     case duplicateSegue(SegueIdentifier, source: ControllerID)
     case duplicateTransitionType(TransitionTypeName)
-    /// The type that a controller came in by.
+    /// The `introTransitionType` of a controller is not declared.
     case unknownTransitionType(TransitionTypeName)
 }

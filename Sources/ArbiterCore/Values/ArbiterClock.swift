@@ -1,28 +1,29 @@
-/// The arbiter's clock: it goes with the machine's, and stands still while the arbiter's process does not run.
+/// The arbiter's clock: it follows the machine's clock, but stands still while the process does not run.
 ///
-/// It has to be read often, whether or not anybody needs the time. Then a long gap between two readings means that the
-/// process was stopped, swapped out or on a suspended machine. Nobody could be heard in the gap, so it counts for
-/// nobody, and the clock stands still for a moment longer, so that what arrived meanwhile is heard before time goes on.
+/// It must be read often, even if no command needs the time. Then a long gap between two readings means that the
+/// process was stopped or swapped out, or that the machine was suspended. No client could be heard during the gap, so
+/// the gap does not count. The clock also stands still for a moment after the gap, in which the daemon reads the
+/// requests that arrived meanwhile.
 ///
-/// A gap is either counted whole or not at all, and only one reading sees it. So the clock never goes back, and however
-/// many gaps follow one another, it stands still for one moment behind the last of them.
+/// Each interval between two readings is counted in full or not at all, apart from that moment. So the clock never goes
+/// back, and after several gaps in a row it stands still for one moment only, after the last of them.
 package struct ArbiterClock: Hashable, Sendable {
-    /// What it shows.
+    /// The time that this clock shows.
     package private(set) var instant: Instant
-    /// For how long it is still to stand still.
+    /// The remaining time for which the clock stands still.
     package private(set) var standstill = Duration.zero
-    /// What the machine's clock showed at the last reading.
+    /// The time of the machine's clock at the last reading.
     private var machine: Instant
 
-    /// A clock that shows an instant, while the machine's shows another.
+    /// Creates a clock that shows `instant` when the machine's clock shows `machine`.
     package init(showing instant: Instant, at machine: Instant) {
         self.instant = instant
         self.machine = machine
     }
 
-    /// Takes note of what the machine's clock shows now.
+    /// Advances the clock to a reading of the machine's clock.
     ///
-    /// - Returns: what this one shows.
+    /// - Returns: The time that this clock shows now.
     package mutating func read(_ machine: Instant) -> Instant {
         let passed = self.machine.duration(to: machine)
         guard passed > .zero else { return instant }

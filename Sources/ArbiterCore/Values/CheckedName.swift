@@ -1,14 +1,14 @@
-/// A text that is checked as it is made: who has one needs not check again.
+/// A text that is validated when it is created, so that its users need not check it again.
 package protocol CheckedName: Hashable, Sendable, CustomStringConvertible, BinaryCodable {
-    /// What it names, with its article, as error messages say it: `a scene's name`.
+    /// What the text names, with an article, for error messages: `a scene's name`.
     static var kind: String { get }
-    /// What texts may be one, as error messages say it: `1 to 64 of A-Z a-z 0-9 . _ and -`.
+    /// The texts that are allowed, for error messages: `1 to 64 of A-Z a-z 0-9 . _ and -`.
     static var rule: String { get }
 
     /// Whether a text follows the rule.
     static func isValid(_ text: String) -> Bool
 
-    /// A name of a text that follows the rule.
+    /// Creates a name from a text that is known to follow the rule.
     init(unchecked text: String)
 }
 
@@ -29,7 +29,7 @@ extension CheckedName {
 
 /// The name of one arbitrated interface: `[A-Za-z0-9._-]{1,64}`, but neither `.` nor `..`.
 ///
-/// Clients take those two out of a path.
+/// HTTP clients remove `.` and `..` from paths.
 package struct SceneName: CheckedName {
     package static let main = SceneName(unchecked: "main")
 
@@ -72,7 +72,8 @@ package struct ClientName: CheckedName {
     }
 }
 
-/// Why an administrator revoked a transition, for people to read: 1 to 256 bytes without control characters.
+/// The reason that an administrator gives for a revocation, for people to read: 1 to 256 bytes without control
+/// characters.
 package struct RevocationReason: CheckedName {
     package static var kind: String { "the reason of a revocation" }
     package static var rule: String { "1 to \(Limits.revocationReasonBytes) bytes without control characters" }
@@ -111,9 +112,9 @@ package struct SegueIdentifier: CheckedName {
     }
 }
 
-/// By which a request is recognized when it is sent again: 1 to 255 visible ASCII characters.
+/// Identifies a request that a client may send again: 1 to 255 visible ASCII characters.
 ///
-/// A client that sends it again gets the token again.
+/// The repeated request gets the token of the first one.
 package struct IdempotencyKey: CheckedName {
     package static var kind: String { "an idempotency key" }
     package static var rule: String { "1 to \(Limits.idempotencyKeyBytes) visible ASCII characters" }
@@ -126,7 +127,7 @@ package struct IdempotencyKey: CheckedName {
     }
 }
 
-/// What transitions with the same purpose share: 1 to 128 bytes without control characters.
+/// Shared by transitions with the same purpose: 1 to 128 bytes without control characters.
 package struct CoalescingKey: CheckedName {
     package static var kind: String { "a coalescing key" }
     package static var rule: String { "1 to \(Limits.coalescingKeyBytes) bytes without control characters" }

@@ -1,6 +1,6 @@
-/// A reading of the arbiter's monotonic clock, in nanoseconds from an origin of its own.
+/// A reading of the arbiter's monotonic clock, in nanoseconds from an arbitrary origin.
 ///
-/// Every duration (lease, ticket, wait) is counted between instants; a jump of the wall clock moves none of them.
+/// Every duration (lease, ticket, wait) is the difference of two instants, so a jump of the wall clock changes none.
 package struct Instant: Hashable, Sendable, InstantProtocol {
     package let nanoseconds: Int64
 
@@ -21,7 +21,7 @@ package struct Instant: Hashable, Sendable, InstantProtocol {
     }
 }
 
-/// A wall-clock time in milliseconds since 1970-01-01T00:00:00Z, shown to people and never reckoned with.
+/// A wall-clock time in milliseconds since 1970-01-01T00:00:00Z, for people to read; no decision depends on it.
 package struct Timestamp: Hashable, Sendable {
     package let milliseconds: Int64
 
@@ -30,7 +30,7 @@ package struct Timestamp: Hashable, Sendable {
     }
 }
 
-/// When a command was given: both clocks, read once by the engine.
+/// The time of a command on both clocks, read once by the engine.
 package struct Moment: Hashable, Sendable {
     package let instant: Instant
     package let timestamp: Timestamp
@@ -42,7 +42,7 @@ package struct Moment: Hashable, Sendable {
 }
 
 extension Duration {
-    /// The duration in nanoseconds, rounded towards zero; limits keep every duration here far below 292 years.
+    /// The duration in nanoseconds, rounded towards zero; the limits keep every duration far below 292 years.
     package var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000

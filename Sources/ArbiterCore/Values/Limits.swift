@@ -1,7 +1,7 @@
 /// Every limit of the arbiter's state, in one place.
 ///
-/// What was admitted must be admitted again when it is replayed, so the limits on admission are constants; what a
-/// test or a deployment may set for itself is an instance property.
+/// A command that was admitted must be admitted again when it is replayed, so the limits on admission are constants. A
+/// limit that a test or a deployment may set is an instance property.
 package struct Limits: Hashable, Sendable {
     // MARK: Names
 
@@ -18,7 +18,7 @@ package struct Limits: Hashable, Sendable {
 
     /// Controllers in one scene.
     package static let controllers = 10_000
-    /// Controllers on the longest way down, the topmost included.
+    /// Levels of a hierarchy, the root included.
     package static let hierarchyDepth = 1_000
     package static let segues = 1_000
     package static let transitionTypes = 1_000
@@ -39,7 +39,8 @@ package struct Limits: Hashable, Sendable {
 
     // MARK: Durations a request may ask for
 
-    /// The longest is also how long nothing is granted after the machine died under a journal that cannot be trusted.
+    /// The longest lease is also how long grants are withheld after the machine died under a journal that may lack
+    /// records.
     package static let leaseDurations = Duration.milliseconds(100)...Duration.seconds(300)
     package static let ticketDurations = Duration.milliseconds(100)...Duration.seconds(3600)
     package static let queueDurations = Duration.zero...Duration.seconds(86_400)
@@ -47,7 +48,7 @@ package struct Limits: Hashable, Sendable {
     package static let sessionDurations = Duration.seconds(1)...Duration.seconds(3600)
     package static let waitDurations = Duration.zero...Duration.seconds(120)
 
-    // MARK: Durations where the request is silent
+    // MARK: Defaults of durations that a request omits
 
     package static let defaultLease = Duration.seconds(10)
     package static let defaultTicket = Duration.seconds(30)
@@ -55,91 +56,92 @@ package struct Limits: Hashable, Sendable {
     package static let defaultSession = Duration.seconds(30)
     package static let defaultAwait = Duration.seconds(30)
 
-    /// How long a request with an idempotency key is known again.
+    /// How long an idempotency key is remembered.
     package static let idempotency = Duration.seconds(600)
 
     // MARK: The arbiter's clock
 
-    /// How often the clock is read even if nobody asks for the time.
+    /// How often the clock is read even if no command needs the time.
     package static let heartbeat = Duration.milliseconds(250)
-    /// The longest time between two readings in which the process is taken to have run.
+    /// The longest time between two readings that does not count as a pause of the process.
     package static let longestBetweenReadings = Duration.seconds(1)
-    /// How long the clock stands still after a pause, for what arrived meanwhile.
+    /// How long the clock stands still after a pause, so that requests which arrived meanwhile are read first.
     package static let standstillAfterPause = Duration.seconds(1)
 
     // MARK: Recovery
 
-    /// By how much the fences jump when the last ones given may be missing from the journal.
+    /// How far the fences jump when the journal may lack the last ones given.
     package static let fenceJump: UInt64 = 1_000_000
-    /// By how much the numbers of events jump then, so that none that was told means another event.
+    /// How far event numbers jump then, so that no number that was sent is used for another event.
     package static let eventJump: UInt64 = 1_000_000
-    /// By how much revisions jump then, so that none that was told means another hierarchy.
+    /// How far revisions jump then, so that no revision that was sent is used for another hierarchy.
     package static let revisionJump: UInt64 = 1_000_000
 
     // MARK: Answers
 
     package static let blockersShown = 8
-    /// Transitions, or scenes, on one page of a list.
+    /// Transitions or scenes on one page of a list.
     package static let listed = 1...1000
     package static let defaultListed = 100
-    /// Of those that hold a scene's lock, and of those that are queued in it, so many are shown with the scene.
+    /// Transitions shown with a scene, counted separately for those that hold its lock and those that are queued.
     package static let transitionsOfScene = 100
-    /// In summaries, lists of controllers that are longer are left out.
+    /// Controllers in a list that a summary still contains; longer lists are omitted.
     package static let summarizedControllers = 64
 
     // MARK: Memory
 
-    // What things take, in bytes, as it was measured: estimates that depend on nothing but what is kept.
+    // Measured sizes in bytes. The estimates depend only on what is stored.
 
-    /// A transition, without what it names.
+    /// A transition without its names.
     static let bytesPerTransition = 2_048
-    /// An operation, without the controllers that it brings in.
+    /// An operation without the controllers that it inserts.
     static let bytesPerOperation = 256
     /// A controller of a hierarchy, its id included.
     static let bytesPerController = 448
-    /// A name in a list of names, and what is kept to find it.
+    /// A name in a list of names, with its share of the index.
     static let bytesPerName = 192
     static let bytesPerSession = 1_024
-    /// A scene without hierarchy, segues and types.
+    /// A scene without hierarchy, segues and transition types.
     static let bytesPerScene = 1_024
     static let bytesPerSegue = 512
     static let bytesPerTransitionType = 256
 
-    // Shares of what state may take in all.
+    // Shares of the memory limit, as divisors.
 
-    /// What is unfinished in one scene and its storyboard: a quarter.
+    /// The unfinished transitions of one scene and its storyboard: a quarter.
     static let sceneShare = 4
-    /// What is unfinished of one session: an eighth.
+    /// The unfinished transitions of one session: an eighth.
     static let sessionShare = 8
-    /// What all sessions together must leave: a quarter.
+    /// The part that all sessions together must leave free: a quarter.
     static let sessionlessReserve = 4
-    /// What is unfinished of those without a session, and every declared storyboard: a half, together.
+    /// The unfinished transitions without a session and all declared storyboards, together: a half.
     static let sharedShare = 2
+
     // MARK: Settings
 
-    /// Tickets waiting in one scene.
+    /// Tickets in one scene.
     package var queuedPerScene = 10_000
-    /// Transitions not yet ended, over all scenes.
+    /// Unfinished transitions in all scenes.
     package var unfinished = 100_000
     /// Sessions alive at once.
     package var sessions = 10_000
-    /// How long a session lives on after the last connection attached to it has closed.
+    /// How long a session lives on after its last attached connection has closed.
     package var grace = Duration.seconds(2)
-    /// Bytes that the state may take, by its own estimate; `nil` where that is not asked, as in a replay.
+    /// Bytes that the state may take, by its own estimate; `nil` for no limit, as in a replay.
     package var memory: Int?
-    /// Scenes known at once; mostly `memory` allows fewer.
+    /// Scenes that exist at once; in most deployments `memory` allows fewer.
     package var scenes = 1_000_000
-    /// The first lease of a ticket whose turn came while nobody was looking.
+    /// The first lease of a ticket whose owner is not waiting when it is granted.
     package var claim = Duration.seconds(5)
-    /// Ended transitions that are always kept.
+    /// Ended transitions that are kept regardless of their age.
     package var retainedCount = 10_000
     /// How long an ended transition is kept where `retainedMaximum` allows.
     package var retainedDuration = Duration.seconds(600)
-    /// Ended transitions beyond which the oldest goes, however young.
+    /// The most ended transitions that are kept; beyond it the oldest is forgotten, regardless of its age.
     package var retainedMaximum = 50_000
-    /// Names in all ended transitions together, beyond which the oldest goes, however few they are.
+    /// The most names in all ended transitions together; beyond it the oldest transition is forgotten.
     package var retainedWeight = 1_000_000
-    /// Bytes of all ended transitions together, beyond which the oldest goes, however few they are.
+    /// The most bytes of all ended transitions together; beyond it the oldest transition is forgotten.
     package var retainedBytes = 128 << 20
 
     package init() {}

@@ -1,4 +1,4 @@
-/// An identity or a place in an order that is a number.
+/// An id or a position in an order, represented by a number.
 package protocol Numbered: Hashable, Comparable, Sendable, BinaryCodable {
     var rawValue: UInt64 { get }
 
@@ -29,7 +29,7 @@ extension WrittenID {
         var value: UInt64 = 0
         for position in 0..<Base32.digitCount {
             guard let byte = bytes.next(), let digit = Base32.values[Int(byte)] else { return nil }
-            // Thirteen digits hold 65 bits, one more than there are.
+            // Thirteen digits hold 65 bits, one more than a `UInt64`.
             guard position > 0 || digit < 16 else { return nil }
             value = value << 5 | UInt64(digit)
         }
@@ -43,7 +43,7 @@ extension WrittenID {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Writes the id as `description` does, without a string in between.
+    /// Appends the text of `description`, without creating a string.
     package func append(to text: inout [UInt8]) {
         text.append(Self.letter)
         text.append(UInt8(ascii: "-"))
@@ -55,10 +55,10 @@ extension WrittenID {
 
 /// Crockford's base 32, in lower case.
 private enum Base32 {
-    /// How many digits a number of 64 bits has.
+    /// The digits of a 64-bit number.
     static let digitCount = 13
     static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
-    /// The value of each byte that is a digit.
+    /// The value of each byte that is a digit; `nil` for other bytes.
     static let values = (UInt8.min...UInt8.max).map { byte in digits.firstIndex(of: byte).map(UInt8.init) }
 }
 
@@ -78,23 +78,23 @@ package struct SessionID: WrittenID {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// A number given at grant, greater than every one given before: a resource can refuse a holder that was overtaken.
+/// A number given at the grant, greater than every one before, so that a resource can refuse an overtaken holder.
 package struct Fence: Numbered {
     package let rawValue: UInt64
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// An event's place among those of its scene, which grows by one.
+/// An event's number in its scene; each event has the next number.
 ///
-/// A scene that is made begins behind every number that was ever given, so that none means two events.
+/// A scene that is created again continues after every number that was ever used, so that no number means two events.
 package struct EventNumber: Numbered {
     package let rawValue: UInt64
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// How often a scene's hierarchy has changed since the scene was made.
+/// Counts the changes of a scene's hierarchy.
 package struct Revision: Numbered {
     package let rawValue: UInt64
 
@@ -108,7 +108,7 @@ package struct RequestOrder: Numbered {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// One parked await, numbered upwards by the engine, and never used twice.
+/// The number of a parked await; the engine never uses a number twice.
 package struct WaiterID: Numbered {
     package let rawValue: UInt64
 

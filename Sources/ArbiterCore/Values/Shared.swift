@@ -1,4 +1,4 @@
-/// A value that does not change, for as many as have it: a copy costs no more than a reference.
+/// An immutable value that several owners share, so that a copy costs no more than a reference.
 final class Shared<Value: Hashable & Sendable>: Hashable, Sendable {
     let value: Value
 

@@ -1,8 +1,8 @@
-/// 128 random bits that only the requester of a transition or session gets, and that prove its right to act on it.
+/// 128 random bits that only the requester of a transition or session gets; they are the right to act on it.
 ///
 /// Written as 32 hex digits.
 ///
-/// It describes itself as nothing, so that no log and no crash report gives it away.
+/// `description` does not contain the bits, so that no log and no crash report reveals them.
 package struct Token: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     package let high: UInt64
     package let low: UInt64
@@ -15,7 +15,7 @@ package struct Token: Hashable, Sendable, CustomStringConvertible, CustomDebugSt
         self.low = low
     }
 
-    /// Whether both are the same, in a time that tells nothing of where they differ.
+    /// Whether both tokens are equal, in a time that does not reveal where they differ.
     package func matches(_ other: Token) -> Bool {
         (high ^ other.high) | (low ^ other.low) == 0
     }
