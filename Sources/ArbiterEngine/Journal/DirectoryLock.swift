@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Sees to it that one process at a time makes or opens the journal of a directory.
+/// Ensures that only one process at a time creates or opens the journal in a directory.
 ///
-/// The operating system lets go of it when the process dies. `JournalFile` guards the journal itself.
+/// The operating system releases the lock when the process dies. `JournalFile` guards the journal itself.
 struct DirectoryLock: ~Copyable, Sendable {
     private let descriptor: Guarded<Int32>
 
-    /// - Throws: `JournalError` if another process has it, or if its file cannot be opened.
+    /// - Throws: `JournalError` if another process holds the lock, or if its file cannot be opened.
     init(directory: String) throws(JournalError) {
         let path = directory + "/lock"
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -21,7 +21,7 @@ struct DirectoryLock: ~Copyable, Sendable {
         self.descriptor = Guarded(descriptor)
     }
 
-    /// Lets go of the directory, for whoever comes next.
+    /// Releases the lock, so that another process can take it.
     func release() {
         descriptor.withLock { descriptor in
             if descriptor >= 0 { close(descriptor) }

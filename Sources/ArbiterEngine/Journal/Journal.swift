@@ -1,8 +1,8 @@
 package import ArbiterCore
 
-/// One command that changed the state, as it is kept.
+/// A command that changed the state, as it is stored in the journal.
 package struct JournalRecord: Hashable, Sendable {
-    /// Counts the records from 1, without a gap.
+    /// The number of the record, counted from 1 without gaps.
     package let sequence: UInt64
     package let moment: Moment
     package let command: Command
@@ -14,13 +14,13 @@ package struct JournalRecord: Hashable, Sendable {
     }
 }
 
-/// The state after some of the records, which then need not be kept.
+/// The state after a record; the records up to it can then be deleted.
 package struct JournalSnapshot: Hashable, Sendable {
-    /// The last record in it.
+    /// The last record that the snapshot includes.
     package let sequence: UInt64
-    /// When that record was made.
+    /// The moment of that record.
     package let moment: Moment
-    /// What `ArbiterStateMachine.snapshot()` gave.
+    /// The bytes from `ArbiterStateMachine.snapshot()`.
     package let state: [UInt8]
 
     package init(sequence: UInt64, moment: Moment, state: [UInt8]) {
@@ -30,21 +30,21 @@ package struct JournalSnapshot: Hashable, Sendable {
     }
 }
 
-/// What a journal holds.
+/// The contents of a journal.
 package struct JournalContents: Hashable, Sendable {
     package let snapshot: JournalSnapshot?
     /// Everything committed after the snapshot, oldest first.
     package let records: [JournalRecord]
-    /// How its last writer left it.
+    /// How its last writer stopped.
     package let ending: Ending
 
-    /// How a writer leaves a journal, as far as can be seen.
+    /// How the last writer stopped, as far as the journal shows.
     package enum Ending: Hashable, Sendable {
-        /// It closed the journal, and nothing is missing.
+        /// The writer closed the journal, and nothing is missing.
         case closed
-        /// It was killed: nothing seems to be missing, but a lost end would look the same.
+        /// The writer was killed. Nothing seems to be missing, but a lost end would look the same.
         case killed
-        /// The last records may be missing: the machine died before they were on its disk, or something was lost.
+        /// The last records may be missing: the machine died before they were on its disk, or a file was lost.
         case incomplete
     }
 
@@ -55,38 +55,40 @@ package struct JournalContents: Hashable, Sendable {
     }
 }
 
-/// What keeps the commands.
+/// Stores the commands.
 ///
-/// The engine calls `append` under its lock, in the order of the commands, and lets an answer go only when everything
-/// it was computed from is committed. A journal may commit at once, in groups on a thread of its own, or far away.
+/// The engine calls `append` under its lock, in the order of the commands, and sends an answer only when everything
+/// that it was computed from is committed. A journal may commit synchronously, in groups on its own thread, or
+/// remotely.
 package protocol Journal: Sendable {
-    /// Everything that is committed.
+    /// Everything that is committed, in memory.
     ///
     /// - Throws: `JournalError` if it cannot be read.
     func contents() throws(JournalError) -> JournalContents
 
-    /// Goes through everything that is committed, oldest first, a part at a time, so that it is never in memory as a whole.
+    /// Reads everything that is committed, oldest first and in parts, so that it is never in memory as a whole.
     ///
     /// - Parameters:
     ///   - begin: called once, with the newest snapshot, if there is one.
-    ///   - take: called with the records after it, some at a time.
-    /// - Returns: how the journal's last writer left it.
-    /// - Throws: `JournalError` if it cannot be read, and what the closures throw.
+    ///   - take: called with the records after the snapshot, some at a time.
+    /// - Returns: how the journal's last writer stopped.
+    /// - Throws: `JournalError` if the journal cannot be read, and the errors of the closures.
     func replay(
         _ begin: (JournalSnapshot?) throws(JournalError) -> Void, _ take: ([JournalRecord]) throws(JournalError) -> Void
     ) throws(JournalError) -> JournalContents.Ending
 
-    /// Says whom to tell, from any thread but never from within `append`, up to which sequence all is committed.
+    /// Sets the callback that reports commits: the sequence number up to which everything is committed, or a failure.
     ///
-    /// Called once, before the first `append`. After a failure nothing more is committed.
+    /// Called once, before the first `append`. The callback runs on any thread, but never within `append`. After a
+    /// failure nothing more is committed.
     func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void)
 
-    /// Takes a record in, without waiting for a disk or a network.
+    /// Accepts a record, without waiting for a disk or a network.
     ///
-    /// - Returns: whether it is committed already, and so will not be told of.
+    /// - Returns: `true` if it is committed already; then no callback follows.
     func append(_ record: JournalRecord) -> Bool
 
-    /// Commits what was taken in, tells of it, and takes no more: a later `append` does nothing and returns `false`.
+    /// Commits and reports the accepted records. A later `append` does nothing and returns `false`.
     func close()
 }
 
@@ -101,26 +103,26 @@ extension Journal {
     }
 }
 
-/// Why a journal cannot be relied on.
+/// Why a journal cannot be used.
 package struct JournalError: Error, Hashable, Sendable {
-    /// What kind of trouble it is.
+    /// The kind of an error; callers decide by it whether to try again.
     package enum Kind: Hashable, Sendable {
         /// Another process uses it.
         case inUse
-        /// Another program has locked it for long.
+        /// Another program has locked it for a long time.
         case busy
-        /// It does not say what was written.
+        /// Its contents are not what was written.
         case damaged
-        /// It is of a form that is not known here.
+        /// Its form is unknown to this version.
         case unknownForm
         /// It cannot be read or written.
         case inaccessible
-        /// It is not where it was any more.
+        /// It is no longer at its path.
         case vanished
         /// It has been closed.
         case closed
 
-        /// Whether it may be over some time without anybody's doing anything to the journal.
+        /// Whether the error may go away although nobody repairs the journal.
         package var canHeal: Bool {
             switch self {
             case .busy, .inaccessible: true
@@ -132,7 +134,7 @@ package struct JournalError: Error, Hashable, Sendable {
     package let kind: Kind
     /// What is wrong and what to do, in one sentence.
     package let reason: String
-    /// When another try is made, if one is.
+    /// The delay before the next attempt; `nil` if there is none.
     package let retryAfter: Duration?
 
     package init(_ kind: Kind = .inaccessible, reason: String, retryAfter: Duration? = nil) {

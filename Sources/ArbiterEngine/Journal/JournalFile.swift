@@ -1,13 +1,13 @@
 internal import Glibc
 internal import Logging
 
-/// The file of a journal, open and locked for as long as somebody writes it.
+/// The file of a journal, held open and locked while this process writes it.
 ///
-/// The lock is on the database itself: neither a link to it nor a deleted file beside it lets a second writer in. It is
-/// one of flock(2), which knows nothing of the record locks that SQLite takes on the same file. Closing any descriptor of
-/// a file drops those of the whole process (fcntl(2)), so this one has to be closed after the database.
+/// The database file itself is locked, so neither a link to it nor a deleted file beside it admits a second writer. The
+/// lock is one of flock(2), which is independent of SQLite's record locks on the same file. Closing any descriptor of a
+/// file drops all record locks of the process (fcntl(2)), so this descriptor must be closed after the database.
 final class JournalFile: Sendable {
-    /// What tells one file from another.
+    /// Distinguishes a file from every other.
     private struct Identity: Hashable, Sendable {
         let device: dev_t
         let number: ino_t
@@ -30,16 +30,17 @@ final class JournalFile: Sendable {
 
     private struct State {
         var descriptor: Int32
-        /// The write-ahead log, once there is one.
+        /// The write-ahead log, once it exists.
         var log: Identity?
     }
 
-    /// What SQLite may put beside a database.
+    /// The files that SQLite may create beside a database.
     static func companions(of path: String) -> [String] { ["-wal", "-shm", "-journal"].map { path + $0 } }
 
-    /// Takes a file that has something in it.
+    /// Opens and locks a file that is not empty.
     ///
-    /// - Throws: `JournalError` if another process has it, if it is empty, or if others can read it and it is not ours.
+    /// - Throws: `JournalError` if another process has locked it, if it is empty, or if other users can read it and it
+    ///   is not ours.
     init(_ path: String, logger: Logger) throws(JournalError) {
         self.path = path
         try TrustedPath.expectNoLinks(at: Self.companions(of: path))
@@ -48,13 +49,13 @@ final class JournalFile: Sendable {
         var status = Glibc.stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             Glibc.close(descriptor)
-            throw JournalError(reason: "\(path) is no file: move it away to begin anew")
+            throw JournalError(reason: "\(path) is not a regular file: move it away to begin anew")
         }
         identity = Identity(status)
-        // From here on the descriptor is closed with the value, also where an error is thrown.
+        // From here on `deinit` closes the descriptor, also if an error is thrown.
         state = Guarded(State(descriptor: descriptor))
         guard status.st_size > 0 else { throw SQLiteJournal.emptied(path) }
-        // Beside another name there may be another write-ahead log.
+        // SQLite names the write-ahead log after the path, so another hard link may have another log.
         guard status.st_nlink == 1 else {
             throw JournalError(reason: "\(path) has another name, a hard link: remove that, or copy the file")
         }
@@ -64,7 +65,7 @@ final class JournalFile: Sendable {
         for companion in Self.companions(of: path) { try Self.makePrivate(companion, logger) }
     }
 
-    /// Whether the file at the path, and the write-ahead log beside it, are still those that are written.
+    /// Whether the files at the paths of the database and its write-ahead log are still the ones that are written.
     var isInPlace: Bool { Identity(path) == identity && isLogInPlace }
 
     private var isLogInPlace: Bool {
@@ -74,13 +75,13 @@ final class JournalFile: Sendable {
         }
     }
 
-    /// From now on the write-ahead log has to stay where it is.
+    /// Records the identity of the write-ahead log; from now on, `isInPlace` requires it.
     func noteLog() {
         let log = Identity(path + "-wal")
         state.withLock { $0.log = log }
     }
 
-    /// Lets go of the file, for those who come next; to be called after the database has been closed.
+    /// Releases the file for other processes; to be called after the database has been closed.
     func release() {
         state.withLock { state in
             if state.descriptor >= 0 { Glibc.close(state.descriptor) }
@@ -92,11 +93,11 @@ final class JournalFile: Sendable {
         release()
     }
 
-    // MARK: - Whether others can read it
+    // MARK: - File modes
 
     private static func makePrivate(_ path: String, _ logger: Logger) throws(JournalError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        // Where there is something that cannot be opened, SQLite will say so.
+        // If the file exists but cannot be opened, SQLite will report it.
         guard descriptor >= 0 else { return }
         defer { Glibc.close(descriptor) }
         var status = Glibc.stat()
@@ -104,27 +105,27 @@ final class JournalFile: Sendable {
         try makePrivate(descriptor, status, path, logger)
     }
 
-    /// Takes from everybody but the owner the right to read tokens.
+    /// Removes the permissions of everyone but the owner, because the journal contains tokens.
     private static func makePrivate(
         _ descriptor: Int32, _ status: Glibc.stat, _ path: String, _ logger: Logger
     ) throws(JournalError) {
         guard status.st_mode & 0o077 != 0 else { return }
         guard fchmod(descriptor, 0o600) == 0 else {
             throw JournalError(
-                reason: "\(path) can be read by others, and will have tokens in it: have its owner say chmod 600")
+                reason: "\(path) can be read by others, and will have tokens in it: let its owner run chmod 600 on it")
         }
         logger.warning("others could read the journal; now its owner only can", metadata: ["path": "\(path)"])
     }
 
-    // MARK: - Asked by others
+    // MARK: - Inspection from outside
 
-    /// Whether a process writes a journal now, or might: a lock that cannot be looked at tells nothing.
+    /// Whether a process writes the journal, or may do so: if the file cannot be opened, this is unknown.
     ///
-    /// To be asked only where this process has no connection to it.
+    /// Must not be called while this process has a connection to the database, whose locks the call would drop.
     static func isTaken(_ path: String) -> Bool {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return errno != ENOENT }
-        // Shared, so that those who only look are not in each other's way.
+        // A shared lock, so that two inspections do not exclude each other.
         defer { Glibc.close(descriptor) }
         return flock(descriptor, LOCK_SH | LOCK_NB) != 0
     }

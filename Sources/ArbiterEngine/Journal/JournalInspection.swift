@@ -2,28 +2,28 @@ package import ArbiterCore
 internal import Foundation
 internal import GRDB
 
-/// A journal as a person looks at it, also while a daemon writes it; nothing in it is changed.
+/// A journal as shown to a person; reading it changes nothing and works while a daemon writes it.
 package struct JournalInspection: Sendable {
     package let path: String
     /// The size of the file, in bytes.
     package let size: Int
     package let form: Int32
     package let durability: String
-    /// Whether whoever wrote it last has closed it.
+    /// Whether its last writer closed it.
     package let isClosed: Bool
     package let snapshot: JournalSnapshot?
-    /// Everything after the snapshot that can be read.
+    /// All records after the snapshot that can be read.
     package let records: [JournalRecord]
-    /// The last batch is not as it was written, and would be cut off.
+    /// Whether the last batch differs from what was written; a start would cut it off.
     package let isTorn: Bool
-    /// Batches that were cut off before.
+    /// The number of batches that earlier starts have cut off.
     package let tornBefore: Int
-    /// Nobody has closed it, and its write-ahead log is gone, and with it what was in that.
+    /// Whether the journal was not closed and its write-ahead log is gone, with the records in it.
     package let lacksLog: Bool
 
-    /// Looks at the journal of a directory.
+    /// Reads the journal in a directory.
     ///
-    /// - Throws: `JournalError` if there is none, or if it is damaged.
+    /// - Throws: `JournalError` if there is no journal, or if it is damaged.
     package init(directory: String) throws(JournalError) {
         let path = try TrustedPath.resolve(SQLiteJournal.path(in: directory))
         self.path = path
@@ -32,7 +32,7 @@ package struct JournalInspection: Sendable {
         }
         self.size = size
         guard size > 0 else { throw SQLiteJournal.emptied(path) }
-        // What a daemon writes, or has begun to write meanwhile, cannot be judged from beside it.
+        // A log that a daemon writes now, or has begun to write meanwhile, cannot be checked from outside.
         var isTaken = JournalFile.isTaken(path)
         var log = isTaken ? .sound : try WriteAheadLog.state(beside: path)
         isTaken = isTaken || JournalFile.isTaken(path)
@@ -69,9 +69,9 @@ package struct JournalInspection: Sendable {
         }
     }
 
-    /// The state that the journal makes.
+    /// The state machine after a replay of the journal.
     ///
-    /// - Throws: `JournalError` if it contradicts itself.
+    /// - Throws: `JournalError` if the journal contradicts itself.
     package func replayed() throws(JournalError) -> ArbiterStateMachine {
         var replay = JournalReplay()
         try replay.begin(snapshot)

@@ -1,20 +1,20 @@
 internal import ArbiterCore
 
-/// The machine that a journal's contents make, taken in part by part; nothing momentary is true of it until it recovers.
+/// Rebuilds a state machine from a journal, part by part; its momentary state is empty until it recovers.
 struct JournalReplay {
     private var machine: ArbiterStateMachine
     private let limits: Limits
     private let listener: (@Sendable ([SceneEvent]) -> Void)?
-    /// The last record taken in, or the last in the snapshot; 0 before the first.
+    /// The last record that was replayed, or the last in the snapshot; 0 before the first.
     private(set) var sequence: UInt64 = 0
-    /// When that was made.
+    /// The moment of that record.
     private(set) var moment: Moment?
 
     /// - Parameters:
-    ///   - limits: those of the machine, once everything is taken in.
-    ///   - listener: called with what happened.
+    ///   - limits: the limits of the machine once the replay has finished.
+    ///   - listener: called with the events of the replayed commands.
     init(limits: Limits = Limits(), listener: (@Sendable ([SceneEvent]) -> Void)? = nil) {
-        // What was admitted once is admitted again, however little the state may take by now.
+        // A command that was admitted once is admitted again, even if the memory limit is lower now.
         var unlimited = limits
         unlimited.memory = nil
         machine = ArbiterStateMachine(limits: unlimited)
@@ -22,7 +22,7 @@ struct JournalReplay {
         self.listener = listener
     }
 
-    /// A replay of a whole journal.
+    /// Replays a whole journal.
     ///
     /// - Throws: `JournalError` if the journal cannot be read, or contradicts itself.
     static func of(
@@ -38,22 +38,22 @@ struct JournalReplay {
         return Replayed(machine: replay.finished(), sequence: sequence, moment: moment, ending: ending)
     }
 
-    /// Takes in the snapshot, before any record.
+    /// Restores the snapshot; to be called before any record is replayed.
     ///
-    /// - Throws: `JournalError` if it holds no state.
+    /// - Throws: `JournalError` if the snapshot cannot be decoded.
     mutating func begin(_ snapshot: JournalSnapshot?) throws(JournalError) {
         guard let snapshot else { return }
         do {
             machine = try ArbiterStateMachine(snapshot: snapshot.state, limits: machine.limits)
         } catch {
-            throw JournalError(.damaged, reason: "the journal's snapshot holds no state: restore a copy of it")
+            throw JournalError(.damaged, reason: "the journal's snapshot cannot be decoded: restore a copy of it")
         }
         (sequence, moment) = (snapshot.sequence, snapshot.moment)
     }
 
-    /// Takes in the next records.
+    /// Replays the next records.
     ///
-    /// - Throws: `JournalError` if they contradict what was before.
+    /// - Throws: `JournalError` if a record contradicts those before it.
     mutating func take(_ records: [JournalRecord]) throws(JournalError) {
         for record in records {
             let outcome = machine.apply(record.command, at: record.moment)
@@ -67,21 +67,21 @@ struct JournalReplay {
         }
     }
 
-    /// The machine, after everything.
+    /// The machine after the replay, with the memory limit in force.
     consuming func finished() -> ArbiterStateMachine {
         machine.limitMemory(to: limits.memory)
         return machine
     }
 }
 
-/// What a journal makes.
+/// The result of a replay.
 struct Replayed {
     var machine: ArbiterStateMachine
-    /// The last record, 0 if there is none.
+    /// The last record; 0 if there is none.
     let sequence: UInt64
-    /// When that was made.
+    /// The moment of that record.
     let moment: Moment?
-    /// How the journal's last writer left it.
+    /// How the journal's last writer stopped.
     let ending: JournalContents.Ending
 }
 

@@ -1,6 +1,6 @@
 internal import ArbiterCore
 
-/// A journal that lives as long as the process: every record is committed as it comes.
+/// A journal in memory, which commits every record at once and ends with the process.
 package final class MemoryJournal: Journal {
     private struct State {
         var records: [JournalRecord] = []
@@ -10,8 +10,8 @@ package final class MemoryJournal: Journal {
     private let state = Guarded(State())
     private let keepsRecords: Bool
 
-    /// - Parameter keepsRecords: whether the records can be read back. Only a process that will do so should keep them:
-    ///   they grow without bound.
+    /// - Parameter keepsRecords: whether the records can be read back. Only a process that reads them back should keep
+    ///   them, because they grow without bound.
     package init(keepsRecords: Bool) {
         self.keepsRecords = keepsRecords
     }

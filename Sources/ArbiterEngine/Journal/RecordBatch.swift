@@ -1,8 +1,9 @@
 internal import ArbiterCore
 
-/// The records of one group commit, as bytes with a checksum.
+/// The records of a group, encoded, with a checksum.
 ///
-/// The moment and the command of each, one after the other, behind their number; the sequences are those from the first.
+/// The encoding is the number of records, then the moment and command of each. Sequence numbers are not encoded: they
+/// follow from `first`.
 struct RecordBatch: Hashable, Sendable {
     let first: UInt64
     let last: UInt64
@@ -10,9 +11,9 @@ struct RecordBatch: Hashable, Sendable {
     /// CRC-32 of the bytes.
     let checksum: UInt32
 
-    /// A batch of records without a gap between them.
+    /// Encodes records with consecutive sequence numbers.
     init(_ records: [JournalRecord]) {
-        guard let first = records.first, let last = records.last else { preconditionFailure("a batch of no records") }
+        guard let first = records.first, let last = records.last else { preconditionFailure("a batch without records") }
         self.first = first.sequence
         self.last = last.sequence
         var writer = BinaryWriter()
@@ -25,7 +26,7 @@ struct RecordBatch: Hashable, Sendable {
         checksum = Checksum.crc32(bytes)
     }
 
-    /// A batch as it was kept.
+    /// A batch as read from the database.
     init(first: UInt64, last: UInt64, bytes: [UInt8], checksum: UInt32) {
         self.first = first
         self.last = last
@@ -33,7 +34,7 @@ struct RecordBatch: Hashable, Sendable {
         self.checksum = checksum
     }
 
-    /// The records, or `nil` if the bytes are not those that were written.
+    /// The decoded records; `nil` if the bytes are not those that were written.
     var records: [JournalRecord]? {
         guard Checksum.crc32(bytes) == checksum else { return nil }
         return try? decoded()

@@ -1,28 +1,28 @@
 internal import Foundation
 internal import GRDB
 
-// Reading what may not be what was written: GRDB's own conversions end the process where a value has another type.
+// Reads values that may be damaged: GRDB's own conversions end the process if a value has another type.
 
 extension Row {
-    /// A number in a column.
+    /// The integer in a column.
     ///
-    /// - Throws: `JournalError` if there is something else.
+    /// - Throws: `JournalError` if the value has another type.
     func number(_ column: String, of path: String) throws -> Int64 {
         guard case .int64(let number) = try storage(column) else { throw JournalError(unreadable: column, in: path) }
         return number
     }
 
-    /// Bytes in a column.
+    /// The bytes in a column.
     ///
-    /// - Throws: `JournalError` if there is something else.
+    /// - Throws: `JournalError` if the value has another type.
     func bytes(_ column: String, of path: String) throws -> [UInt8] {
         guard case .blob(let data) = try storage(column) else { throw JournalError(unreadable: column, in: path) }
         return [UInt8](data)
     }
 
-    /// A text in a column.
+    /// The text in a column.
     ///
-    /// - Throws: `JournalError` if there is something else.
+    /// - Throws: `JournalError` if the value has another type.
     func text(_ column: String, of path: String) throws -> String {
         guard case .string(let text) = try storage(column) else { throw JournalError(unreadable: column, in: path) }
         return text
@@ -38,7 +38,7 @@ extension JournalError {
         self.init(damage: "a value of \(column) is of another type", in: path)
     }
 
-    /// Something in a journal is not what was written.
+    /// The contents of a journal are not what was written.
     init(damage: String, in path: String) {
         let line = damage.split(whereSeparator: \.isNewline).joined(separator: " ")
         self.init(

@@ -3,7 +3,7 @@ internal import GRDB
 internal import Glibc
 internal import Logging
 
-// Making a journal where there was none.
+// Creates journals.
 
 extension SQLiteJournal {
     private static let tables = """
@@ -22,13 +22,13 @@ extension SQLiteJournal {
         ) STRICT;
         """
 
-    /// Makes a directory that only its owner may use, with those above it, unless it is there.
+    /// Creates a directory, and those above it, for its owner only, unless it exists.
     static func makeDirectory(_ directory: String) throws(JournalError) {
         let parts = directory.split(separator: "/")
         for count in parts.indices {
             let path = (directory.hasPrefix("/") ? "/" : "") + parts[...count].joined(separator: "/")
             guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { continue }
-            // One above it may be there and not be ours to write to.
+            // A directory above it may exist without being writable for us.
             var status = Glibc.stat()
             let code = errno
             guard unsafe stat(path, &status) == 0 else {
@@ -38,9 +38,9 @@ extension SQLiteJournal {
         }
     }
 
-    /// Says so if others can put files into a directory, or take them away.
+    /// Logs a warning if other users can add files to a directory or remove them.
     static func checkWriters(of directory: String, logger: Logger) {
-        // Where only a file's owner can delete it, as in /tmp.
+        // In a sticky directory such as /tmp, only its owner can delete a file.
         let sticky: mode_t = 0o1000
         var status = Glibc.stat()
         guard unsafe stat(directory, &status) == 0, status.st_mode & 0o022 != 0, status.st_mode & sticky == 0 else {
@@ -51,12 +51,12 @@ extension SQLiteJournal {
             metadata: ["directory": "\(directory)"])
     }
 
-    /// Whether no journal was ever begun.
+    /// Whether there is no journal yet.
     ///
-    /// - Throws: `JournalError` if only a part of one is left.
+    /// - Throws: `JournalError` if only a part of a journal is left.
     static func isMissing(_ path: String) throws(JournalError) -> Bool {
         var (status, log) = (Glibc.stat(), Glibc.stat())
-        // A link that leads nowhere is one to a journal that ought to be there.
+        // A dangling link counts as existing: it points to a journal that is missing.
         guard unsafe lstat(path, &status) != 0, errno == ENOENT else { return false }
         guard unsafe stat(path + "-wal", &log) != 0 else {
             throw JournalError(
@@ -71,12 +71,12 @@ extension SQLiteJournal {
         JournalError(damage: "it is empty", in: path)
     }
 
-    /// Makes a journal that holds nothing, whole or not at all: until then it has another name.
+    /// Creates an empty journal under another name, and renames it when it is complete.
     static func make(_ path: String, boot: String, durability: Durability) throws(JournalError) {
         let unfinished = path + ".new"
-        // What a start leaves that died here.
+        // The leftovers of a start that died here.
         for left in [unfinished, unfinished + "-journal"] { unsafe unlink(left) }
-        // Only its owner can read it, because tokens will be in it. What SQLite puts beside it gets the same mode.
+        // Only the owner may read it, because it will contain tokens. SQLite gives its companion files the same mode.
         let descriptor = unsafe Glibc.open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw JournalFile.inaccessible(unfinished) }
         Glibc.close(descriptor)
@@ -101,7 +101,7 @@ extension SQLiteJournal {
         try synchronize((path as NSString).deletingLastPathComponent)
     }
 
-    /// Sees to it that the names in a directory are on the disk.
+    /// Syncs the entries of a directory to the disk.
     private static func synchronize(_ directory: String) throws(JournalError) {
         let descriptor = unsafe Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw JournalFile.inaccessible(directory) }

@@ -3,13 +3,13 @@ internal import Foundation
 internal import GRDB
 internal import Logging
 
-// Keeping the file bounded: a snapshot takes the place of the records before it.
+// Keeps the file bounded: a snapshot replaces the records before it.
 
 extension SQLiteJournal {
-    /// Makes a snapshot of the state after a record, beside the commits.
+    /// Makes a snapshot of the state after a record, while commits continue.
     ///
-    /// It is made by a replay of the journal itself, on a connection of its own, so that neither the engine nor the commits
-    /// wait for it; the commits are only interrupted to take it in.
+    /// The snapshot is made by a replay of the journal on a separate connection, so that neither the engine nor the
+    /// commits wait for it. Only storing it takes place between two commits.
     func compact(through sequence: UInt64) {
         let bytes = state.withLock { state in
             state.isCompacting = true
@@ -22,7 +22,7 @@ extension SQLiteJournal {
                 }
             } catch {
                 self.logger.error("the journal was not compacted", metadata: ["reason": "\(error.reason)"])
-                // Tried again only after as many records more: whatever is wrong will not be mended by haste.
+                // The next attempt comes after as many records again, because an immediate one would probably fail too.
                 self.state.withLock { state in
                     state.isCompacting = false
                     state.snapshot = sequence
@@ -49,7 +49,7 @@ extension SQLiteJournal {
             }
             let machine = replay.finished()
             let state = machine.snapshot()
-            // The records are deleted for it, so it has to be known that it can be read.
+            // The records before it will be deleted, so make sure that the snapshot can be decoded.
             guard (try? ArbiterStateMachine(snapshot: state))?.snapshot() == state else {
                 throw JournalError(reason: "the snapshot up to record \(sequence) cannot be read back, and is not kept")
             }
@@ -59,7 +59,7 @@ extension SQLiteJournal {
         }
     }
 
-    /// Takes a snapshot in, which replaces records of so many bytes.
+    /// Stores a snapshot that replaces records of this many bytes.
     private func takeIn(_ snapshot: JournalSnapshot, for bytes: Int) {
         betweenCommits {
             var moment = BinaryWriter()
@@ -72,7 +72,7 @@ extension SQLiteJournal {
                             Int64(snapshot.sequence), Data(moment.bytes), Data(snapshot.state),
                             snapshot.checksum,
                         ])
-                    // Perhaps nothing else has been written yet.
+                    // This may be the first write in a file of an older form.
                     try database.execute(sql: "PRAGMA user_version = \(Self.form)")
                     try database.execute(
                         sql: "DELETE FROM snapshot WHERE sequence < ?", arguments: [Int64(snapshot.sequence)])
@@ -92,10 +92,10 @@ extension SQLiteJournal {
         }
     }
 
-    /// Makes a snapshot if there are enough records for one, or enough bytes in them, and none is being made.
+    /// Makes a snapshot if enough records, or enough bytes of records, have gathered and no compaction runs.
     ///
-    /// A snapshot is as large as the state: where that is large, more bytes come before the next one.
-    /// Asked at the start too: a daemon that is killed often may never write as many in one life.
+    /// If the last snapshot is larger than `bytesBetweenSnapshots`, as many bytes as it has must gather. Also called at
+    /// the start, because a daemon that is killed often may never write enough records in one run.
     func compactIfDue() {
         let due = state.withLock { state -> UInt64? in
             let isDue =
@@ -106,7 +106,7 @@ extension SQLiteJournal {
         if let due { compact(through: due) }
     }
 
-    /// Deletes some of the batches that a snapshot has made superfluous, if there are any.
+    /// Deletes some of the superfluous batches, if there are any.
     func deleteSuperfluous(in database: Database) throws {
         let superfluous = state.withLock { $0.superfluous }
         guard superfluous > 0 else { return }

@@ -3,7 +3,7 @@ internal import Foundation
 internal import GRDB
 internal import Logging
 
-// Reading what is there.
+// Reads a journal.
 
 extension SQLiteJournal {
     package func contents() throws(JournalError) -> JournalContents {
@@ -37,50 +37,51 @@ extension SQLiteJournal {
                 state.isTorn = found.torn != nil
                 (state.last, state.bytes) = (found.last, bytes)
             }
-            // What was cut off had been committed once, and perhaps answered.
+            // The torn batch was committed once, and its answers may have been sent.
             return found.torn == nil ? ending : .incomplete
         } catch {
             throw JournalError(error, path: path)
         }
     }
 
-    /// What is in a database beside its snapshot and its records.
+    /// What is in a database besides its snapshot and its records.
     struct Found {
-        /// The last record, in the snapshot if there is none behind it.
+        /// The last record, or the last in the snapshot if there are no records after it.
         var last: UInt64 = 0
         /// The last batch, if its bytes are not those that were written.
         var torn: RecordBatch?
-        /// Batches that were cut off before.
+        /// The number of batches that earlier starts have cut off.
         var tornBefore = 0
     }
 
-    /// Checks that every page belongs somewhere, and that every row is in its order and of its types.
+    /// Checks that every page is in use and that the rows are in order and of their types.
     ///
-    /// Rows that are struck off a page leave no other trace.
+    /// This also finds rows that a damaged page no longer counts, which would otherwise just be missing.
     ///
-    /// - Throws: `JournalError` if anything is wrong.
+    /// - Throws: `JournalError` if the check fails.
     static func checkPages(of database: Database, at path: String) throws {
         let complaint = try String.fetchOne(database, sql: "PRAGMA quick_check(1)")
         guard complaint == "ok" else { throw JournalError(damage: complaint ?? "no page can be read", in: path) }
     }
 
-    /// Reads the newest snapshot and every batch after it, up to a sequence.
+    /// Reads the newest snapshot and every batch after it, up to a sequence number.
     ///
     /// - Parameters:
-    ///   - database: what is read.
+    ///   - database: the database to read.
     ///   - path: the database's path, for errors.
-    ///   - limit: the last sequence that is read.
+    ///   - limit: the last sequence number to read.
     ///   - begin: called once, with the snapshot.
     ///   - take: called with the records of each batch, and its size in bytes.
-    /// - Returns: what was found beside snapshot and records.
-    /// - Throws: `JournalError` if anything but the last batch is not as it was written, or is missing.
+    /// - Returns: what was found besides the snapshot and the records.
+    /// - Throws: `JournalError` if a batch is missing, or if any but the last differs from what was written.
     static func read(
         _ database: Database, path: String, through limit: UInt64 = .max, _ begin: (JournalSnapshot?) throws -> Void,
         _ take: ([JournalRecord], Int) throws -> Void
     ) throws -> Found {
         var found = Found()
         do {
-            // It may be as large as the state, and is not needed once it is taken in.
+            // In a scope of its own, so that the snapshot, which may be as large as the state, is freed before the
+            // records are read.
             let snapshot = try newestSnapshot(database, path: path)
             found.last = snapshot?.sequence ?? 0
             try begin(snapshot)
@@ -115,7 +116,7 @@ extension SQLiteJournal {
             let snapshot = JournalSnapshot(
                 sequence: sequence, moment: moment, state: try row.bytes("state", of: path))
             let checksum = try row.number("checksum", of: path)
-            // The first form's is that of the state alone.
+            // In form 1, the checksum covers the state alone.
             if checksum == snapshot.checksum || checksum == Int64(Checksum.crc32(snapshot.state)) { return snapshot }
         }
         throw JournalError(damage: "the snapshot at \(sequence) is not what was written", in: path)
@@ -129,7 +130,7 @@ extension SQLiteJournal {
                 + "it away to begin anew")
     }
 
-    /// Takes the torn end out of the journal; it is kept aside, in case somebody wants to look.
+    /// Moves the torn last batch to the table `torn`, where a person can examine it.
     private func cutOff(_ torn: RecordBatch) throws(JournalError) {
         logger.warning(
             "the end of the journal is torn and is cut off",
@@ -154,7 +155,7 @@ extension RecordBatch {
 }
 
 extension JournalSnapshot {
-    /// CRC-32 of all that is in it, and a mark above that, by which it is told from one of the state alone.
+    /// CRC-32 of the whole snapshot, with bit 32 set to distinguish it from the checksum of form 1.
     var checksum: Int64 {
         var writer = BinaryWriter()
         writer.write(sequence)

@@ -4,28 +4,29 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Logging
 
-// How the file is opened and closed.
+// Opens and closes the file.
 
 extension SQLiteJournal {
-    /// "ARBI", by which `file` and others can tell what the database is.
+    /// "ARBI", by which `file` and other programs identify the database.
     static let applicationID: Int32 = 0x4152_4249
     /// How long a commit waits for another program to let go of the file.
     private static let busySeconds = 5.0
-    /// The form that is written here; a file of a newer one is left alone.
+    /// The form that this version writes; files of a newer form are refused.
     ///
-    /// The second form has revocations, and snapshots that say their own form. A file of the first is read as it is, and
-    /// becomes one of the second when something is written.
+    /// Form 2 has revocations, and its snapshots contain their own form. A file of form 1 is read unchanged, and
+    /// becomes one of form 2 with the first commit.
     static let form: Int32 = 2
 
-    /// The name of this run of the machine: random, and made anew at every boot.
+    /// The id of the machine's current boot, which the kernel draws at random.
     static func currentBoot() -> String {
         let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
         return text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? "unknown"
     }
 
-    /// How a connection is opened, whatever it is for.
+    /// The configuration of every connection.
     ///
-    /// Whoever closes one locks the file for a moment against those who come; who locks it for longer is in the way.
+    /// A connection that is being closed locks the file for a moment. A program that locks it for longer causes an
+    /// error.
     static func configuration(readOnly: Bool) -> Configuration {
         var configuration = Configuration()
         configuration.readonly = readOnly
@@ -33,18 +34,19 @@ extension SQLiteJournal {
         return configuration
     }
 
-    /// Opens the database for writing, with every commit waiting for the disk.
+    /// Opens the database for writing, with `synchronous=FULL` until the first batch is committed.
     ///
-    /// What is there is not touched, so that a journal which turns out to be damaged stays as it was found.
+    /// Its contents are not changed, so that a journal which turns out to be damaged stays as it was found.
     ///
-    /// - Returns: it, and how its last writer left it.
+    /// - Returns: the connection, and how the last writer stopped.
     static func open(
         _ path: String, boot: String, logger: Logger
     ) throws(JournalError) -> (DatabaseQueue, JournalContents.Ending) {
         let log = try WriteAheadLog.state(beside: path)
         do {
             if case .broken = log {
-                // Whoever opens it for writing also tidies it up in the end.
+                // Closing a connection that can write would checkpoint the log, so a connection that only reads checks
+                // it.
                 let reading = try DatabaseQueue(path: path, configuration: configuration(readOnly: true))
                 try reading.read { database in
                     try checkForm(of: database, at: path)
@@ -74,7 +76,7 @@ extension SQLiteJournal {
         }
     }
 
-    /// Sees to it that what stands behind a break will not stand behind what is written now.
+    /// Empties a broken log, so that its old commits will not follow the new ones.
     private static func forgetLog(of database: Database) throws {
         try database.execute(sql: noteTorn)
         guard try Bool.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == false else {
@@ -82,20 +84,21 @@ extension SQLiteJournal {
         }
     }
 
-    /// Has it known at the next start too that the last records may be missing, should this one end before it writes.
+    /// Records that the last records may be missing, in case this process ends before its first commit.
     static let noteTorn = "INSERT OR REPLACE INTO life VALUES (1, '\(Life.torn)', '\(Durability.crash.rawValue)', 0)"
 
-    /// Notes that somebody writes, in the same transaction as the first batch.
+    /// Stores the boot id and durability of this process, in the same transaction as its first batch.
     ///
-    /// Where records may be missing, that batch says so. Only once it is on the disk is this known to be another life:
-    /// otherwise a second death could undo the jump of the fences, or hide that there ought to be one.
+    /// If records may be missing, the first batch contains the command that makes up for them. The row must not change
+    /// before that batch is on the disk: otherwise a second crash could undo the jump of the fences, or hide that one
+    /// is needed.
     func noteLife(in database: Database) throws {
         try database.execute(
             sql: "INSERT OR REPLACE INTO life VALUES (1, ?, ?, 0)", arguments: [boot, durability.rawValue])
         try database.execute(sql: "PRAGMA user_version = \(Self.form)")
     }
 
-    /// From the second batch on a commit waits for the disk only where it has to survive the death of the machine.
+    /// Lets commits from the second on return without waiting for the disk, with durability `crash`.
     func relaxWaiting() throws(JournalError) {
         guard durability == .crash else { return }
         do {
@@ -105,8 +108,8 @@ extension SQLiteJournal {
         }
     }
 
-    /// - Throws: `JournalError` if a write-ahead log is broken, other than by the death of the machine, whose disk may
-    ///   have taken what was written last in any order.
+    /// - Throws: `JournalError` if the write-ahead log is broken for any other reason than the death of the machine,
+    ///   whose disk may have written the last pages in any order.
     static func check(_ log: WriteAheadLog.State, of database: Database, at path: String, boot: String) throws {
         guard case .broken = log, try Life(database, path: path).ending(log, boot: boot) != .incomplete else { return }
         throw JournalError(
@@ -116,7 +119,7 @@ extension SQLiteJournal {
                 + "directory, or move it away to begin anew")
     }
 
-    /// - Throws: `JournalError` if the file is somebody else's, or of a form that is not known here.
+    /// - Throws: `JournalError` if the file belongs to another application or has an unknown form.
     static func checkForm(of database: Database, at path: String) throws {
         let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
         let form = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
@@ -133,9 +136,10 @@ extension SQLiteJournal {
         }
     }
 
-    /// Notes that somebody is about to write, in the database itself: should the write-ahead log be lost, it is known.
+    /// Marks the journal as open in the database itself, so that a loss of the write-ahead log will be noticed.
     ///
-    /// Where records may be missing, whose life it was stands until the first batch, which makes up for them, is there.
+    /// If records may be missing, the rest of the row stays as it is until the first batch, which makes up for them, is
+    /// committed.
     func noteOpening() throws(JournalError) {
         let keepsLife = ending == .incomplete || state.withLock { $0.isTorn }
         try write { database in
@@ -146,16 +150,16 @@ extension SQLiteJournal {
             }
         }
         do {
-            // Not one that empties the log: an empty one is taken for a loss.
+            // Not TRUNCATE, because an empty log counts as lost.
             try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
         } catch {
             throw JournalError(error, path: path)
         }
     }
 
-    /// Everything is on the disk now, and nobody writes any more.
+    /// Writes everything to the database file, marks the journal as closed and closes the database.
     ///
-    /// Where that cannot be noted, the write-ahead log stays, since without one the journal would seem to have lost it.
+    /// If the mark cannot be written, the write-ahead log is kept, because its absence would count as a loss.
     func finish() {
         let (isAlive, isUnwritable, isTorn) = state.withLock { ($0.isAlive, $0.hasFailed, $0.isTorn) }
         do {
@@ -173,9 +177,10 @@ extension SQLiteJournal {
         }
     }
 
-    /// Whether the write-ahead log stays when the last connection to the database is closed.
+    /// Sets whether the write-ahead log stays when the last connection to the database is closed.
     ///
-    /// SQLite deletes it by its name, whatever file has that by then (https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html).
+    /// SQLite deletes it by its name, even if another file has that name by then
+    /// (https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html).
     private static func keepLog(_ keeps: Bool, of database: Database) throws {
         var flag: CInt = keeps ? 1 : 0
         let status = unsafe sqlite3_file_control(database.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &flag)
@@ -190,13 +195,13 @@ extension SQLiteJournal {
     }
 }
 
-/// What a journal says about who wrote it last.
+/// The row that the last writer left about itself.
 struct Life {
     let boot: String
     let durability: SQLiteJournal.Durability
     let isClosed: Bool
 
-    /// - Throws: `JournalError` if it says something else.
+    /// - Throws: `JournalError` if the row contains unexpected values.
     init?(_ database: Database, path: String) throws {
         guard let row = try Row.fetchOne(database, sql: "SELECT boot, durability, closed FROM life") else { return nil }
         boot = try row.text("boot", of: path)
@@ -208,20 +213,20 @@ struct Life {
         isClosed = try row.number("closed", of: path) != 0
     }
 
-    /// What stands in the place of the boot once it is known that records may be missing.
+    /// Replaces the boot id once it is known that records may be missing.
     static let torn = "torn"
 
-    /// A writer that is killed leaves its write-ahead log.
+    /// True if the log is missing although the writer was killed, which leaves its log behind.
     func lacksLog(_ log: WriteAheadLog.State) -> Bool { !isClosed && log == .missing && boot != Self.torn }
 }
 
 extension Life? {
-    /// How a journal was left, by what it says and what is beside it.
+    /// How the last writer stopped, according to the row and to the write-ahead log.
     ///
-    /// Records may be missing where the machine died while somebody wrote without waiting for the disk, or in the midst of
-    /// the last commit, and where the write-ahead log is gone.
+    /// Records may be missing if the machine died while a process wrote without waiting for the disk, or in the middle
+    /// of the last commit, or if the write-ahead log is gone.
     func ending(_ log: WriteAheadLog.State, boot: String) -> JournalContents.Ending {
-        // The last commit is in parts on the disk only if nobody was told of it. It may be the first of a life, too.
+        // Only the last commit is incomplete, so it was never reported. It may be the first commit of a process, too.
         let lacksCommit = log == .broken(commits: 1)
         guard let self else { return lacksCommit ? .incomplete : .killed }
         if self.lacksLog(log) { return .incomplete }
@@ -231,7 +236,7 @@ extension Life? {
 }
 
 extension JournalError {
-    /// What SQLite says, and what can be done about it.
+    /// Translates an error of SQLite into what is wrong and what to do.
     init(_ error: any Error, path: String) {
         if let error = error as? JournalError {
             self = error
@@ -248,7 +253,7 @@ extension JournalError {
         case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
             self.init(
                 reason: "\(path) cannot be written (\(said)): check its owner, its mode and how its disk is mounted")
-        // Of the statements only the journal they are for can be wrong.
+        // The statements are constant, so these errors can only come from a damaged journal.
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG,
             .SQLITE_FORMAT, .SQLITE_RANGE, .SQLITE_EMPTY, .SQLITE_SCHEMA:
             self.init(damage: said, in: path)

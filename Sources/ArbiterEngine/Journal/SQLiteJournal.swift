@@ -4,77 +4,78 @@ internal import GRDB
 internal import Glibc
 package import Logging
 
-/// A journal in a SQLite database: the commands in batches, one a group commit, behind a snapshot of the state.
+/// A journal in a SQLite database: a snapshot of the state, and the commands after it in batches, one for each commit.
 ///
-/// All writing happens on a queue of its own: while one group is being committed the next one gathers.
+/// A queue of its own does all the writing: while one group is being committed, the next one gathers.
 package final class SQLiteJournal: Journal {
     /// What a commit survives.
     package enum Durability: String, Sendable, CaseIterable {
-        /// The death of the process: nothing waits for the disk (`synchronous=NORMAL`).
+        /// The death of the process: commits do not wait for the disk (`synchronous=NORMAL`).
         case crash
         /// The death of the machine: every commit waits for the disk (`synchronous=FULL`).
         case power
     }
 
-    /// Records in one commit at most, so that none takes long.
+    /// The most records in one commit, so that no commit takes long.
     static let recordsInBatch = 4096
-    /// Batches that a snapshot made superfluous, deleted with each commit, so that none takes long.
+    /// The most superfluous batches that one commit deletes, so that no commit takes long.
     static let batchesDeletedAtOnce = 128
-    /// Between two looks at whether the file is still in its place, while nothing is committed.
+    /// How often the file's place is checked while nothing is committed.
     private static let lookEvery = Duration.milliseconds(500)
 
     let path: String
     let database: DatabaseQueue
     let logger: Logger
-    /// Records between two snapshots.
+    /// The number of records after which a snapshot is made.
     let recordsBetweenSnapshots: UInt64
-    /// Bytes of records between two snapshots, unless the last snapshot is larger.
+    /// The bytes of records after which a snapshot is made, unless the last snapshot is larger.
     let bytesBetweenSnapshots: Int
     let durability: Durability
-    /// The run of the machine that this is.
+    /// The id of the machine's current boot.
     let boot: String
-    /// How the last writer left it.
+    /// How the last writer stopped.
     let ending: JournalContents.Ending
 
     private let queue = DispatchQueue(label: "arbiter.journal", qos: .userInitiated)
     let compaction = DispatchQueue(label: "arbiter.journal.compaction", qos: .utility)
     let state = Guarded(State())
-    /// To be let go of after the database.
+    /// Has to be released after the database is closed.
     private let file: JournalFile
     private let lock: DirectoryLock
 
     struct State {
         var pending: [JournalRecord] = []
-        /// A commit of what is pending is under way.
+        /// The journal's queue is committing, or about to commit, the pending records.
         var isCommitting = false
         var isClosed = false
-        /// Nothing could be written any more.
+        /// A write has failed, and nothing is written any more.
         var hasFailed = false
         /// The database has been closed.
         var isFinished = false
-        /// An end was cut off at the start, and perhaps nothing has been written since.
+        /// The end was cut off at the start, and possibly nothing has been written since.
         var isTorn = false
-        /// A batch has been committed, and with it the note that somebody writes.
+        /// The first batch of this process is committed, and the row `life` with it.
         var isAlive = false
         var committed: @Sendable (Result<UInt64, JournalError>) -> Void = { _ in }
         /// The last record that is committed.
         var last: UInt64 = 0
         /// The sequence of the newest snapshot, or of the last attempt at one.
         var snapshot: UInt64 = 0
-        /// The size of the newest snapshot.
+        /// The size of the newest snapshot, or of the last attempt at one, in bytes.
         var snapshotBytes = 0
-        /// The size of the records behind it.
+        /// The size of the records after it, in bytes.
         var bytes = 0
-        /// Up to which sequence batches are still there that the snapshot made superfluous.
+        /// The last sequence number that the snapshot has made superfluous; 0 once those batches are deleted.
         var superfluous: UInt64 = 0
         var isCompacting = false
-        /// Something waits for its turn between two commits.
+        /// A closure waits to run between two commits.
         var isInterrupted = false
     }
 
-    /// Opens the journal of a directory, or begins one there if it may.
+    /// Opens the journal in a directory, or creates one there if `mayBegin` is set.
     ///
-    /// - Throws: `JournalError` if another process uses it, if it is damaged or of another form, or cannot be written.
+    /// - Throws: `JournalError` if another process uses it, if it is damaged or of a newer form, or if it cannot be
+    ///   written.
     package init(
         directory: String, durability: Durability, logger: Logger, recordsBetweenSnapshots: UInt64 = 200_000,
         bytesBetweenSnapshots: Int = 64 * 1024 * 1024, mayBegin: Bool = true, boot: String? = nil
@@ -96,7 +97,7 @@ package final class SQLiteJournal: Journal {
         (database, ending) = try Self.open(path, boot: self.boot, logger: logger)
     }
 
-    /// Where the journal of a directory is.
+    /// The path of the journal in a directory.
     package static func path(in directory: String) -> String { directory + "/journal.sqlite" }
 
     package func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void) {
@@ -123,10 +124,10 @@ package final class SQLiteJournal: Journal {
         }
         guard isFirst else { return }
         queue.sync { commitPending() }
-        // Whatever compaction is under way finds it closed.
+        // A compaction that has not begun yet sees that the journal is closed; one that runs is awaited.
         compaction.sync {}
         queue.sync {
-            // The last groups, where a compaction came between them.
+            // The groups that were interrupted for a compaction.
             commitPending()
             finish()
         }
@@ -162,7 +163,7 @@ extension SQLiteJournal {
             }
             committed(.success(batch.last))
             compactIfDue()
-            // Under endless load the next group is always there: what waits would never have its turn.
+            // Under continuous load there is always a next group, so the closure that waits would never run.
             if state.withLock({ $0.isInterrupted }) {
                 queue.async { self.commitPending() }
                 return
@@ -170,9 +171,10 @@ extension SQLiteJournal {
         }
     }
 
-    /// What is pending, if anything is.
+    /// The pending records, up to the limit of a batch; `nil` if there are none.
     private func nextGroup() -> [JournalRecord]? {
-        // Whoever is ready to run may add to the group first: fewer, larger commits. Where nobody is, this takes no time.
+        // Other threads may add to the group first, which makes commits fewer and larger. If none is ready, this costs
+        // nothing.
         sched_yield()
         return state.withLock { state in
             guard !state.pending.isEmpty else {
@@ -188,7 +190,7 @@ extension SQLiteJournal {
         }
     }
 
-    /// Gives up: nothing is committed any more, and what is pending never was.
+    /// Stops after a failed write: the pending records are dropped, and nothing is committed any more.
     private func fail(_ error: JournalError) {
         logger.critical("the journal cannot be written", metadata: ["reason": "\(error.reason)"])
         let committed = state.withLock { state in
@@ -199,7 +201,7 @@ extension SQLiteJournal {
         committed(.failure(error))
     }
 
-    /// Looks now and then whether what is written is what a start would find.
+    /// Checks at intervals that the files being written are those that a start would find.
     private func look() {
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(Self.lookEvery.wholeNanoseconds))) { [weak self] in
             guard let self, !state.withLock({ $0.isClosed }) else { return }
@@ -216,7 +218,7 @@ extension SQLiteJournal {
                 + "or start again without it")
     }
 
-    /// One insertion is a transaction by itself; only where there is more to do, it has to be said.
+    /// A single insertion is a transaction by itself; an explicit one is needed only if there is more to write.
     private func commit(_ batch: RecordBatch, isFirst: Bool) throws(JournalError) {
         guard !isFirst, state.withLock({ $0.superfluous }) == 0 else {
             return try write { database in
@@ -232,7 +234,7 @@ extension SQLiteJournal {
         }
     }
 
-    /// Writes in one transaction of its own.
+    /// Runs the body in a transaction.
     func write(_ body: (Database) throws -> Void) throws(JournalError) {
         do {
             try database.writeWithoutTransaction { database in
@@ -246,7 +248,7 @@ extension SQLiteJournal {
         }
     }
 
-    /// Runs on the queue that commits, between two commits.
+    /// Runs the body on the journal's queue, between two commits.
     func betweenCommits(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.isInterrupted = true }
         queue.async {

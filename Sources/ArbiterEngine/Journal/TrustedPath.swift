@@ -1,16 +1,17 @@
 internal import Foundation
 internal import Glibc
 
-/// Paths without a symbolic link that another user made.
+/// Refuses paths with a symbolic link that another user made.
 ///
-/// Who can put a link where the journal is expected could otherwise have a daemon with more rights write elsewhere.
+/// A user who can place a link where the journal is expected could otherwise make a daemon with more rights write to
+/// another file.
 enum TrustedPath {
-    /// As many as Linux follows (path_resolution(7)).
+    /// The number of links that Linux follows (path_resolution(7)).
     private static let linksFollowed = 40
 
-    /// The same place, by a path without symbolic links; what is not there stays as it is.
+    /// The path with all symbolic links resolved; a part that does not exist stays as it is.
     ///
-    /// - Throws: `JournalError` if a link on the way belongs neither to this process's user nor to root.
+    /// - Throws: `JournalError` if a link in the path belongs neither to this process's user nor to root.
     static func resolve(_ path: String) throws(JournalError) -> String {
         var rest = path.split(separator: "/").map(String.init)
         rest.reverse()
@@ -37,7 +38,7 @@ enum TrustedPath {
         return "/" + resolved.joined(separator: "/")
     }
 
-    /// Where a link leads; `nil` for anything else.
+    /// The destination of a symbolic link; `nil` for any other file.
     private static func target(of path: String) throws(JournalError) -> String? {
         var status = Glibc.stat()
         guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return nil }
@@ -51,7 +52,7 @@ enum TrustedPath {
         return target
     }
 
-    /// - Throws: `JournalError` if there is a link at any of these places.
+    /// - Throws: `JournalError` if any of these paths is a symbolic link.
     static func expectNoLinks(at paths: [String]) throws(JournalError) {
         for path in paths {
             var status = Glibc.stat()

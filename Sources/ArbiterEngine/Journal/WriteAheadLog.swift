@@ -1,31 +1,31 @@
 internal import Glibc
 
-/// Whether SQLite will find everything that was committed to a database's write-ahead log.
+/// Checks whether SQLite will find everything that was committed to a write-ahead log.
 ///
-/// SQLite takes the first frame with a wrong checksum for the end of the log, and says nothing of what stands behind it.
-/// The log is read here by SQLite's file format, section 4, "The Write-Ahead Log"
+/// SQLite takes the first frame with a wrong checksum for the end of the log, and does not report what follows. This
+/// reads the log according to SQLite's file format, section 4, "The Write-Ahead Log"
 /// (https://sqlite.org/fileformat2.html#the_write_ahead_log).
 enum WriteAheadLog {
     enum State: Hashable {
-        /// It ends where its writer ended, as far as anybody can tell.
+        /// As far as can be seen, it ends where its writer stopped.
         case sound
-        /// There is none, or nothing in it.
+        /// The file does not exist, or has no complete header.
         case missing
-        /// So many commits stand behind the place where SQLite ends reading.
+        /// This many commits follow the place where SQLite stops reading.
         case broken(commits: Int)
     }
 
     private static let headerBytes = 32
     private static let frameHeaderBytes = 24
 
-    /// Reads the log beside a database, while nobody writes it.
+    /// Reads the log of a database that no process is writing.
     ///
-    /// A writer that is killed leaves frames of a transaction without its commit, the last of them perhaps in part; and
-    /// as its successor writes over them, any of them may stand behind newer ones and continue nothing. A commit that
-    /// continues the frame before it was whole once, though, and whatever comes later is written behind it. (Only where
-    /// a disk refused to sync a commit is it written over.)
+    /// A writer that is killed leaves frames of a transaction without its commit, and the last frame may be incomplete.
+    /// The next writer overwrites these frames, so some of them may follow newer frames whose checksums they do not
+    /// continue. But a commit frame whose checksum continues the frame before it was written completely, and all later
+    /// frames were written after it. (It is overwritten only if a disk refused to sync it.)
     ///
-    /// What cannot be told from a kill: that the last commit is damaged, or that the end of the file is missing.
+    /// Two kinds of damage look the same as a kill: a damaged last commit, and a file whose end is missing.
     ///
     /// - Throws: `JournalError` if a file cannot be read.
     static func state(beside database: String) throws(JournalError) -> State {
@@ -44,10 +44,11 @@ enum WriteAheadLog {
         return commits == 0 ? .sound : .broken(commits: commits)
     }
 
-    /// Looks for commits that are in a log only, where SQLite ignores all of it because its header is not valid.
+    /// Checks a log that SQLite ignores because its header is invalid, for commits that are not in the database.
     ///
-    /// The header is written anew once all that the frames hold is in the database. Should that be cut short, nothing is
-    /// lost: the frames of the generation before then say what the database says. Otherwise the header is damaged.
+    /// SQLite rewrites the header once the content of all frames is in the database. If that write was interrupted,
+    /// nothing is lost: the frames of the previous generation agree with the database. If they do not agree, the header
+    /// is damaged.
     private static func stateWithoutHeader(
         of file: OpenFile, beside database: String
     ) throws(JournalError) -> State {
@@ -61,7 +62,7 @@ enum WriteAheadLog {
         var frames = Frames(file: file, pageBytes: pageBytes, isBigEndian: UInt32(1).bigEndian == 1)
         guard let first = try frames.next() else { return .sound }
         var (frame, commits) = (first, 0)
-        /// Where the newest content of each page is, of all commits and of the one that is being read.
+        /// The offsets of each page's newest content: in all commits, and in the commit that is being read.
         var (committed, pending): ([UInt32: Int], [UInt32: Int]) = ([:], [:])
         while true {
             pending[frame.page] = frames.contentOffset
@@ -85,7 +86,7 @@ enum WriteAheadLog {
     }
 }
 
-// MARK: - The form of the file
+// MARK: - The file format
 
 extension WriteAheadLog {
     private struct Header {
@@ -96,7 +97,7 @@ extension WriteAheadLog {
         let salts: UInt64
         let checksum: CumulativeChecksum
 
-        /// - Returns: `nil` where SQLite would not believe it.
+        /// - Returns: `nil` if SQLite would reject the header.
         init?(_ bytes: [UInt8]) {
             let magic = bytes.number(at: 0)
             guard magic & ~1 == 0x377f_0682 else { return nil }
@@ -124,7 +125,7 @@ extension WriteAheadLog {
         }
     }
 
-    /// The frames of a log, one in memory at a time.
+    /// Reads the frames of a log, one at a time.
     private struct Frames {
         let file: OpenFile
         let isBigEndian: Bool
@@ -137,17 +138,17 @@ extension WriteAheadLog {
             bytes = [UInt8](repeating: 0, count: frameHeaderBytes + pageBytes)
         }
 
-        /// Where the page of the last frame is in the file.
+        /// The offset of the last frame's page in the file.
         var contentOffset: Int { offset - bytes.count + frameHeaderBytes }
 
-        /// The next frame, unless the file ends before its end does.
+        /// The next frame; `nil` if the file ends before a complete one.
         mutating func next() throws(JournalError) -> Frame? {
             guard try file.read(&bytes, at: offset) else { return nil }
             offset += bytes.count
             return Frame(bytes)
         }
 
-        /// Whether the last frame is as it was written behind everything with this checksum.
+        /// Whether the last frame is valid as the successor of everything with this checksum.
         func continues(_ before: CumulativeChecksum) -> Bool {
             let frame = Frame(bytes)
             return frame.page != 0
@@ -157,12 +158,12 @@ extension WriteAheadLog {
         }
     }
 
-    /// The checksum of everything up to a place, as the format defines it.
+    /// The checksum of everything up to a position, as the format defines it.
     private struct CumulativeChecksum: Hashable {
         var first: UInt32 = 0
         var second: UInt32 = 0
 
-        /// Takes in bytes, a multiple of eight of them.
+        /// Adds bytes, whose number must be a multiple of eight.
         func adding(_ bytes: [UInt8], _ range: Range<Int>, isBigEndian: Bool) -> CumulativeChecksum {
             var (first, second) = (first, second)
             unsafe bytes.withUnsafeBytes { bytes in
@@ -179,18 +180,18 @@ extension WriteAheadLog {
 }
 
 extension [UInt8] {
-    /// The number in four bytes, the most significant of them first.
+    /// The big-endian number in four bytes.
     fileprivate func number(at offset: Int) -> UInt32 {
         self[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
 }
 
-/// A file that is read in places.
+/// A file that is read at given offsets.
 private final class OpenFile {
     private let path: String
     private let descriptor: Int32
 
-    /// - Returns: `nil` if there is none.
+    /// - Returns: `nil` if the file does not exist.
     init?(_ path: String) throws(JournalError) {
         self.path = path
         descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -199,9 +200,9 @@ private final class OpenFile {
         throw JournalError(reason: "cannot open \(path): \(unsafe String(cString: strerror(errno)))")
     }
 
-    /// Fills a buffer.
+    /// Fills a buffer from the file.
     ///
-    /// - Returns: whether there was enough in the file.
+    /// - Returns: whether the file had enough bytes.
     func read(_ bytes: inout [UInt8], at offset: Int) throws(JournalError) -> Bool {
         var done = 0
         while done < bytes.count {

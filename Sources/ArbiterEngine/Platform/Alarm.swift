@@ -1,13 +1,13 @@
 internal import ArbiterCore
 internal import Dispatch
 
-/// Calls back later.
+/// Calls a closure after a delay.
 package protocol Alarm: Sendable {
-    /// Calls the bell once this delay is over; earlier settings stay.
+    /// Calls `bell` after the delay; earlier calls remain scheduled.
     func ring(after delay: Duration, _ bell: @escaping @Sendable () -> Void)
 }
 
-/// An alarm on a queue of its own, by the machine's monotonic clock.
+/// An alarm on its own queue, driven by the machine's monotonic clock.
 package final class SystemAlarm: Alarm {
     private let queue = DispatchQueue(label: "arbiter.alarm", qos: .userInitiated)
 

@@ -4,14 +4,14 @@ package import Synchronization
     package import Foundation
 #endif
 
-/// A value that only one thread at a time can reach.
+/// A value behind a lock, which one thread at a time can access.
 ///
 /// Inlinable, because the lock is taken several times in every request.
 @frozen package struct Guarded<Value>: ~Copyable, Sendable {
     @usableFromInline let mutex: Mutex<Value>
 
     #if ARBITER_SANITIZE_THREAD
-        // ThreadSanitizer does not see the futex inside a Mutex; this lock it understands.
+        // ThreadSanitizer does not see the futex inside a Mutex, but it understands NSLock.
         @usableFromInline let seen = NSLock()
     #endif
 
@@ -19,7 +19,7 @@ package import Synchronization
         mutex = Mutex(value)
     }
 
-    /// Runs the body while no other thread is in one of this value's.
+    /// Runs the body while it holds the lock.
     @inlinable package borrowing func withLock<Returned: ~Copyable, Thrown: Error>(
         _ body: (inout sending Value) throws(Thrown) -> sending Returned
     ) throws(Thrown) -> sending Returned {

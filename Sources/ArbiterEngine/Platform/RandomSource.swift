@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Random bits of the operating system, fetched thirty-two words at a time: most of the cost is the system call.
+/// Random bits of the operating system, fetched 32 words at a time, because most of the cost is the system call.
 struct RandomSource: Sendable {
-    /// The most that `getentropy` gives at once is 256 bytes.
+    /// `getentropy` gives at most 256 bytes per call.
     private static let wordsFetched = 32
 
     private var words: [UInt64] = []
@@ -11,7 +11,7 @@ struct RandomSource: Sendable {
         if words.isEmpty {
             words = Array(repeating: 0, count: Self.wordsFetched)
             let status = unsafe words.withUnsafeMutableBytes { unsafe getentropy($0.baseAddress, $0.count) }
-            precondition(status == 0, "the operating system gives no random bits")
+            precondition(status == 0, "getentropy failed")
         }
         return words.removeLast()
     }

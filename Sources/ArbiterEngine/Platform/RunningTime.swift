@@ -1,19 +1,18 @@
 package import ArbiterCore
 internal import Foundation
 
-/// The time as it passes while this process runs: what passes while it is stopped or suspended does not count.
+/// The time that passes while this process runs; pauses of the process or the machine do not count.
 ///
-/// The lock here is held for one reading and nothing else, and so the thread that reads the clock although nobody needs
-/// the time waits for nothing that the daemon does.
+/// The lock is held for a single reading only, so the heartbeat thread never waits for other work of the daemon.
 package final class RunningTime: TimeSource {
     private let machine: any TimeSource
     private let clock: Guarded<ArbiterClock>
 
-    /// A clock that shows what the machine's does, from now on for as long as the process runs.
+    /// Creates a clock that starts at the current time of the machine's clock.
     ///
     /// - Parameters:
     ///   - machine: the machine's clocks.
-    ///   - heartbeat: how often a thread reads it; `nil` if others see to that.
+    ///   - heartbeat: how often a thread reads the clock; `nil` if the caller reads it often enough.
     package init(_ machine: any TimeSource = SystemTimeSource(), heartbeat: Duration? = Limits.heartbeat) {
         self.machine = machine
         let begun = machine.now().instant
@@ -26,7 +25,7 @@ package final class RunningTime: TimeSource {
 
     package func now() -> Moment {
         clock.withLock { clock in
-            // Under the lock, so that no reading is older than the one before it.
+            // Read under the lock, so that readings arrive in order.
             let moment = machine.now()
             return Moment(instant: clock.read(moment.instant), timestamp: moment.timestamp)
         }
@@ -34,7 +33,7 @@ package final class RunningTime: TimeSource {
 
     package var standstill: Duration { clock.withLock { $0.standstill } }
 
-    /// Keeps no clock alive: it ends when the clock is gone.
+    /// Reads at intervals until `read` returns `false`, which it does when the clock has been released.
     private static func beat(every heartbeat: Duration, _ read: () -> Bool) {
         let microseconds = UInt32(clamping: heartbeat.wholeNanoseconds / 1000)
         while read() { usleep(microseconds) }

@@ -1,11 +1,11 @@
 package import ArbiterCore
 internal import Glibc
 
-/// Where the engine reads the time.
+/// The engine's source of time.
 package protocol TimeSource: Sendable {
     func now() -> Moment
 
-    /// For how long the instants are to stay the same from now on.
+    /// How long the instants will stay the same from now on.
     var standstill: Duration { get }
 }
 
@@ -13,8 +13,8 @@ extension TimeSource {
     package var standstill: Duration { .zero }
 }
 
-/// The machine's clocks: `CLOCK_BOOTTIME` to reckon with, which goes on while the machine is suspended, and
-/// `CLOCK_REALTIME` to show.
+/// The machine's clocks: `CLOCK_BOOTTIME` for durations, because it also counts while the machine is suspended, and
+/// `CLOCK_REALTIME` for timestamps.
 package struct SystemTimeSource: TimeSource {
     package init() {}
 
@@ -26,7 +26,7 @@ package struct SystemTimeSource: TimeSource {
         )
     }
 
-    /// A clock's reading in nanoseconds.
+    /// The time of a clock in nanoseconds.
     private static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         let status = unsafe clock_gettime(clock, &time)
