@@ -1,12 +1,11 @@
 internal import Glibc
 
-/// A host, and the port if one is named: what a `Host` header, an absolute target or an origin names (RFC 3986,
-/// section 3.2).
+/// A host with an optional port, as in a `Host` header, an absolute target or an origin (RFC 3986, section 3.2).
 package struct Authority: Hashable, Sendable {
     package let host: Host
     package let port: UInt16?
 
-    /// - Returns: `nil` if the text is not written like that; user information has no place here.
+    /// - Returns: `nil` if the text does not have this form; user information is not allowed.
     package init?(_ text: some StringProtocol) {
         let text = Substring(text)
         guard text.hasPrefix("[") else {
@@ -23,7 +22,7 @@ package struct Authority: Hashable, Sendable {
     private init?(host: Substring, port: Substring?) {
         guard let host = Host(host) else { return nil }
         self.host = host
-        // A colon without a port means the scheme's own (RFC 3986, section 3.2.3).
+        // An empty port means the default port of the scheme (RFC 3986, section 3.2.3).
         guard let port, !port.isEmpty else {
             self.port = nil
             return
@@ -36,16 +35,16 @@ package struct Authority: Hashable, Sendable {
 }
 
 extension Authority {
-    /// A host as a URL names it.
+    /// The host in a URL.
     package enum Host: Hashable, Sendable {
-        /// An IP address, as it is written; IPv6 in its brackets.
+        /// An IP address as it was written; IPv6 in brackets.
         case address(String)
-        /// A name, in lower case and without the dot that may end it.
+        /// A name, in lower case and without a trailing dot.
         case name(String)
 
         private static let longestName = 255
 
-        /// - Returns: `nil` if no host is written like that.
+        /// - Returns: `nil` if the text is not a valid host.
         package init?(_ text: some StringProtocol) {
             let text = text.lowercased()
             if text.hasPrefix("["), text.hasSuffix("]") {
@@ -68,7 +67,7 @@ private func isAddress(_ text: String, _ family: Int32) -> Bool {
 }
 
 extension UInt8 {
-    /// Lower-case letters, digits, `-`, `.` and `_`: what names in the DNS and in hosts files are made of.
+    /// Whether it is allowed in the DNS and in hosts files: a lower-case letter, a digit, `-`, `.` or `_`.
     fileprivate var isOfHostName: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),

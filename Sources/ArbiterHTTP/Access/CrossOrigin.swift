@@ -3,16 +3,16 @@ enum CrossOrigin {
     /// How long a browser may remember the answer to a preflight, in seconds.
     private static let preflightSeconds = 600
 
-    /// What a page may read of an answer beside its body and the harmless fields.
+    /// The fields of an answer that a page may read, besides those that are always readable.
     private static let exposedHeaders = [
         "Allow", "ETag", "Link", "Preference-Applied", "Retry-After", "WWW-Authenticate", HeaderName.requestID.rawValue,
     ]
-    /// What a page may send beside the harmless fields.
+    /// The fields that a page may send, besides those that are always allowed.
     private static let sentHeaders: [HeaderName] = [
         .session, .contentType, .idempotencyKey, .ifMatch, .lastEventID, .prefer, .requestID,
     ]
 
-    /// What every answer to an allowed origin carries.
+    /// The fields of every answer to an allowed origin.
     static func headers(for origin: String) -> [HeaderField] {
         [
             HeaderField("Access-Control-Allow-Origin", origin),
@@ -21,12 +21,12 @@ enum CrossOrigin {
         ]
     }
 
-    /// Whether a request only asks what another one may do.
+    /// Whether a request is a preflight, which asks whether another request is allowed.
     static func isPreflight(_ request: Request) -> Bool {
         request.method == "OPTIONS" && request.headers.value(of: .requestedMethod) != nil
     }
 
-    /// The answer to a preflight for a path that has these methods.
+    /// The answer to a preflight for a path with these methods.
     static func preflightResponse(to request: Request, methods: [String]) -> Response {
         var response = Response.noContent
         response.headers = [
@@ -34,7 +34,7 @@ enum CrossOrigin {
             HeaderField("Access-Control-Allow-Headers", sentHeaders.map(\.rawValue).joined(separator: ", ")),
             HeaderField("Access-Control-Max-Age", String(preflightSeconds)),
         ]
-        // A page of a public site asks this before it reaches for loopback
+        // Asked for by a page on the public Internet before it sends requests to loopback
         // (https://wicg.github.io/private-network-access/).
         if request.headers.value(of: .requestedPrivateNetwork) == "true" {
             response.headers.append(HeaderField("Access-Control-Allow-Private-Network", "true"))

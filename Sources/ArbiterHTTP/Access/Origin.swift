@@ -1,13 +1,13 @@
-/// Where a web page comes from: scheme, host and port (RFC 6454).
+/// The origin of a web page: scheme, host and port (RFC 6454).
 package struct Origin: Hashable, Sendable {
     private let scheme: String
     private let host: Authority.Host
-    /// `nil` for a scheme that has no port of its own, where none is named.
+    /// `nil` if none was given and the scheme has no default port.
     private let port: UInt16?
 
     /// Reads an origin as a browser writes it: `http://localhost:3000`.
     ///
-    /// - Returns: `nil` if the text is no origin, as `null` and `*` are not.
+    /// - Returns: `nil` if the text is not an origin, such as `null` and `*`.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].hasPrefix("//"), let authority = Authority(parts[1].dropFirst(2)) else {
@@ -20,7 +20,7 @@ package struct Origin: Hashable, Sendable {
         self.init(scheme: scheme, authority)
     }
 
-    /// The origin of what is served under an authority.
+    /// The origin of pages that are served under an authority.
     init(scheme: String, _ authority: Authority) {
         self.scheme = scheme
         host = authority.host
@@ -31,7 +31,7 @@ package struct Origin: Hashable, Sendable {
 }
 
 extension UInt8 {
-    /// Letters in lower case, digits, `+`, `-` and `.` (RFC 3986, section 3.1).
+    /// Whether it is allowed in a scheme: a lower-case letter, a digit, `+`, `-` or `.` (RFC 3986, section 3.1).
     fileprivate var isOfScheme: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"),

@@ -1,23 +1,24 @@
-/// Keeps web pages out that have not been let in.
+/// Refuses requests of web pages whose origin is not allowed.
 ///
-/// A page of any origin can make a browser on this machine send requests to the daemon. Two checks keep it from doing
-/// harm: `Host` has to name the daemon, so that a page can't reach it under a name of its own (DNS rebinding), and what a
-/// browser says of the page (`Origin`, `Sec-Fetch-Site`) has to be the daemon's own or an allowed one.
+/// A page of any origin can make a browser on this machine send requests to the daemon. Two checks prevent harm. `Host`
+/// has to name the daemon, so that a page cannot reach it under its own name (DNS rebinding). And the origin that the
+/// browser reports (`Origin`, `Sec-Fetch-Site`) has to be the daemon's own or an allowed one.
 package struct WebAccess: Sendable {
     private let hosts: Set<Authority.Host>
     private let origins: Set<Origin>
 
     /// - Parameters:
-    ///   - hosts: names, beside IP addresses and `localhost`, by which the daemon may be addressed.
-    ///   - origins: of pages that may be clients.
+    ///   - hosts: the names that `Host` may contain, besides IP addresses and `localhost`.
+    ///   - origins: the origins of pages that may be clients.
     package init(hosts: [Authority.Host] = [], origins: [Origin] = []) {
         self.hosts = Set(hosts).union([.name("localhost")])
         self.origins = Set(origins)
     }
 
-    /// Checks for whom a request is and what page it comes from.
+    /// Checks the host that a request is for, and the page that it comes from.
     ///
-    /// - Returns: the origin, as the browser wrote it, that is allowed to read the answer; `nil` if no CORS is needed.
+    /// - Returns: the origin, as the browser wrote it, that may read the answer; `nil` if the answer needs no CORS
+    ///   fields.
     /// - Throws: `invalid-field`, `misdirected-request` or `foreign-origin`.
     func admit(_ request: Request) throws(Problem) -> String? {
         let authority = try authority(of: request)
@@ -45,7 +46,7 @@ package struct WebAccess: Sendable {
                 .invalidField, "Host must be a host and, if need be, a port, not \(quoted(host)).",
                 field: HeaderName.host.rawValue)
         }
-        // An absolute target counts more than the header field (RFC 9112, section 3.2.2).
+        // An absolute target takes precedence over the header field (RFC 9112, section 3.2.2).
         let target = PercentEncoding.authority(ofTarget: request.path)
         guard let authority = target.map({ Authority($0) }) ?? named else {
             throw Problem(.invalidField, "The target \(quoted(request.path)) names no host.", field: nil)
@@ -65,10 +66,12 @@ package struct WebAccess: Sendable {
         }
     }
 
-    /// What a browser says of where a request comes from (https://www.w3.org/TR/fetch-metadata/); others say nothing.
+    /// Checks what a browser reports about the page (https://www.w3.org/TR/fetch-metadata/); other clients report
+    /// nothing.
     private func checkSite(of request: Request) throws(Problem) {
         guard let site = request.headers.value(of: .secFetchSite), site != "same-origin", site != "none" else { return }
-        // A person has followed a link. In a frame the page that has it would go on, and could open many.
+        // A top-level navigation, by a person who followed a link, is allowed. A page could open many frames, so they
+        // are not.
         let destination = request.headers.value(of: .secFetchDestination)
         if request.method == "GET", request.headers.value(of: .secFetchMode) == "navigate",
             destination == nil || destination == "document"

@@ -1,14 +1,14 @@
 internal import ArbiterCore
 internal import DequeModule
 
-/// The events of topics that nobody follows: as they are, since hardly any of them is ever asked for.
+/// The events of topics without readers, not encoded, because hardly any of them is ever read.
 struct EventBacklog {
     private struct Entry {
-        /// Behind which number it begins, where that is not the one before the first event.
+        /// The number after which the events begin, if it is not the one directly before the first event.
         var beginning: EventNumber?
         var events: Deque<SceneEvent> = []
         var byteCount = 0
-        /// When it was last used, counted in uses.
+        /// The number of the last use; a larger number is a later use.
         var lastUse = 0
     }
 
@@ -17,17 +17,17 @@ struct EventBacklog {
         let number: Int
     }
 
-    /// Uses that may be listed beyond two for each topic before those that others have followed are taken out.
+    /// How many outdated uses may stay listed, beyond one for each topic, before they are removed.
     private static let spareUses = 1_000
 
     private var entries: [EventTopic: Entry] = [:]
-    /// The last use of each topic, in their order, and some earlier ones.
+    /// The last use of each topic in order, and some outdated uses.
     private var uses: Deque<Use> = []
     private var count = 0
     private var byteCount = 0
     private var lastUse = 0
 
-    /// The topic's last event has this number; where another was the last one here, what is kept is dropped.
+    /// Sets the number of the topic's last event; if it is not the last one here, the events here are dropped.
     mutating func begin(_ topic: EventTopic, at number: EventNumber) {
         guard entries[topic]?.events.last.flatMap(topic.number) != number else { return }
         drop(topic)
@@ -35,9 +35,9 @@ struct EventBacklog {
         noteUse(of: topic)
     }
 
-    /// Keeps an event; what is momentary is of no use to those who come later.
+    /// Stores an event, unless it is momentary, because later readers do not get momentary events.
     ///
-    /// - Returns: a topic that has been forgotten for it.
+    /// - Returns: a topic that was forgotten to make room.
     mutating func append(_ event: SceneEvent, to topic: EventTopic, limits: EventLimits) -> EventTopic? {
         guard event.number != nil else { return nil }
         entries[topic, default: Entry()].events.append(event)
@@ -46,7 +46,7 @@ struct EventBacklog {
         byteCount += event.byteCount
         noteUse(of: topic)
         if entries[topic, default: Entry()].events.count > limits.ringEvents { dropOldest(of: topic) }
-        // No topic takes more than half, so that there is another one to forget.
+        // A topic takes at most half of the room, so that another one can always be forgotten.
         while entries[topic, default: Entry()].byteCount > limits.waitingBytes / 2 { dropOldest(of: topic) }
         guard count > limits.waitingEvents || byteCount > limits.waitingBytes || entries.count > limits.rings else {
             return nil
@@ -62,17 +62,17 @@ struct EventBacklog {
         byteCount -= oldest.byteCount
     }
 
-    /// Gives out what there is of a topic, to be encoded.
+    /// Removes the events of a topic, and returns them for encoding.
     mutating func take(_ topic: EventTopic) -> [EventFeeds.Command] {
         guard let entry = entries[topic] else { return [] }
         drop(topic)
         return (entry.beginning.map { [.begin(topic, $0)] } ?? []) + [.publish(topic, Array(entry.events))]
     }
 
-    /// Forgets the topic that is idle longest.
+    /// Forgets the topic that has not been used for the longest time.
     private mutating func makeRoom(except topic: EventTopic) -> EventTopic? {
         while let first = uses.first {
-            // The one that is spared was used last, so there is no other behind it.
+            // The excepted topic was used last, so if it is the first, it is the only one.
             guard first.topic != topic || !isLast(first) else { return nil }
             uses.removeFirst()
             guard isLast(first) else { continue }
@@ -89,7 +89,7 @@ struct EventBacklog {
         if uses.count > 2 * entries.count + Self.spareUses { uses = uses.filter(isLast) }
     }
 
-    /// Whether its topic has not been used, or forgotten, since.
+    /// Whether the use is the last one of a topic that still has events here.
     private func isLast(_ use: Use) -> Bool { entries[use.topic]?.lastUse == use.number }
 
     private mutating func drop(_ topic: EventTopic) {

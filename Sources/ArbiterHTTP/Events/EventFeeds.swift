@@ -1,20 +1,21 @@
 internal import ArbiterCore
 internal import ArbiterEngine
 
-/// Every topic's ring and readers, as the hub's queue sees them: one command after the other, each with what is to be
-/// done once no lock is held.
+/// The rings and readers of all topics, as used on the hub's queue.
+///
+/// Each command returns the actions to take once no lock is held.
 struct EventFeeds {
-    /// What happens to them, in the order in which it was asked for.
+    /// What can be done with them.
     enum Command {
         case begin(EventTopic, EventNumber)
         case publish(EventTopic, [SceneEvent])
-        /// Events of a topic that nobody follows have been dropped.
+        /// Events of a topic without readers have been dropped.
         case forget(EventTopic)
         case attach(EventSubscription)
         case detach(EventSubscription)
-        /// How everything is now; `nil` if there is nothing to follow any more.
+        /// Continues a reader after a reset; `nil` if there is nothing to follow any more.
         case resume(EventSubscription, EventSnapshot?)
-        /// Everything begins anew; streams end.
+        /// Starts afresh; all streams end.
         case restart
         case tick
         case close
@@ -24,7 +25,7 @@ struct EventFeeds {
         let shared = SharedRing()
         var readers: [ObjectIdentifier: EventSubscription] = [:]
         var byteCount = 0
-        /// When it was last used, counted in uses.
+        /// The number of the last use; a larger number is a later use.
         var lastUse = 0
     }
 
@@ -33,7 +34,7 @@ struct EventFeeds {
     private var byteCount = 0
     private var lastUse = 0
     private var isClosed = false
-    /// Topics whose readers have something to read.
+    /// The topics whose readers may have something to read.
     private var stirred: Set<EventTopic> = []
     private var actions: [EventSubscription.Action] = []
 
@@ -41,9 +42,9 @@ struct EventFeeds {
         self.limits = limits
     }
 
-    /// Applies the commands, in their order.
+    /// Applies the commands in order.
     ///
-    /// - Returns: what is to be done now.
+    /// - Returns: the actions to take.
     mutating func apply(_ commands: [Command]) -> [EventSubscription.Action] {
         for command in commands { apply(command) }
         for topic in stirred { tell(feeds[topic]) { $0.look() } }
@@ -102,14 +103,14 @@ extension EventFeeds {
         dropIdleFeeds(except: topic)
     }
 
-    /// The topic's ring, made if there is none yet, and used last.
+    /// The topic's ring, which is created if necessary and marked as used.
     private mutating func use(_ topic: EventTopic) -> SharedRing {
         lastUse += 1
         feeds[topic, default: Feed()].lastUse = lastUse
         return feeds[topic, default: Feed()].shared
     }
 
-    /// Makes room, as long as there is a topic that nobody reads.
+    /// Drops the rings of topics without readers until the limits are kept.
     private mutating func dropIdleFeeds(except topic: EventTopic) {
         while feeds.count > limits.rings || byteCount > limits.allBytes {
             let idle = feeds.lazy.filter { $0.key != topic && $0.value.readers.isEmpty }
@@ -125,7 +126,7 @@ extension EventFeeds {
 }
 
 extension EventFeeds {
-    /// Gives a topic a new ring; its readers end with what is in the one of before.
+    /// Gives a topic a new ring; its present readers end with the contents of the old one.
     private mutating func restart(_ topic: EventTopic) {
         guard let feed = feeds[topic] else { return }
         tell(feed) { $0.end() }
@@ -144,7 +145,7 @@ extension EventFeeds {
         let cursor = shared.ring.withLock { ring in
             reader.after.map { ring.cursor(behind: $0, allowsFuture: false) } ?? ring.cursorAtEnd()
         }
-        // So a reader that is cut off before its first event does not miss any.
+        // With this id, a reader that loses its connection before its first event can resume without missing any.
         let newest = reader.after == nil ? shared.ring.withLock(\.newest) : nil
         let lines = newest.map { reader.topic.linesOfBeginning(at: $0) } ?? []
         act(cursor.map { reader.follow(shared, from: $0, saying: lines) } ?? reader.beginAnew())
@@ -154,14 +155,14 @@ extension EventFeeds {
     private mutating func detach(_ reader: EventSubscription) {
         feeds[reader.topic]?.readers.removeValue(forKey: ObjectIdentifier(reader))
         guard let feed = feeds[reader.topic], feed.readers.isEmpty else { return }
-        // A ring that knows nothing is of no use to anybody else.
+        // An empty ring without a known number need not be kept.
         if feed.shared.ring.withLock({ $0.newest == nil }) { drop(reader.topic) }
     }
 
     private mutating func resume(_ reader: EventSubscription, from snapshot: EventSnapshot?) {
         guard let feed = feeds[reader.topic], feed.readers[ObjectIdentifier(reader)] != nil else { return }
         guard let snapshot else { return act(reader.end()) }
-        // What has happened may not have come here yet, and is passed over when it does.
+        // The snapshot may include events that have not arrived here yet; the cursor skips them when they do.
         let cursor = feed.shared.ring.withLock { $0.cursor(behind: snapshot.number, allowsFuture: true) }
         act(reader.follow(feed.shared, from: cursor, behindReset: snapshot.events))
     }

@@ -2,31 +2,31 @@ package import ArbiterCore
 package import ArbiterEngine
 internal import Dispatch
 
-/// Brings the events of every scene, and those of all scenes together, to their readers.
+/// Brings the events of each scene, and those of all scenes, to their readers.
 ///
-/// A thread that commits only puts events into an inbox. Those of a topic without readers stay there as they are. The others are
-/// encoded once, on a queue of the hub's own, and put into their topic's ring, from which every reader takes at its own
-/// pace, or falls out of it and is cut off.
+/// A thread that commits only puts events into an inbox. Events of a topic without readers stay there unencoded. All
+/// others are encoded once, on the hub's own queue, and put into the topic's ring. Every reader reads the ring at its
+/// own pace; one that falls out of the ring is cut off.
 package final class EventHub: Sendable {
     private let limits: EventLimits
     private let alarm: any Alarm
     private let queue = DispatchQueue(label: "arbiter.events", qos: .userInitiated)
-    /// Reading a scene whole is slow, and must not keep events waiting.
+    /// Reads scenes for resets, which is slow and must not delay events.
     private let resets = DispatchQueue(label: "arbiter.events.resets")
     private let inbox = Guarded(Inbox())
     let gate: WakeGate
-    /// Reached on the queue only.
+    /// Used on the queue only.
     private let feeds: Guarded<EventFeeds>
 
     private struct Inbox {
         var commands: [EventFeeds.Command] = []
         var eventCount = 0
-        /// How many follow each topic.
+        /// The number of readers of each topic.
         var readers: [EventTopic: Int] = [:]
         var backlog = EventBacklog()
         var isClosed = false
 
-        /// Takes in events of a topic, to be encoded if the topic has readers.
+        /// Accepts events of a topic; they are encoded if the topic has readers.
         mutating func take(_ events: ArraySlice<SceneEvent>, for topic: EventTopic, limits: EventLimits) {
             guard readers[topic] == nil else {
                 if eventCount + events.count > limits.waitingEvents { dropEvents() }
@@ -35,12 +35,12 @@ package final class EventHub: Sendable {
                 return
             }
             for event in events {
-                // A ring of before would take itself for the newest.
+                // Otherwise an older ring of that topic would seem to be complete.
                 if let dropped = backlog.append(event, to: topic, limits: limits) { commands.append(.forget(dropped)) }
             }
         }
 
-        /// Leaves of every waiting event only that it was there, so that its readers begin anew.
+        /// Replaces the waiting events by the number of the last one, so that their readers get a reset.
         mutating func dropEvents() {
             eventCount = 0
             commands = commands.flatMap { command -> [EventFeeds.Command] in
@@ -58,15 +58,15 @@ package final class EventHub: Sendable {
         setAlarm()
     }
 
-    // MARK: For whoever commits
+    // MARK: For threads that commit
 
-    /// The newest event of each scene and the newest of all have these numbers.
+    /// Sets the numbers of the newest event of each scene and of all scenes.
     package func begin(_ lastEvents: (scenes: [SceneName: EventNumber], overall: EventNumber)) {
         for (scene, number) in lastEvents.scenes { begin(.scene(scene), at: number) }
         begin(.allScenes, at: lastEvents.overall)
     }
 
-    /// The topic's last event has this number, whether or not it has been published here.
+    /// Sets the number of a topic's last event, whether or not that was published here.
     package func begin(_ topic: EventTopic, at number: EventNumber) {
         let isFirst = inbox.withLock { inbox in
             guard inbox.readers[topic] != nil else {
@@ -79,8 +79,9 @@ package final class EventHub: Sendable {
         if isFirst { poke() }
     }
 
-    /// What was published before may not have happened: every stream ends, and those who come back begin behind these
-    /// numbers.
+    /// Ends every stream, because events that were published may be missing from the journal.
+    ///
+    /// New readers begin after these numbers.
     package func restart(_ lastEvents: (scenes: [SceneName: EventNumber], overall: EventNumber)) {
         let isFirst = inbox.withLock { inbox in
             inbox.backlog = EventBacklog()
@@ -91,9 +92,9 @@ package final class EventHub: Sendable {
         begin(lastEvents)
     }
 
-    /// Tells events, each scene's in the order of their numbers; returns at once.
+    /// Publishes events, those of each scene in the order of their numbers; returns at once.
     ///
-    /// An event that was published before is passed over; a number that is left out has the scene's readers begin anew.
+    /// An event that was published before is ignored. If a number is missing, the readers get a reset.
     package func publish(_ events: [SceneEvent]) {
         guard !events.isEmpty else { return }
         let isFirst = inbox.withLock { [limits] inbox in
@@ -111,19 +112,19 @@ package final class EventHub: Sendable {
         if isFirst { poke() }
     }
 
-    // MARK: For whoever follows
+    // MARK: For readers
 
-    /// Follows a topic: behind an event, or from now on.
+    /// Follows a topic, from an event or from now on.
     ///
-    /// What comes behind the event may be gone, or the event unknown; then the reader begins anew with `reset`, which says
-    /// how everything is, and the next event is the one behind that.
+    /// If events after `after` are gone, or if `after` is unknown, the reader gets `reset`, which has the current
+    /// state, and continues after it.
     ///
     /// - Parameters:
-    ///   - topic: what to follow.
-    ///   - after: the last event that the reader has; `nil` to begin with what comes next.
-    ///   - outlet: where the events are read; it is woken when there is something.
-    ///   - reset: says how everything is, later and from any thread; called on a queue that may wait.
-    ///   - whenClosed: called once when the outlet has closed the subscription, whatever the cause.
+    ///   - topic: the topic to follow.
+    ///   - after: the last event that the reader has; `nil` to begin with the next event.
+    ///   - outlet: the outlet to wake when there is something to read.
+    ///   - reset: gets the current state for a reset, later and from any thread; called on a queue that may block.
+    ///   - whenClosed: called once when the outlet has closed the subscription, for any reason.
     /// - Returns: the stream's source.
     package func subscribe(
         to topic: EventTopic, after: EventNumber?, outlet: any StreamOutlet,
@@ -141,7 +142,7 @@ package final class EventHub: Sendable {
         return subscription
     }
 
-    /// Ends every stream once it has all that was published before, and each that comes later at once.
+    /// Ends every stream after what has been published so far; a later stream ends at once.
     package func close() {
         inbox.withLock { $0.isClosed = true }
         post(.close)
@@ -161,7 +162,7 @@ package final class EventHub: Sendable {
         post(.resume(subscription, snapshot))
     }
 
-    /// Waits until everything that was asked for before has been done.
+    /// Waits until all commands so far have been applied.
     func settle() {
         queue.sync {}
         resets.sync {}
@@ -198,7 +199,7 @@ package final class EventHub: Sendable {
         }
     }
 
-    /// One clock for every stream.
+    /// One alarm serves all streams.
     private func setAlarm() {
         alarm.ring(after: limits.longestSilence / EventSubscription.ticksOfSilence) { [weak self] in
             guard let self, !inbox.withLock({ $0.isClosed }) else { return }

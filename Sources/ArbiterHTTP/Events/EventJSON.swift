@@ -1,13 +1,13 @@
 internal import ArbiterCore
 
-/// Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), as they are sent.
+/// Encodes server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 enum EventJSON {
-    /// The name of the event that a reader begins anew with.
+    /// The name of the event with which a reader starts afresh.
     static let reset = "reset"
-    /// The name of the event behind the resets of all scenes: there is no scene beside those.
+    /// The name of the event after the resets of all scenes: there are no other scenes.
     static let resetEnd = "reset.end"
 
-    /// An event in its lines; what is momentary has no number to resume from.
+    /// The lines of an event; a momentary event has no id, so it cannot be resumed from.
     static func encode(_ event: SceneEvent, in topic: EventTopic) -> [UInt8] {
         lines(
             id: topic.number(of: event).map(topic.text), name: event.kind.name,
@@ -23,17 +23,17 @@ enum EventJSON {
         return bytes
     }
 
-    /// What goes before the data, which is one line.
+    /// The lines before the data; the data has one line.
     static func beginning(id: String?, name: String) -> [UInt8] {
         Array(((id.map { "id: \($0)\n" } ?? "") + "event: \(name)\ndata: ").utf8)
     }
 
-    /// What goes behind the data.
+    /// The bytes after the data.
     static let end = Array("\n\n".utf8)
 }
 
 extension SceneEvent.Kind {
-    /// Its name on the wire.
+    /// The name of the event in a stream.
     fileprivate var name: String {
         switch self {
         case .transition(let stage, _): "transition.\(stage.rawValue)"
@@ -49,7 +49,7 @@ extension JSONWriter {
     fileprivate mutating func members(of event: SceneEvent) {
         switch event.kind {
         case .transition(_, let view):
-            // Its scene is among its own members.
+            // The transition's members include the scene.
             summaryMembers(of: view)
         case .appearance(let appearance, let transition):
             member("scene", event.scene.description)

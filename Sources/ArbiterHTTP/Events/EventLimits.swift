@@ -1,20 +1,20 @@
-/// What the event streams keep and allow.
+/// The limits of the event streams.
 package struct EventLimits: Hashable, Sendable {
-    /// Events of one scene that are kept to resume from.
+    /// The most events in a topic's ring.
     package var ringEvents = 1024
-    /// Bytes of one scene's events that are kept; the newest event is, however long.
+    /// The most bytes in a topic's ring; the newest event is kept regardless of its size.
     package var ringBytes = 1 << 20
-    /// Scenes whose events are kept; beyond it the one that is idle longest goes, unless somebody reads it.
+    /// The most topics with a ring; beyond it, the ring without readers that was used the longest ago is dropped.
     package var rings = 1000
-    /// Bytes of all scenes' events together; beyond it the same happens.
+    /// The most bytes in all rings together; beyond it the same happens.
     package var allBytes = 128 << 20
-    /// Events that may wait to be encoded; beyond it they are dropped, and their readers begin anew.
+    /// The most events that wait to be encoded; beyond it they are dropped, and their readers get a reset.
     package var waitingEvents = 16_384
-    /// Bytes of what waits to be encoded, by the arbiter's estimate of what its transitions take.
+    /// The most bytes of events that wait for readers, by the arbiter's estimate of their transitions.
     package var waitingBytes = 64 << 20
-    /// Readers that may be woken and have not read yet; the others wait for them, so that requests are served in between.
+    /// The most readers that have been woken and have not read yet, so that requests are served in between.
     package var wakesAtOnce = 16
-    /// After how much silence, at the latest, a stream says that it is alive.
+    /// The longest silence of a stream before it sends a comment.
     package var longestSilence = Duration.seconds(15)
 
     package init() {}

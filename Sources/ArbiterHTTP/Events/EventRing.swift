@@ -2,36 +2,36 @@ internal import ArbiterCore
 internal import ArbiterEngine
 internal import DequeModule
 
-/// The newest events of one scene, as they are sent: shared by all its readers, each with a cursor.
+/// The newest events of a topic, encoded and shared by all readers; each reader has a cursor.
 ///
-/// The numbers of its events follow one another without a gap.
+/// The numbers of the events have no gaps.
 struct EventRing {
     private var entries: Deque<Entry> = []
-    /// The position of the oldest entry; positions only grow.
+    /// The position of the oldest entry; positions never decrease.
     private(set) var start = 0
     private(set) var byteCount = 0
-    /// The last number before those that are kept; `nil` while nothing is known of the scene.
+    /// The number before the oldest event; `nil` until the topic's last number is known.
     private var floor: EventNumber?
-    /// The last number; `nil` while nothing is known of the scene.
+    /// The number of the last event; `nil` until it is known.
     private(set) var newest: EventNumber?
 
     private struct Entry {
         let bytes: [UInt8]
-        /// `nil` if it is momentary.
+        /// `nil` for a momentary event.
         let number: EventNumber?
-        /// The last number up to here, its own included.
+        /// The number of the last numbered event up to this one.
         let latest: EventNumber?
     }
 
-    /// Behind the newest entry.
+    /// The position after the newest entry.
     var end: Int { start + entries.count }
 
-    /// What became of an event that was to be appended.
+    /// The result of appending an event.
     enum Appended {
         case appended
-        /// It had been told before.
+        /// The event was appended before.
         case known
-        /// It is not the one that was to come next: what was kept is gone, and it is the first of what follows.
+        /// Events are missing before it: the ring was emptied, and this event is its first.
         case behindGap
     }
 
@@ -57,9 +57,9 @@ struct EventRing {
         if let number = oldest.number { floor = number }
     }
 
-    /// The scene's last event has this number; where another was the last one here, what is kept is of no use.
+    /// Sets the number of the last event; if the ring ends with another one, it is emptied.
     ///
-    /// - Returns: whether it was, so that every reader has to begin anew.
+    /// - Returns: whether the readers need a reset.
     mutating func begin(at number: EventNumber) -> Bool {
         guard newest != number else { return false }
         let wasKnown = newest != nil
@@ -77,33 +77,34 @@ struct EventRing {
 // MARK: - Reading
 
 extension EventRing {
-    /// How far one reader is.
+    /// The position of a reader.
     struct Cursor: Hashable {
-        /// Of the entry that comes next.
+        /// The position of the next entry.
         var position: Int
-        /// How much of that has been taken, in bytes.
+        /// How many bytes of that entry have been read.
         var offset = 0
-        /// The last number that the reader has; `nil` if it has none, and takes what comes.
+        /// The last number that the reader has; `nil` if it has none yet and accepts any next number.
         var behind: EventNumber?
-        /// From where on what is momentary is news.
+        /// The position from which on the reader gets momentary events.
         let liveFrom: Int
     }
 
     enum Piece {
         case bytes(ArraySlice<UInt8>)
         case nothing
-        /// What comes next has been dropped.
+        /// The next entry has been dropped.
         case lost
     }
 
-    /// For a reader who wants what comes from now on.
+    /// A cursor for a reader that wants only later events.
     func cursorAtEnd(behind number: EventNumber? = nil) -> Cursor {
         Cursor(position: end, behind: number ?? newest, liveFrom: end)
     }
 
-    /// For a reader who has everything up to the number, which may be still to come if that is allowed.
+    /// A cursor for a reader that has all events up to a number; with `allowsFuture`, the number may be greater than
+    /// the last.
     ///
-    /// - Returns: `nil` if some of the rest is not here.
+    /// - Returns: `nil` if events after the number are missing here.
     func cursor(behind number: EventNumber, allowsFuture: Bool) -> Cursor? {
         guard let floor, let newest, number <= newest else {
             return allowsFuture ? cursorAtEnd(behind: number) : nil
@@ -113,7 +114,7 @@ extension EventRing {
         return Cursor(position: last.map { start + $0 + 1 } ?? start, behind: number, liveFrom: end)
     }
 
-    /// Takes as much of what comes next as there is, at most so many bytes.
+    /// Reads as much as there is, at most `count` bytes.
     func read(_ cursor: inout Cursor, upTo count: Int) -> Piece {
         guard cursor.position >= start else { return .lost }
         var piece: ArraySlice<UInt8> = []
@@ -129,7 +130,7 @@ extension EventRing {
             }
             let taken = entry.bytes[cursor.offset...].prefix(count - piece.count)
             cursor.offset += taken.count
-            // The first as it is, which for one event is all, and copies nothing.
+            // The first entry is not copied; often it is the only one.
             if piece.isEmpty { piece = taken } else { piece += taken }
             guard cursor.offset == entry.bytes.count else { break }
             cursor.position += 1
@@ -142,12 +143,13 @@ extension EventRing {
     private func skips(_ entry: Entry, _ cursor: Cursor) -> Bool {
         guard let behind = cursor.behind else { return false }
         if let number = entry.number { return number <= behind }
-        // What is momentary is told to those who were there, and only behind what they begin with.
+        // Momentary events are only for readers that were there at the time, and not for events that the reader's state
+        // includes.
         return cursor.offset == 0 && (cursor.position < cursor.liveFrom || entry.latest.map { $0 < behind } ?? false)
     }
 }
 
-/// A ring that the hub fills and its readers read.
+/// A ring that the hub fills and the readers read.
 final class SharedRing: Sendable {
     let ring = Guarded(EventRing())
 }

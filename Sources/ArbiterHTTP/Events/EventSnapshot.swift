@@ -1,26 +1,26 @@
 package import ArbiterCore
 
-/// What a reader is told who has to begin anew: how everything is now that its stream follows.
+/// The current state of everything that a stream follows, for a reader that gets a reset.
 package struct EventSnapshot: Sendable {
-    /// Of the last event that led there.
+    /// The number of the last event that the state includes.
     package let number: EventNumber
-    /// The events that tell it, as they are sent.
+    /// The events that describe the state, encoded.
     let events: JSONDocument
 
-    /// A scene whole.
+    /// The state of a whole scene.
     ///
     /// - Parameters:
-    ///   - number: of the last event that the scene has gone through.
-    ///   - json: the scene as a JSON object, in one line.
+    ///   - number: the number of the last event that the state includes.
+    ///   - json: the scene as a JSON object, on one line.
     package init(number: EventNumber, json: [UInt8]) {
         self.init(number: number, object: [.brief { $0.bytes += json }])
     }
 
-    /// A scene whole.
+    /// The state of a whole scene.
     ///
     /// - Parameters:
-    ///   - number: of the last event that the scene has gone through.
-    ///   - object: the scene as a JSON object, in one line.
+    ///   - number: the number of the last event that the state includes.
+    ///   - object: the scene as a JSON object, on one line.
     init(number: EventNumber, object: [JSONDocument.Part]) {
         self.number = number
         let id = String(number.rawValue)
@@ -29,18 +29,18 @@ package struct EventSnapshot: Sendable {
                 + [.brief { $0.bytes += EventJSON.end }])
     }
 
-    /// Every scene by its counts.
+    /// All scenes with their counts.
     ///
     /// - Parameters:
-    ///   - number: of the last event of all scenes.
+    ///   - number: the number of the last event of all scenes that the state includes.
     ///   - scenes: all scenes.
-    ///   - write: writes one of them as a JSON object.
+    ///   - write: writes a scene as a JSON object.
     init(
         number: EventNumber, scenes: [SceneSummary],
         _ write: @escaping @Sendable (inout JSONWriter, SceneSummary) -> Void
     ) {
         self.number = number
-        // Only the last event has an id: a reader that is cut off before begins anew again.
+        // Only the last event has an id, so a reader that loses its connection earlier gets another reset.
         let last = EventJSON.lines(
             id: EventTopic.allScenes.text(of: number), name: EventJSON.resetEnd,
             data: JSONWriter.object { $0.member("scenes", scenes.count) })

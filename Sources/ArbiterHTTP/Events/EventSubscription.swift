@@ -1,15 +1,15 @@
 internal import ArbiterCore
 internal import ArbiterEngine
 
-/// One reader of a topic's events: where it is in the topic's ring, and what is to be sent beside.
+/// A reader of a topic's events: its place in the topic's ring, and what has to be sent besides.
 ///
-/// What is its own is a line or two, and the scene as it was when it had to begin anew, until that has been sent.
+/// It owns only a few lines, and during a reset the state of the scene until that has been sent.
 package final class EventSubscription: StreamSource {
-    /// Says how everything is; `nil` if there is nothing to follow any more, and so the stream is over.
+    /// Gets the current state; `nil` if there is nothing to follow any more, and the stream is over.
     package typealias Reset = @Sendable (@escaping @Sendable (EventSnapshot?) -> Void) -> Void
 
     let topic: EventTopic
-    /// The last event that the reader has; `nil` if it wants what comes from now on.
+    /// The last event that the reader has; `nil` to begin with the next event.
     let after: EventNumber?
     private let hub: EventHub
     private let outlet: any StreamOutlet
@@ -19,37 +19,37 @@ package final class EventSubscription: StreamSource {
 
     private struct State {
         var stage = Stage.arriving
-        /// What is to be sent before anything else.
+        /// Bytes to send before anything else.
         var pending: ArraySlice<UInt8> = firstLines
-        /// What is to be written, and then sent before anything else.
+        /// Documents to write and send after `pending`, before anything from the ring.
         var documents: [JSONDocument] = []
         var attention = Attention.reading
-        /// Whether it is over once there is nothing more to read.
+        /// Whether the stream ends when there is nothing more to read.
         var isEnding = false
-        /// Rings of the hub's clock since it was last given something.
+        /// How often the hub's alarm has rung since something was last sent.
         var silentTicks = 0
     }
 
     private enum Stage {
-        /// On its way into the hub. Can transition to: `following`, `asking`.
+        /// The hub has not attached it yet. Can transition to: `following`, `asking`.
         case arriving
-        /// The scene whole has been asked for. Can transition to: `following`, `cut`.
+        /// It waits for the current state. Can transition to: `following`, `cut`.
         case asking
         /// Can transition to: `asking`, `cut`.
         case following(SharedRing, EventRing.Cursor)
-        /// What comes next is lost, so that the connection has to be. Can transition to: nothing.
+        /// The next events are lost, so the connection is closed. Can transition to: nothing.
         case cut
     }
 
-    /// Whether the shell reads, or waits to be woken.
+    /// Whether the shell reads on, or waits to be woken.
     private enum Attention {
-        /// It will read again of itself. Can transition to: `waiting`, `over`.
+        /// The shell will read again without a wake. Can transition to: `waiting`, `over`.
         case reading
         /// The last read found nothing. Can transition to: `called`, `over`.
         case waiting
-        /// Stands before the gate. Can transition to: `woken`, `reading`, `waiting`, `over`.
+        /// It waits at the gate. Can transition to: `woken`, `reading`, `waiting`, `over`.
         case called
-        /// Has been let through the gate, and will read at once. Can transition to: `reading`, `waiting`, `over`.
+        /// The gate has let it pass, and it will be read at once. Can transition to: `reading`, `waiting`, `over`.
         case woken
         /// Closed. Can transition to: nothing.
         case over
@@ -57,7 +57,7 @@ package final class EventSubscription: StreamSource {
 
     private static let firstLines = ArraySlice(": connected\nretry: 1000\n\n".utf8)
     private static let comment = ArraySlice(": keep-alive\n\n".utf8)
-    /// How many rings of the hub's clock make up the longest silence.
+    /// The number of rings of the hub's alarm in the longest silence.
     static let ticksOfSilence = 3
 
     init(
@@ -72,7 +72,7 @@ package final class EventSubscription: StreamSource {
         self.whenClosed = whenClosed
     }
 
-    // MARK: Asked by the shell
+    // MARK: Called by the shell
 
     package func read(upTo count: Int) -> StreamPiece {
         let (piece, wasWoken) = state.withLock { state in
@@ -84,7 +84,7 @@ package final class EventSubscription: StreamSource {
         return piece
     }
 
-    /// - Returns: whether it was woken, so that the gate is to be told.
+    /// - Returns: whether it was woken; then the gate has to be notified.
     private func turn(_ state: inout State, to attention: Attention) -> Bool {
         switch state.attention {
         case .over: return false
@@ -102,7 +102,7 @@ package final class EventSubscription: StreamSource {
         }
         guard state.pending.isEmpty else {
             let piece = state.pending.prefix(count)
-            // Without the rest, so that what has been sent is let go of.
+            // An empty slice releases the memory of what has been sent.
             state.pending = piece.endIndex == state.pending.endIndex ? [] : state.pending[piece.endIndex...]
             return .bytes(piece)
         }
@@ -131,17 +131,17 @@ package final class EventSubscription: StreamSource {
     }
 }
 
-// MARK: - Told by the hub
+// MARK: - Called by the hub
 
 extension EventSubscription {
-    /// What the hub is to do, once it has let go of its locks.
+    /// What the hub has to do when it holds no locks.
     enum Action {
         case wake(EventSubscription)
         case cut(any StreamOutlet)
         case askForScene(EventSubscription)
     }
 
-    /// Goes on from here, once it has said these lines.
+    /// Continues at a cursor, after sending these lines.
     func follow(_ shared: SharedRing, from cursor: EventRing.Cursor, saying lines: [UInt8] = []) -> Action? {
         state.withLock { state in
             state.pending += lines
@@ -150,7 +150,7 @@ extension EventSubscription {
         }
     }
 
-    /// Has to begin anew; where half an event has been sent, on another connection.
+    /// Asks for a reset; if an event has been sent in part, the stream is cut off instead.
     func beginAnew() -> Action? {
         state.withLock { state in
             switch state.stage {
@@ -163,7 +163,7 @@ extension EventSubscription {
         }
     }
 
-    /// Goes on behind the scene whole, or on another connection if what follows that is gone as well.
+    /// Continues after a reset; if the events after it are gone as well, the stream is cut off.
     func follow(_ shared: SharedRing, from cursor: EventRing.Cursor?, behindReset events: JSONDocument) -> Action? {
         state.withLock { state in
             guard case .asking = state.stage else { return nil }
@@ -174,12 +174,12 @@ extension EventSubscription {
         }
     }
 
-    /// Asks for the scene whole.
+    /// Gets the current state for the reset.
     func askForScene() {
         reset { [self] snapshot in hub.resume(self, from: snapshot) }
     }
 
-    /// There is something new in its ring.
+    /// Called when the ring may have new events.
     func look() -> Action? {
         state.withLock { state in
             if case .following(let shared, let cursor) = state.stage,
@@ -191,7 +191,7 @@ extension EventSubscription {
         }
     }
 
-    /// Time has passed.
+    /// Called when the hub's alarm rings.
     func tick() -> Action? {
         state.withLock { state in
             state.silentTicks += 1
@@ -201,7 +201,7 @@ extension EventSubscription {
         }
     }
 
-    /// Is over once everything that is there has been sent.
+    /// Ends the stream when everything that is there has been sent.
     func end() -> Action? {
         state.withLock { state in
             state.isEnding = true
@@ -220,9 +220,9 @@ extension EventSubscription {
         return .wake(self)
     }
 
-    /// Its turn at the gate has come.
+    /// Called when the gate lets it pass.
     ///
-    /// - Returns: whether it will read, or be closed, after this.
+    /// - Returns: whether a read, or the close, will follow.
     func wakeNow() -> Bool {
         let isCalled = state.withLock { state in
             guard state.attention == .called else { return false }

@@ -1,11 +1,11 @@
 package import ArbiterCore
 
-/// What a stream of events follows.
+/// What an event stream follows.
 package enum EventTopic: Hashable, Sendable {
     case scene(SceneName)
     case allScenes
 
-    /// The number of an event in a stream of this topic; `nil` for what is momentary.
+    /// The number of an event in this topic; `nil` for a momentary event.
     func number(of event: SceneEvent) -> EventNumber? {
         switch self {
         case .scene: event.number
@@ -13,7 +13,7 @@ package enum EventTopic: Hashable, Sendable {
         }
     }
 
-    /// A number as it is written behind `id:`.
+    /// The id of an event with this number.
     func text(of number: EventNumber) -> String {
         switch self {
         case .scene: String(number.rawValue)
@@ -21,7 +21,7 @@ package enum EventTopic: Hashable, Sendable {
         }
     }
 
-    /// What tells a new reader where it begins; a scene's own number says so in many ways already.
+    /// The first lines for a new reader of all scenes: the cursor at which it begins.
     func linesOfBeginning(at number: EventNumber) -> [UInt8] {
         switch self {
         case .scene: []
@@ -29,12 +29,12 @@ package enum EventTopic: Hashable, Sendable {
         }
     }
 
-    /// What a cursor begins with, so that it is not taken for the number of an event in its scene.
+    /// The first character of a cursor, which distinguishes it from an event number of a scene.
     private static let cursorMark = "c"
 
-    /// Reads what was behind `id:`.
+    /// Reads an event id that a client sends.
     ///
-    /// - Throws: `invalid-field` if a stream of this topic never said that.
+    /// - Throws: `invalid-field` if it cannot be an id from a stream of this topic.
     func number(_ text: String, field: String) throws(Problem) -> EventNumber {
         var digits = text[...]
         let complaint: String

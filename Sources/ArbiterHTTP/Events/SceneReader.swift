@@ -1,13 +1,13 @@
 package import ArbiterCore
 package import ArbiterEngine
 
-/// What the streams ask of scenes.
+/// What the streams need to know about scenes.
 package struct SceneReader: Sendable {
-    /// Asks whether the scene can be followed; told why not, or `nil`.
+    /// Asks whether the scene can be followed; the answer is the reason why not, or `nil`.
     package let find: @Sendable (SceneName, @escaping @Sendable (EngineError?) -> Void) -> Void
-    /// Asks for the scene whole; told `nil` if there is none.
+    /// Asks for the state of a scene; the answer is `nil` if there is none.
     package let read: @Sendable (SceneName, @escaping @Sendable (EventSnapshot?) -> Void) -> Void
-    /// Asks for every scene by its counts.
+    /// Asks for all scenes with their counts.
     package let readAll: @Sendable (@escaping @Sendable (EventSnapshot?) -> Void) -> Void
 
     package init(
@@ -20,7 +20,7 @@ package struct SceneReader: Sendable {
         self.readAll = readAll
     }
 
-    /// Asks the engine; a scene that nobody has used yet can be followed as well.
+    /// Asks the engine; a scene that does not exist yet can be followed as well.
     package init(_ engine: Engine) {
         find = { scene, completion in
             engine.read { _, _ in
@@ -68,7 +68,7 @@ package struct SceneReader: Sendable {
 }
 
 extension JSONWriter {
-    /// What every event of a scene says, for one that has no members of its own for it.
+    /// The members that every event of a scene has.
     fileprivate mutating func resetMembers(of scene: SceneSummary) {
         member("scene", scene.name.description)
         member("number", scene.lastEvent.rawValue)

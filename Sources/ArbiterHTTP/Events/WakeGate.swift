@@ -1,32 +1,32 @@
 internal import ArbiterEngine
 internal import DequeModule
 
-/// Wakes readers a few at a time.
+/// Wakes a few readers at a time.
 ///
-/// Whoever is woken reads at once, on a thread that serves requests too: a thousand woken together would all be served
-/// before the request that comes next.
+/// A reader that is woken is read at once, on a thread that also serves requests. If a thousand were woken together,
+/// all of them would be served before the next request.
 final class WakeGate: Sendable {
     private let limit: Int
     private let state = Guarded(State())
 
     private struct State {
         var waiting: Deque<EventSubscription> = []
-        /// How many have been woken and have not read yet.
+        /// The number of readers that have been woken and have not read yet.
         var passing = 0
     }
 
-    /// - Parameter limit: how many may be on their way at once, from 1.
+    /// - Parameter limit: how many readers may be awake at once, at least 1.
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// Wakes a reader at its turn.
+    /// Wakes a reader when its turn comes.
     func wake(_ reader: EventSubscription) {
         state.withLock { $0.waiting.append(reader) }
         letPass()
     }
 
-    /// One that was woken has read, or is over.
+    /// A reader that was woken has read, or is closed.
     func passed() {
         state.withLock { $0.passing -= 1 }
         letPass()

@@ -1,7 +1,7 @@
 internal import ArbiterCore
 
 extension JSONReader {
-    /// Reads what a request says about its animation.
+    /// Reads the animation that a request asks for.
     ///
     /// - Throws: a problem that names the field within it.
     mutating func animation(_ field: String) throws(Problem) -> AnimationRequest {

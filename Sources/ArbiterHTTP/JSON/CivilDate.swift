@@ -9,7 +9,7 @@ struct CivilDate: Hashable, Sendable {
 
     init(daysSince1970 days: Int64) {
         daysSince1970 = days
-        // Days since 0000-03-01, so that a leap day is the last of its year; an era is 400 years.
+        // Days since 0000-03-01, so that a leap day is the last day of its year; an era is 400 years.
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097

@@ -1,11 +1,11 @@
 internal import ArbiterCore
 
-// What a transition locks, and what must hold when its turn comes.
+// Scopes and expectations: what a transition locks, and what must hold at the grant.
 
 extension JSONReader {
     /// Reads `"scene"`, `"operation"` or a list of controllers' ids.
     ///
-    /// - Throws: `invalid-field` if it is none of them, or if the list is empty or too long.
+    /// - Throws: `invalid-field` if the value is something else, or if the list is empty or too long.
     mutating func scope(_ field: String) throws(Problem) -> Scope {
         switch valueType {
         case .string:
@@ -101,7 +101,7 @@ extension JSONWriter {
         }
     }
 
-    /// The events as they come: `[{"controller": "a", "event": "willAppear"}]`.
+    /// The events in order: `[{"controller": "a", "event": "willAppear"}]`.
     mutating func member(_ name: StaticString, _ events: [AppearanceEvent]) {
         array(name, events) { writer, event in
             writer.object { $0.members(of: event) }

@@ -1,9 +1,9 @@
 internal import ArbiterCore
 
-// Gestures, participants and coalescing as transitions show them.
+// The members of transitions about gestures, participants and coalescing.
 
 extension JSONWriter {
-    /// What was asked for beyond the lock itself.
+    /// The requested session, participants, gesture and coalescing.
     mutating func cooperationMembers(of request: TransitionRequest) {
         if request.isInteractive {
             member("interactive", true)
@@ -30,7 +30,7 @@ extension JSONWriter {
         }
     }
 
-    /// How its participants and its finger stand.
+    /// The current state of the participants and of the gesture.
     mutating func cooperationMembers(of view: TransitionView) {
         let transition = view.transition
         if let session = transition.session { member("session", session.description) }
@@ -61,14 +61,14 @@ extension JSONWriter {
     }
 }
 
-/// Where a gesture is in its life.
+/// The phase of a gesture.
 enum InteractionPhase: String, Hashable, Sendable, CaseIterable {
-    /// The transition is not granted yet, and the gesture not decided.
+    /// The transition is not granted yet, and the gesture is not decided.
     case possible
-    /// It can be driven, and has not been yet.
+    /// The gesture can be driven, but has made no progress yet.
     case began
     case changing
-    /// It is decided.
+    /// The gesture is decided.
     case released
 }
 
@@ -79,14 +79,14 @@ extension TransitionView {
         return progress == nil ? .began : .changing
     }
 
-    /// How long the rest of a decided gesture takes, once it is granted.
+    /// How long the rest of a decided gesture takes; `nil` before the grant.
     var remainingGesture: Duration? {
         guard let gesture = transition.gesture, let grant = transition.grant else { return nil }
         return grant.animation.map { gesture.remaining(of: $0) }
     }
 }
 
-/// What a gesture's policy goes by.
+/// What the policy of a gesture depends on.
 enum GesturePolicyKind: String, Hashable, Sendable, CaseIterable {
     case fraction
     case velocity

@@ -1,15 +1,15 @@
 internal import ArbiterCore
 
-// A hierarchy as a node with others in it. They may be nested deeper than a thread's stack is, so that both ways keep
-// a stack of their own.
+// A hierarchy as nested nodes. They may be nested too deeply for a thread's stack, so reading and writing keep a stack
+// of their own.
 
 extension JSONReader {
-    /// Reads a node with all that is in it; a plain string stands for a view of that id.
+    /// Reads a node with everything below it; a plain string stands for a view with that id.
     ///
     /// - Parameters:
-    ///   - field: The field that it is in.
-    ///   - limit: How many controllers it may have.
-    /// - Returns: The node as the topmost of a hierarchy.
+    ///   - field: the field that contains the node.
+    ///   - limit: how many controllers it may have.
+    /// - Returns: a hierarchy with the node as its root.
     /// - Throws: a problem that names the field within the node.
     mutating func hierarchy(_ field: String, upTo limit: Int = Limits.controllers) throws(Problem) -> Hierarchy {
         var nodes = NodeReader(name: name(of: field), limit: limit)
@@ -22,15 +22,15 @@ extension JSONReader {
     }
 }
 
-/// Reads nodes one inside the other.
+/// Reads nested nodes without recursion.
 private struct NodeReader {
-    /// Those that have been read to their end.
+    /// The nodes that have been read completely.
     private(set) var controllers: [Controller] = []
 
-    /// The whole name of the field that the outermost is in.
+    /// The full name of the field that contains the outermost node.
     private let name: String
     private let limit: Int
-    /// Those that are being read, from the outside in.
+    /// The nodes that are being read, the outermost first.
     private var open: [NodeDraft] = []
 
     init(name: String, limit: Int) {
@@ -40,7 +40,7 @@ private struct NodeReader {
 
     /// Reads the outermost node.
     ///
-    /// - Returns: Its id.
+    /// - Returns: its id.
     mutating func read(_ field: String, from reader: inout JSONReader) throws(Problem) -> ControllerID {
         var finished = try begin(field, from: &reader)
         while let innermost = open.indices.last {
@@ -58,7 +58,7 @@ private struct NodeReader {
         return finished
     }
 
-    /// - Returns: The id of a node that is only its id; `nil` where there is more to be read.
+    /// - Returns: the id of a node that is complete, because it is a plain string; `nil` if an object has been opened.
     private mutating func begin(
         _ inner: String, from reader: inout JSONReader
     ) throws(Problem) -> ControllerID? {
@@ -78,14 +78,17 @@ private struct NodeReader {
         }
     }
 
-    /// The complaint about the whole, which names the outermost node: the way to the one at fault may be very long.
+    /// A fault of the whole hierarchy.
+    ///
+    /// It names the field of the outermost node, because the path to a node may be very
+    /// long.
     func problem(_ fault: HierarchyFault) -> Problem {
         .invalid(name, fault.complaint)
     }
 }
 
 extension HierarchyFault {
-    /// What is to be said of the field.
+    /// The end of the sentence that begins with the field.
     fileprivate var complaint: String {
         switch self {
         case .tooManyControllers(let limit): "may have \(limit) controllers at most"
@@ -93,7 +96,7 @@ extension HierarchyFault {
         case .duplicate(let id): "has the controller \(quoted(id.description)) more than once"
         case .missing(let id): "names the controller \(quoted(id.description)), but does not have it"
         case .unreachable(let id):
-            "has the controller \(quoted(id.description)), but nobody has it as a child or presents it"
+            "has the controller \(quoted(id.description)), but no controller has it as a child or presents it"
         case .cannotPushContainer(let id, let navigation):
             "has \(quoted(id.description)) on the stack of \(quoted(navigation.description)), which cannot hold a "
                 + "navigation, tabs or split controller"
@@ -106,26 +109,26 @@ extension HierarchyFault {
 // MARK: - Writing
 
 extension JSONWriter {
-    /// Writes a node with all that is in it; what is as it would be without a word is left out.
+    /// Writes a node with everything below it; members with their default values are omitted.
     mutating func member(_ name: StaticString, _ hierarchy: Hierarchy) {
         var nodes = HierarchyWriter(hierarchy, named: name)
         nodes.write(to: &self, until: .max)
     }
 
-    /// Writes the topmost node with all that is in it; nothing where there is none.
+    /// Writes the root with everything below it; nothing if the hierarchy is empty.
     mutating func node(of hierarchy: Hierarchy) {
         var nodes = HierarchyWriter(hierarchy)
         nodes.write(to: &self, until: .max)
     }
 }
 
-/// Writes the nodes of a hierarchy, as many at a time as are wanted.
+/// Writes the nodes of a hierarchy in pieces.
 struct HierarchyWriter: Sendable {
     private let hierarchy: Hierarchy
-    /// What is still to be written, the next of it last.
+    /// The pieces that remain, in reverse order.
     private var steps: [Step]
 
-    /// A piece of a node that is still to be written.
+    /// A piece of a node.
     private enum Step {
         case value(ControllerID)
         case elements(ArraySlice<ControllerID>)
@@ -136,8 +139,8 @@ struct HierarchyWriter: Sendable {
     }
 
     /// - Parameters:
-    ///   - hierarchy: what is to be written; where it is empty, nothing is.
-    ///   - name: of the member that it is, if it is one.
+    ///   - hierarchy: the hierarchy to write; nothing is written if it is empty.
+    ///   - name: the name of the member, if it is one.
     init(_ hierarchy: Hierarchy, named name: StaticString? = nil) {
         self.hierarchy = hierarchy
         steps = hierarchy.root.map { root in [name.map { .member($0, root) } ?? .value(root)] } ?? []
@@ -146,7 +149,7 @@ struct HierarchyWriter: Sendable {
     /// Whether everything has been written.
     var isOver: Bool { steps.isEmpty }
 
-    /// Writes until there are so many bytes, or to the end.
+    /// Writes until the writer has `count` bytes, or to the end.
     mutating func write(to writer: inout JSONWriter, until count: Int) {
         while writer.bytes.count < count, let step = steps.popLast() {
             switch step {
@@ -174,10 +177,10 @@ struct HierarchyWriter: Sendable {
         }
     }
 
-    /// Writes a node as far as to what is in it.
+    /// Writes a node up to its children.
     private mutating func begin(_ id: ControllerID, in writer: inout JSONWriter) {
         guard let controller = hierarchy[id] else {
-            preconditionFailure("the controller \(id) is in a hierarchy that does not have it")
+            preconditionFailure("a hierarchy refers to the controller \(id), which it does not have")
         }
         writer.beginObject()
         writer.member("id", id)

@@ -1,29 +1,29 @@
-/// A text with JSON in it that is written piece by piece, as it is taken: it holds what it tells of, never all of its text.
+/// A JSON text that is written piece by piece when it is sent, so that it is never in memory as a whole.
 struct JSONDocument: Sendable {
-    /// One part of it behind the other.
+    /// A section of the document.
     enum Part: Sendable {
-        /// Members, brackets, and whatever else is short.
+        /// Members, brackets and other short text.
         case brief(@Sendable (inout JSONWriter) -> Void)
-        /// One of these after the other, each of them short.
+        /// Elements that are written one after the other, each of them short.
         case each(Range<Int>, @Sendable (inout JSONWriter, Int) -> Void)
         case hierarchy(HierarchyWriter)
     }
 
     private var writer = JSONWriter(capacity: 0)
-    /// What is still to be written, the next of it last.
+    /// The parts that remain, in reverse order.
     private var parts: [Part]
 
     init(_ parts: [Part]) {
         self.parts = parts.reversed()
     }
 
-    /// Whether everything has been taken.
+    /// Whether the whole document has been taken.
     var isOver: Bool { parts.isEmpty }
 
-    /// Writes what comes next.
+    /// Takes the next piece.
     ///
-    /// - Parameter count: how many bytes are enough; what is short is not broken off, so that there may be a few more.
-    /// - Returns: fewer bytes only at the end.
+    /// - Parameter count: the number of bytes to write at least. A short part is not split, so there may be a few more.
+    /// - Returns: at least `count` bytes, except at the end.
     mutating func take(atLeast count: Int) -> [UInt8] {
         while writer.bytes.count < count, let part = parts.popLast() {
             if let rest = part.write(to: &writer, until: count) { parts.append(rest) }
@@ -34,9 +34,9 @@ struct JSONDocument: Sendable {
 }
 
 extension JSONDocument.Part {
-    /// Writes until there are so many bytes.
+    /// Writes until the writer has `count` bytes.
     ///
-    /// - Returns: what is left of it.
+    /// - Returns: the rest of the document; `nil` if there is none.
     consuming func write(to writer: inout JSONWriter, until count: Int) -> Self? {
         switch consume self {
         case .brief(let write):
@@ -54,7 +54,7 @@ extension JSONDocument.Part {
         }
     }
 
-    /// An array as a member, each of whose elements is short.
+    /// A member that is an array of short elements.
     static func array<Element: Sendable>(
         _ name: StaticString, _ elements: [Element], _ write: @escaping @Sendable (inout JSONWriter, Element) -> Void
     ) -> [Self] {
@@ -73,7 +73,7 @@ extension JSONDocument.Part {
 }
 
 extension JSONWriter {
-    /// Writes all parts, to their end.
+    /// Writes all parts completely.
     mutating func write(_ parts: [JSONDocument.Part]) {
         for part in parts { _ = part.write(to: &self, until: .max) }
     }

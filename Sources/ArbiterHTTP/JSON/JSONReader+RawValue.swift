@@ -1,14 +1,14 @@
 extension JSONReader {
-    /// Reads any value, `null` too, and keeps it as it was sent but for the space between its tokens.
+    /// Reads any value, including `null`, and returns it as it was sent, without the white space between its tokens.
     ///
-    /// Numbers may be beyond all bounds, and members may be given twice: what they mean is for its owner to know.
+    /// Numbers may have any size and members may be repeated, because only clients interpret the value.
     ///
-    /// - Throws: `invalid-field` if it has more bytes or is nested deeper; `malformed-json` if it is not valid JSON.
+    /// - Throws: `invalid-field` if it has too many bytes or levels; `malformed-json` if it is not valid JSON.
     mutating func rawValue(
         _ field: String, upTo limit: Int, nestedUpTo depth: Int = 64
     ) throws(Problem) -> [UInt8] {
         var raw: [UInt8] = []
-        // The ends of the objects and arrays around it, the innermost last.
+        // The closing brackets of the open objects and arrays, the innermost last.
         var ends: [UInt8] = []
         repeat {
             if ends.last == UInt8(ascii: "}") { try rawName(to: &raw) }
@@ -48,7 +48,7 @@ extension JSONReader {
         skipSpace()
     }
 
-    /// What comes behind a value: as many ends as there are, and then a comma if not all is at its end.
+    /// Reads what follows a value: closing brackets, and then a comma unless the whole value is complete.
     private mutating func rawEnds(_ ends: inout [UInt8], to raw: inout [UInt8]) throws(Problem) {
         while let end = ends.last {
             skipSpace()

@@ -1,4 +1,4 @@
-// What a text is made of, once it is clear what comes.
+// Reads the tokens whose type is known from their first byte.
 
 extension JSONReader {
     var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
@@ -26,7 +26,7 @@ extension JSONReader {
         }
         guard peek == UInt8(ascii: "\"") else { return try escapedText(from: start) }
         let plain = bytes[start..<index]
-        // Nothing can be wrong with ASCII, and hardly anything else comes.
+        // ASCII is always valid UTF-8, and nearly all strings are ASCII.
         guard let text = seen < 0x80 ? String(decoding: plain, as: UTF8.self) : String(validating: plain, as: UTF8.self)
         else { throw malformed("invalid UTF-8 in the string that ends") }
         index += 1
@@ -54,7 +54,7 @@ extension JSONReader {
         throw malformed("the string has no end")
     }
 
-    /// What stands behind a backslash, in UTF-8.
+    /// The UTF-8 bytes that an escape stands for, without its backslash.
     private mutating func escape() throws(Problem) -> [UInt8] {
         guard let byte = peek else { throw malformed("the string has no end") }
         index += 1
@@ -94,11 +94,11 @@ extension JSONReader {
         return value
     }
 
-    /// A number, to the nearest one that there is; infinite beyond all of them.
+    /// The nearest `Double` to a number; infinite if it is out of range.
     mutating func number() throws(Problem) -> Double {
         let start = index
         try skipNumber()
-        // Most are small whole ones, which need no search for the nearest.
+        // Most numbers are small integers, which are exact.
         if index - start <= 15, bytes[start..<index].allSatisfy(\.isDigit) {
             return Double(bytes[start..<index].reduce(0) { $0 * 10 + Int($1 & 15) })
         }
@@ -118,7 +118,7 @@ extension JSONReader {
         }
     }
 
-    /// `true`, `false` or `null`, of which the first byte is told.
+    /// Reads `true`, `false` or `null`, and returns its first byte.
     mutating func literal() throws(Problem) -> UInt8 {
         for literal in ["true", "false", "null"] as [StaticString] {
             let count = literal.utf8CodeUnitCount

@@ -1,9 +1,9 @@
 internal import ArbiterCore
 
-// Values of one type each; whatever is of another, `null` included, is refused by the field's name.
+// Values of a given type; any other value, including `null`, is refused with the field's name.
 
 extension JSONReader {
-    /// What a value can be.
+    /// The types of JSON values.
     enum ValueType: Hashable, Sendable {
         case string
         case number
@@ -13,7 +13,7 @@ extension JSONReader {
         case array
     }
 
-    /// What the next value is, by its first byte; `nil` where it is none.
+    /// The type of the next value, by its first byte; `nil` if no value begins with that byte.
     var valueType: ValueType? {
         guard let byte = peek else { return nil }
         switch byte {
@@ -39,9 +39,9 @@ extension JSONReader {
         return try literal() == UInt8(ascii: "t")
     }
 
-    /// Reads a whole number, which may be written as `2`, `2.0` or `2e0`.
+    /// Reads an integer, which may be written as `2`, `2.0` or `2e0`.
     ///
-    /// - Throws: `invalid-field` if the value is not a whole number within the range.
+    /// - Throws: `invalid-field` if the value is not an integer within the range.
     mutating func integer(_ field: String, in range: ClosedRange<Int>) throws(Problem) -> Int {
         guard valueType == .number else { throw try mismatch(field, range.words) }
         let start = index
@@ -75,7 +75,7 @@ extension JSONReader {
         return try Duration(seconds: try number(), field: name(of: field), in: range)
     }
 
-    /// - Throws: `invalid-field` if the value is none of the words.
+    /// - Throws: `invalid-field` if the value is not one of the words.
     mutating func word<Word: RawRepresentable & CaseIterable>(
         _ field: String, as _: Word.Type = Word.self
     ) throws(Problem) -> Word where Word.RawValue == String {
@@ -84,7 +84,7 @@ extension JSONReader {
         return word
     }
 
-    /// - Throws: `invalid-field` if the value is no name of this kind.
+    /// - Throws: `invalid-field` if the value is not a valid name of this kind.
     mutating func name<Name: CheckedName>(_ field: String, as _: Name.Type = Name.self) throws(Problem) -> Name {
         guard let name = Name(try string(field)) else { throw invalid(field, "must be \(Name.kind), \(Name.rule)") }
         return name

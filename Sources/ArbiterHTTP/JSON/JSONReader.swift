@@ -1,13 +1,13 @@
 internal import ArbiterCore
 
-/// Reads JSON (RFC 8259) strictly, straight from the bytes of a request.
+/// Reads JSON (RFC 8259) strictly, directly from the bytes of a request.
 ///
-/// The caller says what it expects, so that nothing is built that nobody asked for: Foundation's decoder costs as much
-/// as all the rest of a request.
+/// The caller asks for the values that it expects, so no unused values are built: Foundation's decoder costs as much as
+/// everything else in a request.
 struct JSONReader {
     let bytes: [UInt8]
     var index = 0
-    /// The names of the objects and arrays around what is read, from the outside in; the outermost has none.
+    /// The names of the open objects and arrays, the outermost first; the outermost object itself has no name.
     private var path: [String] = []
 
     init(_ bytes: [UInt8]) {
@@ -16,7 +16,8 @@ struct JSONReader {
 
     /// Reads the whole text as one object.
     ///
-    /// - Throws: `malformed-json` if it is not one; `invalid-field` if it names a member twice; and what `member` throws.
+    /// - Throws: `malformed-json` if it is not an object; `invalid-field` if a member is repeated; and what `member`
+    ///   throws.
     static func readObject(
         _ bytes: [UInt8], _ member: (String, inout JSONReader) throws(Problem) -> Void
     ) throws(Problem) {
@@ -28,7 +29,7 @@ struct JSONReader {
         guard reader.index == bytes.count else { throw reader.malformed("something follows the object") }
     }
 
-    /// Reads the whole text as one number, and `nil` if it is not one.
+    /// Reads the whole text as a number; `nil` if it is not one.
     static func number(_ text: String) -> Double? {
         var reader = JSONReader(Array(text.utf8))
         guard let number = try? reader.number(), reader.index == reader.bytes.count else { return nil }
@@ -41,7 +42,7 @@ struct JSONReader {
 extension JSONReader {
     /// Reads an object, member by member.
     ///
-    /// - Throws: `invalid-field` if the value is not an object, or names a member twice; and what `member` throws.
+    /// - Throws: `invalid-field` if the value is not an object, or if a member is repeated; and what `member` throws.
     mutating func object(
         _ field: String, _ member: (String, inout JSONReader) throws(Problem) -> Void
     ) throws(Problem) {
@@ -52,7 +53,8 @@ extension JSONReader {
 
     /// Reads an array, element by element.
     ///
-    /// - Throws: `invalid-field` if the value is not an array, or has more elements; and what `element` throws.
+    /// - Throws: `invalid-field` if the value is not an array, or if it has too many elements; and what `element`
+    ///   throws.
     mutating func array(
         _ field: String, upTo limit: Int, _ element: (String, inout JSONReader) throws(Problem) -> Void
     ) throws(Problem) {
@@ -80,28 +82,28 @@ extension JSONReader {
 // MARK: - Step by step
 
 extension JSONReader {
-    /// Goes into an object, until `leave`.
+    /// Enters an object; `leave` is called after its last member.
     mutating func openObject(_ field: String) throws(Problem) {
         guard take(UInt8(ascii: "{")) else { throw try mismatch(field, "an object") }
         path.append(field)
     }
 
-    /// Goes into an array, until `leave`.
+    /// Enters an array; `leave` is called after its last element.
     mutating func openArray(_ field: String) throws(Problem) {
         guard take(UInt8(ascii: "[")) else { throw try mismatch(field, "an array") }
         path.append(field)
     }
 
-    /// Goes out of an object or array that has been read to its end.
+    /// Leaves an object or array after its last member or element.
     mutating func leave() {
         path.removeLast()
     }
 
-    /// Goes to the value of the next member.
+    /// Moves to the value of the next member.
     ///
-    /// - Parameter seen: The names of the members before it.
-    /// - Returns: Its name; `nil` at the end of the object.
-    /// - Throws: `malformed-json`, and `invalid-field` if the name was there before.
+    /// - Parameter seen: the names of the members before it.
+    /// - Returns: its name; `nil` at the end of the object.
+    /// - Throws: `malformed-json`; `invalid-field` if the name is repeated.
     mutating func nextMember(_ seen: inout [String]) throws(Problem) -> String? {
         skipSpace()
         if take(UInt8(ascii: "}")) { return nil }
@@ -113,7 +115,7 @@ extension JSONReader {
         }
         guard peek == UInt8(ascii: "\"") else { throw malformed("a member's name is expected") }
         let name = try text()
-        // Few, since whoever reads refuses the first that is unknown.
+        // The list is short, because the caller refuses the first unknown name.
         guard !seen.contains(name) else {
             let name = self.name(of: name)
             throw Problem(.invalidField, "The field \(quoted(name)) is given twice.", field: name)
@@ -125,11 +127,11 @@ extension JSONReader {
         return name
     }
 
-    /// Goes to the next element.
+    /// Moves to the next element.
     ///
-    /// - Parameter count: How many came before it.
-    /// - Returns: What stands for it in the name of a field; `nil` at the end of the array.
-    /// - Throws: `malformed-json` if neither comes.
+    /// - Parameter count: the number of elements before it.
+    /// - Returns: its index in brackets, for the name of a field; `nil` at the end of the array.
+    /// - Throws: `malformed-json` if neither an element nor the end follows.
     mutating func nextElement(_ count: Int) throws(Problem) -> String? {
         skipSpace()
         if take(UInt8(ascii: "]")) { return nil }
@@ -144,7 +146,7 @@ extension JSONReader {
 // MARK: - Problems
 
 extension JSONReader {
-    /// The whole name of a field of the object or array that is read: `operation.controller.id`, `scope[1]`.
+    /// The full name of a field in the current object or array: `operation.controller.id`, `scope[1]`.
     func name(of field: String) -> String {
         guard var name = path.first else { return field }
         for part in path.dropFirst() + [field] {
@@ -154,22 +156,22 @@ extension JSONReader {
         return name
     }
 
-    /// The complaint about a field that nobody knows.
+    /// The problem of an unknown field.
     func unknown(_ field: String) -> Problem {
         Problem.unknown(name(of: field))
     }
 
-    /// The complaint about a field that has to be there.
+    /// The problem of a required field that is missing.
     func missing(_ field: String) -> Problem {
         Problem.missing(name(of: field))
     }
 
-    /// The complaint about a field's value: `must be …`, `may have …`.
+    /// The problem of a field's value: `must be …`, `may have …`.
     func invalid(_ field: String, _ complaint: String) -> Problem {
         .invalid(name(of: field), complaint)
     }
 
-    /// The complaint about a value of another type than wanted, or about what is no value at all.
+    /// The problem of a value of the wrong type; throws `malformed-json` if no value follows.
     func mismatch(_ field: String, _ wanted: String) throws(Problem) -> Problem {
         guard valueType != nil else { throw malformed("a value is expected") }
         return invalid(field, "must be \(wanted)")
@@ -181,7 +183,7 @@ extension JSONReader {
 }
 
 extension Problem {
-    /// The complaint about a field's value, with the whole name of the field: `must be …`, `may have …`.
+    /// The problem of a field's value, given the full name of the field: `must be …`, `may have …`.
     static func invalid(_ name: String, _ complaint: String) -> Problem {
         Problem(.invalidField, "The field \(quoted(name)) \(complaint).", field: name)
     }

@@ -1,6 +1,6 @@
 internal import ArbiterCore
 
-// Values, of which each goes behind the name of a member or into an array.
+// Writes values, each after the name of a member or into an array.
 
 extension JSONWriter {
     mutating func elements<Element>(_ elements: [Element], _ write: (inout JSONWriter, Element) -> Void) {
@@ -33,7 +33,7 @@ extension JSONWriter {
         needsComma = false
     }
 
-    /// What goes before an element.
+    /// Writes the comma before an element, if one is needed.
     mutating func beginElement() {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
         needsComma = true
@@ -71,7 +71,7 @@ extension JSONWriter {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    /// `true`, `false`, `null` or a number, as it is.
+    /// Writes `true`, `false`, `null` or a number literally.
     mutating func literal(_ text: String) {
         bytes.append(contentsOf: text.utf8)
     }
@@ -98,18 +98,18 @@ extension JSONWriter {
         bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
     }
 
-    /// Writes the shortest number that is read as the same again.
+    /// Writes the shortest text that is read as the same number.
     mutating func number(_ value: Double) {
         precondition(value.isFinite, "JSON has no \(value)")
         if value.magnitude < 0x1p53, let integer = Int(exactly: value) {
             number(integer)
         } else {
-            // What the standard library writes beyond is valid JSON: 0.1, 5e-324, 1.8e+19.
+            // All other descriptions by the standard library are valid JSON: 0.1, 5e-324, 1.8e+19.
             bytes.append(contentsOf: value.description.utf8)
         }
     }
 
-    /// Writes a count of parts, of which so many make one.
+    /// Writes a decimal fraction, given as a count of parts and the number of parts in one.
     mutating func decimal(_ parts: Int64, per one: UInt64) {
         if parts < 0 { bytes.append(UInt8(ascii: "-")) }
         number(UInt64(parts.magnitude / one))

@@ -1,23 +1,23 @@
 internal import ArbiterCore
 
-/// Writes JSON (RFC 8259) into bytes, member after member.
+/// Writes JSON (RFC 8259) into bytes, member by member.
 struct JSONWriter {
     var bytes: [UInt8] = []
-    /// Whether the next member or element is not the first.
+    /// Whether the next member or element needs a comma before it.
     var needsComma = false
 
     init(capacity: Int = 512) {
         bytes.reserveCapacity(capacity)
     }
 
-    /// One object and nothing else.
+    /// A single object.
     static func object(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
         var writer = JSONWriter()
         writer.object(members)
         return writer.bytes
     }
 
-    /// One object in a line that ends, as a person at a terminal would have it.
+    /// A single object on a line of its own, for people at a terminal.
     static func line(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
         var writer = JSONWriter()
         writer.object(members)
@@ -76,19 +76,19 @@ extension JSONWriter {
         decimal((value.wholeNanoseconds + 500_000) / 1_000_000, per: 1000)
     }
 
-    /// Writes a number of seconds to the nanosecond.
+    /// Writes seconds to the nanosecond.
     mutating func member(_ name: StaticString, exactly value: Duration) {
         begin(name)
         decimal(value.wholeNanoseconds, per: 1_000_000_000)
     }
 
-    /// Writes the shortest number that is read as the same again, which must be finite.
+    /// Writes the shortest text that is read as the same number; the value must be finite.
     mutating func member(_ name: StaticString, _ value: Double) {
         begin(name)
         number(value)
     }
 
-    /// Writes JSON that is valid already.
+    /// Writes bytes that are valid JSON already.
     mutating func member(_ name: StaticString, raw value: [UInt8]) {
         begin(name)
         bytes += value
@@ -114,7 +114,7 @@ extension JSONWriter {
         self.elements(elements, write)
     }
 
-    /// A member whose name is not known beforehand, and whose value is written by the caller.
+    /// A member whose name is not a constant, and whose value the caller writes.
     mutating func member(named name: String, writtenBy write: (inout JSONWriter) -> Void) {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
         string(name)
@@ -123,10 +123,10 @@ extension JSONWriter {
         needsComma = true
     }
 
-    /// What goes before the value of a member.
+    /// Writes what precedes the value of a member: a comma, if needed, and the name.
     mutating func begin(_ name: StaticString) {
         let count = name.utf8CodeUnitCount
-        // At once: every member of every answer comes by here.
+        // Appended in one call, because every member of every answer is written here.
         bytes.append(addingCapacity: count + 4) { span in
             if needsComma { span.append(UInt8(ascii: ",")) }
             span.append(UInt8(ascii: "\""))

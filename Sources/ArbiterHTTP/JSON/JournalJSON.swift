@@ -2,7 +2,7 @@ internal import ArbiterCore
 package import ArbiterEngine
 
 extension JournalRecord {
-    /// One line of JSON without its line feed, for people and their tools; tokens are left out.
+    /// The record as a line of JSON without a line feed, for people and their tools; tokens are omitted.
     package var jsonLine: [UInt8] {
         JSONWriter.object { writer in
             writer.member("sequence", sequence)
@@ -71,7 +71,7 @@ extension JSONWriter {
             member("command", "resume")
         case .await, .renew, .progress, .release, .ready, .renewSession, .endSession, .leave, .attach, .detach, .drain,
             .answer:
-            preconditionFailure("a momentary command was kept: \(command)")
+            preconditionFailure("a momentary command is in the journal: \(command)")
         }
     }
 

@@ -1,6 +1,6 @@
 internal import ArbiterCore
 
-/// A node of a hierarchy whose members are being read, in any order.
+/// A node whose members are being read, in any order.
 struct NodeDraft {
     private var id: ControllerID?
     private var kind = ControllerKind.view
@@ -15,12 +15,12 @@ struct NodeDraft {
     private var definesPresentationContext = false
     private var introTransitionType: TransitionTypeName?
 
-    /// The names of the members so far.
+    /// The names of the members that have been read.
     private var seen: [String] = []
-    /// Where the node belongs that is being read within this one.
+    /// The member that will hold the node which is being read within this one.
     private var place: Place?
 
-    /// The members that are nodes.
+    /// The members that contain nodes.
     private enum Place: String {
         case children
         case primary
@@ -29,9 +29,9 @@ struct NodeDraft {
         case presented
     }
 
-    /// Reads on until a node within this one comes, which is for the caller to read.
+    /// Reads up to the next node within this one, which the caller reads.
     ///
-    /// - Returns: Its field; `nil` when this node is at its end.
+    /// - Returns: the field of that node; `nil` at the end of this node.
     mutating func readOn(from reader: inout JSONReader) throws(Problem) -> String? {
         while true {
             if place == .children {
@@ -57,7 +57,7 @@ struct NodeDraft {
         }
     }
 
-    /// Puts a node that was read to its end where it belongs.
+    /// Stores a node that has been read completely in the member that contains it.
     mutating func take(_ finished: ControllerID) {
         switch place {
         case .children: children.append(finished)
@@ -65,13 +65,13 @@ struct NodeDraft {
         case .secondary: secondary = finished
         case .supplementary: supplementary = finished
         case .presented: presented = finished
-        case nil: preconditionFailure("the node \(finished) was read, but nobody asked for it")
+        case nil: preconditionFailure("the node \(finished) was read, but no member expects it")
         }
     }
 
-    /// What the members come to.
+    /// The controller with the members that have been read.
     ///
-    /// - Throws: a problem if one is missing, or is not one of this kind of controller.
+    /// - Throws: a problem if a member is missing, or if this kind of controller does not have it.
     func controller(_ reader: JSONReader) throws(Problem) -> Controller {
         guard let id else { throw reader.missing("id") }
         for field in seen where !kind.fields.contains(field) {
@@ -105,7 +105,7 @@ struct NodeDraft {
 }
 
 extension ControllerKind {
-    /// The members that a node of the kind may have.
+    /// The members that a node of this kind may have.
     fileprivate var fields: Set<String> {
         switch self {
         case .view: Self.commonFields

@@ -1,7 +1,7 @@
 internal import ArbiterCore
 
 extension JSONReader {
-    /// Reads what a transition does: `{"type": "push", "navigation": "nav", "controller": …}`.
+    /// Reads the operation of a transition: `{"type": "push", "navigation": "nav", "controller": …}`.
     ///
     /// - Throws: a problem that names the field within it.
     mutating func operation(_ field: String) throws(Problem) -> Operation {
@@ -20,13 +20,13 @@ private struct OperationDraft {
     private var type: OperationType?
     private var identifiers: [Member: ControllerID] = [:]
     private var controller: Hierarchy?
-    /// The controller's id, where nothing but that is said of it.
+    /// The id, if the controller is given by its id only.
     private var controllerID: ControllerID?
     private var controllers: [Hierarchy] = []
     private var index: Int?
     private var segue: SegueIdentifier?
 
-    /// The members so far, but the type.
+    /// The members that have been read, without the type.
     private var given: [Member] = []
 
     enum Member: String {
@@ -72,10 +72,10 @@ private struct OperationDraft {
     }
 }
 
-// MARK: - What the members come to
+// MARK: - Building the operation
 
 extension OperationDraft {
-    /// - Throws: a problem if a member is missing, or is not one of this type of operation.
+    /// - Throws: a problem if a member is missing, or if this type of operation does not have it.
     fileprivate func operation(_ reader: JSONReader) throws(Problem) -> Operation {
         guard let type else { throw reader.missing("type") }
         for member in given where !type.members.contains(member) {
@@ -135,7 +135,7 @@ extension OperationDraft {
 }
 
 extension OperationType {
-    /// The members that an operation of the type has.
+    /// The members that an operation of this type has.
     fileprivate var members: [OperationDraft.Member] {
         switch self {
         case .present: [.presenter, .controller]
@@ -150,7 +150,7 @@ extension OperationType {
         }
     }
 
-    /// Those of which exactly one is given.
+    /// The members of which exactly one must be given.
     fileprivate var alternatives: [OperationDraft.Member] {
         self == .select ? [.index, .controller] : []
     }
@@ -159,10 +159,10 @@ extension OperationType {
 // MARK: - Writing
 
 extension JSONWriter {
-    /// Writes an operation as it was asked for.
+    /// Writes an operation as it was requested.
     ///
-    /// With the counts of what it brings in, this is a summary: it tells roots and counts, and needs no more than the
-    /// operation's outline.
+    /// With `counts`, writes a summary: the roots and the number of the controllers to insert. The operation's outline
+    /// is enough for that.
     mutating func member(_ name: StaticString, _ operation: Operation, bringing counts: ArrivalCounts? = nil) {
         begin(name)
         beginObject()

@@ -7,7 +7,7 @@ extension Problem {
         if !allowedMethods.isEmpty {
             response.headers.append(HeaderField("Allow", allowedMethods.joined(separator: ", ")))
         }
-        // A challenge is due with every 401 (RFC 9110, section 15.5.2); there is no scheme for it but our own.
+        // Every 401 needs a challenge (RFC 9110, section 15.5.2), and no registered scheme fits our tokens.
         if code == .unauthenticated {
             response.headers.append(HeaderField("WWW-Authenticate", HeaderName.session.rawValue))
         }
@@ -39,7 +39,7 @@ extension Problem {
     }
 }
 
-/// A name as it stands in a sentence, cut in its middle where somebody sent a novel.
+/// A name in quotation marks, for a sentence; the middle of a long one is omitted.
 func quoted(_ name: String) -> String {
     let shown = 64
     return name.count <= shown ? "\"\(name)\"" : "\"\(name.prefix(shown / 2))…\(name.suffix(shown / 2))\""

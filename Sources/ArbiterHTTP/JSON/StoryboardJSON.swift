@@ -1,9 +1,9 @@
 package import ArbiterCore
 
-// The declared part of a scene as a document: `{"root": …, "segues": […], "transitionTypes": […], "defaults": {…}}`.
+// A storyboard as a document: `{"root": …, "segues": […], "transitionTypes": […], "defaults": {…}}`.
 
 extension Storyboard {
-    /// Reads a document whose members may all be missing.
+    /// Reads a document; every member is optional.
     ///
     /// - Throws: a problem that names the field.
     package init(json: [UInt8]) throws(Problem) {
@@ -12,12 +12,12 @@ extension Storyboard {
         self = try draft.storyboard()
     }
 
-    /// The document that declares the storyboard as it is, with every default said.
+    /// The document that would declare the current storyboard, with all defaults written out.
     package var json: [UInt8] {
         JSONWriter.object { $0.members(of: self) }
     }
 
-    /// The same in a line that ends.
+    /// The same document, with a line feed.
     var document: JSONDocument {
         JSONDocument(
             [.brief { $0.beginObject() }] + parts + [
@@ -48,7 +48,7 @@ extension Storyboard {
 }
 
 extension Segue {
-    /// It as an element of an array.
+    /// The segue as an element of an array.
     fileprivate var parts: [JSONDocument.Part] {
         [
             .brief { writer in
@@ -70,7 +70,7 @@ struct StoryboardDraft: Sendable {
     private var segues: [Segue] = []
     private var transitionTypes: [TransitionType] = []
     private var defaults = Storyboard.Defaults()
-    /// How many controllers the destinations may still have, taken together.
+    /// The number of controllers that the remaining destinations may have together.
     private var remainingDestinations = Limits.controllers
 
     /// - Throws: a problem that names the field.
@@ -90,8 +90,8 @@ struct StoryboardDraft: Sendable {
         }
     }
 
-    /// - Throws: `invalid-field` if the members contradict one another, `unknown-transition-type` if one is named that is
-    ///   not among them.
+    /// - Throws: `invalid-field` if the members contradict one another, `unknown-transition-type` if a controller
+    ///   refers to a type that is not declared.
     func storyboard() throws(Problem) -> Storyboard {
         do throws(StoryboardFault) {
             return try Storyboard(

@@ -1,7 +1,7 @@
 internal import ArbiterCore
 
 extension JSONWriter {
-    /// The members of a transition, as every call shows it that is about it.
+    /// The members of a transition, as in every answer about this transition.
     mutating func members(of view: TransitionView, showingToken: Bool) {
         firstMembers(of: view, showingToken: showingToken)
         if let change = view.transition.ending?.change {
@@ -13,7 +13,7 @@ extension JSONWriter {
         lastMembers(of: view)
     }
 
-    /// The members of a transition where it is one of several, or is not what was asked for: without long lists.
+    /// The members of a transition in a list, an event or an error: without long lists.
     mutating func summaryMembers(of view: TransitionView) {
         firstMembers(of: view, isSummary: true)
         let limit = Limits.summarizedControllers
@@ -26,7 +26,7 @@ extension JSONWriter {
         lastMembers(of: view)
     }
 
-    /// Those before the lists of controllers.
+    /// The members before the lists of controllers.
     fileprivate mutating func firstMembers(
         of view: TransitionView, showingToken: Bool = false, isSummary: Bool = false
     ) {
@@ -52,7 +52,7 @@ extension JSONWriter {
         resultMembers(of: transition)
     }
 
-    /// Those behind the lists of controllers.
+    /// The members after the lists of controllers.
     fileprivate mutating func lastMembers(of view: TransitionView) {
         let transition = view.transition
         cooperationMembers(of: view)
@@ -61,7 +61,7 @@ extension JSONWriter {
         if case .ended(let ending) = transition.phase { member("endedAt", ending.endedAt.timestamp) }
     }
 
-    /// What it does to the hierarchy, and on what conditions.
+    /// The operation and its conditions.
     mutating func askedMembers(of request: TransitionRequest, isSummary: Bool = false) {
         if isSummary, let outline = request.operationOutline {
             member("operation", outline, bringing: request.arrivalCounts)
@@ -73,7 +73,7 @@ extension JSONWriter {
         cooperationMembers(of: request)
     }
 
-    /// What it comes to in the hierarchy, as far as that is known.
+    /// The effect on the hierarchy, if it is known.
     private mutating func resultMembers(of transition: Transition) {
         let (grant, ending) = (transition.grant, transition.ending)
         if let grant {
@@ -85,7 +85,7 @@ extension JSONWriter {
         if ending?.isNoop == true { member("noop", true) }
     }
 
-    /// Why it ended as it did, where its outcome does not say.
+    /// The reason for the outcome, if the outcome alone does not tell.
     private mutating func outcomeMembers(_ outcome: TransitionOutcome) {
         switch outcome {
         case .completed, .cancelled:
@@ -116,12 +116,12 @@ extension JSONWriter {
 }
 
 extension Transition {
-    /// How it ended, once it has.
+    /// The end of the transition; `nil` before that.
     fileprivate var ending: Ending? {
         if case .ended(let ending) = phase { ending } else { nil }
     }
 
-    /// What the views were told so far; nothing while it waits for its participants.
+    /// The appearance events so far; none while it waits for its participants.
     fileprivate var appearance: [AppearanceEvent] {
         let beginning = state == .preparing ? [] : grant?.appearance ?? []
         return beginning + (ending?.appearance ?? [])
@@ -129,13 +129,13 @@ extension Transition {
 }
 
 extension TransitionView {
-    /// How many controllers its lists name, its operation's own apart.
+    /// The number of controllers in its lists, without those of its operation.
     var listedControllers: Int {
         let changed = transition.ending?.change.map { $0.inserted.count + $0.removed.count } ?? 0
         return changed + (transition.grant?.appearance.count ?? 0) + (transition.ending?.appearance.count ?? 0)
     }
 
-    /// The transition, behind further members.
+    /// A document with the transition after the given members.
     func document(
         showingToken: Bool, behind members: @escaping @Sendable (inout JSONWriter) -> Void
     ) -> JSONDocument {
@@ -167,7 +167,7 @@ extension TransitionView {
 }
 
 extension TransitionOutcome {
-    /// Its word on the wire.
+    /// The name in JSON.
     var name: String {
         switch self {
         case .completed: "completed"

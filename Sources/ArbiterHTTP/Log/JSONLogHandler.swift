@@ -12,7 +12,7 @@ package struct JSONLogHandler: LogHandler {
     private let time: any TimeSource
     private let output: @Sendable ([UInt8]) -> Void
 
-    /// A handler that gives each line, with its line feed, to the output.
+    /// A handler that passes each line, with its line feed, to the output.
     package init(
         label: String, logLevel: Logger.Level, time: any TimeSource = SystemTimeSource(),
         output: @escaping @Sendable ([UInt8]) -> Void

@@ -1,11 +1,11 @@
 internal import ArbiterEngine
 package import Dispatch
 
-/// Writes lines on a queue of its own, so that a log that nobody reads stops nothing but itself.
+/// Writes lines on a queue of its own, so that a log that is not read blocks nothing else.
 ///
-/// Lines for which there is no room are left out, and counted.
+/// Lines for which there is no room are dropped and counted.
 package final class LogQueue: Sendable {
-    /// Bytes that may wait to be written.
+    /// The most bytes that may wait to be written.
     package static let waitingBytes = 1 << 20
 
     private let write: @Sendable ([UInt8]) -> Void
@@ -21,14 +21,14 @@ package final class LogQueue: Sendable {
     }
 
     /// - Parameters:
-    ///   - write: writes bytes, and may take long.
-    ///   - noteLoss: a line that says how many were left out.
+    ///   - write: writes bytes; it may block.
+    ///   - noteLoss: makes the line that says how many lines were dropped.
     package init(write: @escaping @Sendable ([UInt8]) -> Void, noteLoss: @escaping @Sendable (Int) -> [UInt8]) {
         self.write = write
         self.noteLoss = noteLoss
     }
 
-    /// Has a line written behind all others; returns at once.
+    /// Appends a line to the backlog; returns at once.
     package func append(_ line: [UInt8]) {
         let isFirst = state.withLock { state in
             guard state.byteCount + line.count <= Self.waitingBytes else {
@@ -43,7 +43,7 @@ package final class LogQueue: Sendable {
         if isFirst { queue.async { self.writeAll() } }
     }
 
-    /// Waits until everything has been written, but not for long.
+    /// Waits until everything has been written, up to a limit.
     package func flush(within limit: DispatchTimeInterval = .seconds(1)) {
         let done = DispatchSemaphore(value: 0)
         queue.async { done.signal() }

@@ -1,18 +1,18 @@
-/// A text of a client's, as a log may show it: without what a terminal or a reader of lines would obey, and without what
-/// looks like a token.
+/// A text from a client, made safe for the log: without characters that a terminal or a reader of lines would
+/// interpret, and with everything masked that looks like a token.
 func loggable(_ text: String) -> String {
     var decoded = text
-    // What is encoded twice is looked at twice.
+    // Decoded repeatedly, because a client may have encoded it more than once.
     for _ in 0..<3 where decoded.utf8.contains(UInt8(ascii: "%")) { decoded = leniently(decoded) }
     return String(String.UnicodeScalarView(withoutTokens(decoded).unicodeScalars.map { $0.isObeyed ? "?" : $0 }))
 }
 
-/// The same for a path, which stands between spaces.
+/// The same for a path, which may not contain spaces.
 func loggablePath(_ path: String) -> String {
     loggable(path).split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
 }
 
-/// Decodes percent signs where they can be decoded, and leaves the others.
+/// Decodes the valid percent escapes, and leaves the others.
 private func leniently(_ text: String) -> String {
     var octets: [UInt8] = []
     var rest = Array(text.utf8)[...]
@@ -29,7 +29,7 @@ private func leniently(_ text: String) -> String {
     return String(decoding: octets, as: UTF8.self)
 }
 
-/// Puts a mask in the place of each run of hexadecimal digits that is at least as long as a token.
+/// Masks each run of hexadecimal digits that is at least as long as a token.
 private func withoutTokens(_ text: String) -> String {
     let tokenDigits = 32
     guard text.utf8.count >= tokenDigits else { return text }
@@ -52,7 +52,8 @@ private func withoutTokens(_ text: String) -> String {
 }
 
 extension Unicode.Scalar {
-    /// Whether it does something where it is shown: ends a line, moves the cursor, turns the direction of writing.
+    /// Whether the character has an effect when it is shown: it ends a line, moves the cursor, or changes the
+    /// direction.
     fileprivate var isObeyed: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: true

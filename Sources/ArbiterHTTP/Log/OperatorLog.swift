@@ -2,12 +2,13 @@ internal import ArbiterCore
 package import ArbiterEngine
 package import Logging
 
-/// What an operator reads at `info`: who lost a lock or a session and why, and for whom there was no room.
+/// What an operator has to know, at `info`: which client lost a lock or session and why, and what was refused for lack
+/// of room.
 ///
-/// A transition that ends as its owner wanted leaves no line, nor does any request. Clients' own texts are in it without
-/// what looks like a token.
+/// A transition that ends as its owner requested is not logged, and neither is a request. Texts from clients are made
+/// loggable.
 package final class OperatorLog: Sendable {
-    /// Refusals for want of room may come by the thousand: of each code one line is written in so long.
+    /// Refusals for lack of room may come by the thousand, so for each code one line is written in this time.
     static let quietTime = Duration.seconds(1)
 
     private let logger: Logger
@@ -16,7 +17,7 @@ package final class OperatorLog: Sendable {
 
     private struct Refusals {
         var lastLine: Instant
-        /// Since that line.
+        /// The refusals since that line.
         var unsaid = 0
     }
 
@@ -25,7 +26,7 @@ package final class OperatorLog: Sendable {
         self.time = time
     }
 
-    /// Writes what the engine has to tell.
+    /// Writes a notice of the engine.
     package func note(_ notice: EngineNotice) {
         switch notice {
         case .happened(.ended(let view)): noteEnd(of: view)
@@ -63,7 +64,7 @@ package final class OperatorLog: Sendable {
         }
     }
 
-    /// Notes a refusal for want of room.
+    /// Notes a refusal for lack of room.
     func noteRefusal(_ problem: Problem, scene: SceneName? = nil, client: ClientName? = nil) {
         let now = time.now().instant
         let unsaid = refusals.withLock { refusals -> Int? in
@@ -79,6 +80,6 @@ package final class OperatorLog: Sendable {
         if let scene { metadata["scene"] = "\(loggable(scene.description))" }
         if let client { metadata["client"] = "\(loggable(client.description))" }
         if unsaid > 0 { metadata["refusedSinceLastLine"] = "\(unsaid)" }
-        logger.info("refused for want of room: \(problem.detail)", metadata: metadata)
+        logger.info("refused for lack of room: \(problem.detail)", metadata: metadata)
     }
 }

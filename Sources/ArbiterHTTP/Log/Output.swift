@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Writing to a stream of the process.
+/// Writes to a stream of the process.
 package enum Output {
-    /// Writes it all at once, whatever the stream is connected to; where it cannot be written, nobody can be told.
+    /// Writes all bytes, to a file, a pipe or a terminal; an error cannot be reported anywhere.
     ///
-    /// - Returns: whether it was written.
+    /// - Returns: whether everything was written.
     @discardableResult
     package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]

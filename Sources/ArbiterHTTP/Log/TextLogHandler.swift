@@ -2,9 +2,9 @@ internal import ArbiterCore
 package import ArbiterEngine
 package import Logging
 
-/// Writes each log entry as one line: when, how grave, from where, what, and then its metadata as `key=value`.
+/// Writes each log entry as a line: time, level, label, message, and then its metadata as `key=value`.
 ///
-/// A value that is no single word stands in quotation marks, so that nobody can write one that looks like others.
+/// A value that is not a single word is quoted, so that no value can imitate further ones.
 package struct TextLogHandler: LogHandler {
     package var logLevel: Logger.Level
     package var metadata: Logger.Metadata = [:]
@@ -14,7 +14,7 @@ package struct TextLogHandler: LogHandler {
     private let time: any TimeSource
     private let output: @Sendable ([UInt8]) -> Void
 
-    /// A handler that gives each line, with its line feed, to the output.
+    /// A handler that passes each line, with its line feed, to the output.
     package init(
         label: String, logLevel: Logger.Level, time: any TimeSource = SystemTimeSource(),
         output: @escaping @Sendable ([UInt8]) -> Void
@@ -44,7 +44,7 @@ package struct TextLogHandler: LogHandler {
         output(Array((parts.joined(separator: " ") + "\n").utf8))
     }
 
-    /// A value as one word, in quotation marks if need be.
+    /// A value as a single word, quoted if necessary.
     private static func word(_ value: String) -> String {
         let isWord = !value.isEmpty && value.allSatisfy { !$0.isWhitespace && $0 != "\"" && $0 != "=" && $0 != "\\" }
         guard !isWord else { return value }

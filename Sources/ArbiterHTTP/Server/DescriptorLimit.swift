@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// How many files and sockets the process may have open.
+/// The limit of files and sockets that the process may have open.
 package enum DescriptorLimit {
-    /// Raises the limit as far as is needed and allowed.
+    /// Raises the limit to `needed`, or to the highest that is allowed.
     ///
-    /// - Returns: what it is now.
+    /// - Returns: the limit now.
     package static func raise(to needed: Int) -> Int {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return needed }

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Where the daemon listens: an address and a port, as `127.0.0.1:8080`, `[::1]:8080` or `localhost:0`.
+/// An address and a port to listen on: `127.0.0.1:8080`, `[::1]:8080` or `localhost:0`.
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     package let host: String
     package let port: UInt16
 
-    /// - Returns: `nil` if the text is not written like that.
+    /// - Returns: `nil` if the text does not have this form.
     package init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), text[text.index(after: colon)...].allSatisfy(\.isNumber),
             let port = UInt16(text[text.index(after: colon)...])
@@ -21,7 +21,6 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// An address from its parts.
     package init(host: String, port: UInt16) {
         self.host = host
         self.port = port
@@ -30,9 +29,8 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// Why an address cannot be listened on.
+/// Why the daemon cannot listen on an address.
 package struct ListenError: Error, Hashable, Sendable {
-    /// What kind of trouble it is.
     package enum Kind: Hashable, Sendable {
         case unknownHost
         case notLoopback
@@ -47,14 +45,14 @@ package struct ListenError: Error, Hashable, Sendable {
 
 /// A listening TCP socket.
 package struct ListeningSocket: ~Copyable {
-    /// As many connections may wait to be accepted as the system allows.
+    /// Connections that may wait to be accepted; the system may lower this.
     private static let backlog: Int32 = 4096
 
     private(set) var descriptor: Int32
-    /// Where it really listens: the port, where 0 was asked for, is the one that the system chose.
+    /// The bound address: if port 0 was requested, it has the port that the system chose.
     package let address: ListenAddress
 
-    /// - Throws: `ListenError` if the address is unknown, taken or not ours, or lies beyond loopback and may not.
+    /// - Throws: `ListenError` if the address is unknown, in use, not ours, or beyond loopback without permission.
     package init(_ address: ListenAddress, beyondLoopback: Bool) throws(ListenError) {
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC
@@ -91,7 +89,7 @@ package struct ListeningSocket: ~Copyable {
         self.address = ListenAddress(host: address.host, port: boundPort(of: descriptor) ?? address.port)
     }
 
-    /// Gives the descriptor away; whoever takes it closes it.
+    /// Hands over the descriptor; the caller has to close it.
     consuming func release() -> Int32 {
         let descriptor = self.descriptor
         self.descriptor = -1
@@ -103,10 +101,9 @@ package struct ListeningSocket: ~Copyable {
     }
 }
 
-/// Has the system ask silent peers whether they are still there.
+/// Makes the system probe peers that are silent.
 ///
-/// Connections have these options from the socket that they
-/// are accepted on.
+/// Accepted connections inherit these options from the listening socket.
 private func noticeLostPeers(_ descriptor: Int32) {
     set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
     set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPIDLE, ServerLimits.keepAliveSeconds)
@@ -142,7 +139,7 @@ private func boundPort(of descriptor: Int32) -> UInt16? {
     return unsafe withUnsafeMutablePointer(to: &storage) { storage in
         unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
             guard unsafe getsockname(descriptor, address, &length) == 0 else { return nil }
-            // The port stands at the same place in both families.
+            // The port has the same offset in both address families.
             return unsafe address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { address in
                 unsafe UInt16(bigEndian: address.pointee.sin_port)
             }

@@ -2,21 +2,21 @@ internal import CLinux
 internal import CMicroHTTPD
 internal import Glibc
 
-// Beside MicroHTTPDServer the only file that knows libmicrohttpd.
+// Only this file and MicroHTTPDServer import libmicrohttpd.
 
-/// A connection of libmicrohttpd, as far as one request needs it.
+/// A connection of libmicrohttpd, as needed by a single request.
 ///
-/// `@unchecked`: it is used on the thread that serves the connection, but for `resume`, which libmicrohttpd allows from
-/// anywhere, and `descriptor`, which does not change. libmicrohttpd frees no connection that is suspended.
+/// `@unchecked`: it is used only on the thread that serves the connection, apart from `resume`, which libmicrohttpd
+/// allows on any thread, and `descriptor`, which does not change. libmicrohttpd frees no suspended connection.
 @safe struct MicroConnection: StreamConnection, @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// What `Content-Length` says; libmicrohttpd has refused what is no number.
+    /// The value of `Content-Length`; libmicrohttpd has already refused a value that is not a number.
     var announcedBytes: Int {
         unsafe value(of: .contentLength).map { unsafe strtol($0, nil, 10) } ?? 0
     }
 
-    /// Whether what stands behind the last chunk can be read in one way only.
+    /// Whether the trailer fields after the last chunk are unambiguous.
     var trailersAreSound: Bool { unsafe arbiter_MHD_trailers_are_sound(pointer) != 0 }
 
     func header(_ name: HeaderName) -> String? {
@@ -38,10 +38,10 @@ internal import Glibc
 
     var descriptor: Int32 { unsafe arbiter_MHD_connection_descriptor(pointer) }
 
-    /// Only on the connection's own thread, within the handling of its request.
+    /// To be called only on the connection's own thread, while its request is handled.
     func suspend() { unsafe MHD_suspend_connection(pointer) }
 
-    /// Only while it is suspended, and once.
+    /// To be called only once for each suspension.
     func resume() { unsafe MHD_resume_connection(pointer) }
 
     func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
@@ -72,15 +72,15 @@ private func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
 
 // MARK: - The head of a request
 
-/// What the head of a request says of the request itself.
+/// The head of a request, without its header fields.
 struct MicroHead: Sendable {
     let method: String
     let path: String
-    /// `nil` if it has more parameters than it may have.
+    /// `nil` if there are more parameters than allowed.
     let query: [QueryItem]?
     /// The size of the request line and the header fields.
     let bytes: Int
-    /// Whether the body comes in chunks.
+    /// Whether the body is sent in chunks.
     let isChunked: Bool
     private let fault: Fault?
 
@@ -90,7 +90,7 @@ struct MicroHead: Sendable {
         case requestLine
         case name(String)
         case value(of: String)
-        /// What follows a field of this name, or the request line.
+        /// In the line after the field with this name, or after the request line.
         case line(after: String?)
         case severalHosts
         case severalLengths

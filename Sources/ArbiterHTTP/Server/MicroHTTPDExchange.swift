@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// One request, from its first line to the last byte of its response.
 ///
-/// `@unchecked`, because of the body and what else changes outside `phase`: all of it belongs to the one thread that
-/// serves the connection. What happens elsewhere is `respond`, which touches `phase` alone, and resumes the connection
-/// once, while it is suspended, which `phase` proves.
+/// `@unchecked`, because everything that changes outside `phase` belongs to the one thread that serves the connection.
+/// On other threads only `respond` runs. It touches `phase` alone, and resumes the connection once, if `phase` says
+/// that it is suspended.
 final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     private let server: MicroHTTPDServer
     private let connection: MicroConnection
@@ -15,24 +15,24 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     private let head: MicroHead
     private var method: String { head.method }
     private var path: String { head.path }
-    /// Whether it is on a connection of the reserve, and so the last exchange there.
+    /// Whether its connection has a place in the reserve; such a connection is closed after its answer.
     ///
-    /// Written on the connection's own thread, before anybody can answer.
+    /// Written on the connection's own thread, before an answer is possible.
     private var isInReserve = false
     private var body: [UInt8] = []
     private var receivedBytes = 0
-    /// The longest body that is read here; looked up only where more comes than most may have.
+    /// The largest body that this route accepts; determined only for a body that is larger than most routes accept.
     private lazy var bodyBytes = server.router.bodyBytes(for: Request(method: method, path: path, headers: self))
     private var largePlace = LargePlace.unasked
     private let phase = Guarded(Phase.handling)
-    /// Written and read on the connection's own thread, until it is parked with a copy.
+    /// Used on the connection's own thread only; when the exchange is parked, the watcher gets a copy.
     private var whenAbandoned: (@Sendable () -> Void)?
-    /// Written and read on the connection's own thread.
+    /// Used on the connection's own thread only.
     private var hasPlace = false
-    /// Written before the answer is given, and read when all is over.
+    /// Written before the answer is given, and read when the exchange completes.
     private var hasLongAnswer = false
 
-    /// Whether it has one of the places that there are for large bodies.
+    /// Whether it has one of the places for large bodies.
     private enum LargePlace {
         case unasked
         case taken
@@ -40,15 +40,15 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     }
 
     private enum Phase {
-        /// On its way to an answer, on the connection's own thread. Can transition to: `answered`, `parked`.
+        /// Handled on the connection's own thread, without an answer yet. Can transition to: `answered`, `parked`.
         case handling
-        /// The answer is there. Can transition to: `streaming`, `over`.
+        /// There is an answer. Can transition to: `streaming`, `over`.
         case answered(MicroAnswer)
-        /// The connection is suspended, and watched under the key, if there is one. Can transition to: `answered`.
+        /// The connection is suspended; `watch` is the watcher's key, if it is watched. Can transition to: `answered`.
         case parked(watch: UInt64?)
         /// The answer's body is pulled from its source. Can transition to: `over`.
         case streaming(MicroStream)
-        /// The answer is on its way out. Can transition to: nothing.
+        /// libmicrohttpd has the whole answer. Can transition to: nothing.
         case over
     }
 
@@ -60,7 +60,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         server.exchanges.enter()
     }
 
-    /// libmicrohttpd is done with it.
+    /// Releases everything; libmicrohttpd has finished the request.
     func complete() {
         let phase = phase.withLock { phase in
             defer { phase = .over }
@@ -80,7 +80,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
 
     // MARK: Receiving
 
-    /// What can be said before the body is there.
+    /// The answer to a request that can be refused before its body is read.
     func refusalBeforeBody() -> MicroAnswer? {
         isInReserve = !server.connections.hasOrdinaryPlace(record)
         if isInReserve, !server.router.mayUseReserve(Request(method: method, path: path, headers: self)) {
@@ -104,7 +104,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         return nil
     }
 
-    /// Sees to it that a line before a chunk that is too long is answered as it should be.
+    /// Ensures that a line before a chunk that is too long is refused with 400, not with libmicrohttpd's 500.
     private func watchChunks() {
         server.chunkedBodies.begin(record, thread: UInt(pthread_self()), headBytes: head.bytes) { [weak self] in
             self?.lastWords(
@@ -114,14 +114,14 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         }
     }
 
-    /// The answer as it is sent without libmicrohttpd, on the connection's own thread.
+    /// The bytes of a refusal that is sent without libmicrohttpd, on the connection's own thread.
     private func lastWords(_ problem: Problem) -> [UInt8]? {
         refuse(problem)
         guard case .response(let response) = takeAnswer() else { return nil }
         return response.asLastWords(at: time(nil))
     }
 
-    /// - Returns: whether more may come.
+    /// - Returns: whether the body may continue.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         receivedBytes += bytes.count
         if head.isChunked { server.chunkedBodies.goOn(record) }
@@ -148,9 +148,9 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         return largePlace == .taken
     }
 
-    /// Has the complete request handled.
+    /// Handles the complete request.
     ///
-    /// - Returns: the answer, or `nil` if the connection has been suspended until there is one.
+    /// - Returns: the answer; `nil` if the connection has been suspended until there is one.
     func handle() -> MicroAnswer? {
         if head.isChunked { server.chunkedBodies.end(record) }
         if record.requestIsWhole() { server.connections.establish(record) }
@@ -181,7 +181,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         Problem(.bodyTooLarge, "A body may have \(bodyBytes) bytes here.")
     }
 
-    /// Without the white space around it, which is no part of it (RFC 9110, section 5.5).
+    /// Removes the white space around the value, which is not part of it (RFC 9110, section 5.5).
     func value(of name: HeaderName) -> String? {
         guard let value = connection.header(name) else { return nil }
         let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
@@ -196,7 +196,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     func respond(_ response: Response) {
         var response = response
         let close = HeaderField("Connection", "close")
-        // So that the reserve is free for the next.
+        // Frees the place in the reserve for the next connection.
         if isInReserve, !response.headers.contains(close) { response.headers.append(close) }
         _ = answer(.response(response))
     }
@@ -210,7 +210,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         if !answer(.stream(head, stream)) { stream.finish() }
     }
 
-    /// - Returns: whether it is the first answer, and so the one that counts.
+    /// - Returns: whether it is the first answer; later ones are ignored.
     private func answer(_ answer: MicroAnswer) -> Bool {
         let (isFirst, wasParked, watch) = phase.withLock { phase -> (Bool, Bool, UInt64?) in
             switch phase {
@@ -252,7 +252,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         openStream?.cut()
     }
 
-    /// Before it is open nothing need be told: it is read when it opens.
+    /// The stream once it is open; before that a wake is unnecessary, because an opening stream reads its source.
     private var openStream: MicroStream? {
         phase.withLock { phase in
             guard case .streaming(let stream) = phase else { return nil }
@@ -284,14 +284,14 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         whenAbandoned = action
     }
 
-    /// Suspends the connection, unless the answer has come meanwhile.
+    /// Suspends the connection, unless there is an answer by now.
     ///
-    /// Under the lock, so that whoever answers finds it suspended and watched, or not parked at all.
+    /// Runs under the lock, so that a thread that answers finds the exchange either handling, or suspended and watched.
     private func park() -> MicroAnswer? {
         let isParked = phase.withLock { phase in
             guard case .handling = phase else { return false }
             connection.suspend()
-            // Who waits for no more than a commit is answered soon, whether or not its end is still open.
+            // An exchange that waits only for a commit is answered soon, so its socket is not watched.
             let watch = whenAbandoned.take().map { leave in
                 server.watcher.watch(connection.descriptor) { [weak self] in
                     self?.abandon(leave)
@@ -303,18 +303,18 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         return isParked ? nil : takeAnswer()
     }
 
-    /// The client has closed its end while it waited: whatever is answered, it is to let libmicrohttpd see that.
+    /// The client has closed its side while parked; the answer makes libmicrohttpd notice that.
     private func abandon(_ leave: @Sendable () -> Void) {
         leave()
         refuse(Problem(.connectionClosed, "The client closed its side of the connection while it waited."))
     }
 }
 
-/// What libmicrohttpd is to send.
+/// An answer for libmicrohttpd to send.
 enum MicroAnswer {
     case response(Response)
-    /// What `HEAD` gets of a stream.
+    /// The answer to `HEAD` where `GET` would stream.
     case headOfStream(Response)
-    /// A head, and a body that is pulled.
+    /// A head, and a body that libmicrohttpd pulls.
     case stream(Response, MicroStream)
 }

@@ -4,33 +4,33 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-// This file and MicroHTTPDConnection are the only ones that know libmicrohttpd; no C type leaves them. MicroHTTPDExchange
-// is what it hands requests to.
+// Only this file and MicroHTTPDConnection import libmicrohttpd; no C type leaves them. MicroHTTPDExchange handles each
+// request.
 // https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
 
-/// The HTTP server: libmicrohttpd with a pool of epoll threads, and connections that wait without one.
+/// The HTTP server: libmicrohttpd with a pool of epoll threads, and parked connections that occupy no thread.
 ///
-/// `@unchecked`, because of the C handle: libmicrohttpd may be told to stop from any thread, and `stop` takes the handle
-/// out of its guard, so that it is used once. All else is immutable, guarded or atomic.
+/// `@unchecked`, because of the C handle: any thread may stop libmicrohttpd, and `stop` takes the handle out of its
+/// guard, so that it is used once. All other properties are immutable, guarded or atomic.
 @safe package final class MicroHTTPDServer: @unchecked Sendable {
     let router: Router
     let limits: ServerLimits
     let watcher = PeerWatcher()
-    /// Entered by every exchange for as long as it lasts.
+    /// Every exchange enters it when it begins, and leaves it when it ends.
     let exchanges = DispatchGroup()
     let connections: Connections
     let chunkedBodies = ChunkedBodies()
     let parked = Atomic(0)
-    /// Bodies on their way that are longer than most may be.
+    /// Large bodies that are being received.
     let largeBodies = Atomic(0)
-    /// Long answers on their way.
+    /// Long answers that are being sent.
     let longAnswers = Atomic(0)
 
     private let listening: Int32
     private let errorReader: UnsafeMutablePointer<arbiter_MHD_ErrorReader>
     private let daemon: Guarded<DaemonHandle?> = Guarded(nil)
 
-    /// Starts to serve.
+    /// Starts the server.
     ///
     /// - Throws: `ServerError` if libmicrohttpd does not start.
     package init(
@@ -62,7 +62,7 @@ internal import Synchronization
             MHD_OptionItem(.CONNECTION_TIMEOUT, ServerLimits.idleSeconds),
             MHD_OptionItem(.STRICT_FOR_CLIENT, 1),
         ]
-        // A pool of one is no pool to libmicrohttpd.
+        // libmicrohttpd refuses a pool of one thread.
         if limits.threads > 1 { unsafe options.append(MHD_OptionItem(.THREAD_POOL_SIZE, limits.threads)) }
         unsafe options.append(MHD_OptionItem(.END, 0))
         guard let started = unsafe arbiter_MHD_start_daemon(flags, access, context, options) else {
@@ -72,9 +72,9 @@ internal import Synchronization
         daemon.withLock { $0 = handle }
     }
 
-    /// Waits until every exchange under way is over, for a few seconds at most, then closes all connections.
+    /// Waits until all exchanges have ended, for a few seconds at most, then closes all connections.
     ///
-    /// Whoever is parked has to be answered before.
+    /// Every parked exchange must have been answered before.
     package func stop() {
         _ = exchanges.wait(timeout: .now() + ServerLimits.drainDuration)
         guard let handle = daemon.withLock({ handle in handle.take() }) else { return }
@@ -96,7 +96,7 @@ extension MHD_OptionItem {
     }
 }
 
-// MARK: - What libmicrohttpd calls
+// MARK: - Callbacks of libmicrohttpd
 
 private func access(
     context: UnsafeMutableRawPointer?, connection: OpaquePointer?, url: UnsafePointer<CChar>?,
@@ -137,7 +137,7 @@ private func queue(_ answer: MicroAnswer, on connection: OpaquePointer) -> MHD_R
 
 private func queue(_ response: Response, on connection: OpaquePointer) -> MHD_Result {
     let made = unsafe response.body.withUnsafeBytes { body in
-        // Copied, so the pointer is only read.
+        // libmicrohttpd copies the bytes, so it only reads through the pointer.
         unsafe MHD_create_response_from_buffer(
             body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
     }
@@ -145,7 +145,7 @@ private func queue(_ response: Response, on connection: OpaquePointer) -> MHD_Re
     return unsafe queue(made, with: response, on: connection)
 }
 
-/// Has the connection closed behind it: libmicrohttpd 0.9.75 sends the end of a chunked body even where there is none.
+/// Closes the connection afterwards: libmicrohttpd 0.9.75 ends a chunked body even in an answer to `HEAD`.
 private func queue(headOfStream head: Response, on connection: OpaquePointer) -> MHD_Result {
     let made = unsafe MHD_create_response_from_callback(arbiter_MHD_size_unknown, 1, readStream, nil, nil)
     guard let made = unsafe made else { return .NO }
@@ -232,7 +232,7 @@ private func record(of connection: OpaquePointer) -> ConnectionRecord? {
     return unsafe Unmanaged<ConnectionRecord>.fromOpaque(opaque).takeUnretainedValue()
 }
 
-/// The first line of a request is there, as it came; libmicrohttpd has not changed it yet.
+/// Called with the target of a request, before libmicrohttpd parses and changes it.
 private func targetSeen(
     context: UnsafeMutableRawPointer?, text: UnsafePointer<CChar>?, connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
@@ -246,7 +246,7 @@ private func targetSeen(
     return nil
 }
 
-/// Takes every path as it came: what percent signs mean is decided where malformed ones can be refused.
+/// Leaves percent-encoding as it is: the router decodes it, because it can refuse malformed escapes.
 private func leaveEscaped(
     context: UnsafeMutableRawPointer?, connection: OpaquePointer?, text: UnsafeMutablePointer<CChar>?
 ) -> Int {
@@ -255,7 +255,7 @@ private func leaveEscaped(
     return unsafe strlen(text)
 }
 
-/// libmicrohttpd is about to answer with an error of its own.
+/// Called just before libmicrohttpd answers with an error of its own.
 private func errorFollows(context: UnsafeMutableRawPointer?, status: UInt32) {
     guard status == 500, let context = unsafe context else { return }
     let server = unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).takeUnretainedValue()

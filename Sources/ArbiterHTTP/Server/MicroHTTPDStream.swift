@@ -1,8 +1,8 @@
 internal import ArbiterEngine
 
-/// A body on its way out of libmicrohttpd, which pulls it and is suspended while there is nothing to send.
+/// A body that libmicrohttpd pulls; its connection is suspended while there is nothing to send.
 ///
-/// libmicrohttpd does not look at a suspended connection, so the socket is watched for as long as the stream lasts.
+/// libmicrohttpd does not watch suspended connections, so `PeerWatcher` watches the socket as long as the stream lasts.
 final class MicroStream: Sendable {
     private let connection: any StreamConnection
     private let watcher: PeerWatcher
@@ -16,12 +16,12 @@ final class MicroStream: Sendable {
     }
 
     private enum Phase {
-        /// libmicrohttpd sends or asks for more; `isWoken` if there has been a wake since it last asked.
+        /// libmicrohttpd sends or asks for more; `isWoken` if the source has woken the stream since it was last read.
         /// Can transition to: `suspended`, `over`.
         case sending(isWoken: Bool)
-        /// The source had nothing, and the connection is suspended. Can transition to: `sending`.
+        /// The source had nothing to send, and the connection is suspended. Can transition to: `sending`.
         case suspended
-        /// libmicrohttpd is done with it. Can transition to: nothing.
+        /// libmicrohttpd has finished the request. Can transition to: nothing.
         case over
     }
 
@@ -33,18 +33,18 @@ final class MicroStream: Sendable {
 
     // MARK: On the connection's own thread
 
-    /// The head is about to leave.
+    /// Called just before the head is sent.
     func begin() {
         connection.limitSending(to: ServerLimits.streamBytes, within: ServerLimits.streamMilliseconds)
-        // libmicrohttpd itself sees a client go as long as there is something to send to it.
+        // While there is always something to send, libmicrohttpd itself notices that the client has gone.
         guard source.maySleep else { return }
         let watch = watcher.watch(connection.descriptor) { [weak self] in self?.peerClosed() }
         state.withLock { $0.watch = watch }
     }
 
-    /// Takes what is to be sent next.
+    /// The next bytes to send.
     ///
-    /// - Returns: `nothing` if the connection has been suspended until there is more.
+    /// - Returns: `nothing` if the connection has been suspended until the source wakes the stream.
     func read(upTo count: Int) -> StreamPiece {
         while true {
             let isOpen = state.withLock { state in
@@ -58,7 +58,8 @@ final class MicroStream: Sendable {
         }
     }
 
-    /// Under the lock, so that whoever wakes it finds it suspended, or is seen here.
+    /// Runs under the lock, so that no wake is lost: it comes before, and is seen here, or finds the connection
+    /// suspended.
     private func suspend() -> Bool {
         state.withLock { state in
             guard case .sending(isWoken: false) = state.phase else { return false }
@@ -68,7 +69,7 @@ final class MicroStream: Sendable {
         }
     }
 
-    /// libmicrohttpd is done with it.
+    /// libmicrohttpd has finished the request.
     func finish() {
         let watch = state.withLock { state in
             state.phase = .over
@@ -86,7 +87,7 @@ final class MicroStream: Sendable {
 
     func cut() {
         state.withLock { state in
-            // Before it is over the descriptor cannot be another's.
+            // Until the request is over, the descriptor is not reused for another connection.
             if case .over = state.phase { return }
             connection.shutDown()
             wake(&state)
@@ -105,7 +106,7 @@ final class MicroStream: Sendable {
         }
     }
 
-    /// The client has closed its side: what is read next is the end, and lets libmicrohttpd see the rest.
+    /// The client has closed its side: the next read ends the body, and then libmicrohttpd notices the close.
     private func peerClosed() {
         closeSource()
         wake()
@@ -120,22 +121,22 @@ final class MicroStream: Sendable {
     }
 }
 
-/// What a stream asks of its connection.
+/// The parts of a connection that a stream uses.
 protocol StreamConnection: Sendable {
     var descriptor: Int32 { get }
 
-    /// Bounds how many bytes the system takes for a client that does not read, and for how many milliseconds it tries to
-    /// reach one that is silent.
+    /// Limits the bytes that the system buffers for a client that does not read, and the milliseconds that it waits for
+    /// an acknowledgement of sent data.
     func limitSending(to bytes: Int32, within milliseconds: Int32)
 
-    /// Only on the connection's own thread, while it is read for.
+    /// To be called only on the connection's own thread, while libmicrohttpd asks for more.
     func suspend()
 
-    /// Only while it is suspended, and once.
+    /// To be called only once for each suspension.
     func resume()
 
-    /// Ends both directions at once, which libmicrohttpd sees unless it is suspended.
+    /// Shuts down both directions, which libmicrohttpd notices unless the connection is suspended.
     ///
-    /// Only before the request is completed.
+    /// To be called only before the request has been completed.
     func shutDown()
 }

@@ -3,10 +3,10 @@ internal import CLinux
 internal import Foundation
 internal import Glibc
 
-/// Watches the sockets of parked connections, and says when a client has closed its end.
+/// Watches the sockets of parked connections, and reports when a client has closed its side.
 ///
-/// libmicrohttpd does not look at a suspended connection, so a thread of our own does. It makes nothing true that
-/// would not become so without it, only sooner: leases and tickets run out whether or not a close is noticed.
+/// libmicrohttpd does not watch suspended connections, so a thread of our own does. It only speeds things up: leases
+/// and tickets run out even if no close is noticed.
 final class PeerWatcher: Sendable {
     private static let eventsAtOnce = 256
 
@@ -17,7 +17,7 @@ final class PeerWatcher: Sendable {
 
     private struct Watched {
         var actions: [UInt64: @Sendable () -> Void] = [:]
-        /// The key of no socket is ever given to another, so a late event finds nobody.
+        /// No key is used twice, so a late event finds no action.
         var lastKey: UInt64 = 0
     }
 
@@ -38,9 +38,9 @@ final class PeerWatcher: Sendable {
         close(stopping)
     }
 
-    /// Calls the action, once, if the peer of the socket closes before `forget`.
+    /// Calls the action, once, if the peer closes the connection before `forget`.
     ///
-    /// - Returns: the key to forget it by.
+    /// - Returns: the key for `forget`.
     func watch(_ descriptor: Int32, _ action: @escaping @Sendable () -> Void) -> UInt64 {
         let key = watched.withLock { watched in
             watched.lastKey += 1

@@ -1,28 +1,29 @@
 internal import ArbiterEngine
 
-/// The bodies that come in chunks.
+/// The bodies that are being received in chunks.
 ///
-/// libmicrohttpd tells the handler of a chunk's bytes, but not of the line before them, and answers 500 when it cannot hold
-/// that line. Just before it says in its log, on the thread that serves the connection, that it will, but not which
-/// connection it means. That is the one of this thread on which it has read without anything coming of it.
+/// libmicrohttpd passes on the bytes of a chunk, but not the line before it. If that line is too long for its memory,
+/// it answers 500. Just before, it writes a line to its log, on the thread that serves the connection, but without
+/// naming the connection. It is the connection of that thread which has read the most bytes since libmicrohttpd last
+/// passed any on.
 final class ChunkedBodies: Sendable {
     private let bodies: Guarded<[ConnectionPlaces.ID: Body]> = Guarded([:])
 
     private struct Body {
         let record: ConnectionRecord
         let thread: UInt
-        /// What had been read on the connection when something last came of it, in bytes.
+        /// How much had been read on the connection when libmicrohttpd last passed bytes on.
         var understoodBytes: UInt64
         let refusal: @Sendable () -> [UInt8]?
     }
 
-    /// A head is whole whose body comes in chunks.
+    /// A head is complete, and its body is chunked.
     ///
     /// - Parameters:
     ///   - record: its connection.
-    ///   - thread: the one that serves the connection.
+    ///   - thread: the thread that serves the connection.
     ///   - headBytes: the size of the head.
-    ///   - refusal: makes the answer, as it is to be sent.
+    ///   - refusal: makes the bytes of the refusal.
     func begin(
         _ record: ConnectionRecord, thread: UInt, headBytes: Int, refusal: @escaping @Sendable () -> [UInt8]?
     ) {
@@ -31,7 +32,7 @@ final class ChunkedBodies: Sendable {
         bodies.withLock { $0[record.id] = body }
     }
 
-    /// Bytes of a chunk have come.
+    /// Bytes of a chunk have been passed on.
     func goOn(_ record: ConnectionRecord) {
         let readBytes = record.readBytes
         bodies.withLock { $0[record.id]?.understoodBytes = readBytes }
@@ -41,7 +42,7 @@ final class ChunkedBodies: Sendable {
         bodies.withLock { $0[record.id] = nil }
     }
 
-    /// libmicrohttpd is about to answer 500 on this thread.
+    /// libmicrohttpd is about to answer 500 on this thread; the connection with the longest unexplained line gets 400.
     func refuseLongestLine(onThread thread: UInt) {
         let candidates = bodies.withLock { bodies in bodies.values.filter { $0.thread == thread } }
         let lines = candidates.map { body in

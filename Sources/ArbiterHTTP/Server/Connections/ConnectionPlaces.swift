@@ -1,9 +1,10 @@
 internal import DequeModule
 
-/// Who may have a connection.
+/// Decides which connections are kept.
 ///
-/// There are ordinary places, and a reserve for requests that must come through (`Route.mayUseReserve`). A connection that
-/// has never completed a request makes room for a new one, the oldest first; one that has keeps its place.
+/// There are ordinary places, and a reserve for requests that must come through (`Route.mayUseReserve`). If there is no
+/// free place, a new connection takes that of the oldest one that has never completed a request. A connection that has
+/// completed a request keeps its place.
 struct ConnectionPlaces {
     typealias ID = UInt64
 
@@ -12,12 +13,12 @@ struct ConnectionPlaces {
     private var ordinaryLine = Line()
     private var reserveLine = Line()
 
-    /// What becomes of a new connection.
+    /// What happens to a new connection.
     enum Admission: Hashable, Sendable {
         case admitted
-        /// It has the place of another, which is to be closed.
+        /// It takes the place of another connection, which has to be closed.
         case replacing(ID)
-        /// There is no place for it, not even in the reserve: it is to be closed.
+        /// There is no place for it, not even in the reserve: it has to be closed.
         case refused
     }
 
@@ -46,7 +47,7 @@ struct ConnectionPlaces {
         return .replacing(victim)
     }
 
-    /// Whether it has an ordinary place, or gets one that has become free.
+    /// Whether a connection has an ordinary place; one in the reserve moves to a free ordinary place.
     mutating func claimOrdinaryPlace(_ id: ID) -> Bool {
         if ordinaryLine.contains(id) { return true }
         guard ordinaryLine.count < ordinary else { return false }
@@ -57,25 +58,25 @@ struct ConnectionPlaces {
         return true
     }
 
-    /// It has completed a request, and keeps its place.
+    /// The connection has completed a request, and keeps its place from now on.
     mutating func establish(_ id: ID) {
         ordinaryLine.establish(id)
         reserveLine.establish(id)
     }
 
-    /// It is closed.
+    /// The connection is closed.
     mutating func leave(_ id: ID) {
         if !ordinaryLine.remove(id) { reserveLine.remove(id) }
     }
 }
 
-/// Those who have places of one kind, and those of them who have never completed a request, in the order they came.
+/// The connections with places of one kind; strangers are those that have never completed a request.
 private struct Line {
     typealias Capacity = Int
 
     private var members: Set<ConnectionPlaces.ID> = []
     private var strangers: Set<ConnectionPlaces.ID> = []
-    /// With some that are no strangers any more, which are skipped, and swept out when they are too many.
+    /// Those that came as strangers, oldest first; entries that are no longer strangers are skipped, and removed in bulk.
     private var order: Deque<ConnectionPlaces.ID> = []
 
     var count: Int { members.count }

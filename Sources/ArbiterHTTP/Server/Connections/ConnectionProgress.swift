@@ -1,33 +1,33 @@
-/// How far a connection is with its request, and since when; it decides when a request takes too long.
+/// The progress of a connection's current request, with its start; decides when a request takes too long.
 struct ConnectionProgress {
     private var phase: Phase
-    /// The bytes of all requests that are over, as they came.
+    /// The bytes of all earlier requests on the connection.
     private(set) var consumedBytes: UInt64 = 0
 
     private enum Phase {
-        /// A request has begun, and its head is not whole. Can transition to: `body`.
+        /// A request has begun, and its head is incomplete. Can transition to: `body`.
         case head(since: ContinuousClock.Instant)
-        /// The head is whole. Can transition to: `answering`, `idle`.
+        /// The head is complete. Can transition to: `answering`, `idle`.
         case body(since: ContinuousClock.Instant)
-        /// The request is whole. Can transition to: `idle`.
+        /// The request is complete. Can transition to: `idle`.
         case answering
-        /// The answer has left, and nothing has come since. Can transition to: `head`, `body`.
+        /// The answer has been sent, and nothing has arrived since. Can transition to: `head`, `body`.
         case idle
     }
 
-    /// What a request took of what came.
+    /// The bytes that a request took of those that arrived.
     enum RequestSize {
         case bytes(Int)
-        /// It came in chunks, so only what has come in all is known.
+        /// The body was chunked, so only the total for the connection is known.
         case unknown
     }
 
-    /// A new connection has its time for the first head, whether or not anything comes.
+    /// The time for the first head starts when the connection is accepted, even if no byte arrives.
     init(acceptedAt now: ContinuousClock.Instant) {
         phase = .head(since: now)
     }
 
-    /// Whether the body of a request is on its way.
+    /// Whether a request's body is being received.
     var isReceivingBody: Bool {
         if case .body = phase { true } else { false }
     }
@@ -41,8 +41,8 @@ struct ConnectionProgress {
     }
 
     /// - Parameters:
-    ///   - size: what the request took.
-    ///   - receivedBytes: what has come on the connection since it began; asked only if it is needed.
+    ///   - size: the bytes that the request took.
+    ///   - receivedBytes: all bytes that have arrived on the connection; called only if needed.
     mutating func answerHasLeft(_ size: RequestSize, receivedBytes: () -> UInt64) {
         switch size {
         case .bytes(let count): consumedBytes += UInt64(count)
@@ -51,12 +51,12 @@ struct ConnectionProgress {
         phase = .idle
     }
 
-    /// Whether what is on its way takes too long; notices here, too, that a request has begun behind another.
+    /// Whether the current request takes too long; also detects that another request has begun on an idle connection.
     ///
     /// - Parameters:
     ///   - now: the time.
-    ///   - receivedBytes: what has come on the connection since it began; asked only if it is needed.
-    /// - Returns: whether the connection is to be closed.
+    ///   - receivedBytes: all bytes that have arrived on the connection; called only if needed.
+    /// - Returns: whether the connection has to be closed.
     mutating func isOverdue(at now: ContinuousClock.Instant, receivedBytes: () -> UInt64) -> Bool {
         switch phase {
         case .head(let start):

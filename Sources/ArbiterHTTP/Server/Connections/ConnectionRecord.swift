@@ -11,12 +11,12 @@ final class ConnectionRecord: Sendable {
     private struct State {
         var progress: ConnectionProgress
         var target = RequestTarget()
-        /// Where the target stands in memory.
+        /// The address of the target in libmicrohttpd's memory.
         var targetAddress: UInt = 0
-        /// Parameters that libmicrohttpd reads itself, because they stand behind NUL.
+        /// Parameters that libmicrohttpd parses itself, because they follow a NUL.
         var hiddenParameters = 0
         var hasCompletedRequest = false
-        /// Before it is closed the descriptor cannot be another's.
+        /// While this is true, the descriptor is not reused for another connection.
         var isOpen = true
     }
 
@@ -28,7 +28,7 @@ final class ConnectionRecord: Sendable {
 
     // MARK: On the connection's own thread
 
-    /// The first line of a request is there.
+    /// The target of a request has been received.
     func targetIsKnown(_ target: RequestTarget, at address: UInt) {
         state.withLock { state in
             state.target = target
@@ -37,9 +37,9 @@ final class ConnectionRecord: Sendable {
         }
     }
 
-    /// libmicrohttpd reads a part of the target.
+    /// libmicrohttpd unescapes a part of the target.
     ///
-    /// Where it had no memory left for the parameters, it would neither answer nor close the connection.
+    /// If it had no memory left for more parameters, it would neither answer nor close the connection.
     func partIsRead(at address: UInt) {
         let isTooMany = state.withLock { state in
             if address != state.targetAddress { state.hiddenParameters += 1 }
@@ -56,9 +56,9 @@ final class ConnectionRecord: Sendable {
         }
     }
 
-    /// The handling of a request that is whole begins.
+    /// The request is complete, and its handling begins.
     ///
-    /// - Returns: whether it is the first.
+    /// - Returns: whether it is the first on this connection.
     func requestIsWhole() -> Bool {
         state.withLock { state in
             state.progress.requestIsWhole()
@@ -73,7 +73,7 @@ final class ConnectionRecord: Sendable {
         }
     }
 
-    /// What has been read on the connection since it began, in bytes.
+    /// The bytes that have been read from the socket since the connection began.
     var readBytes: UInt64 {
         let received = arbiter_received_bytes(descriptor)
         return received - min(received, arbiter_unread_bytes(descriptor))
@@ -81,7 +81,7 @@ final class ConnectionRecord: Sendable {
 
     var consumedBytes: UInt64 { state.withLock(\.progress.consumedBytes) }
 
-    /// Answers without libmicrohttpd, while that has nothing to send, and lets it send nothing more.
+    /// Sends an answer without libmicrohttpd, which has nothing to send now, and prevents it from sending more.
     func sayLast(_ text: [UInt8]) {
         unsafe text.withUnsafeBytes { bytes in
             _ = unsafe send(
@@ -90,21 +90,21 @@ final class ConnectionRecord: Sendable {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// libmicrohttpd closes it.
+    /// libmicrohttpd is about to close the connection.
     func close() {
         state.withLock { $0.isOpen = false }
     }
 
     // MARK: From anywhere
 
-    /// Ends both directions at once, which libmicrohttpd sees.
+    /// Shuts down both directions, which libmicrohttpd notices.
     func shutDown() {
         state.withLock { state in
             if state.isOpen { shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
     }
 
-    /// Ends the connection if what is on its way takes too long.
+    /// Shuts down the connection if its current request takes too long.
     func check(at now: ContinuousClock.Instant) {
         state.withLock { state in
             guard state.isOpen,

@@ -1,7 +1,7 @@
 internal import ArbiterEngine
 internal import Dispatch
 
-/// Every connection there is: who has a place, and who takes too long.
+/// All connections: admits new ones, and closes those that are too slow.
 final class Connections: Sendable {
     private let state: Guarded<State>
     private let queue = DispatchQueue(label: "arbiter.connections")
@@ -10,15 +10,15 @@ final class Connections: Sendable {
     private struct State {
         var places: ConnectionPlaces
         var records: [ConnectionPlaces.ID: ConnectionRecord] = [:]
-        /// No id is ever given twice.
+        /// No id is used twice.
         var lastID: ConnectionPlaces.ID = 0
         var isCheckDue = false
     }
 
     /// - Parameters:
-    ///   - ordinary: connections that may do anything.
-    ///   - reserve: connections that there may be beside these, for requests that must come through.
-    ///   - whenOneIsClosed: called for each connection that is closed for want of room.
+    ///   - ordinary: the number of connections that may do anything.
+    ///   - reserve: the number of connections beyond these, for requests that must come through.
+    ///   - whenOneIsClosed: called for each connection that is closed for lack of room.
     init(ordinary: Int, reserve: Int, whenOneIsClosed: @escaping @Sendable () -> Void) {
         self.whenOneIsClosed = whenOneIsClosed
         state = Guarded(State(places: ConnectionPlaces(ordinary: ordinary, reserve: reserve)))
@@ -47,12 +47,12 @@ final class Connections: Sendable {
         return record
     }
 
-    /// Whether it has an ordinary place, or gets one that has become free.
+    /// Whether a connection has an ordinary place; one in the reserve moves to a free ordinary place.
     func hasOrdinaryPlace(_ record: ConnectionRecord) -> Bool {
         state.withLock { $0.places.claimOrdinaryPlace(record.id) }
     }
 
-    /// It has completed a request, and keeps its place.
+    /// The connection has completed a request, and keeps its place from now on.
     func establish(_ record: ConnectionRecord) {
         state.withLock { $0.places.establish(record.id) }
     }
@@ -66,7 +66,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// Looks at all of them again and again while there are any.
+    /// Checks all connections at intervals, as long as there are any.
     private func checkLater() {
         queue.asyncAfter(deadline: .now() + ServerLimits.checkInterval) { [weak self] in self?.check() }
     }

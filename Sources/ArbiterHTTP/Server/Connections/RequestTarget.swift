@@ -1,10 +1,10 @@
-/// What the first line of a request says, as it came, but for its path.
+/// The target in a request line, as it was sent, without its path.
 struct RequestTarget: Hashable, Sendable {
     /// The target's size in bytes, up to the first NUL, if there is one.
     var size = 0
-    /// What stands behind the question mark.
+    /// The bytes after the first question mark.
     var query: [UInt8] = []
-    /// Whether there is nothing in it that a target cannot have: spaces and control characters.
+    /// Whether it has no spaces and no control characters, which a target must not contain.
     var isPrintable = true
 
     init() {}
@@ -17,7 +17,7 @@ struct RequestTarget: Hashable, Sendable {
         }
     }
 
-    /// The query's parameters, in their order, percent-encoding and all; a plus sign is a space.
+    /// The query's parameters in order, still percent-encoded; a plus sign stands for a space.
     ///
     /// - Returns: `nil` if there are more than `ServerLimits.queryParameters`.
     func parameters() -> [QueryItem]? {

@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension Response {
-    /// The whole response as it is sent where nothing follows it on the connection.
+    /// The bytes of the whole response, if the connection is closed after it.
     func asLastWords(at now: time_t) -> [UInt8] {
         var lines = ["HTTP/1.1 \(status) Refused", "Date: \(httpDate(now))", "Content-Length: \(body.count)"]
         if let contentType { lines.append("Content-Type: \(contentType.rawValue)") }
@@ -10,7 +10,7 @@ extension Response {
     }
 }
 
-/// The time as a header field has it (RFC 9110, section 5.6.7).
+/// The time in the format of header fields (RFC 9110, section 5.6.7).
 private func httpDate(_ now: time_t) -> String {
     var now = now
     var parts = unsafe tm()
