@@ -1,7 +1,7 @@
 #ifndef ARBITER_CLINUX_SHIM_H
 #define ARBITER_CLINUX_SHIM_H
 
-/* What Swift's Glibc module leaves out. */
+/* Declarations that Swift's Glibc module lacks. */
 #include <netinet/in.h>
 #include <stdint.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-/* How many bytes have come on a TCP connection since it began; 0 if that is not known. It stands at a place of the
-   kernel's struct tcp_info that glibc's has no name for; the kernel's header cannot be included beside glibc's. */
+/* How many bytes have arrived on a TCP connection since it began; 0 if that is unknown. glibc's struct tcp_info lacks
+   this field, and the kernel's header cannot be included together with glibc's, so the field is read by offset. */
 static inline uint64_t arbiter_received_bytes(int descriptor)
 {
     enum { option = 11 /* TCP_INFO */, place = 128 /* tcpi_bytes_received */ };
@@ -23,7 +23,7 @@ static inline uint64_t arbiter_received_bytes(int descriptor)
     return bytes;
 }
 
-/* How many of them nobody has read yet. ioctl is variadic, and Swift imports no variadic function. */
+/* How many of these bytes have not been read yet. ioctl is variadic, and Swift imports no variadic function. */
 static inline uint64_t arbiter_unread_bytes(int descriptor)
 {
     int count = 0;

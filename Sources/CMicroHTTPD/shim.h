@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* MHD_start_daemon is variadic, and Swift imports no variadic function: every option travels in the array.
+/* MHD_start_daemon is variadic, and Swift imports no variadic function, so every option is passed in the array.
    https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html#microhttpd_002dinit */
 static inline struct MHD_Daemon *arbiter_MHD_start_daemon(unsigned int flags, MHD_AccessHandlerCallback handler,
                                                           void *handler_context,
@@ -17,7 +17,7 @@ static inline struct MHD_Daemon *arbiter_MHD_start_daemon(unsigned int flags, MH
                             MHD_OPTION_END);
 }
 
-/* Function pointers do not fit into the intptr_t of an option item without a cast that Swift has no word for. */
+/* An option item stores function pointers as intptr_t, and Swift cannot express that cast. */
 static inline struct MHD_OptionItem arbiter_MHD_notify_completed(MHD_RequestCompletedCallback callback, void *context)
 {
     struct MHD_OptionItem item = {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t) callback, context};
@@ -30,12 +30,12 @@ static inline struct MHD_OptionItem arbiter_MHD_notify_connection(MHD_NotifyConn
     return item;
 }
 
-/* Macros with casts, which Swift does not import. */
+/* These macros contain casts, so Swift does not import them. */
 static const uint64_t arbiter_MHD_size_unknown = MHD_SIZE_UNKNOWN;
 static const ssize_t arbiter_MHD_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
 static const ssize_t arbiter_MHD_end_with_error = MHD_CONTENT_READER_END_WITH_ERROR;
 
-/* MHD_set_response_options is variadic. Without chunks the end of the connection is the end of the body. */
+/* MHD_set_response_options is variadic. Without chunks, the body ends with the connection. */
 static inline enum MHD_Result arbiter_MHD_forbid_chunks(struct MHD_Response *response)
 {
     return MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
@@ -49,9 +49,9 @@ static inline struct MHD_OptionItem arbiter_MHD_unescape(arbiter_MHD_UnescapeCal
     return item;
 }
 
-/* The query is read by us: libmicrohttpd has one record in the connection's memory for every parameter, and where they do
-   not fit it forgets its own refusal and stays silent. The text is libmicrohttpd's buffer, const in the callback's type
-   only; behind the question mark there is at least the line's own end. */
+/* Ends the text after the question mark, so that libmicrohttpd does not see the query. It needs a record in the
+   connection's memory for every parameter; if they do not fit, it forgets its own refusal and sends no answer. The text
+   is libmicrohttpd's buffer, and const only in the callback's type. At least the end of the line follows the mark. */
 static inline void arbiter_MHD_hide_query(const char *question_mark)
 {
     ((char *) (uintptr_t) question_mark)[1] = '\0';
@@ -65,19 +65,19 @@ static inline struct MHD_OptionItem arbiter_MHD_notify_target(arbiter_MHD_Target
     return item;
 }
 
-/* Where a head cannot be read in one way only (RFC 9112, sections 2.2, 3, 5, 5.1 and 5.2). */
+/* Why a head could be read in two ways (RFC 9112, sections 2.2, 3, 5, 5.1 and 5.2). */
 enum arbiter_MHD_Fault {
     arbiter_MHD_no_fault,
     arbiter_MHD_request_line_fault,
-    /* A name that is no token: it is empty, or there is a space before the colon. */
+    /* A name that is not a token: it is empty, or there is a space before the colon. */
     arbiter_MHD_name_fault,
     /* A carriage return or another control character in a value. */
     arbiter_MHD_value_fault,
-    /* The lines do not follow each other: one is folded, or has NUL in it. */
+    /* The lines are not adjacent: one is folded, or contains NUL. */
     arbiter_MHD_line_fault,
 };
 
-/* What says where a request ends, and for whom it is. */
+/* The fields that decide where a request ends and for which host it is. */
 struct arbiter_MHD_Framing {
     int hosts;
     int lengths;
@@ -112,8 +112,8 @@ static inline int arbiter_MHD_is_printable(const char *text, size_t size)
     return 1;
 }
 
-/* Whether a line begins directly behind the end of the one before. libmicrohttpd reads in place and leaves NUL for both
-   bytes of CRLF, or for a bare LF; a text that NUL has cut short, or that was folded and so moved, leaves a gap. */
+/* Whether a line begins directly after the end of the one before. libmicrohttpd parses in place and replaces both bytes
+   of CRLF, or a bare LF, by NUL. A text that ends early at a NUL, or that was folded and so moved, leaves a gap. */
 static inline int arbiter_MHD_follows(const char *line_end, const char *next)
 {
     return next == line_end + 1 || (next == line_end + 2 && line_end[1] == '\0');
@@ -151,8 +151,8 @@ static inline enum MHD_Result arbiter_MHD_read_line(void *context, enum MHD_Valu
 
 static inline size_t arbiter_MHD_header_size(struct MHD_Connection *connection);
 
-/* Reads the head once more as it lies in memory, since libmicrohttpd 0.9.75 lets much through, in one pass.
-   `target_size` is the size of the target as it came. */
+/* Checks the head again where it is in memory, in one pass, because libmicrohttpd 0.9.75 accepts too much.
+   `target_size` is the size of the target as it was sent. */
 static inline struct arbiter_MHD_Framing arbiter_MHD_framing(struct MHD_Connection *connection, const char *method,
                                                              const char *target, size_t target_size,
                                                              const char *version)
@@ -168,7 +168,7 @@ static inline struct arbiter_MHD_Framing arbiter_MHD_framing(struct MHD_Connecti
     framing.line_end = version + sizeof "HTTP/1.1" - 1;
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &arbiter_MHD_read_line, &framing);
     if (framing.fault == arbiter_MHD_no_fault) {
-        /* The empty line. */
+        /* Only the empty line may follow. */
         const size_t rest = (size_t) (head_end - framing.line_end);
         if (rest < 2 || rest > 4 || framing.line_end[1] != '\0' || framing.line_end[rest - 1] != '\0')
             framing.fault = arbiter_MHD_line_fault;
@@ -185,7 +185,7 @@ static inline enum MHD_Result arbiter_MHD_read_trailer(void *context, enum MHD_V
     return MHD_YES;
 }
 
-/* Whether the names behind the last chunk are tokens, and the values without control characters. */
+/* Whether the names of the trailer fields are tokens, and their values contain no control characters. */
 static inline int arbiter_MHD_trailers_are_sound(struct MHD_Connection *connection)
 {
     int is_sound = 1;
@@ -193,7 +193,7 @@ static inline int arbiter_MHD_trailers_are_sound(struct MHD_Connection *connecti
     return is_sound;
 }
 
-/* How many header lines have a name. */
+/* Counts the header fields with a name. */
 struct arbiter_MHD_Lines {
     const char *name;
     int count;
@@ -216,7 +216,7 @@ static inline int arbiter_MHD_line_count(struct MHD_Connection *connection, cons
     return lines.count;
 }
 
-/* The union of MHD_get_connection_info, by member. */
+/* Access to the members of the union that MHD_get_connection_info returns. */
 static inline size_t arbiter_MHD_header_size(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
@@ -230,7 +230,7 @@ static inline int arbiter_MHD_connection_descriptor(struct MHD_Connection *conne
     return info == NULL ? -1 : info->connect_fd;
 }
 
-/* What was put there when the connection began. */
+/* The pointer that was stored when the connection began. */
 static inline void *arbiter_MHD_socket_context(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
@@ -238,7 +238,7 @@ static inline void *arbiter_MHD_socket_context(struct MHD_Connection *connection
     return info == NULL ? NULL : info->socket_context;
 }
 
-/* Told, on the thread that serves the connection, before libmicrohttpd answers with an error of its own. */
+/* Called on the thread that serves the connection, before libmicrohttpd answers with an error of its own. */
 typedef void (*arbiter_MHD_ErrorCallback)(void *context, unsigned int status);
 
 struct arbiter_MHD_ErrorReader {
@@ -246,7 +246,7 @@ struct arbiter_MHD_ErrorReader {
     void *context;
 };
 
-/* libmicrohttpd speaks of its own error answers in its log only; everything else that it logs is of no use here. */
+/* libmicrohttpd reports its own error answers only in its log. All other lines of the log are ignored. */
 static inline void arbiter_MHD_read_log(void *context, const char *format, va_list arguments)
 {
     static const char start[] = "Error processing request (HTTP response code is %u";
@@ -255,7 +255,7 @@ static inline void arbiter_MHD_read_log(void *context, const char *format, va_li
         reader->callback(reader->context, va_arg(arguments, unsigned int));
 }
 
-/* Must be the first of all options, and needs MHD_USE_ERROR_LOG. The reader has to live as long as the daemon. */
+/* Must be the first option, and needs MHD_USE_ERROR_LOG. The reader has to live as long as the daemon. */
 static inline struct MHD_OptionItem arbiter_MHD_notify_error(const struct arbiter_MHD_ErrorReader *reader)
 {
     struct MHD_OptionItem item = {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t) &arbiter_MHD_read_log, (void *) reader};

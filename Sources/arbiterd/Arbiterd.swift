@@ -4,7 +4,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import Logging
 
-/// The daemon: configuration, wiring, signals.
+/// The daemon: reads the configuration, connects the parts, and handles signals.
 @main
 struct Arbiterd: ParsableCommand {
     static let version = "0.1.0"
@@ -42,26 +42,26 @@ struct Arbiterd: ParsableCommand {
         case "version":
             return try parseAsRoot(["--version"])
         case JournalCommand.name:
-            // Its own subcommand comes first, and then the options.
+            // The subcommand of `journal` has to come before its options.
             if asksForHelp(given) { return try parseAsRoot(given) }
-            // An option that stands here would be the daemon's own, and ignored.
+            // Before the subcommand, an option would be parsed as one of the daemon's and ignored.
             guard let subcommand = given.dropFirst().first, !subcommand.hasPrefix("-") else {
-                throw Failure(EX_USAGE, "say first what to do: arbiterd journal inspect, verify or export (see --help)")
+                throw Failure(EX_USAGE, "say what to do first: arbiterd journal inspect, verify or export (see --help)")
             }
             let environment = try Options.environmentArguments(only: ["data"])
             return try parseAsRoot(given.prefix(2) + environment + given.dropFirst(2))
         default:
             let environment = try asksForHelp(given) ? [] : Options.environmentArguments()
             let command = try parseAsRoot(environment + given)
-            // Help is a command too.
+            // ArgumentParser has a help command of its own.
             guard !(command is any JournalSubcommand) else {
-                throw Failure(EX_USAGE, "name the subcommand first, and its options behind it (see --help)")
+                throw Failure(EX_USAGE, "name the subcommand first, and its options after it (see --help)")
             }
             return command
         }
     }
 
-    /// Help is given even if a variable of the environment is wrong.
+    /// Help is available even if a variable of the environment is wrong.
     private static func asksForHelp(_ given: [String]) -> Bool {
         given.contains { ["-h", "--help", "--version"].contains($0) }
     }
@@ -100,7 +100,7 @@ struct Arbiterd: ParsableCommand {
         if let error = loss.error { throw error }
     }
 
-    /// What becomes of the daemon if its journal fails.
+    /// How the engine recovers if its journal fails.
     private func recovery(_ hub: EventHub, _ loss: Loss, _ logger: Logger) throws -> JournalRecovery? {
         guard options.journal == .sqlite else { return nil }
         return JournalRecovery(reopen: try options.reopening(logger: logger)) { lastEvents in

@@ -3,11 +3,11 @@ internal import ArbiterHTTP
 internal import ArgumentParser
 internal import Glibc
 
-/// Why the daemon gives up: one line, and one of the exit codes of `sysexits.h`.
+/// Why the daemon exits: a line for its log, and an exit code from `sysexits.h`.
 struct Failure: Error {
     private let code: Int32
     private let reason: String
-    /// Help and version are asked for, and no failure at all.
+    /// True for the output of --help or --version, which is not a failure.
     private let isAnswer: Bool
 
     init(_ code: Int32, _ reason: String, isAnswer: Bool = false) {
@@ -36,7 +36,7 @@ struct Failure: Error {
         }
     }
 
-    /// Says it and ends the process.
+    /// Prints the line and ends the process.
     func exit() -> Never {
         Output.writeLine(isAnswer ? reason : "arbiterd: \(reason)", to: isAnswer ? STDOUT_FILENO : STDERR_FILENO)
         Glibc.exit(code)

@@ -5,18 +5,18 @@ internal import ArgumentParser
 internal import Foundation
 internal import Glibc
 
-/// `arbiterd journal`: looks at what the daemon keeps.
+/// `arbiterd journal`: reads a journal.
 struct JournalCommand: JournalSubcommand {
     static let name = "journal"
 
     static let configuration = CommandConfiguration(
         commandName: name,
-        abstract: "Looks at a journal, also while a daemon writes it. No record is changed.",
+        abstract: "Reads a journal, also while a daemon writes it. No record is changed.",
         subcommands: [Inspect.self, Verify.self, Export.self]
     )
 
     struct Inspect: JournalSubcommand {
-        static let configuration = CommandConfiguration(abstract: "Says what it holds.")
+        static let configuration = CommandConfiguration(abstract: "Shows a summary of the journal.")
 
         @OptionGroup var directory: JournalDirectory
 
@@ -78,5 +78,5 @@ struct JournalCommand: JournalSubcommand {
     }
 }
 
-/// `arbiterd journal`, or what can stand behind it.
+/// `arbiterd journal` and its subcommands.
 protocol JournalSubcommand: ParsableCommand {}

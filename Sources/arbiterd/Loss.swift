@@ -1,8 +1,8 @@
 internal import ArbiterEngine
 
-/// Why the daemon has to end, should its journal be lost.
+/// The error because of which the journal is lost, and the daemon has to exit.
 final class Loss: Sendable {
-    /// How long clients are still told why.
+    /// How long requests are still answered with the reason.
     private static let patience = Duration.seconds(1)
 
     private let state = Guarded(JournalError?.none)
@@ -10,7 +10,7 @@ final class Loss: Sendable {
 
     var error: JournalError? { state.withLock { $0 } }
 
-    /// Ends the daemon, a moment later, so that requests which are being served learn the reason.
+    /// Ends the daemon after a delay, so that requests which are being served get the reason.
     func note(_ error: JournalError) {
         state.withLock { $0 = error }
         alarm.ring(after: Self.patience) { Signals.interrupt() }

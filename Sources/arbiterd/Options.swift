@@ -6,7 +6,7 @@ internal import Foundation
 internal import Glibc
 internal import Logging
 
-/// What can be set, by flag or in the environment.
+/// The settings, as options of the command line or as variables of the environment.
 struct Options: ParsableArguments {
     @Option(
         help: "Where to listen, as host:port; port 0 lets the system choose.",
@@ -18,7 +18,7 @@ struct Options: ParsableArguments {
         })
     var listen = ListenAddress(host: "127.0.0.1", port: 8080)
 
-    @Flag(help: "Listen beyond loopback although anybody who reaches the daemon may take any lock.")
+    @Flag(help: "Listen beyond loopback, although any client that reaches the daemon may take any lock.")
     var insecure = false
 
     @Option(
@@ -51,7 +51,7 @@ struct Options: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "After the machine died, grant at once, because no client of before is left.",
+            "After the machine died, grant at once, because none of the earlier clients is left.",
             discussion: "With --durability crash the last commits may then be missing, and leases with them."))
     var trustLeasesOver = false
 
@@ -64,18 +64,18 @@ struct Options: ParsableArguments {
             valueName: "size"))
     var maxMemory = MemorySize(bytes: 512 << 20)
 
-    @Option(help: "How many threads serve connections; as many as there are processors by default.")
+    @Option(help: "How many threads serve connections; by default, as many as there are processors.")
     var threads = ProcessInfo.processInfo.activeProcessorCount
 
     @Option(
-        help: "The least that is logged: trace, debug, info, notice, warning, error or critical.",
+        help: "The lowest level that is logged: trace, debug, info, notice, warning, error or critical.",
         transform: { text in
             guard let level = Logger.Level(rawValue: text) else { throw ValidationError("there is no such level") }
             return level
         })
     var logLevel = Logger.Level.info
 
-    @Option(help: "How it is logged: text or json.")
+    @Option(help: "The format of the log: text or json.")
     var logFormat = LogFormat.text
 
     enum LogFormat: String, ExpressibleByArgument, CaseIterable {
@@ -95,7 +95,7 @@ struct Options: ParsableArguments {
         }
     }
 
-    /// Opens a journal again that was there; one in memory never fails.
+    /// Opens the existing journal again; a journal in memory never needs that.
     func reopening(logger: Logger) throws -> @Sendable () throws(JournalError) -> any Journal {
         let (path, durability) = (try directory.path(), durability)
         return { () throws(JournalError) in
@@ -111,7 +111,7 @@ struct Options: ParsableArguments {
         guard 1...256 ~= threads else { throw ValidationError("--threads must be 1 to 256") }
     }
 
-    /// What an operator wants to know of a start.
+    /// The configuration that is logged at the start.
     func startMetadata(at address: ListenAddress) throws -> Logger.Metadata {
         switch journal {
         case .sqlite:
@@ -123,7 +123,7 @@ struct Options: ParsableArguments {
         }
     }
 
-    /// What the arbiter's state may take.
+    /// The limits of the arbiter's state.
     var arbiterLimits: Limits {
         var limits = Limits()
         limits.memory = maxMemory.bytes
@@ -139,7 +139,7 @@ struct Options: ParsableArguments {
         }
     }
 
-    /// Where the log goes: to standard error, without waiting for it.
+    /// Creates the log, which is written to standard error without blocking.
     func makeLog() -> LogQueue {
         LogQueue { line in
             Output.write(line, to: STDERR_FILENO)
@@ -156,7 +156,7 @@ struct Options: ParsableArguments {
         }
     }
 
-    /// What the server may have, after the descriptor limit has been raised as far as it goes.
+    /// The limits of the server, after the descriptor limit has been raised as far as possible.
     func serverLimits(logger: Logger) throws -> ServerLimits {
         let others =
             ServerLimits.activeConnections + ServerLimits.reservedConnections + ServerLimits.otherDescriptors + 2
@@ -182,7 +182,7 @@ extension Options {
     private static let named = [
         "listen", "data", "journal", "durability", "max-parked", "max-memory", "threads", "log-level", "log-format",
     ]
-    /// Options that can be repeated; in the environment their values stand in one variable, with commas between them.
+    /// Options that can be repeated; in the environment, their values are separated by commas.
     private static let lists = ["allow-host", "allow-origin"]
     private static let flags = ["insecure", "trust-leases-over"]
 
@@ -198,11 +198,11 @@ extension Options {
         prefix + option.uppercased().replacingOccurrences(of: "-", with: "_")
     }
 
-    /// What the environment says, as arguments; to be put before the real ones, which then count more.
+    /// The settings in the environment, as arguments; they are put before the real ones, which take precedence.
     ///
     /// - Parameter wanted: the options to look for; all of them by default.
     /// - Returns: one argument for each value.
-    /// - Throws: `Failure` if a variable is no option, or its value is wrong.
+    /// - Throws: `Failure` if a variable is not a setting, or if its value is wrong.
     static func environmentArguments(only wanted: [String] = named + lists + flags) throws -> [String] {
         let environment = ProcessInfo.processInfo.environment
         let known = Set((named + lists + flags).map(variable))
@@ -231,7 +231,7 @@ extension Options {
     }
 }
 
-/// A number of bytes as a person writes it: a whole number and `MB` or `GB`, by 1024.
+/// A number of bytes as people write it: an integer and `MB` or `GB`, in powers of 1024.
 struct MemorySize: ExpressibleByArgument, CustomStringConvertible {
     static let allowed = 64 << 20...1024 << 30
 
@@ -254,7 +254,7 @@ struct MemorySize: ExpressibleByArgument, CustomStringConvertible {
     var description: String { "\(bytes >> 20)MB" }
 }
 
-/// Keeps the one line that is given to it.
+/// Keeps the log's note about dropped lines.
 private final class LossNote: Sendable {
     private let kept = Guarded([UInt8]())
 
@@ -263,7 +263,7 @@ private final class LossNote: Sendable {
     var line: [UInt8] { kept.withLock { $0 } }
 }
 
-/// Where the journal is.
+/// The directory of the journal.
 struct JournalDirectory: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -273,7 +273,7 @@ struct JournalDirectory: ParsableArguments {
             """, valueName: "directory"))
     var data: String?
 
-    /// - Throws: `Failure` if nobody says where it is.
+    /// - Throws: `Failure` if neither an option nor the environment names a directory.
     func path() throws -> String {
         guard let path = data ?? Self.default(ProcessInfo.processInfo.environment) else {
             throw Failure(EX_USAGE, "the environment names no home directory: say with --data where the journal is")
@@ -282,14 +282,14 @@ struct JournalDirectory: ParsableArguments {
         return path
     }
 
-    /// The directory that systemd has made for the service, or else the user's place for state
-    /// (https://specifications.freedesktop.org/basedir-spec/latest/), which the file system does not forget at a restart.
+    /// The directory that systemd has created for the service, or else the user's directory for state
+    /// (https://specifications.freedesktop.org/basedir-spec/latest/), which persists across restarts.
     private static func `default`(_ environment: [String: String]) -> String? {
-        // Several directories have colons between them.
+        // Several directories are separated by colons.
         if let first = environment["STATE_DIRECTORY"]?.split(separator: ":").first, first.hasPrefix("/") {
             return String(first)
         }
-        // A path that is not absolute is to be ignored.
+        // The specification says that a relative path is ignored.
         let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         return (state ?? home.map { $0 + "/.local/state" }).map { $0 + "/arbiterd" }

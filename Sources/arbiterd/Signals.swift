@@ -1,18 +1,18 @@
 internal import Foundation
 internal import Glibc
 
-/// The signals that end the daemon, taken by waiting for them: no handler, nothing that runs in between.
+/// The signals that end the daemon, received by waiting for them, without a signal handler.
 enum Signals {
     private static let ending = [SIGTERM, SIGINT]
 
-    /// Keeps them from ending the process; to be called before there are threads, which inherit it.
+    /// Blocks the signals; to be called before threads are started, because they inherit the mask.
     static func block() {
         signal(SIGPIPE, SIG_IGN)
         var set = set()
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Waits for one of them; from then on another ends the process at once.
+    /// Waits for one of the signals; after that, another one ends the process at once.
     ///
     /// - Returns: its name.
     static func waitForFirst() -> String {
@@ -23,7 +23,7 @@ enum Signals {
         return first == SIGTERM ? "SIGTERM" : "SIGINT"
     }
 
-    /// Has the wait end as a signal would.
+    /// Ends the wait like a signal would.
     static func interrupt() {
         kill(getpid(), SIGTERM)
     }

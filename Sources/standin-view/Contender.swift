@@ -2,13 +2,13 @@ internal import ArbiterTestKit
 internal import Foundation
 internal import Glibc
 
-/// Takes the lock of a scene again and again, and each time does something to a file that only its holder may do.
+/// Takes the lock of a scene repeatedly, and each time changes a file that only the holder may change.
 struct Contender {
     let client: WireClient
     let name: String
     let scene: String
     let file: String
-    /// Takes a violation of what the lock promises.
+    /// Reports a violation of what the lock promises.
     let tell: (String) -> Void
 
     private static let wait = 60
@@ -32,7 +32,7 @@ struct Contender {
         }
     }
 
-    /// What would go wrong if two did it at once, and is seen to.
+    /// Changes the file in a way that would go wrong, and be noticed, if two processes did it at once.
     private func useFile(fence: Int) throws {
         let lock = file + ".lock"
         let descriptor = unsafe open(lock, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
@@ -44,7 +44,7 @@ struct Contender {
         let lines = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
         let previous = lines.split(separator: "\n").last?.split(separator: " ").last.flatMap { Int($0) } ?? 0
         if previous >= fence { tell("violation: \(name) got fence \(fence) after \(previous)") }
-        // Written whole, not appended, so that what somebody else wrote in between would be lost.
+        // Written as a whole, not appended, so that a concurrent change would be lost, and that would be noticed.
         try Data((lines + "\(name) \(fence)\n").utf8).write(to: URL(fileURLWithPath: file))
         unsafe unlink(lock)
     }

@@ -2,18 +2,20 @@ internal import ArbiterTestKit
 internal import Foundation
 internal import Glibc
 
-/// A process standing in for a view: it does what it is told on its standard input, and tells on its standard output.
+/// A process that stands in for a view: it reads commands from standard input, and writes answers to standard output.
 ///
-/// Arguments: the daemon's port, and the name to go by. Commands, one a line:
-/// - `request METHOD PATH [BODY]`, answered with `STATUS BODY`, once for each session it is made in, or for none;
-/// - `attend SCENE COUNT`: opens sessions, each kept alive by a stream of the scene's events, and has every later
-///   request made once in each of them; answered with `STATUS BODY` for each;
-/// - `events NAME`, answered with a line `NAME DATA` for each event of its first stream, up to the next of that name;
-/// - `drag COUNT BODY`: moves a finger in so many steps, at 60 a second, to where the body of a progress request says;
-///   answered with `STATUS BODY` of the last;
-/// - `perform COUNT BODIES`: serializes and ends the transitions of a list, so many times over; answered with a line
-///   for each that did not complete, and `done`;
-/// - `contend SCENE COUNT FILE`, answered with a line for each violation of the lock's promises, and `done`.
+/// Arguments: the daemon's port, and the client's name. Commands, one on each line:
+/// - `request METHOD PATH [BODY]`: answered with `STATUS BODY`, once for each attended session, or once if there is
+///   none;
+/// - `attend SCENE COUNT`: opens sessions, each kept alive by a stream of the scene's events; every later request is
+///   made once in each session; answered with `STATUS BODY` for each;
+/// - `events NAME`: answered with a line `NAME DATA` for each event of the first stream, up to the next one of that
+///   name;
+/// - `drag COUNT BODY`: moves a finger in that many steps, 60 a second, to the fraction in the body of a progress
+///   request; answered with `STATUS BODY` of the last step;
+/// - `perform COUNT BODIES`: requests and ends the transitions of a list, one after the other, that many times;
+///   answered with a line for each one that did not complete, and `done`;
+/// - `contend SCENE COUNT FILE`: answered with a line for each violation of the lock's promises, and `done`.
 @main
 struct StandInView {
     static func main() {
@@ -33,7 +35,7 @@ struct StandInView {
 
     private static func obey(_ line: String, _ view: inout View) throws {
         let command = line.prefix { $0 != " " }
-        // The last argument may have spaces in it.
+        // The last argument may contain spaces.
         func arguments(_ count: Int) throws -> [String] {
             let words = line.split(separator: " ", maxSplits: count).dropFirst().map(String.init)
             guard words.count == count else { throw Misunderstood(line: line) }
@@ -72,7 +74,7 @@ struct StandInView {
     }
 }
 
-/// What was told is none of the commands.
+/// A line that is not one of the commands.
 struct Misunderstood: Error {
     let line: String
 }

@@ -2,7 +2,7 @@ internal import ArbiterCore
 internal import ArbiterTestKit
 internal import Foundation
 
-/// What a stand-in does: each command is a method, and tells its answer line by line.
+/// The commands of a stand-in view: each is a method, which reports its answer line by line.
 struct View {
     private let port: UInt16
     private let name: String
@@ -10,7 +10,7 @@ struct View {
     private let tell: (String) -> Void
     private var sessions: [AttendedSession] = []
 
-    /// A session and the stream that it lives by.
+    /// A session, and the event stream that keeps it alive.
     private struct AttendedSession {
         let header: String
         let stream: WireEventStream
@@ -18,7 +18,7 @@ struct View {
 
     /// Longer than any wait that the daemon allows.
     private static let patience = Duration.seconds(150)
-    /// How often a screen is drawn.
+    /// The frequency at which a screen is drawn.
     private static let framesPerSecond = 60.0
 
     init(port: UInt16, name: String, tell: @escaping (String) -> Void) throws {
@@ -42,7 +42,7 @@ struct View {
             let opened = try client.request("POST", "/sessions", body: body.text)
             let header = "Arbiter-Session: \(opened["token"].string ?? "")"
             let stream = try WireEventStream(port: port, scene: scene, headers: [header])
-            // Its first line says that the session lives by it.
+            // The first comment shows that the stream is attached to the session.
             try stream.receiveComments(1)
             sessions.append(AttendedSession(header: header, stream: stream))
             tell(opened)
