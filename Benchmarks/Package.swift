@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// As in the package above: ArbiterCore is written for these.
+/// The same settings as in the main package, because ArbiterCore is written for them.
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
@@ -31,7 +31,7 @@ let package = Package(
         .target(name: "wire"),
         // What the core's decisions cost.
         .executableTarget(name: "cost", dependencies: ["ArbiterCore"], swiftSettings: strict),
-        // A link to the folder of the package above: what is `package` there is open to no other package.
+        // A symbolic link to the sources of the main package, whose `package` declarations no other package can use.
         .target(
             name: "ArbiterCore",
             dependencies: [.product(name: "Collections", package: "swift-collections")],

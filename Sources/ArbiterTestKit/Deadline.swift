@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The instant until which something may take, on a clock that no one sets.
+/// The latest instant for something, on a monotonic clock.
 struct Deadline {
     private let instant: ContinuousClock.Instant
 
@@ -10,9 +10,9 @@ struct Deadline {
 
     var hasPassed: Bool { instant <= .now }
 
-    /// Waits until the descriptor can do one of the things asked for, or has been closed at its other end.
+    /// Waits until the descriptor is ready for one of the events, or has been closed by the peer.
     ///
-    /// - Returns: whether that came before the deadline.
+    /// - Returns: whether that happened before the deadline.
     func wait(for descriptor: Int32, toDo events: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         while true {
@@ -26,9 +26,9 @@ struct Deadline {
     }
 }
 
-/// Asks again and again until the answer is yes; every question should be one that takes a while, such as a request.
+/// Repeats a question until the answer is yes; the question should take some time, for example a request.
 ///
-/// - Returns: whether the answer ever was yes.
+/// - Returns: whether the answer was yes before the deadline.
 package func eventually(within limit: Duration = .seconds(60), _ isTrue: () throws -> Bool) rethrows -> Bool {
     let deadline = Deadline(after: limit)
     repeat {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Any JSON, to be written as literals and looked into without ceremony: what is not there is `null`.
+/// Any JSON value, written as literals and read by subscripts; a missing value is `null`.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -23,12 +23,12 @@ package enum JSONValue: Hashable, Sendable {
         elements.indices.contains(index) ? elements[index] : .null
     }
 
-    /// The elements of an array; none if it is something else.
+    /// The elements of an array; empty for other values.
     package var elements: [JSONValue] {
         if case .array(let elements) = self { elements } else { [] }
     }
 
-    /// The names of an object's members; none if it is something else.
+    /// The names of an object's members; empty for other values.
     package var names: Set<String> {
         if case .object(let members) = self { Set(members.keys) } else { [] }
     }
@@ -41,16 +41,15 @@ package enum JSONValue: Hashable, Sendable {
         if case .number(let value) = self { value } else { nil }
     }
 
-    /// The number, if it is a whole one.
+    /// The number, if it is an integer.
     package var integer: Int? { number.flatMap(Int.init(exactly:)) }
 
-    /// The object with the members of another added, which count more.
+    /// The object with the members of another added, which take precedence.
     package func adding(_ other: JSONValue) -> JSONValue {
         guard case .object(let members) = self, case .object(let others) = other else { return other }
         return .object(members.merging(others) { $1 })
     }
 
-    /// As it is sent.
     package var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

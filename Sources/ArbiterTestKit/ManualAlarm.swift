@@ -1,7 +1,7 @@
 package import ArbiterCore
 package import ArbiterEngine
 
-/// An alarm that rings only when told: as late as a test likes, never by itself.
+/// An alarm that rings only on command.
 package final class ManualAlarm: Alarm {
     private struct State {
         var pending: [(instant: Instant, bell: @Sendable () -> Void)] = []
@@ -23,17 +23,17 @@ package final class ManualAlarm: Alarm {
         }
     }
 
-    /// Every instant for which it was ever set, in the order of the settings.
+    /// Every instant for which it was ever set, in the order of the calls.
     package var settings: [Instant] {
         state.withLock { $0.settings }
     }
 
-    /// The instants for which it is still to ring, earliest first.
+    /// The instants for which it has not rung yet, the earliest first.
     package var pending: [Instant] {
         state.withLock { $0.pending.map(\.instant).sorted() }
     }
 
-    /// Rings what is due, earliest first, what is set meanwhile included.
+    /// Rings everything that is due, the earliest first, including what is set meanwhile.
     ///
     /// - Returns: how often it rang.
     @discardableResult
@@ -43,7 +43,7 @@ package final class ManualAlarm: Alarm {
         return count
     }
 
-    /// Rings the earliest setting, due or not.
+    /// Rings the earliest setting, even if it is not due.
     ///
     /// - Returns: whether there was one.
     @discardableResult

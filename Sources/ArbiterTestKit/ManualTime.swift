@@ -1,11 +1,11 @@
 package import ArbiterCore
 internal import ArbiterEngine
 
-/// Clocks that move only when told.
+/// Clocks that move only on command.
 package final class ManualTime: TimeSource {
     private let moment: Guarded<Moment>
 
-    /// Clocks that show this moment: by default an hour after the monotonic clock's origin, on 2026-01-01.
+    /// Clocks that show this moment; by default an hour after the monotonic clock's origin, on 2026-01-01.
     package init(
         instant: Instant = Instant(nanoseconds: 3_600_000_000_000),
         timestamp: Timestamp = Timestamp(milliseconds: 1_767_225_600_000)
@@ -17,7 +17,7 @@ package final class ManualTime: TimeSource {
         moment.withLock { $0 }
     }
 
-    /// Lets time pass, on both clocks.
+    /// Advances both clocks.
     package func advance(by duration: Duration) {
         moment.withLock { moment in
             moment = Moment(
@@ -26,7 +26,7 @@ package final class ManualTime: TimeSource {
         }
     }
 
-    /// Sets the wall clock forward, or back where the duration is negative; no time passes.
+    /// Moves the wall clock only; backwards if the duration is negative.
     package func jumpWallClock(by duration: Duration) {
         moment.withLock { moment in
             moment = Moment(instant: moment.instant, timestamp: moment.timestamp.advanced(by: duration))

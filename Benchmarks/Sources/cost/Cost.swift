@@ -1,6 +1,6 @@
 internal import ArbiterCore
 
-/// What the core's decisions cost, beside the length of the queue and the size of the tree: microseconds, medians.
+/// Measures the core's decisions, by the length of the queue and the size of the tree: medians in microseconds.
 @main
 struct Cost {
     private static let waiting = [10, 1_000, 100_000]
@@ -36,13 +36,13 @@ struct Cost {
     }
 }
 
-/// A scene of tabs with a stack in each, every one of which is held, with tickets waiting for them in turn.
+/// A scene of tabs with a stack in each tab; every stack is locked by a transition and has tickets waiting for it.
 private struct Bench {
     private var machine: ArbiterStateMachine
     private var stacks: [ControllerID] = []
     private var holders: [TransitionID] = []
     private var lines: [[TransitionID]] = []
-    /// Where each line begins.
+    /// The index of the first waiting ticket in each line.
     private var heads: [Int] = []
     private var next = 0
     private var lastID: UInt64 = 0
@@ -67,20 +67,20 @@ private struct Bench {
         for ticket in 0..<waiting { lines[ticket % stacks.count].append(ask(for: ticket % stacks.count)) }
     }
 
-    /// A start that somebody is in the way of.
+    /// A start that is refused as busy.
     mutating func refuse() {
         lastID += 1
         let id = TransitionID(rawValue: lastID)
         apply(.start(request(for: turn()), id: id, token: token(of: id)))
     }
 
-    /// A ticket at the end of the line that is given up again.
+    /// A ticket at the end of the queue that is cancelled again.
     mutating func giveUp() {
         let id = ask(for: turn())
         apply(.end(id, token: token(of: id), .cancelled))
     }
 
-    /// The end of a holder, with the grant of the next, and a new ticket at the end of the line.
+    /// The end of a holder, the grant of the next, and a new ticket at the end of the queue.
     mutating func handOver() {
         let index = turn()
         let ended = holders[index]

@@ -1,19 +1,19 @@
 /// Reads server-sent events as a browser does (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 package struct EventText: Sendable {
     private var rest: [UInt8] = []
-    /// What has been read and not been taken.
+    /// The events that have been read and not taken.
     package private(set) var events: [ReceivedEvent] = []
-    /// How many comments there were.
+    /// The number of comments so far.
     package private(set) var comments = 0
-    /// What was said of when to come back, in milliseconds.
+    /// The last retry time, in milliseconds.
     package private(set) var retry: Int?
-    /// The last id that was said, which may be a cursor.
+    /// The last id, which may be a cursor.
     package private(set) var lastID: String?
     private var open = ReceivedEvent(id: nil, name: "", data: "")
 
     package init() {}
 
-    /// Whether everything that was received was whole.
+    /// Whether the text ends at the end of an event.
     package var isComplete: Bool { rest.isEmpty && open.name.isEmpty && open.data.isEmpty }
 
     package mutating func append(_ bytes: some Sequence<UInt8>) {
@@ -23,13 +23,13 @@ package struct EventText: Sendable {
         for line in lines { take(String(decoding: line, as: UTF8.self)) }
     }
 
-    /// Takes the events that have been read.
+    /// Takes all events that have been read.
     package mutating func takeEvents() -> [ReceivedEvent] {
         defer { events = [] }
         return events
     }
 
-    /// Takes the oldest of the events that have been read; `nil` if there is none.
+    /// Takes the oldest event that has been read; `nil` if there is none.
     package mutating func takeFirstEvent() -> ReceivedEvent? {
         events.isEmpty ? nil : events.removeFirst()
     }
@@ -56,7 +56,7 @@ package struct EventText: Sendable {
     }
 }
 
-/// One event, as a client gets it.
+/// An event as a client receives it.
 package struct ReceivedEvent: Hashable, Sendable {
     package fileprivate(set) var id: UInt64?
     package fileprivate(set) var name: String

@@ -1,12 +1,12 @@
 package import ArbiterCore
 
 extension SceneEvent {
-    /// Something that happened; told apart by its revision, which is the number, or 0 if it is momentary.
+    /// A sample event, identified by its revision, which is its number, or 0 if it is momentary.
     ///
     /// - Parameters:
     ///   - number: its number; `nil` if it is momentary.
-    ///   - scene: where it happened.
-    ///   - controllers: how many controllers it names, each of which makes it about 10 bytes longer.
+    ///   - scene: its scene.
+    ///   - controllers: how many controllers it names; each makes it about 10 bytes longer.
     /// - Returns: the event.
     package static func sample(_ number: UInt64?, in scene: SceneName = .main, controllers: Int = 1) -> SceneEvent {
         SceneEvent(
@@ -18,7 +18,7 @@ extension SceneEvent {
                 inserted: (0..<controllers).compactMap { ControllerID("view-\($0)") }, removed: []))
     }
 
-    /// Events one after the other.
+    /// Sample events with these numbers.
     package static func samples(_ numbers: ClosedRange<UInt64>, in scene: SceneName = .main) -> [SceneEvent] {
         numbers.map { sample($0, in: scene) }
     }

@@ -1,30 +1,31 @@
-/// Whether what clients saw can be what an arbiter that keeps its promises has done (`semantics.md`, 9).
+/// Checks whether an arbiter that keeps its promises can have given the answers that clients saw (docs/promises.md).
 ///
-/// A call that was not answered is indeterminate: it may have been done, at any time after it was sent, or not at all.
-/// Every transition is taken to have scene scope.
+/// A call without an answer is indeterminate: it may have taken effect at any time after it was sent, or not at all.
+/// Every transition is assumed to have the scope `scene`.
 package struct HistoryChecker {
     private let calls: [ObservedCall]
     private let known: [String: Known]
 
-    /// What all calls together say of one transition.
+    /// What all calls together reveal about a transition.
     private struct Known {
         let id: String
         let scene: String
         var fences: Set<Int> = []
         var outcomes: Set<String> = []
         var tokens: Set<String> = []
-        /// When the call that asked for it was first sent, if that is known.
+        /// When its request was first sent, if that is known.
         var asked: UInt64?
-        /// When an answer first told that it stands in line or has been granted.
+        /// When an answer first showed that it is queued or granted.
         var told: UInt64?
-        /// Until when it was certainly not granted yet.
+        /// The last instant at which it was certainly not granted yet.
         var waited: UInt64?
-        /// When its owner was first told that it runs.
+        /// When its owner first learned that it runs.
         var runs: UInt64?
-        /// When it may have stopped to run: its owner sent the end, or its lease may have run out.
+        /// The earliest instant at which it may have stopped to run: its owner sent the end, or its lease may have run
+        /// out.
         var endSent: UInt64?
         var lease: UInt64 = 0
-        /// When a word of its owner that set the lease back was last sent.
+        /// When its owner last sent a request that renews the lease.
         var lastWord: UInt64?
         var fence: Int? { fences.count == 1 ? fences.first : nil }
     }
@@ -37,19 +38,19 @@ package struct HistoryChecker {
         self.known = known
     }
 
-    /// Everything that contradicts the promises; empty if nothing does.
+    /// All contradictions to the promises; empty if there are none.
     package func violations() -> [String] {
         mutualExclusion() + requestOrder() + fences() + outcomes() + idempotency() + durability()
     }
 }
 
-// MARK: - What is known
+// MARK: - Collecting what is known
 
 extension HistoryChecker {
     private static func take(note call: ObservedCall, in known: inout [String: Known]) {
         switch call.question {
         case .end(let id, _):
-            // Even unanswered, it may have been done.
+            // The end may have taken effect without an answer.
             let earlier = known[id]?.endSent ?? .max
             known[id, default: Known(id: id, scene: call.scene)].endSent = min(earlier, call.sent)
         case .renew(let id), .await(let id):
@@ -73,7 +74,7 @@ extension HistoryChecker {
         known[seen.id] = record
     }
 
-    /// When each transition was asked for: the first time its key was sent.
+    /// Records when each transition was requested: when its key was first sent.
     private static func noteAsking(_ calls: [ObservedCall], in known: inout [String: Known]) {
         var firstSent: [String: UInt64] = [:]
         for call in calls {
@@ -97,21 +98,21 @@ extension ObservedCall.Question {
         }
     }
 
-    /// Whether only the owner asks this.
+    /// Whether only the owner can ask this.
     fileprivate var isOwners: Bool {
         if case .look = self { false } else { true }
     }
 }
 
-// MARK: - The promises
+// MARK: - Checking the promises
 
 extension HistoryChecker {
-    /// From the grant's answer until its end was sent, or its lease could have run out, a holder is alone.
+    /// A holder is alone from the answer to its grant until its end was sent, or until its lease could have run out.
     private func mutualExclusion() -> [String] {
         perScene { records in
             let held = records.compactMap { record -> (id: String, from: UInt64, to: UInt64)? in
                 guard let from = record.runs else { return nil }
-                // Its lease began at the daemon no earlier than the owner's last answered word was sent.
+                // The daemon started the lease no earlier than the owner sent its last answered request.
                 let leaseOver = (record.lastWord ?? from) + record.lease
                 let to = min(record.endSent ?? .max, leaseOver)
                 return from < to ? (record.id, from, to) : nil
@@ -122,7 +123,7 @@ extension HistoryChecker {
         }
     }
 
-    /// Whoever was told to stand in line before another was asked for is granted before it.
+    /// A transition that was known to be queued before another one was requested is granted first.
     private func requestOrder() -> [String] {
         perScene { records in
             inversions(of: records, from: \.told, to: \.asked).map { earlier, later in
@@ -131,7 +132,7 @@ extension HistoryChecker {
         }
     }
 
-    /// No transition has two fences, no fence two transitions, and a later grant has a greater one.
+    /// No transition has two fences, no two transitions have the same fence, and a later grant has a greater one.
     private func fences() -> [String] {
         perScene { records in
             var violations = records.filter { $0.fences.count > 1 }.map {
@@ -151,7 +152,7 @@ extension HistoryChecker {
         }
     }
 
-    /// Pairs where one instant came before the other, and the fences are the other way round.
+    /// Pairs in which one instant precedes the other, but the fences are in the opposite order.
     private func inversions(
         of records: [Known], from: KeyPath<Known, UInt64?>, to: KeyPath<Known, UInt64?>
     ) -> [(earlier: Known, later: Known)] {
@@ -178,7 +179,7 @@ extension HistoryChecker {
         known.values.filter { $0.outcomes.count > 1 }.map { "\($0.id) ended as \($0.outcomes.sorted())" }.sorted()
     }
 
-    /// The same key has made one transition, whose token is always the same.
+    /// A key creates only one transition, whose token is always the same.
     private func idempotency() -> [String] {
         var ids: [String: String] = [:]
         var violations: [String] = []
@@ -191,7 +192,7 @@ extension HistoryChecker {
         return violations + known.values.filter { $0.tokens.count > 1 }.map { "\($0.id) has two tokens" }.sorted()
     }
 
-    /// What an answer said is still so in every answer to a later question.
+    /// What an answer has shown remains true in all answers to later requests.
     private func durability() -> [String] {
         var violations: [String] = []
         for (id, calls) in Dictionary(grouping: calls, by: \.subject) {
@@ -220,9 +221,9 @@ extension HistoryChecker {
     }
 }
 
-/// How far a transition is known to be, at an instant that moves on.
+/// The known progress of a transition, at an instant that advances.
 private struct Progress {
-    /// The furthest that was answered before.
+    /// The most advanced state in an answer so far.
     private(set) var settled: ObservedTransition?
     private var pending: [(transition: ObservedTransition, answered: UInt64)] = []
 
@@ -239,7 +240,7 @@ private struct Progress {
 }
 
 extension ObservedTransition {
-    /// How far in its life: it only grows.
+    /// The rank of a state; it never decreases during the life of a transition.
     fileprivate var rank: Int {
         switch state {
         case "queued": 0
@@ -250,7 +251,7 @@ extension ObservedTransition {
 }
 
 extension ObservedCall {
-    /// Which transition it is about, as far as the call and its answer tell.
+    /// The transition that the call is about, as far as the call and its answer reveal it.
     fileprivate var subject: String? {
         switch question {
         case .await(let id), .renew(let id), .end(let id, _), .look(let id): return id

@@ -1,7 +1,7 @@
 internal import ArbiterEngine
 internal import Glibc
 
-/// Collects what clients see, from any thread.
+/// Records what clients see, from any thread.
 package final class HistoryRecorder: Sendable {
     private let recorded = Guarded([ObservedCall]())
 
@@ -30,7 +30,7 @@ package final class HistoryRecorder: Sendable {
         return response
     }
 
-    /// Looks how a transition stands, and records it.
+    /// Asks for the state of a transition, and records it.
     ///
     /// - Throws: `WireError` if no answer came.
     package func look(at id: String, scene: String, over client: WireClient) throws(WireError) {
@@ -42,7 +42,7 @@ package final class HistoryRecorder: Sendable {
                 answer: Self.answer(response)))
     }
 
-    /// Records what a list says: it was asked for at this instant, and is answered now.
+    /// Records the contents of a list that was requested at this instant and is answered now.
     package func look(at list: [JSONValue], askedAt sent: UInt64) {
         let answered = Self.now()
         for json in list {
@@ -54,7 +54,7 @@ package final class HistoryRecorder: Sendable {
         }
     }
 
-    /// The machine's monotonic clock, the same in every process, in nanoseconds.
+    /// The machine's monotonic clock in nanoseconds, the same in every process.
     package static func now() -> UInt64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -63,11 +63,11 @@ package final class HistoryRecorder: Sendable {
 
     private static func answer(_ response: WireResponse) -> ObservedCall.Answer? {
         if response.status < 300, let transition = ObservedTransition(response.json) { return .transition(transition) }
-        // An ended transition is shown with the refusal.
+        // The refusal contains the ended transition.
         if let transition = ObservedTransition(response["transition"]), response.status == 410 {
             return .transition(transition)
         }
-        // 503: the daemon itself does not know whether it was done.
+        // After a 503, the daemon itself does not know whether the command will last.
         return response.status == 503 ? nil : .refused(response["code"].string ?? "\(response.status)")
     }
 }

@@ -1,6 +1,5 @@
-/// One call as a client saw it: when it was sent, when it was answered, and what was answered.
+/// A call as a client saw it: when it was sent, when it was answered, and with what.
 package struct ObservedCall: Hashable, Sendable {
-    /// What was asked.
     package enum Question: Hashable, Sendable {
         case start(key: String)
         case serialize(key: String)
@@ -8,14 +7,13 @@ package struct ObservedCall: Hashable, Sendable {
         case await(id: String)
         case renew(id: String)
         case end(id: String, as: String)
-        /// Somebody looked: `GET /transitions/{id}`, or a line of the list.
+        /// A request for the state: `GET /transitions/{id}`, or an entry of a list.
         case look(id: String)
     }
 
-    /// What was answered.
     package enum Answer: Hashable, Sendable {
         case transition(ObservedTransition)
-        /// Refused, with this code; nothing is said of a transition of the asker's.
+        /// Refused with this code; the answer says nothing about a transition of the client.
         case refused(String)
     }
 
@@ -24,7 +22,7 @@ package struct ObservedCall: Hashable, Sendable {
     /// Readings of one monotonic clock, in nanoseconds.
     package let sent: UInt64
     package let answered: UInt64
-    /// `nil` where none came: it may or may not have been done.
+    /// `nil` if there was none: the call may or may not have taken effect.
     package let answer: Answer?
 
     package init(scene: String, question: Question, sent: UInt64, answered: UInt64, answer: Answer?) {
@@ -36,13 +34,13 @@ package struct ObservedCall: Hashable, Sendable {
     }
 }
 
-/// What an answer said of a transition.
+/// The state of a transition in an answer.
 package struct ObservedTransition: Hashable, Sendable {
     package let id: String
     package let state: String
     package let token: String?
     package let fence: Int?
-    /// With its reason, as `expired/lease`.
+    /// The outcome with its reason, for example `expired/lease`.
     package let outcome: String?
     /// In nanoseconds.
     package let lease: UInt64
@@ -59,7 +57,7 @@ package struct ObservedTransition: Hashable, Sendable {
         self.lease = lease
     }
 
-    /// What a body says, if it is a transition's.
+    /// The state in a body; `nil` if the body is not a transition.
     package init?(_ json: JSONValue) {
         guard let id = json["id"].string, let state = json["state"].string else { return nil }
         self.init(

@@ -1,18 +1,18 @@
 package import ArbiterEngine
 
-/// A journal that commits only when told, and fails when told: what an engine says in between is for a test to see.
+/// A journal that commits and fails only on command, so that a test can check what the engine does before that.
 package final class HeldJournal: Journal {
     private struct State {
         var records: [JournalRecord]
         var committed: UInt64
         var tell: (@Sendable (Result<UInt64, JournalError>) -> Void)?
-        /// Whether it takes no more: it was closed or has failed.
+        /// Whether it was closed or has failed; then it accepts no records.
         var isOver = false
     }
 
     private let state: Guarded<State>
 
-    /// A journal that begins with these records, all of them committed.
+    /// A journal with these records, all of them committed.
     package init(records: [JournalRecord] = []) {
         state = Guarded(State(records: records, committed: records.last?.sequence ?? 0))
     }
@@ -39,15 +39,15 @@ package final class HeldJournal: Journal {
     }
 }
 
-// MARK: - What a test says
+// MARK: - Commands of a test
 
 extension HeldJournal {
-    /// Everything it took in, committed or not.
+    /// All records that it accepted, committed or not.
     package var appended: [JournalRecord] {
         state.withLock { $0.records }
     }
 
-    /// Commits what it took in up to this sequence, all of it by default, and tells of it.
+    /// Commits the accepted records up to this sequence number, all of them by default, and reports it.
     package func commit(upTo sequence: UInt64 = .max) {
         let (tell, committed) = state.withLock { state in
             guard !state.isOver, let last = state.records.last?.sequence, min(last, sequence) > state.committed else {
@@ -59,7 +59,7 @@ extension HeldJournal {
         tell?(.success(committed))
     }
 
-    /// Loses what is not committed, and tells of that.
+    /// Drops what is not committed, and reports the failure.
     package func fail(_ error: JournalError) {
         let tell = state.withLock { state -> (@Sendable (Result<UInt64, JournalError>) -> Void)? in
             guard !state.isOver else { return nil }

@@ -8,7 +8,7 @@ extension Journal {
 }
 
 extension JournalContents {
-    /// The contents of a journal without a snapshot that lacks nothing.
+    /// The contents of a journal without a snapshot, which was closed.
     package init(records: [JournalRecord]) {
         self.init(snapshot: nil, records: records, ending: .closed)
     }

@@ -2,9 +2,9 @@ internal import ArbiterCore
 package import ArbiterEngine
 internal import Dispatch
 
-/// What the engine relies on in a journal; every journal is held to it.
+/// Checks the promises that the engine relies on in every journal.
 ///
-/// A value checks one storage once, so a test makes a fresh one for each check:
+/// A value performs one check on one storage, so a test makes a fresh value for each check:
 ///
 ///     @Test(arguments: JournalConformance.Check.allCases)
 ///     func `the journal keeps its promises`(check: JournalConformance.Check) throws {
@@ -13,7 +13,7 @@ internal import Dispatch
 ///         try JournalConformance(make: open, reopen: open).run(check)
 ///     }
 package struct JournalConformance {
-    /// One promise.
+    /// A promise of a journal.
     package enum Check: String, CaseIterable, Sendable {
         case anEmptyJournalHasNoRecords
         case everyFieldComesBack
@@ -31,10 +31,10 @@ package struct JournalConformance {
     private let patience: Duration
 
     /// - Parameters:
-    ///   - many: How many records are many.
-    ///   - patience: How long a broken journal may hang; a sound one is waited for no longer than it takes.
-    ///   - make: Gives an empty journal; called once.
-    ///   - reopen: Gives a journal over what the one before has kept, which is closed by then.
+    ///   - many: how many records a large test uses.
+    ///   - patience: how long a broken journal may hang; a correct one needs only its own time.
+    ///   - make: makes an empty journal; called once.
+    ///   - reopen: makes a journal with the contents of the one before, which is closed by then.
     package init(
         many: Int = 5000, patience: Duration = .seconds(20),
         make: @escaping () throws -> any Journal, reopen: @escaping () throws -> any Journal
@@ -45,9 +45,9 @@ package struct JournalConformance {
         self.reopen = reopen
     }
 
-    /// Puts the journal to one test.
+    /// Performs a check.
     ///
-    /// - Throws: `ConformanceError` if a promise is broken, and what the factories throw.
+    /// - Throws: `ConformanceError` if the promise is broken, and what the factories throw.
     package func run(_ check: Check) throws {
         switch check {
         case .anEmptyJournalHasNoRecords: try anEmptyJournalHasNoRecords()
@@ -62,7 +62,7 @@ package struct JournalConformance {
     }
 }
 
-/// Which promise a journal has broken, and how.
+/// The promise that a journal has broken, and how.
 package struct ConformanceError: Error, CustomStringConvertible {
     package let description: String
 
@@ -85,14 +85,14 @@ extension JournalConformance {
         for record in records { probe.append(record) }
         try probe.close()
         try reopened(expecting: records).close()
-        // Having been read once, they are there still.
+        // Reading the records must not remove them.
         try reopened(expecting: records).close()
     }
 
     private func everyRecordIsCommittedBeforeClosing() throws {
         let records = SampleRecords.many(100)
         let probe = try JournalProbe(try make(), expecting: [], patience: patience)
-        // One at a time first: a journal that commits in groups must not wait for a group to be full.
+        // First one at a time: a journal that commits in groups must not wait until a group is full.
         for record in records.prefix(10) {
             probe.append(record)
             try probe.waitUntilAllIsCommitted()

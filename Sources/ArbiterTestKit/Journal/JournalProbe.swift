@@ -3,8 +3,8 @@ internal import ArbiterEngine
 internal import Dispatch
 internal import Glibc
 
-/// Stands where the engine stands: appends under a lock that whoever is told of a commit needs too, and takes note of
-/// everything that the journal must not do.
+/// Uses a journal as the engine does: appends under a lock that the commit callback needs too, and records everything
+/// that the journal must not do.
 final class JournalProbe: Sendable {
     private struct State {
         var appended: UInt64
@@ -22,7 +22,7 @@ final class JournalProbe: Sendable {
     private let gate = DispatchSemaphore(value: 1)
     private let progress = DispatchSemaphore(value: 0)
 
-    /// Reads the records and begins.
+    /// Reads the records and begins to use the journal.
     ///
     /// - Throws: `ConformanceError` if the records are not the expected ones.
     init(_ journal: any Journal, expecting expected: [JournalRecord], patience: Duration) throws {
@@ -56,7 +56,7 @@ final class JournalProbe: Sendable {
         gate.signal()
     }
 
-    /// - Throws: `ConformanceError` if they are not, for a long time.
+    /// - Throws: `ConformanceError` if they are not committed in time.
     func waitUntilAllIsCommitted() throws {
         while state.withLock({ $0.committed < $0.appended && $0.complaint == nil }) {
             guard progress.wait(timeout: .now() + patience) == .success else {
@@ -67,9 +67,9 @@ final class JournalProbe: Sendable {
         try complain()
     }
 
-    /// Closes the journal, after which all must be committed.
+    /// Closes the journal, after which everything must be committed.
     ///
-    /// - Throws: `ConformanceError` if something was wrong.
+    /// - Throws: `ConformanceError` if the journal broke a promise.
     func close() throws {
         journal.close()
         let (appended, committed) = state.withLock { state in
@@ -82,7 +82,7 @@ final class JournalProbe: Sendable {
         }
     }
 
-    /// - Throws: `ConformanceError` if the journal did what it must not.
+    /// - Throws: `ConformanceError` if the journal broke a promise.
     func complain() throws {
         if let complaint = state.withLock({ $0.complaint }) { throw ConformanceError(complaint) }
     }

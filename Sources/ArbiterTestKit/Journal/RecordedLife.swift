@@ -1,7 +1,7 @@
 package import ArbiterCore
 package import ArbiterEngine
 
-/// A life of an arbiter: the records that it leaves, and the state that they make.
+/// The records of a simulated life of an arbiter, and the state after them.
 package struct RecordedLife {
     package private(set) var machine = ArbiterStateMachine()
     package private(set) var records: [JournalRecord] = []
@@ -9,7 +9,7 @@ package struct RecordedLife {
     private var random: SplitMix64
     private var unfinished: [(id: TransitionID, token: Token)] = []
 
-    /// A life of so many records; the same seed gives the same.
+    /// A life with this many records; the same seed gives the same life.
     package init(seed: UInt64, records count: Int) {
         random = SplitMix64(seed: seed)
         while records.count < count { step() }

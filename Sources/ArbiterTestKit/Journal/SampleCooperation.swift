@@ -1,6 +1,6 @@
 package import ArbiterCore
 
-/// Sessions, participants, gestures and coalescing, with every kind of value in them.
+/// Sessions, participants, gestures and coalescing, with values of every kind.
 package enum SampleCooperation {
     package static let client = name("détail")
 

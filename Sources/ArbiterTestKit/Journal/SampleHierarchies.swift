@@ -1,8 +1,8 @@
 package import ArbiterCore
 
-/// Hierarchies, storyboards and requests about them with every kind of value in them.
+/// Hierarchies, storyboards and requests about them, with values of every kind.
 package enum SampleHierarchies {
-    /// Every kind of controller, and presentations two deep.
+    /// Every kind of controller, and presentations on two levels.
     package static let everything = hierarchy(
         "tabs",
         Controller(id: id("tabs"), content: .tabs([id("nav"), id("split")], selected: 1), presented: id("sheet")),
@@ -48,7 +48,7 @@ package enum SampleHierarchies {
             TransitionRequest(animation: AnimationRequest()),
         ]
 
-    /// One of every type, and of every form a type has.
+    /// Operations of every type, in every form of the type.
     package static let operations: [Operation] = [
         .present(presenter: id("home"), controller: everything),
         .dismiss(id("sheet")),
@@ -69,7 +69,7 @@ package enum SampleHierarchies {
 
     package static func segue(_ text: String) -> SegueIdentifier { known(SegueIdentifier(text), text) }
 
-    /// A plain view by itself.
+    /// A hierarchy of a single view.
     package static func view(_ text: String) -> Hierarchy { hierarchy(text, Controller(id: id(text))) }
 
     package static func hierarchy(_ root: String, _ controllers: Controller...) -> Hierarchy {

@@ -1,9 +1,9 @@
 internal import ArbiterCore
 internal import ArbiterEngine
 
-/// Records to put into a journal.
+/// Records for tests of journals.
 enum SampleRecords {
-    /// Every kind of command, with every field at its usual and at its extreme values.
+    /// Every kind of command; every field with usual and extreme values.
     static func ofEveryKind() -> [JournalRecord] {
         let commands = requests.flatMap { request in
             Kind.allCases.flatMap { kind in samples(of: kind, request) }
@@ -13,7 +13,7 @@ enum SampleRecords {
         }
     }
 
-    /// So many records, no two of them the same.
+    /// This many records, all of them different.
     static func many(_ count: Int) -> [JournalRecord] {
         (1...UInt64(count)).map { number in
             let moment = Moment(
@@ -31,7 +31,7 @@ enum SampleRecords {
 // MARK: - Every kind of command
 
 extension SampleRecords {
-    /// The cases of `Command` that a journal keeps: one that is missing here does not compile in `kind(of:)`.
+    /// The cases of `Command` that a journal stores; if one is missing here, `kind(of:)` does not compile.
     private enum Kind: CaseIterable {
         case start, serialize, end, revoke, decide, markReady, settle, openSession, closeSession, declare, delete,
             expire

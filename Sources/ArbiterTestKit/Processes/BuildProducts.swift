@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The executables that were built together with the running one; `ARBITER_DAEMON` names another daemon to test.
+/// The executables of the same build; `ARBITER_DAEMON` names another daemon to test.
 enum BuildProducts {
-    /// The path of an executable beside the running one.
+    /// The path of an executable in the directory of the running one.
     static func path(of name: String) -> String {
         if name == "arbiterd", let other = ProcessInfo.processInfo.environment["ARBITER_DAEMON"] { return other }
         let running = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

@@ -1,10 +1,9 @@
 internal import Foundation
 internal import Glibc
 
-/// A process started from one of the package's executables; it is killed, if it still runs, when nobody needs it.
+/// A process from one of the package's executables; it is killed on `deinit` if it still runs.
 ///
-/// Its output can be read line by line, with a deadline; what it writes to its standard error goes to a file, so that
-/// it never has to wait for a reader.
+/// Its output can be read line by line, with a deadline. Its standard error goes to a file, so that it never blocks.
 package final class ChildProcess {
     package let identifier: Int32
     private let input: Int32
@@ -13,10 +12,10 @@ package final class ChildProcess {
     private var unread: [UInt8] = []
     private var status: Termination?
 
-    /// How long a process may take to start, to answer or to end, at the very most.
+    /// The longest time that a process may take to start, to answer or to end.
     package static let patience = Duration.seconds(20)
 
-    /// Starts an executable that was built together with the running one.
+    /// Starts an executable from the same build.
     ///
     /// - Throws: `ChildProcessError.notStarted`.
     package init(
@@ -51,11 +50,11 @@ package final class ChildProcess {
 
     /// Waits until the process has ended.
     ///
-    /// - Throws: `ChildProcessError.timedOut` if it has not by then.
+    /// - Throws: `ChildProcessError.timedOut` if it has not ended in time.
     @discardableResult
     package func waitForExit(within limit: Duration = patience) throws(ChildProcessError) -> Termination {
         if let status { return status }
-        // The last to hold the other end is the process, until it ends.
+        // Only the process still holds the other end, so the stream ends with it.
         let deadline = Deadline(after: limit)
         while try readMore(by: deadline, waitingFor: "its end") {}
         return reap()
@@ -77,14 +76,14 @@ package enum Termination: Hashable, Sendable {
     case signalled(Int32)
 }
 
-/// What goes wrong with a process.
+/// What can go wrong with a process.
 package enum ChildProcessError: Error, Hashable, Sendable {
     case notStarted(String)
     case timedOut(String)
     case ended(String)
 }
 
-// MARK: - Its streams
+// MARK: - Standard streams
 
 extension ChildProcess {
     /// Writes a line to its standard input.
@@ -101,7 +100,7 @@ extension ChildProcess {
 
     /// Reads the next line of its standard output.
     ///
-    /// - Throws: `ChildProcessError`, if there is none.
+    /// - Throws: `ChildProcessError` if there is no further line.
     package func readLine(within limit: Duration = patience) throws(ChildProcessError) -> String {
         let deadline = Deadline(after: limit)
         while true {
@@ -115,7 +114,7 @@ extension ChildProcess {
         }
     }
 
-    /// What it has written to its standard output and nobody has read, once it has ended.
+    /// The unread rest of its standard output, after it has ended.
     package var restOfOutput: String { String(decoding: unread, as: UTF8.self) }
 
     /// What it has written to its standard error so far.
@@ -127,7 +126,7 @@ extension ChildProcess {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// - Returns: whether there was more.
+    /// - Returns: whether there was more to read.
     private func readMore(
         by deadline: Deadline, waitingFor what: String
     ) throws(ChildProcessError) -> Bool {
@@ -142,7 +141,7 @@ extension ChildProcess {
         return !bytes.isEmpty
     }
 
-    /// Two ends of one stream: sockets, since only those can be closed on exec from the beginning.
+    /// The two ends of a stream: sockets, because they can be created with close-on-exec set.
     private static func stream() -> (ours: Int32, theirs: Int32) {
         var ends: [Int32] = [-1, -1]
         let status = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends)
@@ -150,7 +149,7 @@ extension ChildProcess {
         return (ends[0], ends[1])
     }
 
-    /// A file that nobody else can find any more.
+    /// A file without a name, which no other process can open.
     private static func temporaryFile() -> Int32 {
         let path = NSTemporaryDirectory() + "arbiter-\(UUID())"
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// A real `arbiterd`, started on a port of the system's choice and ready; killed when nobody needs it any more.
+/// A real `arbiterd`, started on a free port and ready; killed on `deinit`.
 package final class DaemonProcess {
     package let process: ChildProcess
     package let port: UInt16
-    /// Where its journal is.
+    /// The directory of its journal.
     package let directory: TemporaryDirectory
 
     /// Starts the daemon and waits for the line that says it is ready.
     ///
     /// - Parameters:
-    ///   - arguments: what to say on the command line, beside `--listen`.
+    ///   - arguments: the arguments of the command line, besides `--listen`.
     ///   - environment: variables to add.
-    ///   - listen: the address to give on the command line, if one is to be given there.
-    ///   - directory: where its journal is; one of its own by default.
-    /// - Throws: `ChildProcessError` if it does not get ready.
+    ///   - listen: the value of `--listen`; `nil` to omit it.
+    ///   - directory: the directory of its journal; a new one by default.
+    /// - Throws: `ChildProcessError` if it does not become ready.
     package init(
         _ arguments: [String] = [], environment: [String: String] = [:], listen: String? = "127.0.0.1:0",
         in directory: TemporaryDirectory? = nil
@@ -44,12 +44,12 @@ package final class DaemonProcess {
 
     /// Waits until the daemon has ended.
     ///
-    /// - Throws: `ChildProcessError.timedOut` if it has not by then.
+    /// - Throws: `ChildProcessError.timedOut` if it has not ended in time.
     @discardableResult
     package func waitForExit(within limit: Duration = ChildProcess.patience) throws(ChildProcessError) -> Termination {
         try process.waitForExit(within: limit)
     }
 
-    /// What it has logged so far.
+    /// Its log so far.
     package var log: String { process.standardError }
 }

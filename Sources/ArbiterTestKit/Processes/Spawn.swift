@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 
-/// Starts a process with these standard streams and no other descriptor, every signal as the system has it.
+/// Starts a process with these standard streams, no other descriptors, and default signal handling.
 ///
 /// - Throws: `ChildProcessError.notStarted`.
 func spawn(
@@ -38,7 +38,7 @@ func spawn(
     return identifier
 }
 
-/// Everything but what would configure the daemon.
+/// The environment without the variables that configure the daemon.
 private func inheritedEnvironment() -> [String: String] {
     ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("ARBITERD_") }
 }

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// A directory of its own for a test, gone when nobody needs it any more.
+/// A directory for a test; removed on `deinit`.
 package final class TemporaryDirectory: Sendable {
     package let path: String
 
-    /// Makes one.
+    /// Creates a directory.
     ///
-    /// - Throws: What the file system says.
+    /// - Throws: the error of the file system.
     package init() throws {
         path = NSTemporaryDirectory() + "arbiter-test-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

@@ -1,18 +1,18 @@
 internal import Foundation
 internal import Glibc
 
-/// A file system of its own, as small as a test likes, in a temporary directory; gone when nobody needs it any more.
+/// A small file system in a temporary directory; removed on `deinit`.
 ///
-/// Only a privileged process may have one.
+/// Only a privileged process can create one.
 package final class TinyDisk {
     package let directory: TemporaryDirectory
 
-    /// Whether this process may have one.
+    /// Whether this process can create one.
     package static let isPermitted = (try? TinyDisk(bytes: 64 * 1024)) != nil
 
-    /// Makes one.
+    /// Creates a file system of this size.
     ///
-    /// - Throws: What the system says, where it is not permitted too.
+    /// - Throws: the error of the system, for example if it is not permitted.
     package init(bytes: Int) throws {
         directory = try TemporaryDirectory()
         try mount(bytes: bytes, flags: 0)
@@ -22,16 +22,16 @@ package final class TinyDisk {
         unsafe umount2(directory.path, Int32(MNT_DETACH))
     }
 
-    /// Makes it larger, with what is on it.
+    /// Makes it larger; its files stay.
     ///
-    /// - Throws: What the system says.
+    /// - Throws: the error of the system.
     package func grow(toBytes bytes: Int) throws {
         try mount(bytes: bytes, flags: MS_REMOUNT)
     }
 
-    /// Takes no more writes.
+    /// Makes it read-only.
     ///
-    /// - Throws: What the system says, if somebody has a file open for writing too.
+    /// - Throws: the error of the system, for example if a file is open for writing.
     package func makeReadOnly() throws {
         try mount(bytes: nil, flags: MS_REMOUNT | MS_RDONLY)
     }

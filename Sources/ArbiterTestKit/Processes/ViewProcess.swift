@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A process standing in for a view, with a connection of its own to the daemon; see `standin-view`.
+/// A process that stands in for a view, with its own connection to the daemon; see `standin-view`.
 ///
-/// Every command is one line to it, and every answer one line from it, so that it can be killed or paused in between.
+/// Commands and answers are lines, so the process can be killed or paused between them.
 package final class ViewProcess {
     private let process: ChildProcess
 
@@ -11,14 +11,14 @@ package final class ViewProcess {
         process = try ChildProcess("standin-view", [String(daemon.port), name])
     }
 
-    /// Has it send a request and wait for the answer, which is to be read with `answer`.
+    /// Makes it send a request; its answer has to be read with `answer`.
     package func ask(_ method: String, _ path: String, _ body: JSONValue? = nil) {
         process.write("request \(method) \(path)" + (body.map { " \($0.text)" } ?? ""))
     }
 
-    /// The answer to the oldest request whose answer has not been read.
+    /// The oldest answer that has not been read.
     ///
-    /// - Throws: `ChildProcessError` if none comes.
+    /// - Throws: `ChildProcessError` if there is none.
     package func answer() throws(ChildProcessError) -> ViewAnswer {
         let line = try process.readLine()
         let parts = line.split(separator: " ", maxSplits: 1)
@@ -26,9 +26,9 @@ package final class ViewProcess {
         return ViewAnswer(status: status, json: parts.count > 1 ? JSONValue(parts[1].utf8) ?? .null : .null)
     }
 
-    /// Has it send a request, and waits for the answer.
+    /// Makes it send a request, and waits for the answer.
     ///
-    /// - Throws: `ChildProcessError` if none comes.
+    /// - Throws: `ChildProcessError` if there is none.
     package func request(
         _ method: String, _ path: String, _ body: JSONValue? = nil
     ) throws(ChildProcessError) -> ViewAnswer {
@@ -36,7 +36,8 @@ package final class ViewProcess {
         return try answer()
     }
 
-    /// Has it open sessions that live by streams of a scene's events, and make every later request in each of them.
+    /// Makes it open sessions with attached streams of a scene's events; every later request is made once in each
+    /// session.
     ///
     /// - Returns: the sessions.
     /// - Throws: `ChildProcessError` if it does not answer.
@@ -46,24 +47,24 @@ package final class ViewProcess {
         return try answers(count)
     }
 
-    /// The next so many answers.
+    /// The next answers, as many as given.
     ///
-    /// - Throws: `ChildProcessError` if they do not come.
+    /// - Throws: `ChildProcessError` if there are fewer.
     package func answers(_ count: Int) throws(ChildProcessError) -> [ViewAnswer] {
         var answers: [ViewAnswer] = []
         while answers.count < count { answers.append(try answer()) }
         return answers
     }
 
-    /// Has it read the stream that its first session lives by, up to the next event of this name; to be read with
+    /// Makes it read its first session's stream up to the next event of this name; the events have to be read with
     /// `events`.
     package func watch(upTo name: String) {
         process.write("events \(name)")
     }
 
-    /// The events that it was told to watch.
+    /// The events that it was told to read.
     ///
-    /// - Throws: `ChildProcessError` if they do not come.
+    /// - Throws: `ChildProcessError` if there are none.
     package func events(upTo name: String) throws(ChildProcessError) -> [ViewEvent] {
         var events: [ViewEvent] = []
         while events.last?.name != name {
@@ -74,25 +75,25 @@ package final class ViewProcess {
         return events
     }
 
-    /// Has it move a finger, at 60 steps a second, to where the body of a progress request says; to be read with
-    /// `answer`.
+    /// Makes it move a finger, in 60 steps a second, to the fraction in the body of a progress request; its answer has
+    /// to be read with `answer`.
     package func drag(to progress: JSONValue, steps: Int) {
         process.write("drag \(steps) \(progress.text)")
     }
 
-    /// Has it serialize and end transitions one after the other, so many times over.
+    /// Makes it request and end transitions one after the other, this many times.
     package func perform(_ transitions: [JSONValue], count: Int) {
         process.write("perform \(count) \(JSONValue.array(transitions).text)")
     }
 
-    /// Has it take the lock of a scene again and again, and touch a shared file each time.
+    /// Makes it take the lock of a scene repeatedly, and change a shared file each time.
     package func contend(for scene: String, count: Int, file: String) {
         process.write("contend \(scene) \(count) \(file)")
     }
 
-    /// What it has seen go wrong since it was told to contend, or to perform, once it is done.
+    /// The violations it has seen since it was told to contend or perform; waits until it is done.
     ///
-    /// - Throws: `ChildProcessError` if it does not get done.
+    /// - Throws: `ChildProcessError` if it does not finish in time.
     package func violations(within limit: Duration) throws(ChildProcessError) -> [String] {
         var lines: [String] = []
         while true {
@@ -102,36 +103,36 @@ package final class ViewProcess {
         }
     }
 
-    /// Ends it at once, and waits until it is gone.
+    /// Kills it, and waits until it has ended.
     package func kill() throws(ChildProcessError) {
         process.signal(SIGKILL)
         try waitForExit()
     }
 
-    /// Ends it at once, and waits for nothing.
+    /// Kills it, without waiting.
     package func beginToKill() {
         process.signal(SIGKILL)
     }
 
-    /// Waits until it is gone.
+    /// Waits until it has ended.
     ///
-    /// - Throws: `ChildProcessError.timedOut` if it does not go.
+    /// - Throws: `ChildProcessError.timedOut` if it has not ended in time.
     package func waitForExit() throws(ChildProcessError) {
         try process.waitForExit()
     }
 
-    /// Pauses it where it is.
+    /// Stops it until `resume`.
     package func pause() {
         process.signal(SIGSTOP)
     }
 
-    /// Lets it go on.
+    /// Continues it after `pause`.
     package func resume() {
         process.signal(SIGCONT)
     }
 }
 
-/// What the daemon answered to a stand-in view.
+/// An answer of the daemon to a stand-in view.
 package struct ViewAnswer: Hashable, Sendable {
     package let status: Int
     package let json: JSONValue
@@ -140,11 +141,11 @@ package struct ViewAnswer: Hashable, Sendable {
     package subscript(_ name: String) -> JSONValue { json[name] }
 }
 
-/// An event, as a stand-in view has got it.
+/// An event that a stand-in view has received.
 package struct ViewEvent: Hashable, Sendable {
     package let name: String
     package let json: JSONValue
 
-    /// A member of what it tells.
+    /// A member of the event's data.
     package subscript(_ member: String) -> JSONValue { json[member] }
 }

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// One HTTP/1.1 connection to the loopback, with the wire in plain sight.
+/// An HTTP/1.1 connection to loopback that gives a test control over every byte.
 ///
-/// Requests can be sent without reading, in pieces or malformed; answers are read with a deadline; and the connection
-/// can be closed in every way there is. It belongs to one thread at a time.
+/// Requests can be sent without reading answers, in pieces or malformed; answers are read with a deadline; and the
+/// connection can be closed in every possible way. It belongs to one thread at a time.
 package final class WireClient {
-    /// How long an answer that does not wait for anything may take, at the very most.
+    /// The longest time that an answer may take if its request does not wait.
     package static let patience = Duration.seconds(20)
 
     private var descriptor: Int32
@@ -13,10 +13,10 @@ package final class WireClient {
 
     /// - Throws: `WireError.notConnected`.
     package init(port: UInt16) throws(WireError) {
-        // Closed on exec: a child process that kept it open would hide that it was closed here.
+        // Close-on-exec, because a child process with a copy would keep the connection open.
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .notConnected(errno) }
-        // Every piece travels when it is sent.
+        // Every piece is sent at once.
         set(Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -42,7 +42,7 @@ package final class WireClient {
 // MARK: - Sending
 
 extension WireClient {
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     ///
     /// - Throws: `WireError.closed` if the daemon has closed the connection.
     package func send(_ bytes: some Sequence<UInt8>) throws(WireError) {
@@ -56,8 +56,8 @@ extension WireClient {
         }
     }
 
-    /// Sends a whole request, and reads nothing; a body comes with its length, and as JSON unless a
-    /// header field says otherwise.
+    /// Sends a whole request without reading the answer; a body gets its length, and the JSON type unless a header
+    /// field gives another.
     ///
     /// - Throws: `WireError.closed` if the daemon has closed the connection.
     package func send(
@@ -94,13 +94,13 @@ extension WireClient {
     ///
     /// - Parameters:
     ///   - limit: how long it may take.
-    ///   - hasBody: `false` for the answer to `HEAD`, whose length is not that of anything that follows.
-    /// - Returns: the answer, or an interim one such as 100.
+    ///   - hasBody: `false` for the answer to `HEAD`, which has a length but no body.
+    /// - Returns: the answer; possibly an interim one, for example 100.
     /// - Throws: `WireError`.
     package func receive(within limit: Duration = patience, hasBody: Bool = true) throws(WireError) -> WireResponse {
         let deadline = Deadline(after: limit)
         let head = try receiveHead(by: deadline)
-        // An interim response such as 100 has no body, and neither has 204.
+        // Interim responses and 204 have no body.
         guard hasBody, head.status >= 200, head.status != 204 else { return head }
         var body: [UInt8] = []
         if let length = head.header("Content-Length").flatMap(Int.init) {
@@ -113,16 +113,16 @@ extension WireClient {
         return WireResponse(status: head.status, headers: head.headers, body: body)
     }
 
-    /// Reads the head of the next answer, and leaves its body.
+    /// Reads the head of the next answer, but not its body.
     ///
     /// - Throws: `WireError`.
     package func receiveHead(within limit: Duration = patience) throws(WireError) -> WireResponse {
         try receiveHead(by: Deadline(after: limit))
     }
 
-    /// Reads the next chunk of a body that comes in chunks.
+    /// Reads the next chunk of a chunked body.
     ///
-    /// - Returns: the chunk; `nil` if the body is over.
+    /// - Returns: the chunk; `nil` at the end of the body.
     /// - Throws: `WireError`.
     package func receiveChunk(within limit: Duration = patience) throws(WireError) -> [UInt8]? {
         try takeChunk(by: Deadline(after: limit))
@@ -154,9 +154,9 @@ extension WireClient {
         }
     }
 
-    /// Reads whatever comes until the daemon closes the connection.
+    /// Reads everything until the daemon closes the connection.
     ///
-    /// - Throws: `WireError.timedOut` if it does not.
+    /// - Throws: `WireError.timedOut` if it does not close it in time.
     package func receiveUntilClosed(within limit: Duration = patience) throws(WireError) -> String {
         let deadline = Deadline(after: limit)
         while true {
@@ -168,7 +168,7 @@ extension WireClient {
         }
     }
 
-    /// Whether something has come that has not been read yet.
+    /// Whether there are bytes that have not been read yet.
     package var hasAnswer: Bool {
         !received.isEmpty || Deadline(after: .zero).wait(for: descriptor, toDo: Int32(POLLIN))
     }
@@ -213,20 +213,20 @@ extension WireClient {
 // MARK: - Closing
 
 extension WireClient {
-    /// Closes the connection in an orderly way.
+    /// Closes the connection normally.
     package func close() {
         guard descriptor >= 0 else { return }
         Glibc.close(descriptor)
         descriptor = -1
     }
 
-    /// Resets the connection, as if the machine behind it had gone.
+    /// Resets the connection.
     package func reset() {
         set(SOL_SOCKET, SO_LINGER, linger(l_onoff: 1, l_linger: 0))
         close()
     }
 
-    /// Says that nothing more will be sent, while answers can still be read.
+    /// Closes the sending side; answers can still be read.
     package func closeSending() {
         shutdown(descriptor, Int32(SHUT_WR))
     }

@@ -1,16 +1,16 @@
 package import ArbiterCore
 
-/// A stream of server-sent events on a connection of its own.
+/// A stream of server-sent events with its own connection.
 package final class WireEventStream {
     package let client: WireClient
-    /// The status line and the header fields of the answer.
+    /// The head of the answer.
     package let head: WireResponse
-    /// What has come so far.
+    /// The text received so far.
     package private(set) var text = EventText()
-    /// Whether the stream has ended as it should.
+    /// Whether the stream has ended normally.
     package private(set) var hasEnded = false
 
-    /// Asks for the events of a scene, and reads the head of the answer.
+    /// Requests the events of a scene, and reads the head of the answer.
     ///
     /// - Throws: `WireError`.
     package init(
@@ -21,7 +21,7 @@ package final class WireEventStream {
         head = try client.receiveHead()
     }
 
-    /// Reads until so many events have come, or the stream has ended.
+    /// Reads until this many events have arrived, or the stream has ended.
     ///
     /// - Throws: `WireError`.
     package func receive(_ count: Int = 1) throws(WireError) -> [ReceivedEvent] {
@@ -29,7 +29,7 @@ package final class WireEventStream {
         return text.takeEvents()
     }
 
-    /// Reads until another event has come, and takes the oldest that has not been taken.
+    /// Reads until there is an event that has not been taken, and takes the oldest.
     ///
     /// - Returns: the event; `nil` if the stream has ended.
     /// - Throws: `WireError`.
@@ -39,7 +39,7 @@ package final class WireEventStream {
         return text.takeFirstEvent()
     }
 
-    /// Reads until there have been so many comments, the first line's included.
+    /// Reads until there have been this many comments, including that of the first line.
     ///
     /// - Throws: `WireError`.
     package func receiveComments(_ count: Int) throws(WireError) {
@@ -48,7 +48,7 @@ package final class WireEventStream {
 
     /// Reads until the stream ends.
     ///
-    /// - Throws: `WireError`, if it does not end as it should.
+    /// - Throws: `WireError` if it does not end normally.
     package func receiveEnd() throws(WireError) {
         while !hasEnded { try receiveChunk() }
     }

@@ -1,11 +1,11 @@
-/// A response as it came over the wire.
+/// A response as received.
 package struct WireResponse: Sendable, CustomStringConvertible {
     package let status: Int
-    /// The header fields, in their order.
+    /// The header fields in order.
     package let headers: [(name: String, value: String)]
     package let body: [UInt8]
 
-    /// The first field of this name, in whatever case it was written.
+    /// The first field with this name, in upper or lower case.
     package func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
@@ -15,7 +15,7 @@ package struct WireResponse: Sendable, CustomStringConvertible {
         String(decoding: body.last == UInt8(ascii: "\n") ? body.dropLast() : body[...], as: UTF8.self)
     }
 
-    /// The body as JSON; `null` if it is something else.
+    /// The body as JSON; `null` if it is not JSON.
     package var json: JSONValue { JSONValue(body) ?? .null }
 
     /// A member of the body.
@@ -32,6 +32,6 @@ package enum WireError: Error, Hashable, Sendable {
     case closed(received: String)
     /// The deadline passed, with this much of a response received.
     case timedOut(received: String)
-    /// What came is not HTTP/1.1.
+    /// The received bytes are not HTTP/1.1.
     case malformed(String)
 }
