@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// Bodies that were once fine, after something has happened to them: never a crash, always an answer.
+/// Valid bodies that were damaged: never a crash, always an answer.
 struct FuzzTests {
     private static let casesPerSeed = 500
 
@@ -31,7 +31,7 @@ struct FuzzTests {
             #expect(exchange.responses.count == 1, context)
             try check(response, to: body, context)
             if response.status >= 400 { #expect(try service.journal.records().count == before, context) }
-            // Time passes, so that the damaged tickets go away again.
+            // Time passes, so that the tickets of damaged requests expire.
             if number.isMultiple(of: 10) { service.pass(.seconds(7)) }
         }
         service.engine.drain()
@@ -45,7 +45,7 @@ struct FuzzTests {
         #expect(200..<300 ~= response.status || 400..<500 ~= response.status, context)
         let answer = try #require(try? JSON(response.body), context)
         if response.status < 300 {
-            // What is accepted is JSON in Foundation's opinion too.
+            // Foundation, too, takes an accepted body for JSON.
             let isJSON = body.isEmpty || (try? JSONSerialization.jsonObject(with: Data(body))) is [String: Any]
             #expect(isJSON, context)
             #expect(answer["id"] != nil, context)
@@ -56,7 +56,7 @@ struct FuzzTests {
     }
 }
 
-/// A source of damaged bodies, the same for the same seed.
+/// Makes damaged bodies, the same for the same seed.
 private struct Fuzz {
     private var random: SplitMix64
 
@@ -68,7 +68,7 @@ private struct Fuzz {
         ["start", "serialize", "await", "end", "renew"].randomElement(using: &random) ?? "start"
     }
 
-    /// A sound body with no, one or a few damages.
+    /// A valid body with no damage, or a few.
     mutating func body(for owned: Owned) -> [UInt8] {
         var body = Array(sound(for: owned).utf8)
         for _ in 0..<Int.random(in: 0...3, using: &random) { damage(&body) }

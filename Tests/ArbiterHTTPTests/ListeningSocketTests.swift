@@ -51,7 +51,7 @@ struct ListeningSocketTests {
     }
 
     @Test func `an address that is not ours cannot be listened on`() throws {
-        // TEST-NET-1 of RFC 5737: nobody's.
+        // An address of TEST-NET-1 (RFC 5737), which no machine has.
         #expect(try kind(of: ListenAddress(host: "192.0.2.1", port: 0), beyondLoopback: true) == .unavailable)
     }
 

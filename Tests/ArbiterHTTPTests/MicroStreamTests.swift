@@ -6,7 +6,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// When a stream's connection is suspended and resumed, and that nothing is lost in between.
+/// When a stream's connection is suspended and resumed; nothing is lost in between.
 final class MicroStreamTests {
     private let connection = try? SocketPair()
     private let watcher = PeerWatcher()
@@ -100,7 +100,7 @@ final class MicroStreamTests {
         let (stream, connection) = try stream(source)
         connection.closePeer()
         stream.begin()
-        // A close that is watched for is noticed in the order in which it came.
+        // The watcher reports closes in order, so when it has reported this one, it would have reported the first.
         let other = try SocketPair()
         let isNoticed = Guarded(false)
         _ = watcher.watch(other.descriptor) { isNoticed.withLock { $0 = true } }
@@ -136,7 +136,7 @@ final class MicroStreamTests {
     }
 }
 
-/// A connection that only counts, on a socket with another end.
+/// A connection that counts calls, on a socket with a peer.
 private final class SocketPair: StreamConnection {
     private struct State {
         var suspensions = 0
@@ -190,15 +190,15 @@ private final class SocketPair: StreamConnection {
         state.withLock { $0.isShutDown = true }
     }
 
-    /// How often it was suspended, and resumed.
+    /// How often it was suspended, and how often resumed.
     var counts: [Int] { state.withLock { [$0.suspensions, $0.resumptions] } }
     var isAwake: Bool { state.withLock { $0.suspensions == $0.resumptions } }
     var isShutDown: Bool { state.withLock { $0.isShutDown } }
-    /// How often it was suspended or resumed when it was already.
+    /// How often it was suspended while suspended, or resumed while not.
     var faults: Int { state.withLock { $0.faults } }
 }
 
-/// A source that gives one piece after the other, and the last for ever.
+/// A source of these pieces; it repeats the last one for ever.
 private final class ScriptedSource: StreamSource {
     private struct State {
         var pieces: ArraySlice<StreamPiece>
@@ -214,7 +214,7 @@ private final class ScriptedSource: StreamSource {
 
     var closings: Int { state.withLock { $0.closings } }
 
-    /// What happens when the source has said what it has, and the stream has not heard it yet.
+    /// Called after the source has answered, before the stream gets the answer.
     func afterFirstRead(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.action = action }
     }
@@ -233,7 +233,7 @@ private final class ScriptedSource: StreamSource {
     }
 }
 
-/// A source of as many bytes as have been added.
+/// A source with as many bytes as have been added.
 private final class CountingSource: StreamSource {
     private let available = Guarded(0)
 

@@ -7,7 +7,7 @@ import Yams
 @testable import ArbiterCore
 @testable import ArbiterHTTP
 
-/// openapi.yaml, held to the code that it describes.
+/// openapi.yaml, compared with the code that it describes.
 struct OpenAPITests {
     private let document: OpenAPIDocument
     private let routes: [Route]
@@ -91,7 +91,7 @@ struct OpenAPITests {
         }
     }
 
-    // MARK: What generators of clients need
+    // MARK: What client generators need
 
     @Test func `an operation answers with the same schema whatever its success`() {
         for operation in document.operations {
@@ -155,7 +155,7 @@ struct OpenAPITests {
         }
     }
 
-    // MARK: The document as it is served
+    // MARK: The document as served
 
     @Test func `the document that is served is the file`() throws {
         let served = try #require(answer(to: "/openapi.yaml"))
@@ -169,7 +169,7 @@ struct OpenAPITests {
         #expect(served.status == 200)
         #expect(served.contentType == .json)
         #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(served.body)) }
-        // JSON is YAML too, so that one parser can compare them.
+        // JSON is also YAML, so one parser can compare both.
         #expect(try Yams.compose(yaml: String(decoding: served.body, as: UTF8.self)) == document.root)
     }
 

@@ -5,7 +5,7 @@ import Yams
 @testable import ArbiterCore
 @testable import ArbiterHTTP
 
-/// The words and limits of openapi.yaml, held to those of the code.
+/// The words and limits of openapi.yaml, compared with those of the code.
 struct OpenAPIWordsTests {
     private let document: OpenAPIDocument
 
@@ -112,7 +112,7 @@ struct OpenAPIWordsTests {
     }
 
     @Test func `every reason and code of an end is described, and no other`() throws {
-        // What is there in which state is said by conditions: of a queued one, else of an ended one by its outcome.
+        // Conditions decide which members are present: first by the state `queued`, then by the outcome.
         let expired = try #require(document.schema("Transition")["else"]?["then"])
         let rejected = try #require(expired["else"])
         #expect(expired["if"]?["properties"]?["outcome"]?["const"] == "expired")
@@ -160,7 +160,8 @@ struct OpenAPIWordsTests {
         let defaults = try #require(document.schema("Defaults")["properties"])
         #expect(defaults["duration"]?["default"]?.seconds == Limits.defaultAnimation)
         #expect(defaults["leaseSeconds"]?["default"]?.seconds == Limits.defaultLease)
-        // Where something else counts before the default, a client that sends it would change the meaning: so it is said in words.
+        // Another value takes precedence over the default, so a client that sends the default would change the meaning.
+        // Therefore the schema has no default, and the description says it in words.
         let lease = document.schema("LeaseSeconds")
         #expect(lease["default"] == nil)
         #expect(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// What is logged at `info`, and what never is.
+/// What is logged at `info`, and what never is logged.
 struct OperatorLogTests {
     private final class Lines: Sendable {
         private let written = Guarded([JSON]())

@@ -5,7 +5,7 @@ import Testing
 @testable import ArbiterEngine
 @testable import ArbiterHTTP
 
-/// A place to wait is given back, however the wait ends, and the engine is told of clients who have gone.
+/// A place to wait is freed after every kind of wait, and the engine learns of clients that have gone.
 struct ParkedPlaceTests {
     private let server: LoopbackServer
     private let client: WireClient

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// What can go wrong, as it is told: every answer's shape is checked in `Answer`.
+/// The problems in answers; `Answer` checks the shape of each.
 struct ProblemTests {
     private func problem(_ answer: Answer, _ status: Int, _ code: String) {
         #expect(answer.status == status)

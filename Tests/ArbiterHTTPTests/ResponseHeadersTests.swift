@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// What every answer carries; that nothing is to be kept is checked with each one, in `Answer`.
+/// The header fields of every answer; `Answer` checks `Cache-Control` in each.
 struct ResponseHeadersTests {
     private let service: Service
 

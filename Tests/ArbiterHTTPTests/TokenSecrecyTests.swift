@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// A token is shown once, to whoever asked for its transition.
+/// A token is shown once, to the client that requested its transition.
 struct TokenSecrecyTests {
     private let service: Service
     private let holder: Owned

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// What a number of seconds may look like, and how many there may be.
+/// The syntax and the range of numbers of seconds.
 struct TransitionFieldsTests {
     @Test(arguments: [
         ("0", Duration.zero), ("-0", .zero), ("0.25", .milliseconds(250)), ("1e1", .seconds(10)),

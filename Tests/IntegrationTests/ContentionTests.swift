@@ -3,7 +3,7 @@ internal import Foundation
 internal import Testing
 
 extension Integration {
-    /// Six processes, one lock, and a file that tells.
+    /// Six processes, one lock, and a file that shows violations.
     @Suite struct Contention {
         private static let views = 6
         private static let rounds = 30
@@ -33,7 +33,7 @@ extension Integration {
                 #expect(lines.count { $0.hasPrefix("view-\(view) ") } == Self.rounds)
             }
 
-            // Listed in request order: whoever asked first got the smaller fence.
+            // The list is in request order, so fences increase in it.
             let records = try daemon.connect().transitions(in: "shared")
             #expect(records.count == total)
             #expect(records.allSatisfy { $0.ending == "completed" })

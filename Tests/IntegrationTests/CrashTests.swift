@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension Integration {
-    /// A daemon that is killed in the midst of its work, and started again on what it left.
+    /// A daemon that is killed at work, and started again with its journal.
     @Suite struct Crashes {
         private static let kills =
             ProcessInfo.processInfo.environment["ARBITER_KILLS"].flatMap { Int($0) } ?? 5
@@ -14,7 +14,7 @@ extension Integration {
             ProcessInfo.processInfo.environment["ARBITER_SEED"].flatMap { UInt64($0) }
             ?? UInt64.random(in: 0..<1_000_000)
         private static let clients = 6
-        /// How many of the last answers before a kill are asked for again.
+        /// How many of the last answers before a kill are checked after the restart.
         private static let lookedAt = 300
 
         struct Stalled: Error {}
@@ -26,7 +26,7 @@ extension Integration {
             var daemon = try DaemonProcess(Self.arguments, in: directory)
             let load = Load(port: daemon.port)
             load.start(clients: Self.clients, seed: Self.seed)
-            // However it ends, nobody waits for another daemon for ever.
+            // However it ends, no client waits for another daemon for ever.
             defer { letGo(of: load) }
 
             for _ in 0..<Self.kills {
@@ -53,7 +53,7 @@ extension Integration {
             #expect(try verified.waitForExit() == .exited(0), "\(verified.standardError)")
         }
 
-        /// Whatever was answered of a transition is to be there still.
+        /// Everything that an answer said about a transition must still be true.
         private func look(again calls: ArraySlice<ObservedCall>, _ load: Load, _ daemon: DaemonProcess) throws {
             var scenes: [String: String] = [:]
             for call in calls {
@@ -63,7 +63,7 @@ extension Integration {
             for (id, scene) in scenes { try load.recorder.look(at: id, scene: scene, over: client) }
         }
 
-        /// The list is in request order, and so are the fences.
+        /// The list is in request order, and fences increase in it.
         private func expectOrder(in scenes: [String], _ load: Load, _ daemon: DaemonProcess) throws {
             for scene in scenes {
                 let sent = HistoryRecorder.now()

@@ -3,7 +3,7 @@ internal import ArbiterTestKit
 internal import Testing
 
 extension Integration {
-    /// More connections than anybody has views.
+    /// More connections than any user interface has views.
     @Suite struct Crowds {
         let daemon: DaemonProcess
         let client: WireClient
@@ -52,7 +52,7 @@ extension Integration {
                 #expect(answer.status == 200)
                 #expect(answer.json.ending == "completed")
             }
-            // And every connection goes on being one.
+            // Every connection can still be used.
             for waiter in waiters { try waiter.send("GET", "/livez") }
             for waiter in waiters { #expect(try waiter.receive().status == 200) }
         }
@@ -62,7 +62,7 @@ extension Integration {
             let waiters = try crowd(500)
             for (number, waiter) in waiters.enumerated() {
                 try waiter.park(["client": "waiter-\(number)"])
-                // One after the other, so that it is known who asked first.
+                // One after the other, so that the order of the requests is known.
                 try #require(try client.isQueueLong(number + 1))
             }
             #expect(try client.end(holder).status == 200)
@@ -78,7 +78,7 @@ extension Integration {
         }
     }
 
-    /// What there is only so much of.
+    /// Limits of connections and parked requests.
     @Suite struct ConnectionLimits {
         @Test func `the sixth of five who may wait is told to come back, and who does not wait is served`() throws {
             let daemon = try DaemonProcess(["--max-parked", "5"])
@@ -98,7 +98,7 @@ extension Integration {
             #expect(try client.serialize().status == 202)
             #expect(try client.end(holder).status == 200)
 
-            // A place is free once somebody has been answered.
+            // An answer frees a place.
             #expect(try waiters[0].receive().status == 201)
             #expect(try eventually { try client.serialize(["wait": 0.1]).status == 202 })
         }
@@ -128,7 +128,7 @@ extension Integration {
             for path in ["/livez", "/readyz"] {
                 let told = try daemon.connect().get(path)
                 #expect(told.status == 200)
-                // The place is for the next who needs it.
+                // The place is free for the next connection that needs it.
                 #expect(told.header("Connection") == "close")
             }
             #expect(try daemon.connect().post("/transitions/renew", held.credentials).status == 200)
@@ -162,7 +162,7 @@ extension Integration {
             #expect(try daemon.connect().get("/scenes").status == 200)
             #expect(try holder.post("/transitions/renew", held.credentials).status == 200)
             #expect(try daemon.connect().post("/transitions/renew", held.credentials).status == 200)
-            // The oldest have made room, and nobody else.
+            // Only the oldest have made room.
             #expect(crowd[0].isClosedByPeer())
             #expect(crowd.suffix(500).allSatisfy { !$0.hasAnswer })
             #expect(try holder.end(held).status == 200)
@@ -171,16 +171,16 @@ extension Integration {
         }
     }
 
-    /// Requests that come slowly.
+    /// Requests that arrive slowly.
     @Suite struct SlowRequests {
-        /// How long a connection lasts on which a byte comes every now and then.
+        /// How long a connection lasts on which a byte arrives from time to time.
         private func lifetimes(_ clients: [WireClient], limit: Duration = .seconds(60)) throws -> [Duration] {
             let start = ContinuousClock.now
             var lifetimes: [Int: Duration] = [:]
             while lifetimes.count < clients.count, .now < start + limit {
                 for (number, client) in clients.enumerated() where lifetimes[number] == nil {
                     if client.isClosedByPeer(within: .milliseconds(100)) { lifetimes[number] = .now - start }
-                    // Where it is closed is seen when it is read.
+                    // A read shows when it is closed.
                     try? client.send("a".utf8)
                 }
             }
@@ -206,7 +206,7 @@ extension Integration {
             let lifetimes = try lifetimes([first, second, behindChunks, long])
             for head in lifetimes.prefix(3) { #expect(head > .seconds(9) && head < .seconds(25)) }
             #expect(lifetimes[3] > .seconds(29) && lifetimes[3] < .seconds(50))
-            // Who says nothing between two requests is not slow.
+            // Silence between two requests does not count as slow.
             #expect(try idle.get("/livez").status == 200)
         }
     }

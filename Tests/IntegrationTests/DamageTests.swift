@@ -4,9 +4,9 @@ import Glibc
 import Testing
 
 extension Integration {
-    /// Journals damaged at random: each is read as it was, or refused with advice, and no process traps.
+    /// Journals damaged at random: each is read as it was written, or refused with advice, and no process traps.
     ///
-    /// `make damage` runs more of them; `ARBITER_SEED` and `ARBITER_DAMAGES` say which and how many.
+    /// `make damage` runs more of them; `ARBITER_SEED` and `ARBITER_DAMAGES` set the seed and the number.
     @Suite struct Damages {
         private static let environment = ProcessInfo.processInfo.environment
         private static let count = environment["ARBITER_DAMAGES"].flatMap { Int($0) } ?? 60
@@ -30,7 +30,7 @@ extension Integration {
                     + "refused; \(figures.started) of them were started on")
         }
 
-        /// What a process says of a journal, where it neither traps nor hangs.
+        /// The output of a process about a journal; the process may neither trap nor hang.
         private func ask(
             _ arguments: [String], _ damaged: DamagedJournal
         ) throws -> (isRead: Bool, output: String, errors: String) {
@@ -64,7 +64,8 @@ extension Integration {
                 return
             }
             figures.started += 1
-            // With a snapshot they begin behind it, unless the write-ahead log that it was in is lost.
+            // If there is a snapshot, the records begin after it, unless the write-ahead log that held the snapshot is
+            // lost.
             let first = lines.first.flatMap { history.firstIndex(of: $0) } ?? 0
             let isTrue = lines == Array(history[first...].prefix(lines.count))
             #expect(isTrue, "\(damaged.text): other records than were written")

@@ -2,7 +2,7 @@ internal import ArbiterTestKit
 internal import Testing
 
 extension Integration {
-    /// Views that are killed or paused, where it hurts most.
+    /// Views that are killed or paused in critical moments.
     @Suite struct DeadViews {
         let daemon: DaemonProcess
         let client: WireClient
@@ -39,7 +39,7 @@ extension Integration {
             try #require(try client.isQueueLong(2))
 
             try view.kill()
-            // Long before its ticket's thirty seconds, and the wait's fifteen, have passed.
+            // Long before the ticket's thirty seconds or the wait's fifteen have passed.
             #expect(try client.awaitEnd(of: ticket["id"]).json.ending == "expired/abandoned")
             #expect(try client.queuedCount() == 1)
             #expect(!next.hasAnswer)
@@ -47,7 +47,7 @@ extension Integration {
             #expect(try client.end(holder).status == 200)
             let granted = try next.receive()
             #expect(granted.status == 201)
-            // The next grant after the holder's: the dead one never had the lock.
+            // The fence follows the holder's directly: the dead client never had the lock.
             #expect(granted["fence"].integer == holder["fence"].integer.map { $0 + 1 })
         }
 
@@ -81,7 +81,7 @@ extension Integration {
             #expect(try client.end(holder).status == 200)
             let granted = try next.receive()
             #expect(granted.status == 201)
-            // No claim was waited for: nobody was granted anything in between.
+            // No claim was waited for, so the dead client was granted nothing in between.
             #expect(granted["fence"].integer == holder["fence"].integer.map { $0 + 1 })
             let endings = try client.transitions().map(\.ending)
             #expect(endings.count { $0 == "expired/abandoned" } == 5)
@@ -93,7 +93,7 @@ extension Integration {
             #expect(held.status == 201)
             try next.park()
             view.pause()
-            // What it will do first when it goes on.
+            // The first thing that it will do when it continues.
             view.ask("POST", "/transitions/end", ["id": held["id"], "token": held["token"]])
 
             let granted = try next.receive()
@@ -106,7 +106,7 @@ extension Integration {
             #expect(late["transition"]["id"] == held["id"])
 
             #expect(try client.record(of: granted["id"])["state"] == "running")
-            // By which a resource can tell them apart.
+            // A resource can tell the two by their fences.
             #expect(try #require(granted["fence"].integer) > #require(held["fence"].integer))
         }
     }

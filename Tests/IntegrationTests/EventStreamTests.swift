@@ -114,7 +114,7 @@ extension Integration {
             number += 1
             server.publish(number...number)
             #expect(try quick.receive().map(\.id) == [number])
-            // What it gets, when it reads at last, does not look like the end.
+            // What it gets when it reads at last is not a regular end of the body.
             #expect(throws: WireError.self) { try slow.receiveEnd() }
         }
 
@@ -162,7 +162,7 @@ extension Integration {
             let streams = try (0..<1000).map { _ in try server.follow() }
             server.publish(1...50)
             let duration = ContinuousClock().measure { server.stop() }
-            // Nobody had to be given up on.
+            // No connection had to be cut.
             #expect(duration < .seconds(4))
             for stream in streams {
                 try stream.receiveEnd()
@@ -188,7 +188,7 @@ extension Integration {
             let server = try StreamServer()
             let stream = try server.follow()
             let numbers = UInt64(1)...200
-            // More than the system takes for it, and less than what it is cut off for.
+            // More than the system buffers for it, and less than the limit at which it is cut off.
             server.hub.publish(numbers.map { .sample($0, controllers: 400) })
             server.stop()
             #expect(throws: WireError.self) { try stream.receiveEnd() }

@@ -2,7 +2,7 @@ internal import ArbiterTestKit
 internal import Testing
 
 extension Integration {
-    /// Requests of which a proxy may think otherwise than the daemon.
+    /// Requests that a proxy may read in another way than the daemon.
     @Suite struct Framing {
         let daemon: DaemonProcess
         let client: WireClient
@@ -21,7 +21,7 @@ extension Integration {
             #expect(try daemon.connect().get("/scenes").json == ["scenes": []], sourceLocation: sourceLocation)
         }
 
-        /// A request that is seen by the daemon if the header field in front of it is not.
+        /// A request that the daemon would see if the header field before it did not hide it.
         private static let hidden = "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
         @Test(arguments: [
@@ -58,7 +58,7 @@ extension Integration {
         func `a length that is not all digits is refused`(length: String) throws {
             try client.send(
                 "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(length)\r\n\r\n{}".utf8)
-            // What libmicrohttpd says is not to be read further than its first line.
+            // Only the first line of libmicrohttpd's own answers is read.
             let said = try client.receiveUntilClosed()
             #expect(said.hasPrefix(length.utf8.count == 20 ? "HTTP/1.1 413 " : "HTTP/1.1 400 "))
             #expect(try daemon.connect().get("/scenes").json == ["scenes": []])
@@ -101,13 +101,13 @@ extension Integration {
             try client.send(
                 "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
                     .utf8)
-            // Another connection of the same kind, of which nothing is wrong.
+            // Another connection of the same kind, whose body is valid.
             let other = try daemon.connect()
             try other.send(
                 "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2;"
                     .utf8)
             for _ in 0..<chunksBefore { try client.send("400\r\n\(String(repeating: " ", count: 1024))\r\n".utf8) }
-            // It may be refused before it is all sent.
+            // It may be refused before it is sent completely.
             try? client.send("2;x=\(String(repeating: "y", count: size))\r\n{}\r\n0\r\n\r\n".utf8)
             let refused = try client.receive(within: .seconds(2))
             #expect(refused.status == 400)

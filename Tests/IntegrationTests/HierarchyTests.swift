@@ -9,7 +9,7 @@ extension WireClient {
 }
 
 extension Integration {
-    /// What transitions do to a scene's hierarchy, over the wire.
+    /// The operations of transitions, over the wire.
     @Suite struct Hierarchies {
         private let directory: TemporaryDirectory
         private let daemon: DaemonProcess

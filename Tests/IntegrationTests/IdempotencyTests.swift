@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension Integration {
-    /// The same request again, because nobody knows whether the first arrived.
+    /// Requests that are repeated because their client does not know whether the first one arrived.
     @Suite struct Idempotency {
         private let directory: TemporaryDirectory
         private let daemon: DaemonProcess

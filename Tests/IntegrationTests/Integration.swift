@@ -1,10 +1,10 @@
 internal import ArbiterTestKit
 internal import Testing
 
-/// Tests with the real daemon, over real sockets, with real processes: one after the other, since they are about time.
+/// Tests with the real daemon, over real sockets, with real processes; one after the other, because they measure time.
 @Suite(.serialized) enum Integration {}
 
-// MARK: - What a client says, in a word
+// MARK: - Requests of clients
 
 extension WireClient {
     func post(_ path: String, _ body: JSONValue = [:], headers: [String] = []) throws -> WireResponse {
@@ -23,7 +23,7 @@ extension WireClient {
         try post("/transitions/serialize", body)
     }
 
-    /// Takes a place in the queue, and leaves the answer for later.
+    /// Takes a place in the queue, without reading the answer.
     func park(_ body: JSONValue = [:], wait: Double = 60) throws {
         try send("POST", "/transitions/serialize", body: body.adding(["wait": .number(wait)]).text)
     }
@@ -32,7 +32,7 @@ extension WireClient {
         try post("/transitions/end", transition.credentials.adding(more))
     }
 
-    /// A stranger's wait for the end of a transition.
+    /// Another client's wait for the end of a transition.
     func awaitEnd(of id: JSONValue, wait: Int = 15) throws -> WireResponse {
         try get("/transitions/await?id=\(id.string ?? "")&until=ended&wait=\(wait)")
     }
@@ -55,19 +55,19 @@ extension WireClient {
         return found
     }
 
-    /// How many tickets wait in a scene; asked of the list, which is short.
+    /// How many tickets a scene has, from the list of scenes, which is short.
     func queuedCount(in scene: String = "main") throws -> Int? {
         try get("/scenes")["scenes"].elements.first { $0["name"].string == scene }?["queuedCount"].integer
     }
 
-    /// Waits until so many tickets wait in a scene.
+    /// Waits until a scene has this many tickets.
     func isQueueLong(_ count: Int, in scene: String = "main") throws -> Bool {
         try eventually { try queuedCount(in: scene) == count }
     }
 }
 
 extension WireResponse {
-    /// What its owner acts on a transition with.
+    /// The id and token with which its owner acts on a transition.
     var credentials: JSONValue { ["id": self["id"], "token": self["token"]] }
 }
 

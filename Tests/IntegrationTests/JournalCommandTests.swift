@@ -4,11 +4,11 @@ import Glibc
 import Testing
 
 extension Integration {
-    /// `arbiterd journal`, on the journal of a daemon that lives, was killed or has ended.
+    /// `arbiterd journal`, on the journal of a daemon that runs, was killed or has ended.
     @Suite struct JournalCommands {
         private let directory: TemporaryDirectory
         private let daemon: DaemonProcess
-        /// Everything that nobody else may know.
+        /// All tokens, which must not appear in any output.
         private let secrets: [String]
 
         init() throws {

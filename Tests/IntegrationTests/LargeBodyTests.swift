@@ -2,7 +2,7 @@ internal import ArbiterTestKit
 internal import Testing
 
 extension Integration {
-    /// Storyboards may be larger than what else is sent, up to a limit of their own.
+    /// A storyboard may be larger than other bodies, up to a limit of its own.
     @Suite struct LargeBodies {
         private static let chunked = ["Transfer-Encoding: chunked", "Content-Type: application/json"]
 
@@ -14,7 +14,7 @@ extension Integration {
             client = try daemon.connect()
         }
 
-        /// A storyboard of exactly so many bytes.
+        /// A storyboard of exactly this many bytes.
         private func storyboard(_ count: Int) -> String {
             let (start, end) = (#"{"root": "a""#, "}")
             return start + String(repeating: " ", count: count - start.utf8.count - end.utf8.count) + end
@@ -67,7 +67,7 @@ extension Integration {
             func declare() throws -> WireResponse {
                 try client.request("PUT", "/scenes/main/storyboard", body: body)
             }
-            // Some of those that send may come while a declaration has the last place, and be sent away later.
+            // Some senders may come while a declaration has the last place, and be refused later.
             let isRefused = try eventually {
                 let sender = try daemon.connect()
                 let path = "/scenes/s\(senders.count)/storyboard"
@@ -87,7 +87,7 @@ extension Integration {
                 try sender.send(body[cut...].utf8)
                 return try sender.receive().status
             }
-            // The last place may have been that of the declaration before, which was just over.
+            // The last place may still belong to the declaration that has just ended.
             #expect(15...16 ~= statuses.count { $0 == 200 })
             #expect(try eventually { try declare().status == 200 })
         }

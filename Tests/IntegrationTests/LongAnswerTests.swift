@@ -2,7 +2,7 @@ internal import ArbiterTestKit
 internal import Testing
 
 extension Integration {
-    /// Answers that are too long to be made in one go, on the wire.
+    /// Answers that are too long to be sent in one piece, over the wire.
     @Suite struct LongAnswers {
         private let daemon: DaemonProcess
         private let client: WireClient

@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 extension Integration {
-    /// A journal that is taken away, or loses its end, while nobody says so.
+    /// A journal that is moved away, or loses its end, while the daemon runs.
     @Suite struct LostJournals {
         private let directory: TemporaryDirectory
 
@@ -20,7 +20,7 @@ extension Integration {
             let client = try daemon.connect()
             #expect(try client.start().status == 201)
             try FileManager.default.removeItem(atPath: directory.path + what)
-            // No commit is needed for it to be noticed.
+            // It is noticed without a commit.
             let limit = ContinuousClock.now + .seconds(1)
             #expect(try eventually { try client.get("/readyz")["code"] == "journal-unavailable" })
             #expect(ContinuousClock.now < limit)

@@ -16,7 +16,7 @@ extension Integration {
             waiter = try daemon.connect()
         }
 
-        /// Whether the daemon's process is stopped, as the kernel says behind its name.
+        /// Whether the daemon's process is stopped, according to the state after its name in /proc.
         private var isStopped: Bool {
             let stat = try? String(contentsOfFile: "/proc/\(daemon.identifier)/stat", encoding: .utf8)
             return stat?.split(separator: ")").last?.hasPrefix(" T") == true
@@ -28,13 +28,13 @@ extension Integration {
             return client
         }
 
-        /// Stops the process, lets something be sent, and lets it go on when leases would be over.
+        /// Stops the process, sends something, and continues the process when leases would have run out.
         private func pause(for duration: Duration, _ send: () throws -> Void) throws {
             daemon.signal(SIGSTOP)
             defer { daemon.signal(SIGCONT) }
             try #require(eventually { isStopped })
             try send()
-            // Nobody is answered meanwhile, and so this lasts.
+            // No request is answered meanwhile, so this time passes for the clients.
             #expect(throws: WireError.timedOut(received: "")) { _ = try waiter.receive(within: duration) }
         }
 
@@ -57,7 +57,7 @@ extension Integration {
 
             for renewal in renewals { #expect(try renewal.receive().status == 200) }
             #expect(try sessions.receive().status == 200)
-            // The wait goes on too, and is answered by what it waits for.
+            // The wait continues too, and is answered when its milestone is reached.
             #expect(!waiter.hasAnswer)
             #expect(try client.end(ticket, ["outcome": "cancelled"]).status == 200)
             #expect(try client.end(holder).status == 200)

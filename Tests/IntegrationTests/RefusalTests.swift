@@ -1,7 +1,7 @@
 internal import ArbiterTestKit
 internal import Testing
 
-/// A body that is refused, and why.
+/// A body that is refused, and the reason.
 struct BadBody: Sendable, CustomTestStringConvertible {
     let bytes: [UInt8]
     let code: String
@@ -85,7 +85,7 @@ struct BadBody: Sendable, CustomTestStringConvertible {
 }
 
 extension Integration {
-    /// What is wrong is refused, by name, and takes no lock.
+    /// Invalid requests are refused with the field's name, and take no lock.
     @Suite struct Refusals {
         let daemon: DaemonProcess
         let client: WireClient

@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 extension Integration {
-    /// What a client notices of a daemon that was killed and started again.
+    /// What a client notices when the daemon is killed and started again.
     @Suite struct Restarts {
         private let directory: TemporaryDirectory
 
@@ -47,7 +47,7 @@ extension Integration {
             let second = try daemon()
             let again = try second.connect()
             #expect(try again.transitions().map { $0["id"] } == before.map { $0["id"] })
-            // In any order they like.
+            // In any order.
             let returned = try [3, 1, 2].map { number in
                 let waiter = try second.connect()
                 let body: JSONValue = ["wait": 60, "client": .string("waiter-\(number)")]
@@ -56,7 +56,7 @@ extension Integration {
                 return (number, waiter)
             }.sorted { $0.0 < $1.0 }
             var running = holder
-            // The daemon was killed: fences have jumped once, and go on from there.
+            // The daemon was killed, so fences have jumped once, and continue from there.
             var jump = Int(Limits.fenceJump)
             for (number, waiter) in returned {
                 #expect(try again.end(running).status == 200)
@@ -81,7 +81,7 @@ extension Integration {
             #expect(record["state"] == "running")
             #expect(record["fence"] == held["fence"])
             let remaining = try #require(record["leaseRemaining"].number)
-            // What has passed since is the time of this very request, however slow the machine.
+            // The time that has passed is at most the duration of this request, however slow the machine is.
             #expect(remaining > 0)
             #expect(remaining <= 60)
             #expect(try client.end(held).status == 200)

@@ -4,9 +4,9 @@ internal import Glibc
 internal import Testing
 
 extension Integration {
-    /// What the daemon says when it starts, or does not.
+    /// The output of the daemon when it starts, or refuses to.
     @Suite struct StartingTheDaemon {
-        /// Runs a daemon that is expected to end by itself, and gives its exit code and what it said.
+        /// Runs a daemon that is expected to end by itself, and returns its exit code and output.
         private func run(
             _ arguments: [String], environment: [String: String] = [:]
         ) throws -> (status: Termination, output: String, errors: String) {
@@ -134,7 +134,7 @@ extension Integration {
         }
 
         @Test func `a host that cannot be is not found`() throws {
-            // Longer than any label of a name may be, so that nobody has to be asked.
+            // Longer than a label of a host name may be, so that the name is not looked up in the DNS.
             let ended = try run(["--listen", String(repeating: "x", count: 64) + ".invalid:0"])
             #expect(ended.status == .exited(EX_NOHOST))
             expectOneLine(ended.errors, containing: "cannot find the address of xxx")

@@ -88,7 +88,7 @@ extension Integration {
             let first = try left.start(["leaseSeconds": 1])
             let watcher = try daemon.connect()
             try watcher.send("GET", "/transitions/await?id=\(first["id"].string ?? "")&until=ended&wait=15")
-            // Renewed for longer than the lease, by the daemon's own clock: a stranger's waits.
+            // Renewed for longer than the lease by the daemon's own clock, which the wait without a token measures.
             for _ in 0..<6 {
                 let renewed = try left.post("/transitions/renew", first.credentials)
                 #expect(renewed.status == 200)

@@ -2,7 +2,7 @@ internal import ArbiterTestKit
 internal import Testing
 
 extension Integration {
-    /// Awaits: who is answered when, and what they keep alive.
+    /// Awaits: when they are answered, and what they keep alive.
     @Suite struct Waiting {
         let daemon: DaemonProcess
         let client: WireClient
@@ -70,7 +70,7 @@ extension Integration {
             try waiter.park(["client": "attended", "ticketSeconds": 0.2])
             try #require(try client.isQueueLong(1))
             let short = try client.serialize(["ticketSeconds": 0.2])
-            // Both have the same ticket, and the younger one has run out.
+            // Both wait for the same ticket, and the younger wait has run out.
             #expect(try client.awaitEnd(of: short["id"]).json.ending == "expired/abandoned")
             #expect(try client.transitions(in: "main", "&state=queued").map { $0["client"] } == ["attended"])
             #expect(try client.end(holder).status == 200)
@@ -86,7 +86,7 @@ extension Integration {
             #expect(preferring["state"] == "queued")
             #expect(preferring.header("Preference-Applied") == "wait=1")
 
-            // The body counts more, and then it was not the preference that was followed.
+            // The body takes precedence, so `Prefer` was not applied.
             let told = try waiter.post(
                 "/transitions/serialize", ["wait": 0.1], headers: ["Prefer: respond-async, wait=60"])
             #expect(told.status == 202)
@@ -126,7 +126,7 @@ extension Integration {
             let ticket = try #require(try client.transitions(in: "main", "&state=queued").first)
             waiter.closeSending()
             #expect(try client.awaitEnd(of: ticket["id"]).json.ending == "expired/abandoned")
-            // Hearing nothing is what it asked for; it may be told why.
+            // It closed its sending side, so it may get no answer, or the reason.
             if let told = try? waiter.receive() { #expect(told["code"] == "connection-closed") }
             #expect(waiter.isClosedByPeer())
             #expect(try client.record(of: holder["id"])["state"] == "running")

@@ -2,7 +2,7 @@ internal import ArbiterTestKit
 internal import Testing
 
 extension Integration {
-    /// HTTP as clients that are careful, hasty, slow or wrong speak it.
+    /// HTTP from clients that are careful, hasty, slow or wrong.
     @Suite struct TheWire {
         let daemon: DaemonProcess
         let client: WireClient
@@ -33,7 +33,7 @@ extension Integration {
             let refused = try client.request("POST", "/transitions/serialize", body: " " + allowed)
             #expect(refused.status == 413)
             #expect(refused["code"] == "body-too-large")
-            // The connection is as good as before.
+            // The connection can still be used.
             #expect(try client.end(held).status == 200)
             #expect(try client.queuedCount() == 0)
         }
@@ -142,7 +142,7 @@ extension Integration {
                 #expect(head.header("Content-Length") == String(got.body.count))
                 #expect(head.header("Content-Type") == got.header("Content-Type"))
             }
-            // Nothing of a body has been left on the wire.
+            // No rest of a body is left on the wire.
             #expect(try client.get("/livez").status == 200)
         }
 
@@ -221,7 +221,7 @@ extension Integration {
     }
 }
 
-/// What somebody may send who speaks no HTTP, or only half of it.
+/// What a client may send that speaks no HTTP, or only a part of it.
 struct Garbage: Sendable, CustomTestStringConvertible {
     let text: String
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterCore
 
-/// A row of the table of appearances: an operation, and what is told in which order.
+/// A row of the table of appearance events: an operation, and its events in order.
 struct AppearanceCase: CustomTestStringConvertible, Sendable {
     let rule: String
     let before: String

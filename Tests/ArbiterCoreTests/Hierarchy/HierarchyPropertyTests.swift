@@ -41,7 +41,7 @@ struct HierarchyPropertyTests {
         #expect(plan.disappearing == wasVisible.filter { !isVisible.contains($0) }, comment)
         #expect(plan.appearing == isVisible.filter { !wasVisible.contains($0) }, comment)
         #expect(after.all.filter(new.isVisible) == isVisible, comment)
-        // Whatever is not the same any more is within what the operation locks.
+        // Everything that has changed is within what the operation locks.
         for id in Set(before.all + after.all) where old[id] != new[id] {
             let path = try #require(old.path(to: id) ?? new.path(to: id))
             #expect(path.contains(where: anchors.contains), "\(id), \(comment)")
@@ -98,7 +98,7 @@ struct HierarchyPropertyTests {
         }
     }
 
-    /// Those whose place decides what an operation locks.
+    /// The controllers whose places determine what an operation locks.
     private func names(in operation: Operation, of storyboard: Storyboard) -> [ControllerID] {
         switch operation {
         case .present(let id, _), .dismiss(let id), .push(let id, _), .pop(let id), .popTo(let id, _),

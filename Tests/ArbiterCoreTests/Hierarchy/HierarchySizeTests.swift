@@ -6,7 +6,7 @@ struct HierarchySizeTests {
     @Test func `ten thousand controllers are there and no more`() throws {
         var storyboard = try Storyboard(hierarchy: .outlined("split(nav[a]|two)"))
         let room = Limits.controllers - storyboard.hierarchy.count
-        // One by one: a push that copied the stack would take its time here.
+        // One by one, so that a push which copies the stack would be noticed by its time.
         for number in 1...room {
             let plan = try #require(try storyboard.plan(.push("c\(number)")))
             storyboard.apply(plan)
@@ -18,7 +18,7 @@ struct HierarchySizeTests {
         #expect(throws: refusal) { try storyboard.plan(.present("more", from: "split")) }
         #expect(throws: refusal) { try storyboard.plan(.setStack(["a"] + names(1...room) + ["more"])) }
         #expect(throws: refusal) { try storyboard.plan(.showDetail("more~>another")) }
-        // Whoever comes for another needs no room of its own.
+        // A controller that replaces another needs no additional room.
         #expect(try storyboard.plan(.showDetail("more")) != nil)
         #expect(try storyboard.plan(.setStack(names(1...room) + ["more"]))?.removed == ids("a"))
 
@@ -75,7 +75,7 @@ struct HierarchySizeTests {
         #expect(throws: OperationRefusal.self) { try storyboard.plan(.push("e", on: "other"), reserving: many) }
     }
 
-    /// Controllers of these numbers, each as a hierarchy of its own.
+    /// Controllers with these numbers, each as its own hierarchy.
     private func names(_ numbers: ClosedRange<Int>) -> [String] {
         numbers.map { "c\($0)" }
     }

@@ -59,7 +59,7 @@ struct HierarchyTests {
     }
 }
 
-// MARK: - What is none
+// MARK: - Invalid hierarchies
 
 extension HierarchyTests {
     @Test(arguments: [
@@ -132,7 +132,7 @@ extension HierarchyTests {
     }
 }
 
-// MARK: - What is wrong with one
+// MARK: - Broken invariants
 
 extension HierarchyTests {
     @Test func `a tree that is not as it must be says so`() throws {
@@ -150,7 +150,7 @@ extension HierarchyTests {
 }
 
 extension Hierarchy {
-    /// A way down, `c1` at the top: tabs in tabs, or a chain of full-screen presentations.
+    /// A chain with `c1` at the top: tabs in tabs, or full-screen presentations.
     static func deep(_ levels: Int, byPresenting: Bool) throws -> Hierarchy {
         let controllers = (1...levels).map { level in
             let below = level < levels ? id("c\(level + 1)") : nil

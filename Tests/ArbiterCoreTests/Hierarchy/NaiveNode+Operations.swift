@@ -1,6 +1,6 @@
 @testable import ArbiterCore
 
-/// What becomes of a naive hierarchy.
+/// The result of an operation on a naive hierarchy.
 enum NaiveOutcome {
     case refused(OperationRefusal.Code)
     case nothing

@@ -1,6 +1,6 @@
 @testable import ArbiterCore
 
-/// A hierarchy as its words say it: nodes in nodes, looked through from end to end and built anew by every change.
+/// A naive hierarchy: nested nodes, searched from end to end and rebuilt by every change.
 struct NaiveNode {
     let controller: Controller
     var content: Content
@@ -54,13 +54,13 @@ struct NaiveNode {
         [id] + (children + presented).flatMap(\.all)
     }
 
-    /// Those in view, as far as this one has a place.
+    /// The visible controllers, if this one is placed.
     var visible: [ControllerID] {
         let isCovered = presented.contains { $0.controller.presentationStyle.coversPresenter }
         return (isCovered ? [] : [id] + shown.flatMap(\.visible)) + presented.flatMap(\.visible)
     }
 
-    /// From this one down to another, both included; nothing if it is not there.
+    /// The nodes from this one down to another, both included; empty if it does not exist.
     func path(to target: ControllerID) -> [NaiveNode] {
         if target == id { return [self] }
         for below in children + presented {
@@ -74,7 +74,7 @@ struct NaiveNode {
         path(to: target).last
     }
 
-    /// The containers of one and itself, from its layer's topmost down.
+    /// A controller and its containers, from the topmost of its layer down.
     func layer(of target: ControllerID) -> [NaiveNode] {
         var layer: [NaiveNode] = []
         for node in path(to: target) {
@@ -88,7 +88,7 @@ struct NaiveNode {
         path(to: target).last { node in node.presented.contains { $0.id == target } }
     }
 
-    /// The same with one of its nodes changed.
+    /// The same hierarchy with one node changed.
     func changing(_ target: ControllerID, _ change: (inout NaiveNode) -> Void) -> NaiveNode {
         var changed = self
         let children = children.map { $0.changing(target, change) }

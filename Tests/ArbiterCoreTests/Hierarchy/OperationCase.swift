@@ -2,12 +2,12 @@ import Testing
 
 @testable import ArbiterCore
 
-/// One rule of what an operation does: the hierarchy before, the operation, and what is expected of it.
+/// A rule about an operation: the hierarchy before, the operation, and the expected result.
 struct OperationCase: CustomTestStringConvertible, Sendable {
     let rule: String
     let before: String
     let operation: Operation
-    /// The hierarchy afterwards; the same as before if there is nothing to do.
+    /// The hierarchy afterwards; the same as before if the operation changes nothing.
     var after: String?
     var presenter: String?
     var inserted = ""
@@ -22,7 +22,7 @@ struct OperationCase: CustomTestStringConvertible, Sendable {
 
     var testDescription: String { rule }
 
-    /// Plans and does it, and compares everything.
+    /// Plans and applies the operation, and compares everything with the expectation.
     func check(segues: [Segue] = []) throws {
         var storyboard = try Storyboard(hierarchy: .outlined(before), segues: segues)
         #expect(storyboard.anchors(of: operation).map(\.description) == anchor.map { [$0] } ?? [])
@@ -97,7 +97,7 @@ extension SegueIdentifier {
     }
 }
 
-/// A hierarchy that is known to be one.
+/// A hierarchy that is known to be valid.
 func arrival(_ outline: String) -> Hierarchy {
     do throws(HierarchyFault) {
         return try Hierarchy.outlined(outline)

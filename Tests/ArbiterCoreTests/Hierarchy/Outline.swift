@@ -12,9 +12,9 @@
 //     home@>inner          with `currentContext`
 //     home~@>inner         with `overCurrentContext`
 //     home!                home defines a presentation context
-//     ~>sheet              something to be presented with `pageSheet`
+//     ~>sheet              a controller to present with `pageSheet`
 
-/// A controller id that is known to be one.
+/// A controller id that is known to be valid.
 func id(_ text: String) -> ControllerID {
     guard let id = ControllerID(text) else { preconditionFailure("\"\(text)\" is no controller id") }
     return id
@@ -25,7 +25,7 @@ func ids(_ text: String) -> [ControllerID] {
 }
 
 extension Hierarchy {
-    /// - Throws: `HierarchyFault` if what is written makes no hierarchy.
+    /// - Throws: `HierarchyFault` if the outline is not a valid hierarchy.
     static func outlined(_ outline: String) throws(HierarchyFault) -> Hierarchy {
         guard !outline.isEmpty else { return Hierarchy() }
         var reader = OutlineReader(outline)
@@ -67,7 +67,7 @@ extension PresentationStyle {
     }
 }
 
-/// Reads an outline; what cannot be read is a mistake in the test.
+/// Reads an outline; a malformed one is a mistake in the test.
 private struct OutlineReader {
     private(set) var controllers: [Controller] = []
     private var rest: Substring

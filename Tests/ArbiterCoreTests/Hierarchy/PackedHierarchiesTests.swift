@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterCore
 
-/// What waits keeps its operation in few bytes.
+/// A ticket keeps its operation in few bytes.
 struct PackedHierarchiesTests {
     private static func view(_ name: String) throws -> Hierarchy {
         let id: ControllerID = try #require(ControllerID(name))

@@ -1,6 +1,6 @@
 @testable import ArbiterCore
 
-/// Random storyboards and operations on them, over few names, so that they meet.
+/// Random storyboards and operations on them, with few names, so that the same names meet often.
 struct RandomOperations {
     private var random: SplitMix64
 
@@ -29,7 +29,7 @@ struct RandomOperations {
         return try Storyboard(hierarchy: .outlined(beginning), segues: sorted)
     }
 
-    /// One on what is there, mostly; presentations and dismissals more often than others.
+    /// An operation, mostly on existing controllers; presentations and dismissals are more frequent than others.
     mutating func operation(on hierarchy: Hierarchy) -> Operation {
         switch Int.random(in: 0..<14, using: &random) {
         case 0, 1, 2: .present(presenter: member(of: hierarchy), controller: arrival())
@@ -58,7 +58,7 @@ struct RandomOperations {
         return .setStack(navigation: navigation, controllers: (kept + new).shuffled(using: &random))
     }
 
-    /// Somebody who is there, mostly of the kind.
+    /// A controller that exists, mostly of the requested kind.
     private mutating func member(of hierarchy: Hierarchy, _ kind: ControllerKind? = nil) -> ControllerID {
         guard !random.isOnce(in: 16) else { return name() }
         let isOfKind = !random.isOnce(in: 16)
@@ -83,7 +83,7 @@ struct RandomOperations {
                 case 4: ["~>", ">", "~@>"].randomElement(using: &random).map { "\($0)\(name())" } ?? ""
                 default: ""
                 }
-            // One in which a name comes twice is no hierarchy.
+            // If a name occurs twice, the hierarchy is invalid.
             if let arrival = try? Hierarchy.outlined(top + content) { return arrival }
         }
     }

@@ -1,6 +1,6 @@
 @testable import ArbiterCore
 
-/// The scope queue as its rule says it: a list in request order, looked through from end to end.
+/// The scope queue by its definition: a list in request order, searched from end to end.
 struct NaiveQueue {
     struct Member {
         let order: RequestOrder
@@ -19,7 +19,7 @@ struct NaiveQueue {
         for index in members.indices where members[index].order == order { members[index].scope = scope }
     }
 
-    /// Grants, in request order, all whose earlier conflicting ones have ended, and which nothing granted conflicts with.
+    /// Grants, in request order, every transition without an earlier unfinished one that conflicts with it.
     mutating func grantAll() -> [TransitionID] {
         var granted: [TransitionID] = []
         for index in members.indices where !members[index].isGranted {
@@ -51,7 +51,7 @@ struct NaiveQueue {
     }
 }
 
-/// What the scopes of a random run look like.
+/// The scopes of a random run.
 struct Forest: Sendable, CustomStringConvertible {
     let depth: Int
     let fanout: Int
@@ -68,7 +68,7 @@ struct Forest: Sendable, CustomStringConvertible {
 
     var description: String { "depth \(depth), fanout \(fanout), \(members) members" }
 
-    /// One to three paths, none of them the beginning of another; rarely the whole scene.
+    /// One to three paths, none a prefix of another; rarely the whole scene.
     func scope(using random: inout SplitMix64) -> [ScopePath] {
         guard !random.isOnce(in: 15) else { return [[]] }
         var scope: [ScopePath] = []

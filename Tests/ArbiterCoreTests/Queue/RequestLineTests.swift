@@ -9,7 +9,8 @@ struct RequestLineTests {
         var line = RequestLine()
         var naive: [RequestOrder] = []
         var last: UInt64 = 0
-        // Long spells of growing and of shrinking, so that pieces are cut and joined, and the line is emptied on the way.
+        // Long periods of growing and shrinking, so that pieces are split and merged and the line becomes empty in
+        // between.
         for step in 0..<3000 {
             let isGrowing = (step / 800).isMultiple(of: 2) != random.isOnce(in: 5)
             if isGrowing || naive.isEmpty {

@@ -76,7 +76,7 @@ struct ScopeQueueTests {
         append(5, [[inner, d], [a]], to: &queue)
         #expect(granted(&queue) == [1, 2, 3])
         queue.remove(RequestOrder(rawValue: 3))
-        // The absent one has come in, and what is done to it concerns all that is inside.
+        // The missing controller has been inserted, and an operation on it now concerns everything inside it.
         queue.refile(RequestOrder(rawValue: 4), scope: [[inner], [b]])
         #expect(granted(&queue) == [])
         queue.remove(RequestOrder(rawValue: 1))
@@ -98,7 +98,7 @@ struct ScopeQueueTests {
     }
 }
 
-/// A random run of the queue and of the naive one beside it.
+/// A random run of the queue, compared with the naive one.
 private struct Run {
     let forest: Forest
     let seed: UInt64
@@ -118,7 +118,7 @@ private struct Run {
         random = SplitMix64(seed: seed)
     }
 
-    /// Appends one or removes one, then grants; now and then two things happen before the grants.
+    /// Appends or removes a transition, then grants; sometimes two changes happen before the grants.
     mutating func step() {
         repeat { change() } while random.isOnce(in: 4)
         grant()
@@ -126,7 +126,7 @@ private struct Run {
 
     mutating func change() {
         if refiles, random.isOnce(in: 3) { refile() }
-        // Mostly full, so that there is something to wait for; at times drained.
+        // Mostly full, so that transitions wait; sometimes drained.
         let fullness = naive.members.count * 10 / forest.members
         if naive.members.isEmpty || fullness < Int.random(in: 0..<10, using: &random) || random.isOnce(in: 8) {
             append()
@@ -151,7 +151,7 @@ private struct Run {
         naive.append(order, id: TransitionID(rawValue: last), scope: scope)
     }
 
-    /// One that runs, mostly; else one that waits.
+    /// Mostly a transition that runs, else one that waits.
     private mutating func memberToRemove() -> NaiveQueue.Member? {
         let running = naive.members.filter(\.isGranted)
         let waiting = naive.members.filter { !$0.isGranted }
@@ -180,7 +180,7 @@ private struct Run {
         }
     }
 
-    /// The blockers told are some of the true ones: all of the granted, as far as they fit, then others.
+    /// The blockers are a part of the true ones: all that are granted, as far as they fit, then others.
     private func checkBlockers(_ told: [TransitionID], among members: [NaiveQueue.Member], limit: Int) {
         let granted = Set(members.filter(\.isGranted).map(\.id))
         let waiting = Set(members.filter { !$0.isGranted }.map(\.id))
@@ -192,7 +192,7 @@ private struct Run {
         #expect(told.dropFirst(head.count).allSatisfy(waiting.contains), comment)
     }
 
-    /// Ends everything that runs until nothing is left: no one waits for ever.
+    /// Ends all running transitions until none is left, so none waits for ever.
     mutating func finish() {
         while let running = naive.members.first(where: \.isGranted) {
             queue.remove(running.order)

@@ -3,7 +3,7 @@ import ArbiterEngine
 import ArbiterTestKit
 import Testing
 
-/// The suite is only worth its name if sound journals pass and broken ones do not.
+/// The suite accepts correct journals and finds broken ones.
 struct JournalConformanceTests {
     @Test(arguments: JournalConformance.Check.allCases)
     func `a sound journal with a thread of its own passes`(check: JournalConformance.Check) throws {
@@ -27,7 +27,7 @@ struct JournalConformanceTests {
     }
 }
 
-/// What a journal may do wrong.
+/// The faults of a journal.
 enum Fault: String, CaseIterable, Sendable {
     case beginsWithARecord
     case losesTheToken
@@ -43,7 +43,7 @@ enum Fault: String, CaseIterable, Sendable {
     case tellsOfLess
     case forgetsWhatWasThereBefore
 
-    /// A check that must find it.
+    /// A check that must find the fault.
     var check: JournalConformance.Check {
         switch self {
         case .beginsWithARecord: .anEmptyJournalHasNoRecords
@@ -62,7 +62,7 @@ private final class Storage: Sendable {
     let openings = Guarded(0)
 }
 
-/// A journal that commits at once, but for its one fault.
+/// A journal that commits at once, with a single fault.
 private final class FaultyJournal: Journal {
     private struct State {
         var tell: (@Sendable (Result<UInt64, JournalError>) -> Void)?

@@ -6,7 +6,7 @@ import Glibc
 import Logging
 import Testing
 
-/// The database itself is guarded: against a second writer, against links, and against readers.
+/// The database file is guarded: against a second writer, against links, and against readers.
 struct JournalFileTests {
     private let records = RecordedLife(seed: 4, records: 10).records
 
@@ -43,7 +43,7 @@ struct JournalFileTests {
         let refusal = #expect(throws: JournalError.self) { try other.open() }
         #expect(refusal?.kind == .inUse)
         journal.close()
-        // By itself it can be reached so, and its write-ahead log is beside it.
+        // Once it is closed, it can be opened through the link; its write-ahead log is beside the real file.
         let linked = try other.open()
         #expect(FileManager.default.fileExists(atPath: directory.file + "-wal"))
         #expect(!FileManager.default.fileExists(atPath: other.file + "-wal"))

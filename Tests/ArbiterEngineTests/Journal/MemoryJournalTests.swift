@@ -7,7 +7,7 @@ struct MemoryJournalTests {
     @Test(arguments: JournalConformance.Check.allCases)
     func `a memory journal keeps what every journal promises`(check: JournalConformance.Check) throws {
         let first = MemoryJournal(keepsRecords: true)
-        // Memory cannot be opened again: a copy stands for it.
+        // A journal in memory cannot be opened again, so a copy stands in for it.
         let latest = Guarded(first)
         try JournalConformance(make: { first }) {
             let copy = MemoryJournal(keepsRecords: true)

@@ -29,12 +29,12 @@ struct OlderJournalTests {
         #expect(machine.scenes().map(\.running) == [1, 0])
         let holder = try #require(TransitionID("t-04jsgcd1dh4qr"))
         #expect(machine.transition(holder)?.grant?.fence == Fence(rawValue: 2))
-        // The events of before are counted for those who follow all scenes.
+        // Readers of all scenes get numbers that continue after the earlier events.
         let numbers = machine.lastEvents().values.reduce(0) { $0 + $1.rawValue }
         #expect(machine.lastEvent.rawValue == numbers)
     }
 
-    /// Its tables take values of any type, as a flipped bit makes them.
+    /// The tables accept values of any type, as a flipped bit may produce them.
     @Test(arguments: [
         "UPDATE batch SET records = CAST(records AS TEXT) WHERE last = (SELECT min(last) FROM batch)",
         "UPDATE batch SET checksum = 'a'", "UPDATE batch SET first = 0.5", "UPDATE batch SET records = 7",

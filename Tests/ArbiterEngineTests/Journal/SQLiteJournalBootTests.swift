@@ -6,7 +6,7 @@ import Foundation
 import Logging
 import Testing
 
-/// After the machine died the last commits may be missing; after anything else they cannot be.
+/// The last commits may be missing only after the death of the machine.
 struct SQLiteJournalBootTests {
     private let records = RecordedLife(seed: 7, records: 20).records
 
@@ -69,7 +69,7 @@ struct SQLiteJournalBootTests {
 
     @Test func `that records may be missing is known until it is on the disk that somebody said so`() throws {
         let directory = try left(.crash, closed: false)
-        // Killed, or even ended, before anything was committed.
+        // Killed, or ended, before the first commit.
         #expect(try isIncomplete(directory, boot: "second boot"))
         #expect(try isIncomplete(directory, boot: "second boot"))
         let journal = try directory.open(boot: "second boot")
@@ -154,7 +154,7 @@ struct SQLiteJournalBootTests {
         }
         before.engine.stop()
 
-        // Ten seconds after another boot the machine's clock says ten seconds.
+        // Ten seconds after another boot, the machine's clock shows ten seconds.
         let after = try Bench(
             directory.open(.power, boot: "second boot"), time: ManualTime(instant: Instant(nanoseconds: 10_000_000_000))
         )
@@ -171,9 +171,9 @@ struct SQLiteJournalBootTests {
     }
 }
 
-// MARK: - Answers of an engine that commits on a thread of its own
+// MARK: - Answers of an engine that commits on another thread
 
-/// Asks, and waits for the one answer.
+/// Sends a request, and waits for its answer.
 func answered(_ ask: (@escaping Engine.Completion) -> Void) throws -> TransitionView {
     let (answers, semaphore) = (Answers(), DispatchSemaphore(value: 0))
     let note = answers.note("asked")
@@ -190,7 +190,7 @@ extension Bench {
         try ArbiterEngineTests.answered(ask)
     }
 
-    /// Why a start is refused.
+    /// The reason why a start is refused.
     func refusedStart(_ request: TransitionRequest) throws -> ArbiterError? {
         do {
             _ = try answered { engine.start(request, completion: $0) }
@@ -202,7 +202,7 @@ extension Bench {
 }
 
 extension RecordedLife {
-    /// The newest fence that it gave.
+    /// The newest fence.
     var lastFence: UInt64? {
         machine.list(TransitionFilter(limit: 1000), at: Instant(nanoseconds: 0)).compactMap(\.fence).max()
     }

@@ -4,11 +4,11 @@ import ArbiterTestKit
 import Logging
 import Testing
 
-/// Keeping the file bounded changes nothing of what it says.
+/// Compaction changes nothing in the contents of a journal.
 struct SQLiteJournalCompactionTests {
     private static let between: UInt64 = 100
 
-    /// The state that a journal's contents make.
+    /// The state after a replay of a journal's contents.
     private func state(of contents: JournalContents) throws -> [UInt8] {
         var machine = try contents.snapshot.map { try ArbiterStateMachine(snapshot: $0.state) } ?? ArbiterStateMachine()
         for record in contents.records {
@@ -26,7 +26,7 @@ struct SQLiteJournalCompactionTests {
             _ = journal.append(record)
             try commits.wait(for: record.sequence)
             guard record.sequence.isMultiple(of: Self.between) else { continue }
-            // Whoever writes on meanwhile writes no more than this; the test wants to know by how much.
+            // Waits for the snapshot, so that the records which are written meanwhile are bounded.
             #expect(
                 try eventually {
                     try directory.number("SELECT max(sequence) FROM snapshot") == Int(record.sequence)
@@ -55,7 +55,7 @@ struct SQLiteJournalCompactionTests {
             for record in records { _ = journal.append(record) }
             let last = try #require(records.last).sequence
             try commits.wait(for: last)
-            // A journal that is closed is compacted no more.
+            // A closed journal is not compacted any more.
             let snapshots = last == 200 ? 0 : 1
             #expect(try eventually { try directory.number("SELECT count(*) FROM snapshot") == snapshots })
             journal.close()
@@ -140,7 +140,7 @@ struct SQLiteJournalCompactionTests {
             _ = machine.apply(record.command, at: record.moment)
             _ = journal.append(record)
             try commits.wait(for: record.sequence)
-            // Just after a snapshot has become due, it is being made.
+            // A snapshot has just become due, and is being made.
             guard record.sequence > Self.between, record.sequence % Self.between < 3 || random.isOnce(in: 50) else {
                 continue
             }

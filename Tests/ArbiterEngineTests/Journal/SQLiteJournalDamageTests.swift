@@ -4,7 +4,7 @@ import Foundation
 import Logging
 import Testing
 
-/// What is not as it was written is never taken for the truth, and never made worse.
+/// Damage is detected, and reading a damaged journal never makes it worse.
 struct SQLiteJournalDamageTests {
     /// A journal of forty records in four batches, closed.
     private func sound() throws -> (JournalDirectory, [JournalRecord]) {
@@ -43,11 +43,11 @@ struct SQLiteJournalDamageTests {
         let contents = try directory.contents()
 
         #expect(contents.records == Array(records.prefix(lost - 1)))
-        // It may have been answered: fences must jump.
+        // Its answers may have been sent, so fences must jump.
         #expect(contents.isIncomplete)
         #expect(try directory.number("SELECT count(*) FROM torn WHERE last = 40 AND first = \(lost)") == 1)
         #expect(directory.log[.warning].count == 1)
-        // Cut off once; from then on it is sound again, and goes on where it ends.
+        // It is cut off only once; after that the journal is sound, and continues at its end.
         #expect(try directory.contents() == contents)
         #expect(directory.log[.warning].count == 1)
         let inspection = try JournalInspection(directory: directory.directory.path)

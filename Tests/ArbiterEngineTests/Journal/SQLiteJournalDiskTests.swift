@@ -5,7 +5,7 @@ import Foundation
 import Logging
 import Testing
 
-/// A disk that takes no more loses nothing that was answered.
+/// A full disk loses nothing that was answered.
 @Suite(.enabled(if: TinyDisk.isPermitted, "a file system can only be mounted by root"))
 struct SQLiteJournalDiskTests {
     private let disk: TinyDisk

@@ -5,14 +5,14 @@ import GRDB
 import Glibc
 import Testing
 
-/// A write-ahead log that a kill left is good; one from whose middle something is missing never is.
+/// A write-ahead log left by a kill is sound; one with a gap in its middle is not.
 struct WriteAheadLogTests {
     private static let headerBytes = 32
     private static let frameBytes = 24 + 4096
     private static let smallCommit = "INSERT INTO torn VALUES (0, 0, x'', 0)"
     private let records = RecordedLife(seed: 8, records: 60).records
 
-    /// A journal of sixty records, a batch each, whose writer was killed.
+    /// A journal of sixty records, one in each batch, whose writer was killed.
     private func left(_ durability: SQLiteJournal.Durability = .crash) throws -> JournalDirectory {
         let directory = try JournalDirectory()
         let journal = try directory.open(durability)
@@ -103,7 +103,7 @@ struct WriteAheadLogTests {
         }
     }
 
-    /// Does something to the database as a writer that is killed afterwards.
+    /// Changes the database like a writer that is killed afterwards.
     private func write(_ statements: String..., to directory: JournalDirectory) throws -> JournalDirectory {
         let database = try DatabaseQueue(path: directory.file)
         return try database.writeWithoutTransaction { database in
@@ -124,7 +124,7 @@ struct WriteAheadLogTests {
             """,
             Self.smallCommit, to: before)
         let (log, size) = (directory.writeAheadLog, before.writeAheadLog.count)
-        // Behind the newest commit stand frames of the same generation that continue one another.
+        // After the newest commit there are older frames of the same generation that continue one another.
         try #require(log.count > size + 10 * Self.frameBytes)
         let (header, last) = (log[16..<24], log.count - Self.frameBytes)
         try #require(header == log[last + 8..<last + 16])
@@ -175,7 +175,7 @@ extension WriteAheadLogTests {
     @Test func `a machine that died may have left holes, where nobody waited for its disk`() throws {
         let directory = try left(.crash)
         invertFrame(20, in: directory)
-        // Known until somebody has written that it is, and then no more.
+        // Known until the first commit that makes up for it.
         for _ in 0..<2 {
             let journal = try directory.open(boot: "another boot")
             let contents = try journal.contents()

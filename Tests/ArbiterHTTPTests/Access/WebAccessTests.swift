@@ -3,7 +3,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// What a web page can make a browser send, and what comes of it.
+/// The requests that a web page can make a browser send, and their answers.
 struct WebAccessTests {
     private static let page = "http://kiosk.example:3000"
 
@@ -13,7 +13,7 @@ struct WebAccessTests {
                 hosts: [try #require(Authority.Host("Arbiter.example."))], origins: [try #require(Origin(Self.page))]))
     }
 
-    // MARK: For whom a request is
+    // MARK: The host of a request
 
     @Test(arguments: [
         "localhost", "localhost:8080", "LOCALHOST.", "127.0.0.1:8080", "10.0.0.7", "[::1]:8080", "arbiter.example:8080",
@@ -50,7 +50,7 @@ struct WebAccessTests {
         #expect(try service.ask("GET", "http:///livez").status == 400)
     }
 
-    // MARK: From where a request comes
+    // MARK: The origin of a request
 
     @Test(arguments: [
         "http://evil.example", "null", "http://localhost", "http://localhost:3000", "https://localhost:8080",
@@ -101,7 +101,7 @@ struct WebAccessTests {
         #expect(try service.ask("POST", "/transitions/start", headers: link).status == 403)
     }
 
-    // MARK: Pages that are let in
+    // MARK: Allowed origins
 
     @Test func `an allowed page gets an answer that it may read`() throws {
         let service = try service()
@@ -113,7 +113,7 @@ struct WebAccessTests {
         let exposed = answer.headers("Access-Control-Expose-Headers").first?.split(separator: ", ")
         #expect(Set(["ETag", "Link", "Retry-After"]).isSubset(of: Set((exposed ?? []).map(String.init))))
         #expect(answer.headers("Access-Control-Allow-Credentials").isEmpty)
-        // What is refused is to be read as well.
+        // Refusals can be read too.
         let refused = try service.ask("POST", "/transitions/start", "{", headers: headers)
         #expect(refused.status == 400)
         #expect(refused.headers("Access-Control-Allow-Origin") == [Self.page])
@@ -155,7 +155,7 @@ struct WebAccessTests {
         exchange.source?.close()
     }
 
-    // MARK: What can be sent without asking first
+    // MARK: Requests without a preflight
 
     @Test(arguments: [nil, "", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
     func `a body that does not say it is JSON is refused`(type: String?) throws {

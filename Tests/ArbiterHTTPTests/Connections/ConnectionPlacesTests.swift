@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// Who makes room for whom.
+/// Which connection is closed to make room for another.
 struct ConnectionPlacesTests {
     private var places = ConnectionPlaces(ordinary: 2, reserve: 1)
 

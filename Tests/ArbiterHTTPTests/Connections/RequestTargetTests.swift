@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// What a request's first line says.
+/// The target in a request line.
 struct RequestTargetTests {
     private func parameters(_ target: String) -> [String]? {
         RequestTarget(Array(target.utf8)).parameters()?.map { "\($0.name)|\($0.value)" }

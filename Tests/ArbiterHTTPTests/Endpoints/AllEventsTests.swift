@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// `GET /events`: what happens in all scenes, in one stream.
+/// `GET /events`: the events of all scenes in one stream.
 struct AllEventsTests {
     private let service: Service
 
@@ -19,7 +19,7 @@ struct AllEventsTests {
         return exchange
     }
 
-    /// What is there to be sent.
+    /// What can be sent now.
     private func read(_ exchange: RecordingExchange) throws -> EventText {
         service.hub.settle()
         let source = try #require(exchange.source)

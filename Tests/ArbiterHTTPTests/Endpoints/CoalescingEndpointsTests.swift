@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// `coalesce`, as those see it who win and lose by it.
+/// `coalesce`, as seen by the owners of both tickets.
 struct CoalescingEndpointsTests {
     private let service: Service
     private let holder: Owned

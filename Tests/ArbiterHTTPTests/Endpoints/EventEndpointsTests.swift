@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// `GET /scenes/{scene}/events`, up to what the shell sends.
+/// `GET /scenes/{scene}/events`, without the connection.
 struct EventEndpointsTests {
     private let service: Service
     private static let target = "/scenes/main/events"
@@ -27,7 +27,7 @@ struct EventEndpointsTests {
         return exchange
     }
 
-    /// What is there to be sent.
+    /// What can be sent now.
     private func events(_ exchange: RecordingExchange) throws -> [ReceivedEvent] {
         let source = try #require(exchange.source)
         var text = EventText()

@@ -21,7 +21,7 @@ struct GestureEndpointsTests {
         try service.ask("POST", "/transitions/release", owner.acting(more))
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     @Test func `an interactive transition says so, and what decides it`() throws {
         let owner = try service.started(Self.interactive)

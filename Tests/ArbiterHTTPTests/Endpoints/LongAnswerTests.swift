@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// Answers about many controllers: summaries where they are beside the point, and pieces where they are it.
+/// Answers with many controllers: summaries in lists, and pieces in answers about one transition.
 struct LongAnswerTests {
     private let service: Service
 
@@ -19,7 +19,7 @@ struct LongAnswerTests {
         }
     }
 
-    /// Declares a stack of so many views.
+    /// Declares a stack of this many views.
     private func declareStack(_ ids: [String], in scene: String = "main") throws {
         let children = ids.map { #""\#($0)""# }.joined(separator: ",")
         let body = #"{"root": {"id": "nav", "kind": "navigation", "children": [\#(children)]}}"#

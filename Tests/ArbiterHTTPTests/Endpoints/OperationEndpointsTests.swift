@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// What transitions do to a scene's hierarchy, as it is asked for and told.
+/// Operations in requests, and their effects in answers.
 struct OperationEndpointsTests {
     private let service: Service
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// Operations, scopes and expectations that are not possible, and how that is told.
+/// Impossible operations, scopes and expectations, and their refusals.
 struct OperationRefusalTests {
     private let service: Service
 

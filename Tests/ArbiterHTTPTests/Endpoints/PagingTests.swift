@@ -3,7 +3,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// Lists in pages, and what one page may cost.
+/// Lists in pages, and the cost of a page.
 struct PagingTests {
     private let service: Service
 
@@ -64,7 +64,7 @@ struct PagingTests {
         while true {
             seen = try #require(answer.body["transitions"]).elements.compactMap { $0["id"]?.text } + seen
             guard let target = try next(of: answer) else { break }
-            // The one at which the page ended is forgotten, and others are asked for.
+            // The transition at the end of the page has been forgotten, and others have been requested.
             try service.ended(owned[20 - 10 * round])
             try service.started(#"{"scene": "new\#(round)"}"#)
             round += 1

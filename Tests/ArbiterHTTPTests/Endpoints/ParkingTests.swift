@@ -3,7 +3,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// Connections that wait: where there is room for them, when they close, and when the daemon stops.
+/// Parked connections: their limit, their close, and the end of the daemon.
 struct ParkingTests {
     private let service: Service
     private let holder: Owned

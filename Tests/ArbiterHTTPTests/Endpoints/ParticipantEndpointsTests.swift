@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// Participants, `/transitions/ready`, and what is shown while they are waited for.
+/// Participants, `/transitions/ready`, and what answers show during the wait.
 struct ParticipantEndpointsTests {
     private let service: Service
     private let master: OwnedSession

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// `POST /transitions/revoke`, and what its owner hears of it.
+/// `POST /transitions/revoke`, and what the owner gets afterwards.
 struct RevokeEndpointTests {
     private let service: Service
 

@@ -24,7 +24,7 @@ struct SessionEndpointsTests {
             && answer.headers("WWW-Authenticate") == ["Arbiter-Session"]
     }
 
-    // MARK: Their own life
+    // MARK: The life of a session
 
     @Test func `a session is begun, with everything by default or as it was asked`() throws {
         let plain = try service.opened()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// Event streams that a session lives by, and what is told of sessions, gestures and participants.
+/// Event streams that are attached to a session, and the events of sessions, gestures and participants.
 struct SessionStreamTests {
     private let service: Service
     private static let target = "/scenes/main/events"
@@ -110,7 +110,7 @@ struct SessionStreamTests {
         #expect(try service.shown(holder)["reason"] == "session-lost")
     }
 
-    // MARK: What is told
+    // MARK: Events
 
     @Test func `fingers, participants and sessions are told in their order, and never a token`() throws {
         let stream = service.following()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// What is not JSON, or not one object, is refused and changes nothing.
+/// A body that is not JSON, or not a single object, is refused and changes nothing.
 struct StrictBodyTests {
     static let malformed: [Refusal] =
         [

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// What gestures, sessions, participants and coalescing may not be is refused by name, and changes nothing.
+/// Invalid members of gestures, sessions, participants and coalescing are refused by name, and change nothing.
 struct StrictCooperationTests {
     private static let notStrings = ["1", "true", "null", "[]", "{}"]
     private static let notNumbers = [#""1""#, "true", "null", "[]", "{}", #""NaN""#]

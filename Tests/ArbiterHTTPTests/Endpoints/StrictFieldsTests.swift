@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// What a field may not be is refused by name, and changes nothing.
+/// An invalid value is refused with the name of its field, and changes nothing.
 struct StrictFieldsTests {
     private static let notStrings = ["1", "-1", "1.5", "true", "false", "null", "[]", "{}", #"["main"]"#]
     private static let notNumbers = [#""1""#, "true", "false", "null", "[]", "{}", "[1]", #""""#, #""NaN""#]

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// How long a request waits, and who says so.
+/// How long a request waits, and what determines that.
 struct WaitTests {
     private let service: Service
     private let holder: Owned
@@ -12,7 +12,7 @@ struct WaitTests {
         holder = try service.started(#"{"leaseSeconds": 300}"#)
     }
 
-    /// Expects that the exchange is answered after so many seconds, and not before.
+    /// Expects that the exchange is answered after this many seconds, and not before.
     private func expect(_ exchange: RecordingExchange, after seconds: Int) throws -> Answer {
         if seconds > 0 {
             service.pass(.seconds(seconds) - .milliseconds(1))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// Readers that come and go, quick and slow, while events are published: nobody ever misses one or gets one twice.
+/// Quick and slow readers come and go while events are published: none misses an event or gets one twice.
 struct EventHubConcurrencyTests {
     private static let eventCount: UInt64 = 3000
 
@@ -34,7 +34,7 @@ struct EventHubConcurrencyTests {
     }
 }
 
-/// A scene that is no more than a number.
+/// A scene whose state is a number.
 private final class World: Sendable {
     let hub: EventHub
     let number = Guarded(UInt64(0))
@@ -44,7 +44,7 @@ private final class World: Sendable {
         self.hub = hub
     }
 
-    /// The events are true before they are told.
+    /// The state changes before its event is published.
     func commit(_ numbers: ClosedRange<UInt64>, momentary: Bool) {
         number.withLock { $0 = numbers.upperBound }
         hub.publish(SceneEvent.samples(numbers) + (momentary ? [.sample(nil)] : []))
@@ -58,7 +58,7 @@ private final class World: Sendable {
     }
 }
 
-/// One that reads until it has the last event, and comes back whenever it is cut off or feels like it.
+/// A reader until the last event; it resumes when it is cut off, and sometimes reconnects by itself.
 private final class ReaderThread: Sendable {
     let finished = DispatchSemaphore(value: 0)
     let fault = Guarded<String?>(nil)

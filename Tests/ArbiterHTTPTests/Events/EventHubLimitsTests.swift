@@ -6,7 +6,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// What happens where there is too much: of events, of readers, of time.
+/// What happens if a limit is reached: of events, of readers, of time.
 struct EventHubLimitsTests {
     private let time = ManualTime()
     private let alarm: ManualAlarm
@@ -39,7 +39,7 @@ struct EventHubLimitsTests {
         }
         #expect(slow.readOnce() == .cut)
         #expect(!quick.outlet.isCut)
-        // It goes on behind what it has, if that is there still.
+        // It continues after its last event if the ring still has the next one.
         #expect(Follower(hub, after: 32).read().numbers == Array(33...40))
         #expect(Follower(hub, after: 31).openResets == 1)
     }
@@ -117,7 +117,7 @@ struct EventHubLimitsTests {
         var followers = (0..<6).map { _ in Follower(hub) }
         for follower in followers { follower.read() }
         publish(1...1, to: hub)
-        // Whether it reads to the end, a part, or not at all, it has had its turn.
+        // A complete read, a partial read and a close all end its turn.
         for turn in [{ $0.read() }, { $0.readOnce(upTo: 1) }, { $0.subscription.close() }, { $0.read() }]
             as [(Follower) -> Void]
         {
@@ -137,7 +137,7 @@ struct EventHubLimitsTests {
         others[0].subscription.close()
         first.read()
         #expect(others.map(\.outlet.wakes) == [0, 1])
-        // Whoever has read of itself is not called for what it has.
+        // A reader that has read without a wake is not woken for what it has.
         #expect(others[1].read().numbers == [1])
         publish(2...2, to: hub)
         let second = try #require([first, others[1]].first { $0.outlet.wakes == 2 })
@@ -290,12 +290,12 @@ struct EventHubLimitsTests {
         let late = Follower(hub)
         #expect(late.read() == [])
         #expect(late.last == .end)
-        // The clock stops with it.
+        // The alarm stops too.
         while alarm.ringEarliest() {}
     }
 }
 
-/// An outlet that keeps whoever wakes it.
+/// An outlet that records its wakes.
 private final class BlockingOutlet: StreamOutlet {
     private let isHeld: DispatchSemaphore
     private let hold: DispatchSemaphore

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// What a reader gets, from whatever event on it asks.
+/// The events that a reader gets, from each event on.
 struct EventHubTests {
     private let time = ManualTime()
     private let alarm: ManualAlarm
@@ -20,7 +20,7 @@ struct EventHubTests {
         hub.settle()
     }
 
-    // MARK: From where on
+    // MARK: Where a reader begins
 
     @Test func `a stream begins with a line that says it is there`() {
         let follower = Follower(hub)
@@ -93,7 +93,7 @@ struct EventHubTests {
         #expect(events.map { $0.json["revision"] } == [1, 2, 3])
     }
 
-    // MARK: Beginning anew
+    // MARK: Resets
 
     @Test(arguments: [UInt64(6), .max])
     func `who names an event that is still to come begins anew`(number: UInt64) throws {
@@ -113,7 +113,7 @@ struct EventHubTests {
         try follower.reset(at: 7)
         hub.settle()
         #expect(follower.read().numbers == [7])
-        // The hub hears of them late, and has told all but the last already.
+        // The hub gets them late, and has sent all but the last already.
         publish(6...8)
         #expect(follower.read().numbers == [8])
     }
@@ -192,7 +192,7 @@ struct EventHubTests {
         #expect(follower.last == .end)
     }
 
-    // MARK: What is momentary
+    // MARK: Momentary events
 
     @Test func `what is momentary is told to those who listen, without a number`() {
         publish(1...1)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// Events as they are sent.
+/// The text of events in a stream.
 struct EventJSONTests {
     private let timestamp = Timestamp(milliseconds: 1_767_225_600_123)
 

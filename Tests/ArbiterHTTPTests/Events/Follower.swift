@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// A reader without a connection, which reads when it is told to.
+/// A reader without a connection, which reads on command.
 final class Follower: Sendable {
     let outlet = RecordingExchange()
     let subscription: EventSubscription
@@ -22,12 +22,12 @@ final class Follower: Sendable {
         var closings = 0
     }
 
-    /// Follows, and has settled in.
+    /// Follows a scene, and waits until it is attached.
     convenience init(_ hub: EventHub, _ scene: SceneName = .main, after number: UInt64? = nil) {
         self.init(hub, topic: .scene(scene), after: number)
     }
 
-    /// Follows a topic, and has settled in.
+    /// Follows a topic, and waits until it is attached.
     init(_ hub: EventHub, topic: EventTopic, after number: UInt64? = nil) {
         let state = SharedState()
         self.state = state
@@ -49,25 +49,25 @@ final class Follower: Sendable {
         return piece
     }
 
-    /// Reads everything that is there.
+    /// Reads everything available.
     ///
-    /// - Returns: the events that have come.
+    /// - Returns: the events.
     @discardableResult
     func read(upTo count: Int = 4096) -> [ReceivedEvent] {
         while case .bytes(let bytes) = readOnce(upTo: count) { precondition(1...count ~= bytes.count) }
         return state.value.withLock { $0.text.takeEvents() }
     }
 
-    /// What the last read has found, if not bytes.
+    /// The result of the last read, if it was not bytes.
     var last: StreamPiece? { state.value.withLock { $0.last } }
     var comments: Int { state.value.withLock { $0.text.comments } }
     var retry: Int? { state.value.withLock { $0.text.retry } }
     /// How often it was closed.
     var closings: Int { state.value.withLock { $0.closings } }
-    /// How often the scene whole has been asked for, and not been told.
+    /// How many resets have asked for the state of the scene and wait for it.
     var openResets: Int { state.value.withLock { $0.resets.count } }
 
-    /// Tells the scene whole.
+    /// Answers with the state of the scene.
     func reset(at number: UInt64?) throws {
         let completion = try #require(state.value.withLock { $0.resets.popLast() })
         completion(number.map { EventSnapshot(number: EventNumber(rawValue: $0), json: Array("{}".utf8)) })
@@ -75,6 +75,6 @@ final class Follower: Sendable {
 }
 
 extension [ReceivedEvent] {
-    /// Their numbers, 0 for what is momentary.
+    /// The numbers of the events; 0 for momentary ones.
     var numbers: [UInt64] { map { $0.id ?? 0 } }
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import ArbiterHTTP
 
 struct CivilDateTests {
-    /// A calendar that counts day after day, by the rule alone.
+    /// A naive calendar that counts day by day.
     private struct Calendar {
         var year: Int64
         var month: Int64 = 1

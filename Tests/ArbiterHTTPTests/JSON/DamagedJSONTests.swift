@@ -5,7 +5,7 @@ import Testing
 @testable import ArbiterCore
 @testable import ArbiterHTTP
 
-/// Documents that were once fine, after something has happened to them: never a crash, and a problem that can be told.
+/// Valid documents that were damaged: never a crash, always a problem that can be reported.
 struct DamagedJSONTests {
     private typealias Reading = @Sendable (String, inout JSONReader) throws(Problem) -> Void
 
@@ -66,7 +66,7 @@ struct DamagedJSONTests {
 }
 
 extension [UInt8] {
-    /// With one to four damages.
+    /// The document with one to four damages.
     fileprivate func damaged(using random: inout SplitMix64) -> [UInt8] {
         var bytes = self
         for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -90,7 +90,7 @@ extension [UInt8] {
 }
 
 extension Storyboard {
-    /// A small storyboard that says something of everything, the same for the same random numbers.
+    /// A small storyboard with all members, the same for the same random numbers.
     static func random(using random: inout SplitMix64) throws -> Storyboard {
         var segues: [Segue] = []
         for (index, kind) in Segue.Kind.allCases.enumerated() {

@@ -145,7 +145,7 @@ struct HierarchyJSONTests {
         let full = try node(#"{"id":"t","kind":"tabs","children":[\#(children)]}"#)
         #expect(full.count == Limits.controllers)
         #expect(try node(text(full)) == full)
-        // Whatever comes behind is not looked at.
+        // The rest is not read.
         RefusedValue(#"{"id":"t","kind":"tabs","children":[\#(children),"more","#, .invalidField, "root")
             .holds(as: "root") { field, reader throws(Problem) in try reader.hierarchy(field) }
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import ArbiterHTTP
 
 struct JSONDocumentTests {
-    /// Takes it to its end, at least so many bytes at a time.
+    /// Takes the whole document, in pieces of at least this many bytes.
     private func pieces(_ document: JSONDocument, of count: Int) -> [[UInt8]] {
         var document = document
         var pieces: [[UInt8]] = []

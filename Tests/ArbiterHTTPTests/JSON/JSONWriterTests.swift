@@ -130,9 +130,9 @@ struct JSONWriterTests {
         formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
         var random = SplitMix64(seed: seed)
         for _ in 0..<200 {
-            // From 1600 on: before, Foundation's calendar is Julian.
+            // From 1600 on, because Foundation's calendar is Julian before.
             let milliseconds = Int64.random(in: -11_676_096_000_000...253_402_300_799_999, using: &random)
-            // A tenth of a millisecond more, so that what floating point loses changes no digit.
+            // A tenth of a millisecond is added, so that rounding in floating point changes no digit.
             let date = Date(timeIntervalSince1970: (Double(milliseconds) + 0.1) / 1000)
             let text = written { $0.member("x", Timestamp(milliseconds: milliseconds)) }
             #expect(text == #"{"x":"\#(formatter.string(from: date))"}"#, "seed \(seed), \(milliseconds) ms")

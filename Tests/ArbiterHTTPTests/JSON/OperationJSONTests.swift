@@ -40,7 +40,7 @@ struct OperationJSONTests {
             #expect(try operation(json) == expected)
             let text = written { $0.member($1, expected) }
             #expect(try operation(text) == expected)
-            // The type may come last as well.
+            // The type may also come last.
             let type = #""type":"\#(expected.type.rawValue)""#
             let turned = "{" + json.dropFirst(type.utf8.count + 2).dropLast() + "," + type + "}"
             #expect(try operation(turned) == expected)
@@ -99,7 +99,7 @@ struct OperationJSONTests {
         ("tabs", #""z""#), ("index", "1"), ("split", #""z""#), ("source", #""z""#), ("identifier", #""z""#),
     ]
 
-    /// The member behind the type.
+    /// The member after the type.
     private func firstMember(of json: String) -> String {
         String(json.split(separator: "\"")[5])
     }

@@ -2,7 +2,7 @@ internal import ArbiterTestKit
 internal import Testing
 
 extension Integration {
-    /// Many who want the same at once, of whom only the last one counts.
+    /// Many clients that want the same at once; only the last one counts.
     @Suite struct Bursts {
         private static let scene = "burst"
         private static let views = 5
@@ -29,14 +29,14 @@ extension Integration {
             ]
         }
 
-        /// The tabs that a view selects, no two of them the same.
+        /// The tabs that a view selects, all different.
         private func selections(of view: Int) -> [JSONValue] {
             (1...Self.selections).map { select(view * Self.selections + $0) }
         }
 
-        /// Looks at the scene again and again, until so many have asked.
+        /// Polls the scene until this many clients have sent their requests.
         ///
-        /// - Returns: how many were ever seen to run and to wait, at most.
+        /// - Returns: the highest numbers of running and of waiting transitions that were seen.
         private func watch(untilAsked count: Int) throws -> (running: Int, queued: Int) {
             var (running, queued) = (0, 0)
             let isDone = try eventually {
@@ -66,7 +66,7 @@ extension Integration {
                     if answer["id"] == list.last?["id"] { winner = answer }
                 }
             }
-            // In request order, each loser names the one that came next.
+            // In request order, each superseded ticket names the one after it.
             for (loser, next) in zip(list.dropFirst(), list.dropFirst(2)) {
                 #expect(loser.ending == "superseded")
                 #expect(loser["supersededBy"] == next["id"])
@@ -84,7 +84,7 @@ extension Integration {
             #expect(most.running <= 1)
             #expect(most.queued <= 1)
             for view in views {
-                // Whoever did not get through was told why.
+                // Every client that was not granted got a reason.
                 for line in try view.violations(within: .seconds(60)) {
                     #expect(line.contains(#""outcome":"superseded""#))
                 }
@@ -94,7 +94,7 @@ extension Integration {
             #expect(list.first?.ending == "completed")
             #expect(list.last?.ending == "completed")
             #expect(try client.tree(of: Self.scene)["selected"] == list.last?["operation"]["index"])
-            // Nobody was superseded by one who asked before.
+            // No ticket was superseded by an earlier one.
             for (index, transition) in list.enumerated() where transition.ending == "superseded" {
                 #expect(list[(index + 1)...].contains { $0["id"] == transition["supersededBy"] })
             }

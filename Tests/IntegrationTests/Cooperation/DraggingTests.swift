@@ -2,7 +2,7 @@ internal import ArbiterTestKit
 internal import Testing
 
 extension Integration {
-    /// A finger in one process, and everybody who looks on in others.
+    /// A finger in one process, and readers of its events in others.
     @Suite struct Dragging {
         private static let scene = "dragging"
         private static let steps = 60
@@ -23,7 +23,7 @@ extension Integration {
             #expect(swipe.status == 201)
             view.drag(to: swipe.credentials.adding(["fraction": 0.75]), steps: Self.steps)
             #expect(try view.answer()["applied"] == true)
-            // What comes late has been overtaken.
+            // A late request has been overtaken.
             #expect(try view.progress(swipe, 0.1, ["sequence": 1])["applied"] == false)
             let released = try view.release(swipe)
             #expect(released["decision"] == "finish")

@@ -2,10 +2,10 @@ internal import ArbiterTestKit
 internal import Testing
 
 extension Integration {
-    /// Processes that are killed with a session attached: what they held is free within the grace, not the lease.
+    /// Processes that are killed with a session attached: what they held is free after the grace period, not the lease.
     @Suite struct LostSessions {
         private static let scene = "lost"
-        /// As long as there is; no test could wait for it.
+        /// The longest lease; no test could wait for it.
         private static let long: JSONValue = ["scene": .string(scene), "leaseSeconds": 300, "ticketSeconds": 3600]
 
         private let daemon: DaemonProcess
@@ -57,7 +57,7 @@ extension Integration {
             try stream.receiveComments(1)
 
             try view.kill()
-            // Once the other session is lost, so would be the first, had it not a stream left.
+            // When the other session is lost, the first would be too if it had no stream left.
             #expect(try client.awaitEnd(of: other["id"]).json.ending == "expired/session-lost")
             #expect(try client.record(of: held["id"])["state"] == "running")
             #expect(try client.post("/sessions/renew", headers: [header]).status == 200)

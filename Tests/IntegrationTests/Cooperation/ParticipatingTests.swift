@@ -10,7 +10,7 @@ extension Integration {
         private let detail: ViewProcess
 
         private static let scene = "together"
-        /// Longer than any of the tests, so that nothing but what they are about ends anything.
+        /// Longer than any of the tests, so that it ends nothing in them.
         private static let request: JSONValue = [
             "scene": .string(scene), "leaseSeconds": 300, "readySeconds": 60,
             "participants": [["client": "master"], ["client": "detail"]],
@@ -46,7 +46,7 @@ extension Integration {
             #expect(transition.status == 201)
             #expect(transition["state"] == "preparing")
             #expect(try ready(master, "master", for: transition)["state"] == "preparing")
-            // Nobody speaks for another.
+            // No client can report for another.
             #expect(try ready(master, "detail", for: transition).status == 403)
             #expect(try ready(detail, "detail", for: transition)["state"] == "running")
             #expect(states(try running(transition)) == ["ready", "ready"])
@@ -58,7 +58,7 @@ extension Integration {
             detail.watch(upTo: "transition.running")
 
             try master.kill()
-            // Long before the minute that it had to get ready.
+            // Long before the minute that it had to become ready.
             let running = try running(transition)
             #expect(running["state"] == "running")
             #expect(states(running) == ["gone", "ready"])

@@ -3,7 +3,7 @@ internal import Glibc
 internal import Testing
 
 extension Integration {
-    /// Streams that go on where they were, though the daemon died in between.
+    /// Streams that are resumed where they were after the daemon was killed.
     @Suite struct ResumedStreams {
         private static let scene = "resumed"
         private static let views = 3
@@ -15,7 +15,7 @@ extension Integration {
             directory = try TemporaryDirectory()
         }
 
-        /// A tab for each view, with a stack of its own, so that they do not wait for one another.
+        /// A tab with its own stack for each view, so that the views do not wait for one another.
         private static let storyboard: JSONValue = [
             "root": [
                 "id": "tabs", "kind": "tabs",
@@ -39,7 +39,7 @@ extension Integration {
             return stream
         }
 
-        /// Reads until so many more transitions have ended.
+        /// Reads until this many more transitions have ended.
         private func read(
             _ stream: WireEventStream, untilEnded count: Int, into events: inout [ReceivedEvent]
         ) throws {
@@ -51,7 +51,7 @@ extension Integration {
             }
         }
 
-        /// Reads up to the last event that there has been.
+        /// Reads up to the last event.
         private func readRest(
             _ stream: WireEventStream, of daemon: DaemonProcess, into events: inout [ReceivedEvent]
         ) throws {
@@ -60,7 +60,7 @@ extension Integration {
             while events.last?.id != last { events.append(try #require(try stream.next())) }
         }
 
-        /// Reads until the daemon is dead, and gives what came before.
+        /// Reads until the daemon is dead, and returns the events before that.
         private func readUntilCut(_ stream: WireEventStream) -> [ReceivedEvent] {
             var events: [ReceivedEvent] = []
             while let event = try? stream.next() { events.append(event) }
@@ -93,7 +93,7 @@ extension Integration {
             #expect(!events.contains { $0.name == "reset" })
             let revisions = events.filter { $0.name == "hierarchy.changed" }.compactMap { $0.json["revision"].integer }
             #expect(revisions == Array(1...(1 + 4 * Self.views * Self.rounds * 2)))
-            // Each transition is told to run once, and to end once.
+            // Each transition has one event for its start and one for its end.
             for name in ["transition.running", "transition.ended"] {
                 let ids = events.filter { $0.name == name }.map { $0.json["id"] }
                 #expect(ids.count == 4 * Self.views * Self.rounds * 2)
@@ -121,7 +121,7 @@ extension Integration {
                 }
             }
 
-            // What was not told before is told now, event by event, or all at once.
+            // The missing events come now, one by one or in a reset.
             let second = try follow(daemon, after: last)
             let views = try (0..<Self.views).map { try ViewProcess("view-\($0)", of: daemon) }
             for (number, view) in views.enumerated() {

@@ -3,7 +3,7 @@ internal import Glibc
 internal import Testing
 
 extension Integration {
-    /// Sessions that outlive the daemon.
+    /// Sessions that survive a restart of the daemon.
     @Suite struct SurvivingSessions {
         private let daemon: DaemonProcess
         private let client: WireClient

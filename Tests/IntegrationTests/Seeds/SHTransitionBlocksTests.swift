@@ -2,8 +2,8 @@ internal import ArbiterTestKit
 internal import Testing
 
 extension Integration {
-    /// SHTransitionBlocks, which animates a navigation by blocks: one for both ways, and a finger at the left edge that
-    /// pops whatever was pushed.
+    /// SHTransitionBlocks, which animates a navigation by blocks: one for both directions, and a finger at the left
+    /// edge that pops the top controller.
     @Suite struct SHTransitionBlocks {
         private let client: WireClient
         private let view: ViewProcess
@@ -67,12 +67,12 @@ extension Integration {
             }
             let released = try view.release(pop)
             #expect(released["decision"] == "cancel")
-            // Half of 0.5 s back again.
+            // Half of the 0.5 s, backwards.
             #expect(released["remaining"] == 0.25)
             let contradicted = try view.end(pop, ["outcome": "completed"])
             #expect(contradicted.status == 409)
             #expect(contradicted["code"] == "already-decided")
-            // completeTransition(!transitionWasCancelled): the view need not know how it was decided.
+            // completeTransition(!transitionWasCancelled): the view does not need the decision.
             let ended = try view.end(pop)
             #expect(ended.json.ending == "cancelled")
             #expect(

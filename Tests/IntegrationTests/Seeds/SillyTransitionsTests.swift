@@ -2,7 +2,7 @@ internal import ArbiterTestKit
 internal import Testing
 
 extension Integration {
-    /// Silly Transitions, which has a star, a flip and a fade by name: whoever was brought in by one goes by it.
+    /// Silly Transitions, with named transition types: a controller leaves by the type with which it came in.
     @Suite struct SillyTransitions {
         private let daemon: DaemonProcess
         private let client: WireClient
@@ -58,7 +58,7 @@ extension Integration {
             let going = try view.start(asked(Self.pop, by: "flip"))
             #expect(going["animation"]["type"] == "flip")
             #expect(going["animation"]["duration"] == 0.75)
-            // What the type does not say, the scene does.
+            // What the type omits comes from the scene's defaults.
             #expect(going["animation"]["curve"] == "easeIn")
             #expect(going["animation"]["reversed"] == true)
         }

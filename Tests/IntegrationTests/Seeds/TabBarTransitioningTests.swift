@@ -2,7 +2,7 @@ internal import ArbiterTestKit
 internal import Testing
 
 extension Integration {
-    /// TabBarTransitioning, which swipes from tab to tab: a selection is safe from any other that is on its way.
+    /// TabBarTransitioning, which swipes from tab to tab: a selection excludes any other while it runs.
     @Suite struct TabBarTransitioning {
         private let daemon: DaemonProcess
         private let client: WireClient
@@ -50,7 +50,7 @@ extension Integration {
             #expect(refused.status == 409)
             #expect(refused["holder"]["client"] == "swiping")
 
-            // Not while it runs to its end without the finger, either.
+            // Not while its animation finishes after the release, either.
             #expect(try swiping.release(swipe)["decision"] == "cancel")
             #expect(try tapping.start(select(0)).status == 409)
             #expect(try swiping.end(swipe, ["outcome": "cancelled"]).status == 200)
@@ -65,7 +65,7 @@ extension Integration {
             #expect(noop["noop"] == true)
             #expect(noop["outcome"] == "completed")
             #expect(try selected() == 1)
-            // And so it cannot be in anybody's way.
+            // So it cannot block another transition.
             #expect(try swipe(to: 2).status == 201)
         }
 

@@ -3,7 +3,7 @@ internal import Testing
 
 extension Integration {
     /// TransitionLock, which keeps the transitions of several view controllers from colliding: its two examples, and
-    /// the three ways in which a transition is known to be over.
+    /// the three ways in which the end of a transition is detected.
     @Suite struct TransitionLock {
         private let daemon: DaemonProcess
         private let client: WireClient
@@ -11,7 +11,7 @@ extension Integration {
         private let detail: ViewProcess
 
         private static let scene = "contacts"
-        /// A list of contacts at the left, and a contact at the right, each drawn by a process of its own.
+        /// A list of contacts at the left, and a contact at the right, each drawn by its own process.
         private static let storyboard: JSONValue = [
             "root": [
                 "id": "split", "kind": "split",
@@ -45,13 +45,13 @@ extension Integration {
             #expect(dropped["holder"]["client"] == "detail")
             #expect(dropped["holder"].names.contains("token") == false)
 
-            // Dropped, not queued: nothing comes of it when the lock is free.
+            // It was refused, not queued: it has no effect when the lock is free.
             #expect(try client.queuedCount(in: Self.scene) == 0)
             #expect(try detail.end(held).status == 200)
             #expect(try client.transitions(in: Self.scene).map { $0["id"] } == [held["id"]])
             #expect(try client.tree(of: Self.scene)["presented"]["id"] == "editor")
 
-            // The next touch finds it free, and the world another one: the editor is there already.
+            // At the next touch the lock is free, but the editor has been inserted meanwhile.
             let refused = try master.start(add)
             #expect(refused.status == 422)
             #expect(refused["code"] == "already-presenting")
@@ -63,7 +63,7 @@ extension Integration {
             let byUser = try detail.start(dismiss)
             #expect(byUser.status == 201)
 
-            // Its block is to run whenever it may, and only if there is something to dismiss.
+            // Its block may run at any time, but only if there is something to dismiss.
             master.park(
                 asked(["type": "dismiss", "controller": "editor"], by: "timer").adding([
                     "expect": ["controller": "editor", "is": "presented"]
