@@ -1,4 +1,4 @@
-# What a developer does with this project, each by one word. `make` alone lists them.
+# The developer's tasks, one word each. `make` alone lists them.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
@@ -72,7 +72,7 @@ soak: DURABILITY ?= crash
 soak: build-release ## kill the daemon under load, again and again: KILLS=, DURABILITY=
 	@ARBITER_KILLS=$(KILLS) ARBITER_DURABILITY=$(DURABILITY) ARBITER_DAEMON=$(CURDIR)/.build/release/arbiterd swift test --filter 'what clients saw holds'
 
-# SEED= draws other damage, COUNT= so much of it.
+# SEED= draws other damage, COUNT= sets how much.
 COUNT ?= 690
 
 .PHONY: damage
@@ -89,7 +89,7 @@ sanitize-thread: deps ## every test under ThreadSanitizer
 sanitize-address: deps ## every test under AddressSanitizer
 	@ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-address
 
-# SEED= replays one history (without it, one is drawn); SEEDS= runs so many in a row, STEPS= each so far.
+# SEED= replays one history (without it, one is drawn); SEEDS= runs this many in a row, STEPS= sets the length of each.
 SEEDS ?= 1
 STEPS ?= 100000
 

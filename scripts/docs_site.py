@@ -11,7 +11,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-# Paths in the repository, and what they are in the site. There, README.md would be a second index.
+# Paths in the repository, and their places in the site. There, README.md would be a second index.
 OUTSIDE = {
     "README.md": "overview.md",
     "ARCHITECTURE.md": "ARCHITECTURE.md",

@@ -1,14 +1,14 @@
-# Part of scripts/test-image: what its clients ask of the daemon, and what each of them sees. Every client is a process
-# of its own, which asks by curl.
+# Part of scripts/test-image: the requests of its clients, and what each client sees. Every client is a process of its
+# own, which uses curl.
 
 starters=8
 waiters=5
 clients=6
 turns_each=5
-# Longer than any wait: a client is never cut off by its own limit.
+# Longer than any wait, so that no client is cut off by its own limit.
 longest_seconds=100
 
-# --- Asking
+# --- Requests
 
 # Prints the answer as one line of JSON, with the HTTP status as text in "status" ("000": no answer).
 ask() { # method, path, [JSON, [options of curl...]]
@@ -33,8 +33,8 @@ has_queue_of() { [[ $(of .queuedCount "$(ask GET "/scenes/$1")") == "$2" ]]; } #
 
 # --- One holder at a time, in the order of the requests
 
-# Has `turns_each` turns in a scene, or as many as it is told. Whatever one client should never see is a line in the
-# file `violations`; every turn is a line in the file `turns`, written by whoever has it.
+# Takes `turns_each` turns in a scene, or the given number. Everything that no client should ever see becomes a line in
+# the file `violations`; every turn becomes a line in the file `turns`, written by the client that has it.
 take_turns() { # scene, client, [turns]
     local turn granted ended holders
     for ((turn = 1; turn <= ${3:-$turns_each}; turn++)); do
@@ -77,7 +77,7 @@ try_starts() {
         "$(jq --arg id "$(of .id "$holder")" 'select(.status == "409" and .holder.id == $id) | 1' "$work/starts" | wc -l)"
 }
 
-# Clients line up one after the other behind the one that has just started, and have their turns in that order.
+# Clients queue one after the other behind a holder, and get their turns in that order.
 try_queue() {
     local number processes=()
     ask GET "/transitions/await?id=$(of .id "$holder")&until=ended&wait=60" >"$work/watched" &
@@ -97,7 +97,7 @@ try_queue() {
     expect_no_violations
 }
 
-# Clients ask again as soon as their turn is over, all at once.
+# Clients request their next turn as soon as the last one is over, all at once.
 try_turns() {
     local number processes=()
     for ((number = 1; number <= clients; number++)); do
@@ -119,7 +119,7 @@ try_storyboard() {
     expect "revision after a push" "200 2" "$(of '"\(.status) \(.revision)"' "$(end_of "$push")")"
 }
 
-# --- What is found again
+# --- What is still there after a restart
 
 # Leaves a holder, a ticket whose owner doesn't wait, and a ticket whose owner waits when the daemon is killed.
 leave_traces() {
@@ -153,7 +153,7 @@ find_traces() {
     expect "the storyboard" "$storyboard" "$(ask GET /scenes/phone/storyboard)"
     expect "its revision" 2 "$(of .revision "$(ask GET /scenes/phone)")"
 
-    # Both owners of tickets come back, each in its own way.
+    # Both owners of tickets come back, each in a different way.
     ask POST /transitions/await "$(of '{id, token, wait: 60} | tojson' "$queued")" >"$work/awaited" &
     awaited=$!
     ask_with_key >"$work/again" &

@@ -21,7 +21,7 @@ clean_up() {
 
 # --- The engine
 
-# Whether containers can run here at all; if not, `reason` says why not.
+# Whether containers can run here; if not, `reason` has the reason.
 engine_runs() {
     reason=
     if [[ $EUID -ne 0 ]]; then
@@ -44,7 +44,7 @@ engine_runs() {
     fi
 }
 
-# The given limit, or what this process is limited to itself: a container can't be given more.
+# The given limit, or this process's own one if it is lower, because a container cannot get a higher one.
 limit() { # option of ulimit, limit
     local own
     own=$(ulimit -H "$1")
@@ -65,8 +65,8 @@ default_ulimits = ["nofile=$(limit -n 20000)", "nproc=$(limit -u 32768)"]
 CONFIGURATION
 }
 
-# Builds and runs an image of nothing but /bin/true, in every respect as the daemon's: what fails here can't be the
-# daemon's fault, and what fails later is none of the engine's.
+# Builds and runs an image of only /bin/true, otherwise like the daemon's. A failure here cannot be the daemon's fault,
+# and a later one is not the engine's.
 run_trivial_container() {
     mkdir "$work/trivial" \
         && tar --create --dereference --absolute-names --file "$work/trivial/true.tar" \
@@ -125,7 +125,7 @@ find_toolchain() {
     done < <(git config --get-regexp 'url\..*\.insteadof')
 }
 
-# A base image's tag is a digest of how it is made, so that another recipe makes another image.
+# A base image's tag is a digest of its recipe, so that a changed recipe makes a new image.
 digest() { sha256sum | cut -c 1-12; }
 
 make_debian_base() {
@@ -173,7 +173,7 @@ DOCKERFILE
 
 # --- The image
 
-# Where no container can run, copy-context stands in for the engine: they have to agree.
+# If no container can run, copy-context replaces the engine; both must select the same files.
 try_context() {
     mkdir "$work/context"
     scripts/image/copy-context "$work/context" || fail "the files for the build can't be told"
@@ -229,7 +229,7 @@ try_health() {
     expect "health check" healthy "$verdict"
 }
 
-# As a machine that kills a process: no signal that it could handle, nothing that it could tidy up.
+# Like a machine that kills a process: no signal that it could handle, and no clean-up.
 kill_container() {
     podman kill --signal KILL "$name" >/dev/null
     expect "exit code after SIGKILL" 137 "$(podman wait "$name")"
