@@ -1,4 +1,4 @@
-/* Starts and ends transitions as fast as it can, each connection in a scene of its own.
+/* Starts and ends transitions as fast as possible, each connection in its own scene.
    Usage: cycles PORT PID CONNECTIONS CYCLES; prints cycles per second, and the processor time that the process PID
    took for each request, in microseconds. */
 #define _GNU_SOURCE
@@ -24,7 +24,7 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* Sends a request and reads its answer; the body ends where Content-Length says. */
+/* Sends a request and reads its answer; `Content-Length` determines the end of the body. */
 static char *ask(int descriptor, const char *path, const char *body, char *answer, size_t capacity)
 {
     char request[1024];

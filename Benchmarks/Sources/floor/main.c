@@ -1,5 +1,5 @@
-/* The floor: a libmicrohttpd handler that takes a body in and gives a fixed answer of the arbiter's size back. It
-   decides nothing, so no server on this library can be faster. Usage: floor THREADS; prints its port. */
+/* The floor: a libmicrohttpd handler that reads a body and gives a fixed answer as large as the arbiter's. It decides
+   nothing, so no server based on this library can be faster. Usage: floor THREADS; prints its port. */
 #include <arpa/inet.h>
 #include <microhttpd.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-/* How long a lock takes to pass from a process that is killed to the next in line, and a grant to those who follow
-   the scene. Usage: handover PORT KILLS GRANTS READERS; prints medians and the longest, in milliseconds. */
+/* Measures how long a lock takes to pass from a killed process to the next in the queue, and a grant to reach readers
+   of the scene. Usage: handover PORT KILLS GRANTS READERS; prints medians and maxima, in milliseconds. */
 #include "wire.h"
 
 #include <poll.h>
@@ -46,7 +46,7 @@ static void end(int descriptor, const char *granted)
         wire_fail(answer);
 }
 
-/* Follows the scene, in a session if its header is given; once this returns, the stream is there. */
+/* Follows the scene, in a session if its header is given; returns when the stream is open. */
 static int follow(int port, const char *scene, const char *headers)
 {
     char path[128], text[4096];
@@ -65,7 +65,7 @@ static int follow(int port, const char *scene, const char *headers)
     return descriptor;
 }
 
-/* Reads until the reader has an event of the name, and forgets all up to there. */
+/* Reads until the reader has an event with this name, and drops everything up to it. */
 static void read_up_to(struct reader *reader, const char *event)
 {
     char *found;
@@ -86,7 +86,7 @@ static void read_up_to(struct reader *reader, const char *event)
     memmove(reader->text, found, reader->size);
 }
 
-/* Takes the lock in a session that lives by a stream, says so, and never lets go. */
+/* Takes the lock in a session that a stream keeps alive, reports it, and never ends the transition. */
 static void hold(int port, int said)
 {
     char answer[16384], token[64], header[128];
@@ -106,7 +106,7 @@ static void hold(int port, int said)
         pause();
 }
 
-/* How long after the holder was killed the next in line is granted. */
+/* The time from the kill of the holder to the grant of the next in the queue. */
 static double kill_holder(int port, int next)
 {
     char answer[16384];
@@ -123,7 +123,7 @@ static double kill_holder(int port, int next)
         wire_fail("the holder");
     close(ends[0]);
     wire_say(next, "POST", "/transitions/serialize", "", "{\"scene\":\"killed\",\"wait\":60}");
-    /* Time enough to get into the queue. */
+    /* Enough time to get into the queue. */
     usleep(50000);
     begun = wire_now();
     kill(holder, SIGKILL);
@@ -147,7 +147,7 @@ static void measure_kills(int port, int count)
     close(next);
 }
 
-/* Grants the lock again and again, from a request that is answered with it, before so many readers. */
+/* Grants the lock repeatedly, by requests whose answers are grants, while this many readers follow the scene. */
 static void measure_grants(int port, int grants, int readers)
 {
     size_t count = (size_t) grants * (size_t) readers, heard = 0;
@@ -159,7 +159,7 @@ static void measure_grants(int port, int grants, int readers)
 
     snprintf(scene, sizeof scene, "followed-%d", readers);
     snprintf(body, sizeof body, "{\"scene\":\"%s\"}", scene);
-    /* The owner comes first, so that its answer is not read behind a thousand events. */
+    /* The owner is read first, so that its answer does not wait behind a thousand events. */
     ready[0] = (struct pollfd) {.fd = owner, .events = POLLIN};
     for (int index = 0; index < readers; ++index) {
         all[index].descriptor = follow(port, scene, "");

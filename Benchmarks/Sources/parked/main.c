@@ -1,5 +1,5 @@
 /* Parks many connections on one transition, lets them wait, and wakes them all with one end.
-   Usage: parked PORT PID CONNECTIONS SECONDS; prints what they cost the process PID. */
+   Usage: parked PORT PID CONNECTIONS SECONDS; prints their costs for the process PID. */
 #include "wire.h"
 
 #include <poll.h>
@@ -68,7 +68,7 @@ int main(int count, char **arguments)
         descriptors[index] = wire_dial(port);
         wire_say(descriptors[index], "GET", path, "", "");
     }
-    /* One more request goes in behind them: once it is answered, all are parked. */
+    /* One more request follows them: when it is answered, all are parked. */
     wire_say(control, "GET", "/livez", "", "");
     wire_hear(control, answer, sizeof answer);
     sleep(1);

@@ -122,7 +122,7 @@ package struct JournalError: Error, Hashable, Sendable {
         /// It has been closed.
         case closed
 
-        /// Whether the error may go away although nobody repairs the journal.
+        /// Whether the error may go away without a repair of the journal.
         package var canHeal: Bool {
             switch self {
             case .busy, .inaccessible: true

@@ -39,7 +39,7 @@ package struct WebAccess: Sendable {
 
     private func authority(of request: Request) throws(Problem) -> Authority {
         guard let host = request.headers.value(of: .host), !host.isEmpty else {
-            throw Problem(.invalidField, "Say in Host whom the request is for.", field: HeaderName.host.rawValue)
+            throw Problem(.invalidField, "Name the daemon in Host.", field: HeaderName.host.rawValue)
         }
         guard let named = Authority(host) else {
             throw Problem(
