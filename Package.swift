@@ -87,7 +87,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ArbiterCoreTests",
-            dependencies: ["ArbiterCore"],
+            dependencies: ["ArbiterCore", "ArbiterModel"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -112,9 +112,15 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // The naive model of the rules, which the core's tests compare with the core as well.
+        .target(
+            name: "ArbiterModel",
+            dependencies: ["ArbiterCore"],
+            swiftSettings: strict
+        ),
         .target(
             name: "ArbiterSimulation",
-            dependencies: ["ArbiterCore"],
+            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterModel"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -124,7 +130,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["ArbiterSimulation"],
+            dependencies: ["ArbiterModel", "ArbiterSimulation"],
             path: "Tests/SimulationTests",
             swiftSettings: strict
         ),

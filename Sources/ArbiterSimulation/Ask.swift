@@ -1,10 +1,12 @@
 internal import ArbiterCore
+internal import ArbiterEngine
 
-/// What a client asks.
+/// A request of a client, as the engine gets it.
 enum Ask {
     case start(TransitionRequest)
-    case serialize(TransitionRequest, wait: Duration?)
-    case await(TransitionID, token: Token?, until: Milestone, wait: Duration?)
+    case serialize(TransitionRequest, wait: Duration)
+    case await(TransitionID, token: Token?, until: Milestone, wait: Duration)
+    case look(TransitionID)
     case end(TransitionID, token: Token, EndOutcome?)
     case renew(TransitionID, token: Token)
     case progress(TransitionID, token: Token, GestureProgress)
@@ -15,69 +17,90 @@ enum Ask {
     case endSession(Token)
     case revoke(TransitionID, RevocationReason)
     case attach(Token)
-    case declare(SceneName, Storyboard, ifMatch: Revision?)
-    case delete(SceneName, ifMatch: Revision?)
+    case declare(SceneName, Storyboard, if: Precondition)
+    case delete(SceneName, if: Precondition)
 
-    /// Whether the answer is that of a transition's owner.
+    /// Whether it is a request of the transition's owner.
     var isOwners: Bool {
         switch self {
         case .start, .serialize, .end, .renew, .progress, .release: true
         case .await(_, let token, _, _): token != nil
-        case .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare, .delete: false
+        case .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare, .delete: false
         }
     }
 }
 
-/// A request under way.
+/// A request on its way to the engine.
 struct Request {
     let client: Int
     let life: Int
     let ask: Ask
 }
 
-/// A request that has been answered, perhaps not yet visibly.
-struct Answer {
+/// A request in the turn under way, before its answer is predicted.
+struct Pending {
     let request: Request
-    var content: Content
-    /// By the clocks of the clients.
-    let computedAt: Instant
-    let sequence: UInt64
-
-    enum Content {
-        case transition(TransitionView)
-        case session(SessionView)
-        /// Whom the arbiter does not know.
-        case unknown(TransitionID)
-        case unknownSession
-        case nothing
-    }
+    /// The number under which its answer is posted.
+    let number: Int
+    /// The waiter that the engine has parked.
+    var waiter: WaiterID?
 }
 
 /// A parked await.
 struct Parked {
-    let waiter: WaiterID
+    let number: Int
+    /// `nil` if it is answered in the same turn.
+    let waiter: WaiterID?
     let request: Request
     let transition: TransitionID
     let milestone: Milestone
     let until: Instant
 }
 
-/// A connection that a session lives by.
+/// An answer that the engine has to give as soon as the records of its turn are committed.
+struct OwedAnswer {
+    let number: Int
+    let request: Request
+    let verdict: Verdict
+    /// By the clients' clock.
+    let computedAt: Instant
+    /// The states of the transition that it may show, each with the last record that it depends on.
+    var states: [State]
+    /// The last record of its turn.
+    var latest: UInt64
+    /// Whether its request was parked.
+    var wasParked = false
+    /// The session that the request attaches to, if it does.
+    var session: SessionID?
+    /// The remaining time of the session that it shows.
+    var remaining: Duration?
+
+    struct State {
+        /// `nil` if it is forgotten in the same turn; then the answer shows it ended.
+        let transition: Transition?
+        let sequence: UInt64
+    }
+}
+
+/// A connection attached to a session.
 struct Connection {
+    let attachment: Engine.Attachment
     let session: SessionID
     let client: Int
     let life: Int
+    /// The engine's era when it was attached.
+    let era: Int
 }
 
-/// A process that wants to hold scenes.
+/// A process that requests transitions.
 struct Client {
-    /// What it got by its requests, newest last.
+    /// Its transitions, as far as it knows, newest last.
     var owned: [Owned] = []
     /// The requests that it may repeat, newest last.
     var keyed: [Ask] = []
     /// Its sessions, as far as it knows, newest last.
     var sessions: [Token] = []
-    /// Grows when it dies: what was meant for its last life reaches nobody.
+    /// Counts its deaths: answers for an earlier life are lost.
     var life = 0
     var pausedUntil = 0
 

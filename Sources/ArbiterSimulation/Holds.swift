@@ -1,10 +1,11 @@
 internal import ArbiterCore
+internal import ArbiterModel
 
-/// Who believes to hold what: not what the machine thinks, but what the owners have been told.
+/// The scopes that owners believe to hold, according to the answers that they got.
 ///
-/// An owner believes to hold its scope from the answer that says so until it sends its end, until what was left of its
-/// lease when it last heard of it is over, or until the session is over that it bound its transition to. It goes by its
-/// own clock, which does not stand still when the arbiter's does.
+/// An owner believes to hold its scope from the answer that says so until it sends its end, until the lease in the last
+/// answer is over, or until its session has ended. It counts by its own clock, which does not stand still with the
+/// arbiter's.
 struct Holds {
     private struct Hold {
         let id: TransitionID
@@ -12,14 +13,14 @@ struct Holds {
         /// The controllers whose subtrees it holds; `nil` for the whole scene.
         let locked: [ControllerID]?
         var until: Instant
-        /// How often the machine had died when the owner was told.
+        /// The number of deaths of the machine when the owner got its answer.
         var machineDeaths: Int
     }
 
     private var holds: [Hold] = []
     private var relinquished: Set<TransitionID> = []
 
-    /// An owner was told that it holds.
+    /// An owner gets an answer that says that it holds its scope.
     mutating func claim(
         _ view: TransitionView, _ locked: [ControllerID]?, in scene: NaiveScene, heardAt heard: Instant, now: Instant,
         isRevived: Bool, machineDeaths: Int
@@ -30,8 +31,8 @@ struct Holds {
         let until = heard.advanced(by: remaining)
         holds.removeAll { $0.until <= now }
         guard until > now else { return }
-        // Where the journal has lost an end, the owner of then can be told for a while that it holds again: only the
-        // fence tells the two apart.
+        // If the journal has lost an end, its owner may be answered for a while that it holds the scope again: then
+        // only the fence tells the two apart.
         for other in holds where other.scene == name && other.id != id && scene.conflict(other.locked, locked) {
             if isRevived && other.machineDeaths < machineDeaths { continue }
             throw Broken(.exclusion, "\(id) and \(other.id) are both told to hold the same of \(name)")
@@ -44,18 +45,18 @@ struct Holds {
         }
     }
 
-    /// The owner has sent its end, which may arrive or not, or it knows otherwise that it holds no more.
+    /// The owner has sent its end, which may arrive or not, or knows otherwise that its transition is over.
     mutating func relinquish(_ id: TransitionID) {
         relinquished.insert(id)
         holds.removeAll { $0.id == id }
     }
 
-    /// Whether its owner believes to hold it.
+    /// Whether the owner of a transition believes to hold its scope.
     func isHeld(_ id: TransitionID, at now: Instant) -> Bool {
         holds.contains { $0.id == id && $0.until > now }
     }
 
-    /// A transition is granted: nobody may believe to hold what conflicts with it.
+    /// Checks at a grant that no owner believes to hold a scope that conflicts with it.
     func checkGrant(
         of id: TransitionID, _ locked: [ControllerID]?, in scene: NaiveScene, named name: SceneName, at now: Instant
     ) throws(Broken) {

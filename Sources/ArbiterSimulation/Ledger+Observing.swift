@@ -1,12 +1,13 @@
 internal import ArbiterCore
+internal import ArbiterModel
 
-// What the machine says of every transition, held against what is known.
+// The comparison of every transition in the state machine with the ledger.
 
 extension Ledger {
-    /// Holds every record of the machine against what is known, and takes note of what is new.
+    /// Compares every transition of the machine with its entry, and notes what is new.
     ///
-    /// The expected are those whose turn has come by the last command, in the order of their fences. What is over, and
-    /// what was asked, are looked at again only where that is to be thorough.
+    /// `expected` are the transitions that the last record grants, in the order of their fences. Ended transitions and
+    /// requests are compared again only if `isThorough` is set.
     mutating func observe(
         _ machine: ArbiterStateMachine, at now: Instant, sequence: UInt64, granting expected: [TransitionID],
         isThorough: Bool
@@ -74,7 +75,7 @@ extension Ledger {
         }
     }
 
-    /// New grants have fences beyond all others, and come in the order in which turns come.
+    /// Checks that new grants have greater fences than all before, in the expected order.
     private mutating func checkGrants(
         _ grants: [(id: TransitionID, fence: Fence)], _ expected: [TransitionID]
     ) throws(Broken) {
@@ -90,7 +91,7 @@ extension Ledger {
         }
     }
 
-    /// Whatever the machine has forgotten must have ended, and be old or one too many.
+    /// Checks that every forgotten transition had ended, and was old or beyond the limit.
     private mutating func forget(
         _ missing: [Int], at now: Instant, sequence: UInt64
     ) throws(Broken) -> [News] {

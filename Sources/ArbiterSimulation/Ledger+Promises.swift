@@ -1,9 +1,10 @@
 internal import ArbiterCore
+internal import ArbiterModel
 
-// What clients were told, and what a crash takes back.
+// The answers that clients got, and what a crash takes back.
 
 extension Ledger {
-    /// A client sees an answer, computed when `sequence` was the last record.
+    /// A client gets an answer that was computed when `sequence` was the last record.
     mutating func tell(_ view: TransitionView, sequence: UInt64) throws(Broken) {
         let id = view.transition.id
         guard let index = index(of: id) else { return }
@@ -39,7 +40,7 @@ extension Ledger {
         entries[index].told = told
     }
 
-    /// The machine has died: what was answered on the strength of lost records is promised no more.
+    /// The machine has died: answers that depend on lost records need not be true any more.
     mutating func releasePromises(after sequence: UInt64) {
         releaseSessionPromises(after: sequence)
         for index in entries.indices {
@@ -57,7 +58,7 @@ extension Ledger {
         }
     }
 
-    /// Whatever was answered is still true.
+    /// Checks that the answers that clients got are still true.
     func checkPromises(_ machine: ArbiterStateMachine, after sequence: UInt64) throws(Broken) {
         try checkSessionPromises(machine, after: sequence)
         for entry in entries where entry.told.known != nil {
@@ -80,7 +81,7 @@ extension Ledger {
         }
     }
 
-    /// Takes back what was made so by the records after one.
+    /// Takes back the effects of the records after a sequence.
     ///
     /// - Returns: how many ended transitions run again.
     mutating func truncate(to sequence: UInt64) -> Int {

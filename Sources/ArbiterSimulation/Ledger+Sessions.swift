@@ -1,13 +1,14 @@
 internal import ArbiterCore
+internal import ArbiterModel
 
-// What has become of every session.
+// The life of every session.
 
 extension Ledger {
     struct SessionEntry {
         let id: SessionID
         let opened: UInt64
         var closed: UInt64?
-        /// The last record that the first answer could depend on.
+        /// The last record that the first answer may depend on.
         var told: UInt64?
     }
 
@@ -20,13 +21,13 @@ extension Ledger {
         sessions[index].closed = sequence
     }
 
-    /// A client sees that its session is there.
+    /// A client gets an answer about its session.
     mutating func tell(_ id: SessionID, sequence: UInt64) {
         guard let index = sessions.firstIndex(where: { $0.id == id }) else { return }
         sessions[index].told = sessions[index].told ?? sequence
     }
 
-    /// Those that are there are those that were opened and not closed.
+    /// Checks that exactly the sessions exist that were opened and have not ended.
     func checkSessions(_ machine: ArbiterStateMachine) throws(Broken) {
         for session in sessions where machine.isInUse(session.id) != (session.closed == nil) {
             throw Broken(.session, "\(session.id) is \(session.closed == nil ? "gone" : "still there")")

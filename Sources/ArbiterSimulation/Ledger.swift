@@ -1,8 +1,9 @@
 internal import ArbiterCore
+internal import ArbiterModel
 
-/// What has become of every transition, noted beside the machine, with the record that made it so.
+/// The life of every transition, kept independently of the state machine, each step with the sequence of its record.
 ///
-/// A crash takes back what was made so by records that are lost, and nothing else.
+/// A crash takes back exactly the steps of the lost records.
 struct Ledger {
     struct Entry {
         let asking: Asking
@@ -11,22 +12,22 @@ struct Ledger {
         let created: UInt64
         var remembered: UInt64?
         var grant: (fence: Fence, sequence: UInt64)?
-        /// When it began to run.
+        /// The record with which it began to run.
         var ran: UInt64?
         var gesture: (decided: DecidedGesture, sequence: UInt64)?
         var readied: [(client: ClientName, sequence: UInt64)] = []
         var ending: (outcome: TransitionOutcome, at: Instant, sequence: UInt64)?
         var forgotten: UInt64?
         var told = Told()
-        /// The journal has lost its end, and so it runs again.
+        /// Whether the journal has lost its end, so that it runs again.
         var isRevived = false
 
-        // Momentary.
+        // Momentary state.
 
-        /// Not before its owner's last word, as far as the arbiter can know of one.
+        /// The last sign of life of its owner, or later.
         var heardAt: Instant
         var preparingSince: Instant?
-        /// Where its finger is.
+        /// The progress of its gesture.
         var progress: GestureProgress?
 
         var id: TransitionID { asking.id }
@@ -39,7 +40,7 @@ struct Ledger {
         var isPreparing: Bool { grant != nil && ran == nil && ending == nil }
     }
 
-    /// What clients were answered, with the last record that the answer could depend on.
+    /// What clients were answered, with the last record that the answer may depend on.
     struct Told {
         var known: UInt64?
         var fence: (fence: Fence, sequence: UInt64)?
@@ -48,7 +49,7 @@ struct Ledger {
         var outcome: (outcome: TransitionOutcome, sequence: UInt64)?
     }
 
-    /// Something that has just come about.
+    /// Something that a record has changed.
     enum News {
         case granted(TransitionID)
         case ended(TransitionID, TransitionOutcome)
@@ -58,9 +59,9 @@ struct Ledger {
     let limits: Limits
     /// In request order.
     var entries: [Entry] = []
-    /// In the order they were opened.
+    /// In the order in which they were opened.
     var sessions: [SessionEntry] = []
-    /// The last fence that anybody was told, over all restarts.
+    /// The greatest fence that a client got, over all restarts.
     var lastFenceTold = Fence(rawValue: 0)
     var lastFence = Fence(rawValue: 0)
 
@@ -76,7 +77,7 @@ struct Ledger {
         entries.lastIndex { $0.id == id }
     }
 
-    /// What an idempotency key stands for at an instant.
+    /// The transition that an idempotency key stands for at an instant.
     func entry(for key: IdempotencyKey, at now: Instant) -> Entry? {
         guard let latest = entries.last(where: { $0.forgotten == nil && $0.request.idempotencyKey == key }),
             now < latest.requestedAt.instant.advanced(by: Limits.idempotency)
@@ -86,13 +87,13 @@ struct Ledger {
 
     // MARK: - Events
 
-    /// Takes note of a command that changed the durable state; `lease` is what it holds for where it does not say.
-    mutating func note(_ command: Command, at moment: Moment, sequence: UInt64, lease: Duration) {
-        switch command {
+    /// Notes a record; `lease` is the scene's default for its transition.
+    mutating func note(_ record: Record, at moment: Moment, sequence: UInt64, lease: Duration) {
+        switch record {
         case .start(let request, let id, let token):
             let asking = Asking(request, id: id, token: token, isSerialized: false)
             enter(asking, at: moment, sequence: sequence, lease: lease)
-        case .serialize(let request, let id, let token, _):
+        case .serialize(let request, let id, let token):
             let asking = Asking(request, id: id, token: token, isSerialized: true)
             enter(asking, at: moment, sequence: sequence, lease: lease)
         case .end(let id, _, .completed):
@@ -107,11 +108,11 @@ struct Ledger {
                 entries[index].readied.append((client, sequence))
                 entries[index].heardAt = moment.instant
             }
+        case .openSession(_, _, let id, _): open(id, sequence: sequence)
+        case .endSession(let id, _): close(id, sequence: sequence)
         case .distrust, .skipFences:
             lastFence = Fence(rawValue: lastFence.rawValue + Limits.fenceJump)
-        case .end, .revoke, .renew, .await, .progress, .release, .ready, .openSession, .renewSession, .endSession,
-            .declare,
-            .delete, .leave, .attach, .detach, .drain, .expire, .settle, .closeSession, .resume, .answer:
+        case .end, .revoke, .declare, .delete, .expire, .timeOutParticipants, .resume:
             break
         }
     }
@@ -123,22 +124,25 @@ struct Ledger {
                 heardAt: moment.instant))
     }
 
-    /// The owner has spoken, or has been there until now.
+    /// Notes a sign of life of a transition's owner.
     mutating func hear(_ id: TransitionID, at now: Instant) {
         if let index = index(of: id) { entries[index].heardAt = now }
     }
 
-    /// A finger has moved.
-    mutating func drive(_ id: TransitionID, to progress: GestureProgress) {
-        guard let index = index(of: id) else { return }
+    /// Notes the progress of a gesture.
+    ///
+    /// - Returns: the progress with what earlier ones said.
+    mutating func drive(_ id: TransitionID, to progress: GestureProgress) -> GestureProgress {
+        guard let index = index(of: id) else { return progress }
         var latest = progress
         latest.velocity = progress.velocity ?? entries[index].progress?.velocity
         latest.sequence = progress.sequence ?? entries[index].progress?.sequence
         entries[index].progress = latest
+        return latest
     }
 
-    /// After a restart everybody is as good as heard, and no finger is anywhere.
-    mutating func hearEverybody(at now: Instant) {
+    /// Starts the momentary state afresh, as a restart does.
+    mutating func restartMomentary(at now: Instant) {
         for index in entries.indices {
             entries[index].heardAt = now
             entries[index].progress = nil
@@ -146,7 +150,7 @@ struct Ledger {
         }
     }
 
-    /// Drops what can never come back.
+    /// Drops the entries that no crash can bring back.
     mutating func compact(upTo synced: UInt64) {
         entries.removeAll { $0.forgotten.map { $0 <= synced } ?? false }
         compactSessions(upTo: synced)

@@ -1,55 +1,74 @@
 internal import ArbiterCore
+internal import ArbiterModel
 
-/// What the rules say a command comes to, worked out from the ledger and the oracle alone.
+/// The answer and the record of an ask by the rules, computed from the ledger and the oracle alone.
 struct Prediction {
     let verdict: Verdict
-    /// What belongs into the journal, if the command changes anything durable.
-    var record: Command?
-    /// Everything after it, where that had to be worked out for the verdict.
+    /// The record that it makes; `nil` if it changes nothing durable.
+    var record: Record?
+    /// The oracle after the record, if it had to be computed.
     var oracle: NaiveOracle?
 }
 
-/// What predictions are made from.
+/// The rules, and the state that they are applied to.
 struct Rulebook {
     let ledger: Ledger
     let oracle: NaiveOracle
     let isDraining: Bool
     let now: Instant
 
-    func prediction(on command: Command) -> Prediction {
-        switch command {
-        case .start(let request, let id, let token): start(request, id, token)
-        case .serialize(let request, let id, let token, let park):
-            serialize(request, id, token, mayPark: park != nil && !isDraining)
-        case .await(let id, let token, let milestone, let park):
+    /// Predicts the answer and the record of an ask.
+    ///
+    /// - Parameters:
+    ///   - ask: the request.
+    ///   - record: the record that was made, of which only the random ids and tokens are used.
+    /// - Returns: the expected answer and record.
+    func prediction(on ask: Ask, kept record: Record?) -> Prediction {
+        let drawn = Drawn(record)
+        return switch ask {
+        case .start(let request): start(request, drawn)
+        case .serialize(let request, let wait):
+            serialize(request, drawn, mayPark: wait > .zero && !isDraining)
+        case .await(let id, let token, let milestone, let wait):
             owned(id, token: token) { entry in
-                Prediction(
-                    verdict: park != nil && !isDraining && !entry.hasReached(milestone) ? .parked : .known(id))
+                let parks = wait > .zero && !isDraining && !entry.hasReached(milestone)
+                return Prediction(verdict: parks ? .parked : .transition(id))
             }
+        case .look(let id): owned(id, token: nil) { _ in Prediction(verdict: .transition(id)) }
         case .end(let id, let token, let outcome): owned(id, token: token) { end($0, outcome, token) }
-        case .revoke(let id, _): owned(id, token: nil) { revoke($0, command) }
+        case .revoke(let id, let reason): owned(id, token: nil) { revoke($0, reason) }
         case .renew(let id, let token): owned(id, token: token) { renew($0) }
         case .progress(let id, let token, let progress): owned(id, token: token) { self.progress($0, progress) }
         case .release(let id, let token, let release): owned(id, token: token) { self.release($0, release) }
         case .ready(let id, let client, let session): ready(id, client, session)
-        case .openSession(_, _, let id, _):
-            oracle.sessions.count < oracle.limits.sessions
-                ? Prediction(verdict: .session(id), record: command) : refused(.tooManySessions)
-        case .renewSession(let token), .attach(let token):
+        case .openSession(let client, let timeToLive): openSession(client, timeToLive, drawn)
+        case .renewSession(let token):
             Prediction(verdict: oracle.sessions[token].map { .session($0.id) } ?? .refused(.unknownSession))
+        case .attach(let token):
+            Prediction(verdict: oracle.sessions[token] == nil ? .refused(.unknownSession) : .attached)
         case .endSession(let token):
             oracle.sessions[token].map {
-                Prediction(verdict: .session($0.id), record: .closeSession($0.id, .ended))
+                Prediction(verdict: .session($0.id), record: .endSession($0.id, .ended))
             } ?? refused(.unknownSession)
-        case .declare(let scene, let storyboard, let revision): declare(scene, storyboard, revision)
-        case .delete(let scene, let revision): delete(scene, revision)
-        case .expire(let id, _), .decide(let id, _), .settle(let id), .markReady(let id, _):
-            Prediction(verdict: .done, record: oracle[id] == nil ? nil : command)
-        case .closeSession(let id, _):
-            Prediction(verdict: .done, record: oracle.sessions.values.contains { $0.id == id } ? command : nil)
-        case .distrust, .skipFences: Prediction(verdict: .done, record: command)
-        case .resume: Prediction(verdict: .done, record: oracle.isHoldingGrants ? command : nil)
-        case .leave, .detach, .drain, .answer: Prediction(verdict: .done)
+        case .declare(let scene, let storyboard, let precondition): declare(scene, storyboard, precondition)
+        case .delete(let scene, let precondition): delete(scene, precondition)
+        }
+    }
+
+    /// The ids and tokens that the engine has drawn; placeholders if there is no record.
+    private struct Drawn {
+        var transition = TransitionID(rawValue: 0)
+        var session = SessionID(rawValue: 0)
+        var token = Token(high: 0, low: 0)
+
+        init(_ record: Record?) {
+            switch record {
+            case .start(_, let id, let token), .serialize(_, let id, let token): (transition, self.token) = (id, token)
+            case .openSession(_, _, let id, let token): (session, self.token) = (id, token)
+            case .end, .revoke, .decide, .markReady, .endSession, .declare, .delete, .expire, .timeOutParticipants,
+                .distrust, .skipFences, .resume, nil:
+                break
+            }
         }
     }
 
@@ -61,21 +80,36 @@ struct Rulebook {
         return prediction(entry)
     }
 
-    // MARK: - Scenes
-
-    private func declare(_ name: SceneName, _ storyboard: Storyboard, _ revision: Revision?) -> Prediction {
-        let actual = oracle.scenes[name]?.revision
-        if let revision, revision.rawValue != actual { return refused(.revisionMismatch) }
-        if oracle.unfinished(in: name) > 0 { return refused(.busy) }
-        if let refusal = refusalOfScene(name) { return refused(refusal) }
-        let record = Command.declare(name, storyboard, ifMatch: nil)
-        return Prediction(verdict: .declared(oracle.scene(name).revision + 1), record: record)
+    private func openSession(_ client: ClientName?, _ timeToLive: Duration, _ drawn: Drawn) -> Prediction {
+        guard oracle.sessions.count < oracle.limits.sessions else { return refused(.tooManySessions) }
+        return Prediction(
+            verdict: .session(drawn.session),
+            record: .openSession(client: client, timeToLive: timeToLive, id: drawn.session, token: drawn.token))
     }
 
-    private func delete(_ name: SceneName, _ revision: Revision?) -> Prediction {
-        guard let actual = oracle.scenes[name]?.revision else { return refused(.unknownScene) }
-        if let revision, revision.rawValue != actual { return refused(.revisionMismatch) }
+    // MARK: - Scenes
+
+    private func declare(_ name: SceneName, _ storyboard: Storyboard, _ precondition: Precondition) -> Prediction {
+        if !isMet(precondition, in: name) { return refused(.revisionMismatch) }
+        if oracle.unfinished(in: name) > 0 { return refused(.busy) }
+        if let refusal = refusalOfScene(name) { return refused(refusal) }
+        return Prediction(
+            verdict: .declared(oracle.scene(name).revision + 1), record: .declare(name, storyboard))
+    }
+
+    private func delete(_ name: SceneName, _ precondition: Precondition) -> Prediction {
+        guard oracle.scenes[name] != nil else { return refused(.unknownScene) }
+        if !isMet(precondition, in: name) { return refused(.revisionMismatch) }
         return oracle.unfinished(in: name) > 0 ? refused(.busy) : Prediction(verdict: .done, record: .delete(name))
+    }
+
+    private func isMet(_ precondition: Precondition, in name: SceneName) -> Bool {
+        let actual = oracle.scenes[name]?.revision
+        return switch precondition {
+        case .none: true
+        case .exists: actual != nil
+        case .revision(let revisions): revisions.contains { $0.rawValue == actual }
+        }
     }
 
     private func refusalOfScene(_ name: SceneName) -> Verdict.Refusal? {
@@ -84,13 +118,13 @@ struct Rulebook {
     }
 }
 
-// MARK: - Asking
+// MARK: - Requests for transitions
 
 extension Rulebook {
-    private func start(_ request: TransitionRequest, _ id: TransitionID, _ token: Token) -> Prediction {
+    private func start(_ request: TransitionRequest, _ drawn: Drawn) -> Prediction {
         if let repeated = repeated(request, isSerialized: false) { return Prediction(verdict: repeated.verdict) }
         if isSessionUnknown(request) { return refused(.unknownSession) }
-        if oracle.isHoldingGrants { return refused(.holdingGrants) }
+        if oracle.isHoldingGrants { return refused(.recovering) }
         if let refusal = refusalToLock(request) { return refused(refusal) }
         if isBlocked(request) { return refused(.busy) }
         let scope = oracle.scene(request.scene).resolvedScope(of: request)
@@ -98,12 +132,12 @@ extension Rulebook {
             return refused(refusal)
         }
         if let refusal = refusalToAdmit(request) { return refused(refusal) }
-        return Prediction(verdict: .new, record: .start(request, id: id, token: token))
+        return Prediction(
+            verdict: .transition(drawn.transition),
+            record: .start(request, id: drawn.transition, token: drawn.token))
     }
 
-    private func serialize(
-        _ request: TransitionRequest, _ id: TransitionID, _ token: Token, mayPark: Bool
-    ) -> Prediction {
+    private func serialize(_ request: TransitionRequest, _ drawn: Drawn, mayPark: Bool) -> Prediction {
         if let repeated = repeated(request, isSerialized: true) {
             return Prediction(verdict: mayPark && repeated.entry?.isQueued == true ? .parked : repeated.verdict)
         }
@@ -113,11 +147,12 @@ extension Rulebook {
         if !takesOver, oracle.queued(in: request.scene) >= oracle.limits.queuedPerScene, isBlocked(request) {
             return refused(.queueFull)
         }
-        let record = Command.serialize(request, id: id, token: token, park: nil)
+        let record = Record.serialize(request, id: drawn.transition, token: drawn.token)
         var after = oracle
         after.apply(record)
-        let isQueued = after[id]?.state == .queued
-        return Prediction(verdict: mayPark && isQueued ? .parked : .new, record: record, oracle: after)
+        let isQueued = after[drawn.transition]?.state == .queued
+        return Prediction(
+            verdict: mayPark && isQueued ? .parked : .transition(drawn.transition), record: record, oracle: after)
     }
 
     private func repeated(
@@ -125,9 +160,9 @@ extension Rulebook {
     ) -> (verdict: Verdict, entry: Ledger.Entry?)? {
         guard let key = request.idempotencyKey, let entry = ledger.entry(for: key, at: now) else { return nil }
         guard entry.request == request, entry.isSerialized == isSerialized else {
-            return (.refused(.keyReused), nil)
+            return (.refused(.idempotencyKeyReused), nil)
         }
-        return (.known(entry.id), entry)
+        return (.transition(entry.id), entry)
     }
 
     private func isSessionUnknown(_ request: TransitionRequest) -> Bool {
@@ -157,7 +192,7 @@ extension Rulebook {
     }
 }
 
-// MARK: - The owner's words, and those of participants
+// MARK: - Requests of owners and participants
 
 extension Rulebook {
     private func end(_ entry: Ledger.Entry, _ given: EndOutcome?, _ token: Token) -> Prediction {
@@ -165,27 +200,27 @@ extension Rulebook {
         switch (entry.ending?.outcome, outcome) {
         case (.expired, _), (.rejected, _), (.superseded, _), (.revoked, _): return refused(.endedWithoutOwner)
         case (.completed, .cancelled), (.cancelled, .completed): return refused(.alreadyEnded)
-        case (.completed, .completed), (.cancelled, .cancelled): return Prediction(verdict: .known(entry.id))
+        case (.completed, .completed), (.cancelled, .cancelled): return Prediction(verdict: .transition(entry.id))
         case (nil, _): break
         }
         let needed: GestureDecision = outcome == .completed ? .finish : .cancel
-        if let decided = entry.gesture?.decided, decided.decision != needed { return refused(.decidedOtherwise) }
+        if let decided = entry.gesture?.decided, decided.decision != needed { return refused(.alreadyDecided) }
         if entry.isQueued, entry.remembered != nil {
-            return outcome == .cancelled ? refused(.alreadyDecided) : Prediction(verdict: .known(entry.id))
+            return outcome == .cancelled ? refused(.alreadyEnded) : Prediction(verdict: .transition(entry.id))
         }
-        return Prediction(verdict: .known(entry.id), record: .end(entry.id, token: token, outcome))
+        return Prediction(verdict: .transition(entry.id), record: .end(entry.id, token: token, outcome))
     }
 
-    private func revoke(_ entry: Ledger.Entry, _ command: Command) -> Prediction {
+    private func revoke(_ entry: Ledger.Entry, _ reason: RevocationReason) -> Prediction {
         switch entry.ending?.outcome {
-        case .revoked: Prediction(verdict: .known(entry.id))
+        case .revoked: Prediction(verdict: .transition(entry.id))
         case let outcome?: refused(refusal(after: outcome))
-        case nil: Prediction(verdict: .known(entry.id), record: command)
+        case nil: Prediction(verdict: .transition(entry.id), record: .revoke(entry.id, reason))
         }
     }
 
     private func renew(_ entry: Ledger.Entry) -> Prediction {
-        entry.ending.map { refused(refusal(after: $0.outcome)) } ?? Prediction(verdict: .known(entry.id))
+        entry.ending.map { refused(refusal(after: $0.outcome)) } ?? Prediction(verdict: .transition(entry.id))
     }
 
     private func refusal(after outcome: TransitionOutcome) -> Verdict.Refusal {
@@ -199,7 +234,7 @@ extension Rulebook {
         guard entry.request.isInteractive else { return refused(.notInteractive) }
         if let ending = entry.ending { return refused(refusal(after: ending.outcome)) }
         guard entry.ran != nil else { return refused(.notRunning) }
-        guard entry.gesture == nil else { return refused(.decidedOtherwise) }
+        guard entry.gesture == nil else { return refused(.alreadyDecided) }
         let isLate =
             if let number = progress.sequence, let last = entry.progress?.sequence { number <= last } else { false }
         return Prediction(verdict: .progress(isApplied: !isLate))
@@ -212,14 +247,14 @@ extension Rulebook {
         }
         if let decided = entry.gesture?.decided.decision {
             let said: GestureDecision? = release.isCancelled ? .cancel : release.decision
-            return (said ?? decided) == decided ? Prediction(verdict: .known(entry.id)) : refused(.decidedOtherwise)
+            return (said ?? decided) == decided ? Prediction(verdict: .transition(entry.id)) : refused(.alreadyDecided)
         }
         if let ending = entry.ending { return refused(refusal(after: ending.outcome)) }
         let decision = decision(of: release, entry)
-        if decision == .cancel, entry.remembered != nil, entry.isQueued { return refused(.alreadyDecided) }
+        if decision == .cancel, entry.remembered != nil, entry.isQueued { return refused(.alreadyEnded) }
         let fraction = entry.isQueued ? 0 : release.fraction ?? entry.progress?.fraction ?? 0
         let gesture = DecidedGesture(decision: decision, fraction: fraction)
-        return Prediction(verdict: .known(entry.id), record: .decide(entry.id, gesture))
+        return Prediction(verdict: .transition(entry.id), record: .decide(entry.id, gesture))
     }
 
     private func decision(of release: GestureRelease, _ entry: Ledger.Entry) -> GestureDecision {
@@ -241,9 +276,9 @@ extension Rulebook {
         }
         if entry.isQueued { return refused(.notRunning) }
         let isReady = entry.readied.contains { $0.client == client }
-        guard entry.isPreparing else { return isReady ? Prediction(verdict: .known(id)) : refused(.tooLate) }
-        let record = Command.markReady(id, client: client)
-        return Prediction(verdict: .known(id), record: isReady ? nil : record)
+        guard entry.isPreparing else { return isReady ? Prediction(verdict: .transition(id)) : refused(.tooLate) }
+        let record = Record.markReady(id, client: client)
+        return Prediction(verdict: .transition(id), record: isReady ? nil : record)
     }
 }
 

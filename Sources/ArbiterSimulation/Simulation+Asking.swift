@@ -1,13 +1,14 @@
 internal import ArbiterCore
+internal import ArbiterModel
 
-// What clients ask for.
+// The requests for transitions and scenes that clients make.
 
 extension Simulation {
     private static let scenes = ["main", "left", "right", "rare", "rarer"].compactMap(SceneName.init)
     private static let keys = ["selection", "scroll"].compactMap(CoalescingKey.init)
     static let names = ["view-0", "view-1", "view-2", "view-3", "view-4", "view-5"].compactMap(ClientName.init)
 
-    /// Whether a scene has stacks side by side, and mostly those who ask for little.
+    /// Whether a scene is declared with stacks side by side, and its requests mostly lock one of them.
     private static func isWide(_ scene: SceneName) -> Bool { scene == scenes[1] || scene == scenes[2] }
 
     private mutating func someScene() -> SceneName {
@@ -31,7 +32,7 @@ extension Simulation {
         }
         if !scene.tree.nodes.isEmpty { request.scope = chance.scope(in: scene.tree, for: request.operation) }
         if !scene.tree.nodes.isEmpty, chance.isOnce(in: 16) {
-            // What it touches is yet to come, and what it locks besides is there.
+            // Its operation is on a controller that does not exist yet; the controllers that it lists exist.
             request.operation = chance.operation(onAbsent: scene.tree)
             request.scope = chance.list(in: scene.tree)
         }
@@ -40,7 +41,7 @@ extension Simulation {
         request.animation = chance.animation(of: scene.storyboard.transitionTypes.map(\.name))
         request.onExpiry = chance.isOnce(in: 3) ? .complete : .discard
         request.ticket = max(chance.milliseconds(upTo: 10_000), Limits.ticketDurations.lowerBound)
-        request.queue = chance.isOnce(in: 4) ? chance.milliseconds(upTo: 8_000) : nil
+        request.queue = chance.isOnce(in: 4) ? chance.milliseconds(upTo: chance.isOnce(in: 6) ? 0 : 8_000) : nil
         if !chance.isOnce(in: 4) {
             let lease = chance.isOnce(in: 200) ? 300_000 : chance.isOnce(in: 4) ? 500 : 6_000
             request.lease = max(chance.milliseconds(upTo: lease), Limits.leaseDurations.lowerBound)
@@ -62,7 +63,7 @@ extension Simulation {
         return request
     }
 
-    /// Has it need little, so that others have room beside it, or something of several of them.
+    /// Makes a request lock a single stack, so that others run beside it, or entangles it with two of them.
     private mutating func narrow(_ request: inout TransitionRequest, in scene: NaiveScene) {
         let held = oracle.held(in: request.scene)
         let stacks = scene.tree.nodes.filter { $0.value.kind == .navigation }.keys.sorted {
@@ -80,8 +81,9 @@ extension Simulation {
         }
     }
 
-    /// Has it wait for what is held, and be free or almost free beside it: for one who is on the way in, so that its scope
-    /// grows while it waits, or at a place where such a scope may come to stand.
+    /// Makes a request wait for a locked controller, and lock almost nothing else: either its operation is on a controller
+    /// that a granted operation will insert, so that its scope grows while it waits, or it lists a free controller that
+    /// such a scope may come to include.
     private mutating func entangle(
         _ request: inout TransitionRequest, beside free: ControllerID, in scene: NaiveScene
     ) {
@@ -97,30 +99,30 @@ extension Simulation {
         request.scope = .controllers(named)
     }
 
-    /// Has others be ready first.
+    /// Adds participants to a request.
     private mutating func invite(to request: inout TransitionRequest) {
         let invited = Self.names.shuffled(using: &chance).prefix(Int.random(in: 1...2, using: &chance))
         for name in invited {
             request.participants.append(Participant(client: name, isRequired: !chance.isOnce(in: 4)))
         }
-        request.ready = chance.milliseconds(upTo: 4_000)
+        request.ready = chance.milliseconds(upTo: chance.isOnce(in: 6) ? 0 : 4_000)
         request.onUnready = chance.isOnce(in: 2) ? .proceed : .abort
     }
 
-    /// What happens while a scene is crowded: little time passes.
+    /// A step while a scene is crowded: many requests, and little time passes.
     mutating func crowd() throws(Broken) {
         switch Int.random(in: 0..<20, using: &chance) {
         case 0..<9: try ask()
         case 9..<16: try endSomething()
         case 16: try awaitSomething()
         case 17: try renewSomething()
-        case 18: commit()
+        case 18: try commit()
         default: try letTimePass(upTo: .milliseconds(400))
         }
     }
 
-    mutating func someWait() -> Duration? {
-        chance.isOnce(in: 4) ? nil : chance.milliseconds(upTo: 12_000)
+    mutating func someWait() -> Duration {
+        chance.isOnce(in: 4) ? .zero : chance.milliseconds(upTo: 12_000)
     }
 
     mutating func ask() throws(Broken) {
@@ -128,7 +130,7 @@ extension Simulation {
         let request = someRequest(of: client)
         if oracle.isBare(request.scene), !chance.isOnce(in: 3) {
             return try send(
-                .declare(request.scene, chance.storyboard(isWide: Self.isWide(request.scene)), ifMatch: nil),
+                .declare(request.scene, chance.storyboard(isWide: Self.isWide(request.scene)), if: .none),
                 from: client)
         }
         let ask: Ask =
@@ -141,14 +143,14 @@ extension Simulation {
         try send(ask, from: client)
     }
 
-    /// Two clients ask for the same scene, one right after the other.
+    /// Two clients request a transition in the same scene, one right after the other.
     mutating func askTwice() throws(Broken) {
         var requests: [Request] = []
         var scene: SceneName?
         for _ in 0..<2 {
             guard let client = someClient() else { return }
             var request = someRequest(of: client)
-            // What the second wants may not be there at all.
+            // The controllers of the second request may not exist in this scene.
             if let scene, scene != request.scene {
                 request.scene = scene
                 request.scope = .scene
@@ -161,7 +163,7 @@ extension Simulation {
         try submit(requests[0], requests[1])
     }
 
-    /// The same again, because the answer is lost or late; or another request with the same key.
+    /// Repeats a request with its key, as if the answer was lost, or sends another request with the same key.
     mutating func repeatRequest() throws(Broken) {
         guard let client = someClient(), let ask = clients[client].keyed.randomElement(using: &chance) else { return }
         guard chance.isOnce(in: 6) else { return try send(ask, from: client) }
@@ -171,9 +173,8 @@ extension Simulation {
             try send(.start(request), from: client)
         case .serialize(let request, _):
             try send(.start(request), from: client)
-        case .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
-            .attach,
-            .declare, .delete:
+        case .await, .look, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession,
+            .endSession, .attach, .declare, .delete:
             preconditionFailure("\(ask) has no key")
         }
     }
@@ -184,27 +185,31 @@ extension Simulation {
         guard let client = someClient() else { return }
         let scene = chance.isOnce(in: 3) ? someScene() : idleScene()
         try send(
-            .declare(scene, chance.storyboard(isWide: Self.isWide(scene)), ifMatch: someRevision(of: scene)),
+            .declare(scene, chance.storyboard(isWide: Self.isWide(scene)), if: somePrecondition(on: scene)),
             from: client)
     }
 
-    /// Mostly none, or else one that it has, or one that it has not.
-    private mutating func someRevision(of scene: SceneName) -> Revision? {
+    /// Mostly none, otherwise one that is met or one that is not.
+    private mutating func somePrecondition(on scene: SceneName) -> Precondition {
         let actual = oracle.scenes[scene]?.revision
-        return switch Int.random(in: 0..<8, using: &chance) {
-        case 0: actual.map { Revision(rawValue: $0) }
-        case 1: Revision(rawValue: (actual ?? 0) + 1)
-        default: nil
+        let wrong = Revision(rawValue: (actual ?? 0) + 1)
+        return switch Int.random(in: 0..<16, using: &chance) {
+        case 0, 1: actual.map { .revision([Revision(rawValue: $0)]) } ?? .none
+        case 2: .revision([wrong])
+        case 3: .revision([wrong] + (actual.map { [Revision(rawValue: $0)] } ?? []))
+        case 4: .exists
+        case 5: .revision([])
+        default: .none
         }
     }
 
     mutating func delete() throws(Broken) {
         guard let client = someClient() else { return }
         let scene = chance.isOnce(in: 3) ? someScene() : idleScene()
-        try send(.delete(scene, ifMatch: someRevision(of: scene)), from: client)
+        try send(.delete(scene, if: somePrecondition(on: scene)), from: client)
     }
 
-    /// One in which nothing is unfinished, if there is one.
+    /// A scene without unfinished transitions, if there is one.
     mutating func idleScene() -> SceneName {
         let idle = Self.scenes.filter { oracle.unfinished(in: $0) == 0 }
         return chance.pick(idle, or: Self.scenes[0])

@@ -1,16 +1,18 @@
 internal import ArbiterCore
+internal import ArbiterEngine
+internal import ArbiterModel
 
-// What must be true after every command.
+// The checks after every record.
 
 extension Simulation {
-    /// Where nothing durable has changed, what is dear is looked at now and then.
-    mutating func check(isDurable: Bool = true) throws(Broken) {
-        let isThorough = statistics[.commands] % 8 == 0
-        if isDurable || isThorough, let broken = machine.brokenInvariant() { throw Broken(.consistency, broken) }
+    /// Compares the replica with the ledger and the oracle.
+    mutating func check() throws(Broken) {
         if let contradiction = oracle.contradiction { throw Broken(.oracle, contradiction) }
         try checkHierarchies()
+        let instant = observedAt?.instant ?? now
         let news = try ledger.observe(
-            machine, at: now, sequence: journal.last, granting: oracle.granted, isThorough: isThorough)
+            replica.machine, at: instant, sequence: observed, granting: oracle.granted,
+            isThorough: statistics[.records] % 8 == 0)
         for item in news {
             switch item {
             case .granted(let id): try checkGrant(of: id)
@@ -22,19 +24,14 @@ extension Simulation {
         guard ended == oracle.endings.count else {
             throw Broken(.oracle, "\(oracle.endings.map(\.id)) are to end, and \(ended) end")
         }
-        try oracle.check(machine)
-        try ledger.checkSessions(machine)
-        for waiting in parked {
-            guard let entry = ledger[waiting.transition], !entry.hasReached(waiting.milestone) else {
-                throw Broken(.wake, "\(waiting.waiter) waits for what has come")
-            }
-        }
-        oracle.forgetStep()
+        try oracle.check(replica.machine)
+        try ledger.checkSessions(replica.machine)
+        replica.oracle.forgetStep()
     }
 
     private mutating func checkGrant(of id: TransitionID) throws(Broken) {
         statistics.count(.grants)
-        guard let entry = ledger[id], let transition = machine.transition(id) else { return }
+        guard let entry = ledger[id], let transition = replica.machine.transition(id) else { return }
         let name = entry.request.scene
         let scene = oracle.scene(name)
         try holds.checkGrant(
@@ -50,7 +47,9 @@ extension Simulation {
         guard let expected = oracle.endings.first(where: { $0.id == id })?.ending else {
             throw Broken(.oracle, "\(id) ends: \(outcome)")
         }
-        guard let transition = machine.transition(id), case .ended(let ending) = transition.phase else { return }
+        guard let transition = replica.machine.transition(id), case .ended(let ending) = transition.phase else {
+            return
+        }
         guard NaiveEnding(ending) == expected else {
             throw Broken(.oracle, "\(id) ends as \(NaiveEnding(ending)), and was to end as \(expected)")
         }
@@ -61,16 +60,17 @@ extension Simulation {
             guard let winner = ledger[other], winner.request.scene == transition.request.scene, winner.isSerialized,
                 winner.request.coalescing?.key == transition.request.coalescing?.key, ending.grant == nil
             else { throw Broken(.life, "\(id) is superseded by \(other)") }
-        default:
+        case (.completed, _), (.cancelled, _), (.expired, _), (.rejected, _), (.revoked, _):
             break
         }
         count(outcome, transition, ending)
     }
 
-    /// Every hierarchy is what the completed operations have made of the one that was declared.
+    /// Compares every hierarchy with the tree that the completed operations made of the declared one.
     private func checkHierarchies() throws(Broken) {
         for (name, scene) in oracle.scenes {
-            guard let (storyboard, revision) = try? machine.storyboard(of: name), revision.rawValue == scene.revision
+            guard let (storyboard, revision) = try? replica.machine.storyboard(of: name),
+                revision.rawValue == scene.revision
             else { throw Broken(.hierarchy, "\(name) is to be at revision \(scene.revision)") }
             if let difference = scene.tree.difference(from: storyboard.hierarchy) {
                 throw Broken(.hierarchy, "\(name): \(difference)")
@@ -78,30 +78,22 @@ extension Simulation {
         }
     }
 
-    /// What is told is what has happened, numbered without a gap.
-    func check(_ events: [SceneEvent], against expected: [NaiveEvent], of command: Command) throws(Broken) {
-        let told = events.compactMap(NaiveEvent.init)
-        guard told == expected else {
-            throw Broken(.event, "\(command) is told as \(told), and was to be told as \(expected)")
-        }
-    }
+    // MARK: - Replays
 
-    /// Replays what came since a savepoint beside the machine: the same bytes must come of it.
-    ///
-    /// The last savepoint is enough: it was compared when it was made, and restarts begin with any of them.
-    ///
-    /// - Returns: the bytes as they were after `sequence`.
-    @discardableResult
-    mutating func compareReplay(passing sequence: UInt64) throws(Broken) -> [UInt8] {
+    /// Compares the durable states of the engine and the replica, and a replay of the journal, byte for byte.
+    mutating func compareReplays() throws(Broken) {
+        guard configuration.watchesJournal else { return }
         statistics.count(.replays)
-        let limits = configuration.limits
-        let savepoint = journal.savepoints.last { $0.sequence <= sequence } ?? journal.savepoints[0]
-        var (replayed, oracle) = try journal.restored(from: savepoint, upTo: sequence, limits: limits)
-        let passed = replayed.snapshot()
-        try journal.replay(after: sequence, upTo: journal.last, on: &replayed, &oracle)
-        guard replayed.snapshot() == machine.snapshot() else {
-            throw Broken(.replay, "the records up to \(journal.last) give another state when they are replayed")
+        let known = replica.machine.snapshot()
+        if !isDown, process.engine.inspect({ $0.snapshot() }) != known {
+            throw Broken(.replay, "the records up to \(observed) give another state when they are replayed")
         }
-        return passed
+        // The last savepoint is enough: it was compared when it was made, and restarts begin with any savepoint.
+        guard journal.last == observed, let savepoint = journal.savepoints.last else { return }
+        var restored = replica
+        _ = try restored.restore(from: savepoint, upTo: observed, of: journal)
+        guard restored.machine.snapshot() == known else {
+            throw Broken(.replay, "the journal gives another state up to \(observed) than what it was given")
+        }
     }
 }

@@ -1,6 +1,7 @@
 internal import ArbiterCore
+internal import ArbiterModel
 
-// How much of everything there was.
+// The figures of the statistics.
 
 extension Simulation {
     mutating func count(_ outcome: TransitionOutcome, _ transition: Transition, _ ending: Transition.Ending) {
@@ -26,39 +27,43 @@ extension Simulation {
         if case .expired = outcome { statistics.count(.appliedAtExpiry) }
     }
 
-    mutating func count(_ verdict: Verdict, _ command: Command) {
-        statistics.count(.commands)
+    mutating func count(_ verdict: Verdict, _ ask: Ask, isNew: Bool) {
+        statistics.count(.asks)
         switch verdict {
-        case .new: break
-        case .done: if case .delete = command { statistics.count(.deleted) }
+        case .done: statistics.count(.deleted)
         case .declared: statistics.count(.declared)
-        case .session: countSession(command)
+        case .session, .attached: countSession(ask)
         case .progress(let isApplied): statistics.count(isApplied ? .progress : .lateProgress)
         case .parked: statistics.count(.parked)
-        case .known(let id): countKnown(id, command)
+        case .transition(let id): countTransition(id, ask, isNew: isNew)
         case .refused(let refusal):
             statistics.count(.refusals)
             if let figure = Statistics.Figure(refusal) { statistics.count(figure) }
+        case .unavailable: break
         }
-        if case .settle(let id) = command, oracle[id]?.state == .running { statistics.count(.ranWithoutLaggards) }
     }
 
-    private mutating func countSession(_ command: Command) {
-        switch command {
+    private mutating func countSession(_ ask: Ask) {
+        switch ask {
+        case .openSession: statistics.count(.sessionsOpened)
         case .renewSession: statistics.count(.sessionsRenewed)
         case .attach: statistics.count(.attachments)
         case .endSession: statistics.count(.sessionsEnded)
-        default: break
+        case .start, .serialize, .await, .look, .end, .renew, .progress, .release, .ready, .revoke, .declare, .delete:
+            break
         }
     }
 
-    private mutating func countKnown(_ id: TransitionID, _ command: Command) {
-        switch command {
-        case .start, .serialize: statistics.count(.repeatedRequests)
-        case .end(_, _, .completed): if oracle[id]?.completesAtGrant == true { statistics.count(.rememberedEnds) }
+    /// Counts an answer; the oracle is still in the state before its record.
+    private mutating func countTransition(_ id: TransitionID, _ ask: Ask, isNew: Bool) {
+        switch ask {
+        case .start, .serialize: if !isNew { statistics.count(.repeatedRequests) }
+        case .end: if isNew, oracle[id]?.isGranted == false { statistics.count(.rememberedEnds) }
         case .release: statistics.count(oracle[id]?.isGranted == true ? .released : .releasedEarly)
         case .ready: statistics.count(.readied)
-        default: break
+        case .look: statistics.count(.looks)
+        case .await, .renew, .progress, .openSession, .renewSession, .endSession, .revoke, .attach, .declare, .delete:
+            break
         }
     }
 }
@@ -86,18 +91,18 @@ extension Statistics.Figure {
         case .unknownScene: self = .unknownScenes
         case .unknownSession: self = .unknownSessions
         case .wrongToken: self = .wrongTokens
-        case .alreadyEnded, .alreadyDecided, .endedWithoutOwner: self = .lateEnds
-        case .decidedOtherwise: self = .contradictions
+        case .alreadyEnded, .endedWithoutOwner: self = .lateEnds
+        case .alreadyDecided: self = .contradictions
         case .notInteractive: self = .notInteractive
         case .notRunning: self = .tooEarly
         case .tooLate: self = .tooLate
         case .notAParticipant: self = .strangers
-        case .holdingGrants: self = .holdingGrants
-        case .keyReused: self = .reusedKeys
+        case .recovering: self = .recovering
+        case .idempotencyKeyReused: self = .reusedKeys
         case .queueFull: self = .queueFull
         case .tooManyTransitions: self = .tooManyTransitions
         case .tooManyScenes: self = .tooManyScenes
-        // The simulation limits no memory.
+        // The simulation does not limit memory.
         case .outOfRoom: return nil
         case .tooManySessions: self = .tooManySessions
         case .unknownTransitionType: self = .unknownTypes

@@ -1,50 +1,47 @@
 internal import ArbiterCore
+internal import ArbiterEngine
+internal import ArbiterModel
 
-// What the arbiter decides by itself, and when it has to.
+// The arbiter's own decisions: not too early, not too late, and for the right reason.
 
 extension Simulation {
-    /// Does what is due, before and after every command.
-    mutating func decide() throws(Broken) {
-        if configuration.fault == .missedDeadline, chance.isOnce(in: 50) { return try checkNothingIsDue() }
-        if configuration.fault == .hastyExpiry, chance.isOnce(in: 50),
-            let running = ledger.entries.last(where: { $0.grant != nil && $0.isUnfinished })
-        {
-            try perform(.expire(running.id, .lease))
+    /// Checks after a turn that nothing is overdue, and that an alarm is set for the next deadline.
+    ///
+    /// - Parameters:
+    ///   - isDurable: whether a record was made.
+    ///   - isFirst: whether the engine has just opened the journal: then it sets the alarm for what is due already.
+    /// - Throws: `Broken`.
+    mutating func checkTurn(isDurable: Bool, isFirst: Bool) throws(Broken) {
+        if !isFirst { try checkNothingIsDue() }
+        let isThorough = isDurable || statistics[.steps] % 8 == 0
+        let (next, broken) = process.engine.inspect { machine in
+            (machine.nextDeadline, isThorough ? machine.brokenInvariant() : nil)
         }
-        for _ in 0..<1000 {
-            guard let decision = nextDecision() else { return try checkNothingIsDue() }
-            try checkReason(for: decision)
-            try perform(decision)
+        if let broken { throw Broken(.consistency, broken) }
+        guard let next else { return }
+        guard isFirst || next > now else { throw Broken(.decision, "what is due at \(next) is not done") }
+        let latest = machineClock.now().instant.advanced(
+            by: max(.zero, now.duration(to: next) + process.time.standstill))
+        guard let alarm = process.alarm.next, alarm <= latest else {
+            throw Broken(.decision, "no alarm is set for what is due at \(next)")
         }
-        throw Broken(.decision, "the arbiter never stops deciding")
-    }
-
-    private mutating func nextDecision() -> Command? {
-        let decision = machine.nextDecision(at: now)
-        // The fault: it hears of its client, although nothing was said.
-        if configuration.fault == .immortalSession, case .closeSession(let id, .expired)? = decision,
-            let token = oracle.sessions.first(where: { $0.value.id == id })?.key
-        {
-            _ = machine.apply(.renewSession(token), at: moment)
-            return machine.nextDecision(at: now)
-        }
-        return decision
     }
 
     private func checkNothingIsDue() throws(Broken) {
+        let now = now
         if let late = parked.first(where: { $0.until <= now }) {
-            throw Broken(.wake, "\(late.waiter) has waited for longer than it asked to")
+            throw Broken(.wake, "\(late.number) has waited for longer than it asked to")
         }
         if oracle.isHoldingGrants, heldSince.advanced(by: Limits.leaseDurations.upperBound) <= now {
             throw Broken(.decision, "grants are held for longer than any lease")
         }
         if let id = vigils.someDue(at: now) { throw Broken(.session, "\(id) lives on without a word") }
         for entry in ledger.entries where entry.isUnfinished {
-            if entry.isQueued { try checkMayWait(entry) } else { try checkMayHold(entry) }
+            if entry.isQueued { try checkMayWait(entry, at: now) } else { try checkMayHold(entry, at: now) }
         }
     }
 
-    private func checkMayHold(_ entry: Ledger.Entry) throws(Broken) {
+    private func checkMayHold(_ entry: Ledger.Entry, at now: Instant) throws(Broken) {
         if entry.heardAt.advanced(by: entry.lease) <= now {
             throw Broken(.decision, "\(entry.id) runs on after its lease")
         }
@@ -53,7 +50,7 @@ extension Simulation {
         }
     }
 
-    private func checkMayWait(_ entry: Ledger.Entry) throws(Broken) {
+    private func checkMayWait(_ entry: Ledger.Entry, at now: Instant) throws(Broken) {
         if let queue = entry.request.queue, entry.requestedAt.instant.advanced(by: queue) <= now {
             throw Broken(.decision, "\(entry.id) waits for longer than it was ready to")
         }
@@ -65,32 +62,33 @@ extension Simulation {
         }
     }
 
-    /// Whether the arbiter may decide that, as far as can be seen from outside.
-    func checkReason(for decision: Command) throws(Broken) {
-        switch decision {
+    /// Checks that a record of the arbiter's own is made at a time and for a reason that the rules allow.
+    mutating func checkReason(for record: Record) throws(Broken) {
+        if let expected = restartRecords.first, expected == record {
+            restartRecords.removeFirst()
+            return
+        }
+        guard configuration.watchesJournal else { return }
+        switch record {
         case .expire(let id, let reason):
             guard let entry = ledger[id], entry.isUnfinished, isFair(reason, for: entry) else {
                 throw Broken(.decision, "\(id) expires: \(reason.rawValue)")
             }
-        case .settle(let id):
+        case .timeOutParticipants(let id):
             guard let entry = ledger[id], entry.isPreparing,
                 entry.preparingSince.map({ $0.advanced(by: entry.request.ready) <= now }) ?? false
             else { throw Broken(.decision, "\(id) runs before its participants are late") }
-        case .closeSession(let id, let ending):
+        case .endSession(let id, let ending):
             guard ending == .expired, vigils.isDue(id, at: now) else {
                 throw Broken(.session, "\(id) is \(ending.rawValue) too early")
             }
-        case .answer(let waiter):
-            guard parked.contains(where: { $0.waiter == waiter && $0.until <= now }) else {
-                throw Broken(.decision, "\(waiter) is answered too early, or does not wait")
-            }
         case .resume:
-            guard oracle.isHoldingGrants else { throw Broken(.decision, "grants are resumed that were not held") }
-        case .start, .serialize, .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession,
-            .renewSession,
-            .endSession, .declare, .delete, .leave, .attach, .detach, .drain, .decide, .markReady, .distrust,
+            guard oracle.isHoldingGrants, heldSince.advanced(by: Limits.leaseDurations.upperBound) <= now else {
+                throw Broken(.decision, "grants are resumed that were not held, or not for long enough")
+            }
+        case .start, .serialize, .end, .revoke, .openSession, .declare, .delete, .decide, .markReady, .distrust,
             .skipFences:
-            throw Broken(.decision, "the arbiter decided \(decision)")
+            throw Broken(.decision, "the arbiter decided \(record)")
         }
     }
 

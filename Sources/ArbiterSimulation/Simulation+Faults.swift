@@ -1,95 +1,92 @@
 internal import ArbiterCore
+internal import ArbiterEngine
+internal import ArbiterModel
 
-// The machine, with whatever fault is planted around it.
+// The planted faults between the clients and the engine, and in the engine's clock.
 
 extension Simulation {
-    mutating func applied(_ command: Command) -> Applied {
-        switch (configuration.fault, command) {
-        case (.unappliedEnd, .end):
-            var changed = machine
-            let outcome = changed.apply(command, at: moment)
-            if !chance.isOnce(in: 20) { machine = changed }
-            return Applied(outcome)
-        case (.blindToken, .end(let id, _, let outcome)):
-            guard let token = ledger[id]?.token else { break }
-            return apply(.end(id, token: token, outcome))
-        case (.blindToken, .renew(let id, _)):
-            guard let token = ledger[id]?.token else { break }
-            return apply(.renew(id, token: token))
-        case (.lostKey, .serialize(var request, let id, let token, let park)):
-            // The first time it is taken as it is.
-            guard let key = request.idempotencyKey, ledger.entry(for: key, at: now) != nil else { break }
-            request.idempotencyKey = nil
-            return apply(.serialize(request, id: id, token: token, park: park))
-        case (.appliedCancellation, .end(let id, _, .cancelled)), (.repeatedOperation, .end(let id, _, .completed)):
-            return appliedOnceMore(command, id)
-        case (.orphanedTransition, .closeSession(let id, _)):
-            return orphaning(command, id)
-        case (.orphanedTransition, .endSession(let token)):
-            guard let session = oracle.sessions[token] else { break }
-            return orphaning(command, session.id)
-        case (.greedyCoalescing, .serialize(let request, _, _, _)): takeRunning(like: request)
-        case (.repeatedEvent, _): return repeatingEvents(of: command)
-        case (.ignoredParticipant, _):
-            let outcome = apply(command)
-            for entry in ledger.entries where entry.isUnfinished { _ = machine.apply(.settle(entry.id), at: moment) }
-            return outcome
-        default:
+    /// The ask as the engine gets it, with the planted fault.
+    mutating func faulty(_ ask: Ask) -> Ask {
+        switch ask {
+        case .serialize(let request, let wait): .serialize(faulty(request), wait: wait)
+        case .end(let id, let token, let outcome): faultyEnd(of: id, token, outcome)
+        case .renew(let id, let token): .renew(id, token: heard(token, of: id))
+        case .start, .await, .look, .progress, .release, .ready, .openSession, .renewSession, .endSession, .revoke,
+            .attach, .declare, .delete:
+            ask
+        }
+    }
+
+    private func faulty(_ request: TransitionRequest) -> TransitionRequest {
+        guard let fault = configuration.fault else { return request }
+        var heard = request
+        switch fault {
+        case .lostKey:
+            // Only a repeated request loses its key.
+            let isRepeated = request.idempotencyKey.map { ledger.entry(for: $0, at: now) != nil } ?? false
+            if isRepeated { heard.idempotencyKey = nil }
+        case .orphanedTransition: heard.session = nil
+        case .ignoredParticipant: heard.participants = []
+        case .overtakingQueue, .skippedReplay, .repeatedFence, .answerBeforeCommit, .forgottenEnd, .unappliedEnd,
+            .blindToken, .lostWake, .repeatedWake, .hastyExpiry, .missedDeadline, .ignoredAncestor,
+            .appliedCancellation, .repeatedOperation, .greedyCoalescing, .repeatedEvent, .immortalSession,
+            .countedPause, .overlookedMove:
             break
         }
-        return apply(command)
+        return heard
     }
 
-    private mutating func apply(_ command: Command) -> Applied {
-        Applied(machine.apply(command, at: moment))
+    private mutating func faultyEnd(of id: TransitionID, _ token: Token, _ outcome: EndOutcome?) -> Ask {
+        let isUnapplied = configuration.fault == .unappliedEnd && ledger[id]?.token == token && chance.isOnce(in: 20)
+        if isUnapplied { return .look(id) }
+        let isTurned = configuration.fault == .appliedCancellation && outcome == .cancelled
+        return .end(id, token: heard(token, of: id), isTurned ? .completed : outcome)
     }
 
-    /// Does what the operation of a transition that ends would do, without anybody having asked for it.
-    private mutating func appliedOnceMore(_ command: Command, _ id: TransitionID) -> Applied {
-        let operation = ledger[id].flatMap { $0.grant != nil && $0.isUnfinished ? $0.request.operation : nil }
-        let outcome = apply(command)
-        guard let operation, let scene = ledger[id]?.request.scene, outcome.record != nil else { return outcome }
-        let request = TransitionRequest(scene: scene, scope: .operation, operation: operation)
-        let (secret, token) = (TransitionID(rawValue: chance.next()), Token(high: chance.next(), low: 0))
-        var changed = machine
-        _ = changed.apply(.start(request, id: secret, token: token), at: moment)
-        let isDone = changed.apply(.end(secret, token: token, .completed), at: moment).record != nil
-        if isDone { machine = changed }
-        return outcome
+    /// The token as the engine gets it.
+    private func heard(_ token: Token, of id: TransitionID) -> Token {
+        configuration.fault == .blindToken ? ledger[id]?.token ?? token : token
     }
 
-    /// Ends all that is bound to a session but one, and says that the session is over.
-    private mutating func orphaning(_ command: Command, _ id: SessionID) -> Applied {
-        let bound = oracle.line.filter { $0.session == id }.map(\.id)
-        var pretended = machine
-        let outcome = Applied(pretended.apply(command, at: moment))
-        guard !bound.isEmpty else {
-            machine = pretended
-            return outcome
+    /// Calls the engine before an ask, without the oracle's knowledge.
+    mutating func interfere(before ask: Ask) throws(Broken) {
+        if configuration.fault == .missedDeadline, chance.isOnce(in: 20) { process.time.skew(by: .seconds(-5)) }
+        if configuration.fault == .hastyExpiry, chance.isOnce(in: 50), oracle.line.contains(where: \.isGranted) {
+            process.time.skew(by: .seconds(10))
+            defer { process.time.resetSkew() }
+            try callSecretly(.look(TransitionID(rawValue: 0)))
         }
-        for orphan in bound.dropLast() { _ = machine.apply(.expire(orphan, .sessionLost), at: moment) }
-        return outcome
+        if configuration.fault == .greedyCoalescing, case .serialize(let request, _) = ask {
+            let running = oracle.line.first {
+                $0.scene == request.scene && $0.isGranted && $0.request.coalescing?.key == request.coalescing?.key
+            }
+            guard request.coalescing != nil, let running, let reason = RevocationReason("greed") else { return }
+            try callSecretly(.revoke(running.id, reason))
+        }
     }
 
-    /// Ends what runs under the same coalescing key.
-    private mutating func takeRunning(like request: TransitionRequest) {
-        guard let key = request.coalescing?.key else { return }
-        let running = oracle.line.first {
-            $0.scene == request.scene && $0.isGranted && $0.request.coalescing?.key == key
+    /// Calls the engine after an ask, without the oracle's knowledge.
+    mutating func interfere(after ask: Ask) throws(Broken) {
+        if configuration.fault == .missedDeadline { process.time.resetSkew() }
+        if configuration.fault == .repeatedOperation, case .end(let id, _, .completed) = ask {
+            guard let entry = ledger[id], entry.grant != nil, entry.ending != nil,
+                let operation = entry.request.operation
+            else { return }
+            try callSecretly(
+                .start(TransitionRequest(scene: entry.request.scene, scope: .operation, operation: operation)))
         }
-        if let running { _ = machine.apply(.expire(running.id, .abandoned), at: moment) }
     }
 
-    private mutating func repeatingEvents(of command: Command) -> Applied {
-        var outcome = apply(command)
-        guard chance.isOnce(in: 20) else { return outcome }
-        outcome.effects = outcome.effects.map { effect in
-            guard case .publish(let event) = effect, let number = event.number else { return effect }
-            return .publish(
-                SceneEvent(
-                    scene: event.scene, number: EventNumber(rawValue: number.rawValue - 1),
-                    overall: event.overall, timestamp: event.timestamp, kind: event.kind))
+    /// Renews the sessions that expire before an instant, without the knowledge of the checks.
+    mutating func renewSessionsSecretly(before target: Instant) throws(Broken) {
+        guard configuration.fault == .immortalSession else { return }
+        for (token, session) in oracle.sessions where vigils.isDue(session.id, at: target) {
+            try callSecretly(.renewSession(token))
         }
-        return outcome
+    }
+
+    private mutating func callSecretly(_ ask: Ask) throws(Broken) {
+        _ = call(ask, number: 0)
+        try absorb(isTurn: true)
     }
 }

@@ -1,18 +1,19 @@
 internal import ArbiterCore
+internal import ArbiterModel
 
-// Scopes that grow while they wait: chance alone brings the parts of this together too rarely.
+// Scopes that grow while they wait: random requests lead to this too rarely.
 
 extension Simulation {
-    /// In an idle scene, makes an earlier ticket's scope ready to grow above a part of a later one while both wait.
+    /// In an idle scene, lets the scope of an earlier ticket grow over a part of a later one while both wait.
     ///
-    /// Three stacks are held. The earlier ticket waits for one of them, and presents from a controller that the holder of
-    /// another brings in: once that has ended, it locks the container of the stack. The later ticket waits for the third
-    /// stack, and names a free one in the same container. Mostly the holder with the arrival ends first, and then that of the
-    /// third stack; the rest is left to chance.
+    /// Three stacks are locked. The earlier ticket waits for the first, and presents from a controller that the holder of
+    /// the second inserts: after the end of that holder it locks the container of the second stack. The later ticket waits
+    /// for the third stack, and lists a free one in the same container. Mostly the holder of the second stack ends first,
+    /// and then that of the third.
     mutating func letScopesGrow() throws(Broken) {
         let name = idleScene()
         guard oracle.unfinished(in: name) == 0, let declarer = someClient() else { return }
-        try send(.declare(name, chance.storyboard(isWide: true), ifMatch: nil), from: declarer)
+        try send(.declare(name, chance.storyboard(isWide: true), if: .none), from: declarer)
         let tree = oracle.scene(name).tree
         let stacks = tree.nodes.filter { $0.value.kind == .navigation }.keys.sorted { $0.description < $1.description }
         let depths = Dictionary(grouping: stacks.shuffled(using: &chance)) { tree.lineage(of: $0).count }
@@ -33,14 +34,13 @@ extension Simulation {
         requests.append(TransitionRequest(scene: name, scope: .controllers([outer[0], inner[1]])))
         for request in requests {
             guard let client = someClient() else { return }
-            try send(.serialize(request, wait: nil), from: client)
+            try send(.serialize(request, wait: .zero), from: client)
         }
-        commit()
-        try release()
+        try commit()
         for request in requests[..<2] where !chance.isOnce(in: 8) { try complete(request) }
     }
 
-    /// Its owner ends what a request has been granted, if it knows of that.
+    /// The owner of a granted request ends it, if it knows of the grant.
     private mutating func complete(_ request: TransitionRequest) throws(Broken) {
         guard let id = oracle.line.first(where: { $0.request == request && $0.isGranted })?.id else { return }
         for (client, process) in clients.enumerated() {

@@ -1,6 +1,7 @@
 internal import ArbiterCore
+internal import ArbiterModel
 
-// How requests and answers travel: late, twice or never.
+// The network: requests and answers arrive late, twice or never.
 
 extension Simulation {
     mutating func send(_ ask: Ask, from client: Int) throws(Broken) {
@@ -11,7 +12,7 @@ extension Simulation {
         }
         if chance.isOnce(in: 15) {
             late.append(request)
-            // Or twice: now and later.
+            // The request arrives late, or now and late.
             if chance.isOnce(in: 2) { return }
         }
         try submit(request)
@@ -23,43 +24,44 @@ extension Simulation {
         try submit(late.remove(at: Int.random(in: 0..<late.count, using: &chance)))
     }
 
-    /// Says what may be said.
-    mutating func release() throws(Broken) {
-        let isHasty = configuration.fault == .answerBeforeCommit
-        var count = 0
-        while count < withheld.count, isHasty || withheld[count].sequence <= journal.committed {
-            try deliver(withheld[count])
-            count += 1
+    /// Sends an answer to its client, which may get it or not.
+    mutating func deliver(_ reply: Reply, to owed: OwedAnswer, showing state: OwedAnswer.State) throws(Broken) {
+        let (client, life) = (owed.request.client, owed.request.life)
+        if case .attached(let attachment) = reply, let session = owed.session {
+            // The connection exists even if the client does not get the answer.
+            connections.append(
+                Connection(
+                    attachment: attachment, session: session, client: client, life: life, era: process.era))
         }
-        withheld.removeFirst(count)
-    }
-
-    private mutating func deliver(_ answer: Answer) throws(Broken) {
-        let client = answer.request.client
-        guard clients[client].life == answer.request.life else { return }
-        // A crowd whose answers were lost would hold everything until its leases are over.
+        guard clients[client].life == life else { return }
+        // In a crowded scene lost answers would keep everything locked until the leases are over.
         if chance.isOnce(in: isCrowded ? 80 : 10) {
             statistics.count(.lostAnswers)
             return note(.lost(client: client))
         }
-        switch answer.content {
-        case .transition(let view): try deliver(view, by: answer)
-        case .session(let view): deliver(view, by: answer)
-        case .unknown(let id): clients[client].owned.removeAll { $0.id == id }
-        case .unknownSession: clients[client].sessions.removeAll { oracle.sessions[$0] == nil }
-        case .nothing: break
+        switch reply {
+        case .transition(let view): try deliver(view, to: owed, showing: state)
+        case .progress(let answer): try deliver(answer.view, to: owed, showing: state)
+        case .session(let view): deliver(view, to: owed, showing: state)
+        case .refused(.unknownTransition(let id)): clients[client].owned.removeAll { $0.id == id }
+        case .refused(.unknownSession):
+            let known = oracle.sessions
+            clients[client].sessions.removeAll { known[$0] == nil }
+        case .refused, .attached, .declared, .done, .unavailable: break
         }
     }
 
-    private mutating func deliver(_ view: TransitionView, by answer: Answer) throws(Broken) {
-        let client = answer.request.client
+    private mutating func deliver(_ view: TransitionView, to owed: OwedAnswer, showing state: OwedAnswer.State)
+        throws(Broken)
+    {
+        let client = owed.request.client
         let id = view.transition.id
         note(
             .told(
                 client: client, id, view.transition.state, fence: ledger[id]?.grant?.fence.rawValue ?? 0))
-        try ledger.tell(view, sequence: answer.sequence)
-        guard answer.request.ask.isOwners else { return }
-        try claim(view, heardAt: answer.computedAt)
+        try ledger.tell(view, sequence: state.sequence)
+        guard owed.request.ask.isOwners else { return }
+        try claim(view, heardAt: owed.computedAt)
         if view.transition.isEnded, !chance.isOnce(in: 4) { clients[client].owned.removeAll { $0.id == id } }
         guard !view.transition.isEnded, !clients[client].owned.contains(where: { $0.id == id }) else { return }
         clients[client].owned.append(
@@ -76,10 +78,10 @@ extension Simulation {
             machineDeaths: statistics[.machineDeaths])
     }
 
-    private mutating func deliver(_ view: SessionView, by answer: Answer) {
-        let client = answer.request.client
-        ledger.tell(view.session.id, sequence: answer.sequence)
-        if case .endSession = answer.request.ask {
+    private mutating func deliver(_ view: SessionView, to owed: OwedAnswer, showing state: OwedAnswer.State) {
+        let client = owed.request.client
+        ledger.tell(view.session.id, sequence: state.sequence)
+        if case .endSession = owed.request.ask {
             clients[client].sessions.removeAll { $0 == view.session.token }
         } else if !clients[client].sessions.contains(view.session.token) {
             clients[client].sessions.append(view.session.token)

@@ -1,6 +1,7 @@
 internal import ArbiterCore
+internal import ArbiterModel
 
-// What clients do for their sessions, and their ends.
+// What clients do with their sessions, and the deaths of clients.
 
 extension Simulation {
     mutating func openSession() throws(Broken) {
@@ -22,17 +23,17 @@ extension Simulation {
         }
     }
 
-    /// A connection closes that a session lived by.
+    /// A connection attached to a session closes.
     mutating func hangUp() throws(Broken) {
         guard !connections.isEmpty else { return }
         try close(connections.remove(at: Int.random(in: 0..<connections.count, using: &chance)))
     }
 
-    private mutating func close(_ connection: Connection) throws(Broken) {
-        statistics.count(.hangups)
-        try decide()
-        try perform(.detach(connection.session))
-        try decide()
+    /// Closes the connections of dead clients, also those that were attached after the death.
+    mutating func closeConnectionsOfTheDead() throws(Broken) {
+        while let index = connections.firstIndex(where: { clients[$0.client].life != $0.life }) {
+            try close(connections.remove(at: index))
+        }
     }
 
     mutating func leaveSomewhere() throws(Broken) {
@@ -40,16 +41,7 @@ extension Simulation {
         try leave(leaving)
     }
 
-    private mutating func leave(_ leaving: Parked) throws(Broken) {
-        statistics.count(.leaves)
-        try decide()
-        // What is due may just have answered it; then its connection closes all the same.
-        parked.removeAll { $0.waiter == leaving.waiter }
-        try perform(.leave(leaving.waiter))
-        try decide()
-    }
-
-    /// A client dies: its connections close, and its successor knows nothing.
+    /// A client dies: its connections close, and its successor does not know what it requested.
     mutating func die() throws(Broken) {
         let client = Int.random(in: 0..<clients.count, using: &chance)
         statistics.count(.deaths)
@@ -57,7 +49,7 @@ extension Simulation {
         let left = clients[client].life
         clients[client].life += 1
         clients[client].keyed.removeAll()
-        // Now and then it kept notes.
+        // In some cases the successor has its tokens.
         if !chance.isOnce(in: 4) {
             clients[client].owned.removeAll()
             clients[client].sessions.removeAll()
@@ -65,8 +57,6 @@ extension Simulation {
         for leaving in parked where leaving.request.client == client && leaving.request.life == left {
             try leave(leaving)
         }
-        let lost = connections.filter { $0.client == client && $0.life == left }
-        connections.removeAll { $0.client == client && $0.life == left }
-        for connection in lost { try close(connection) }
+        try closeConnectionsOfTheDead()
     }
 }

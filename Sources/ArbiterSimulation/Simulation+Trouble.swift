@@ -1,201 +1,177 @@
 internal import ArbiterCore
+internal import ArbiterEngine
+internal import ArbiterModel
 
-// Time, commits and the ends of processes.
+// Commits, failures of the journal, and restarts.
 
 extension Simulation {
-    // MARK: - Time
-
-    mutating func letTimePass(upTo limit: Duration? = nil) throws(Broken) {
-        let most =
-            if chance.isOnce(in: 150) {
-                chance.milliseconds(upTo: 700_000)
-            } else if chance.isOnce(in: 9) {
-                chance.milliseconds(upTo: 6_000)
-            } else {
-                chance.milliseconds(upTo: 500)
-            }
-        let hop = min(most, limit ?? most)
-        if chance.isOnce(in: 3) {
-            // The alarm is late: what is due is decided before the next command.
-            try pass(until: now.advanced(by: hop))
-        } else {
-            try passOnTime(until: now.advanced(by: hop))
-        }
-    }
-
-    /// Lets time pass in which the process runs, until the arbiter's clock shows an instant.
-    private mutating func pass(until instant: Instant) throws(Broken) {
-        var left = max(.zero, now.duration(to: instant))
-        if left > .zero { left += clock.standstill }
-        while left > .zero {
-            let beat = min(left, Limits.heartbeat)
-            readClock(after: beat)
-            left -= beat
-        }
-        guard now >= instant else { throw Broken(.time, "the arbiter's clock shows \(now), and not \(instant)") }
-        note(.time(now))
-    }
-
-    private mutating func readClock(after duration: Duration) {
-        outside = outside.advanced(by: duration)
-        _ = clock.read(outside)
-    }
-
-    private mutating func passOnTime(until target: Instant) throws(Broken) {
-        while let next = machine.nextDeadline, next <= target {
-            try pass(until: next)
-            try decide()
-            guard machine.nextDeadline != next || configuration.fault == .missedDeadline else {
-                throw Broken(.decision, "what is due at \(next) is not decided then")
-            }
-            if configuration.fault == .missedDeadline { break }
-        }
-        try pass(until: target)
-        guard machine.nextDecision(at: now) == nil || configuration.fault == .missedDeadline else {
-            throw Broken(.decision, "something was due that nobody had announced")
-        }
-        try decide()
-    }
-
-    /// The process is stopped or swapped out, or its machine suspended, while everybody else goes on.
-    mutating func stopRunning() throws(Broken) {
-        try decide()
-        let wasDue = machine.nextDecision(at: now) != nil
-        let renewals = renewalsOfHolders()
-        // It may have run for a moment since its clock was read.
-        let gap =
-            Limits.longestBetweenReadings + .milliseconds(1)
-            + chance.milliseconds(upTo: chance.isOnce(in: 4) ? 700_000 : 20_000)
-        let before = now
-        readClock(after: gap)
-        // The fault: the time in which it did not run counts like any other.
-        if configuration.fault == .countedPause {
-            clock = ArbiterClock(showing: before.advanced(by: gap), at: outside)
-        }
-        statistics.count(.pauses)
-        note(.paused(gap))
-        let isDue = machine.nextDecision(at: now) != nil
-        for (id, renewal) in renewals {
-            statistics.count(.renewalsInPauses)
-            try submit(renewal)
-            guard oracle[id]?.isGranted == true else {
-                throw Broken(.promise, "\(id) was renewed within its lease, and lost it while the arbiter did not run")
-            }
-        }
-        guard wasDue || !isDue else {
-            throw Broken(.decision, "something has fallen due while the arbiter did not run")
-        }
-    }
-
-    /// What holders send while the process does not run, before their leases are over by their own clocks.
-    private mutating func renewalsOfHolders() -> [(TransitionID, Request)] {
-        var renewals: [(TransitionID, Request)] = []
-        for (client, process) in clients.enumerated() {
-            for owned in process.owned where oracle[owned.id]?.isGranted == true {
-                guard holds.isHeld(owned.id, at: outside), chance.isOnce(in: 2) else { continue }
-                let ask = Ask.renew(owned.id, token: owned.token)
-                renewals.append((owned.id, Request(client: client, life: process.life, ask: ask)))
-            }
-        }
-        return renewals
-    }
-
-    mutating func jumpWallClock() {
-        let jump = Duration.seconds(Int.random(in: -100_000...100_000, using: &chance))
-        statistics.count(.wallClockJumps)
-        note(.wallClock(jump))
-        if configuration.jumpsWallClock { wallOffset += jump }
-    }
-
     // MARK: - The journal
 
-    mutating func commitEverything() {
+    mutating func commitEverything() throws(Broken) {
         guard journal.committed < journal.last else { return }
-        journal.commit(upTo: journal.last)
-        note(.committed(journal.committed))
+        try commit(upTo: journal.last)
     }
 
-    mutating func commit() {
-        journal.commit(upTo: UInt64.random(in: journal.committed...journal.last, using: &chance))
-        note(.committed(journal.committed))
+    mutating func commit() throws(Broken) {
+        guard journal.isOpen else { return }
+        try commit(upTo: UInt64.random(in: journal.committed...journal.last, using: &chance))
         guard !chance.isOnce(in: 3) else { return }
         journal.sync(upTo: UInt64.random(in: journal.synced...journal.committed, using: &chance))
         ledger.compact(upTo: journal.synced)
     }
 
+    private mutating func commit(upTo sequence: UInt64) throws(Broken) {
+        journal.commit(upTo: sequence)
+        note(.committed(journal.committed))
+        try absorb(isTurn: false)
+    }
+
     mutating func save() throws(Broken) {
-        if configuration.comparesReplays { try compareReplay(passing: journal.last) }
-        journal.save(machine, oracle)
-        note(.saved(journal.last))
+        guard !isDown, let observedAt, journal.last == observed else { return }
+        try compareReplays()
+        journal.save(replica.machine.snapshot(), at: observedAt)
+        replica.save(after: observed, savepoints: journal.savepoints)
+        note(.saved(observed))
+    }
+
+    /// The journal fails, and may lose records that are not committed; mostly it can be opened again later.
+    mutating func failJournal() throws(Broken) {
+        guard !isDown else { return }
+        let (committed, last) = (journal.committed, journal.last)
+        let surviving = UInt64.random(in: committed...last, using: &chance)
+        try compareReplays()
+        statistics.count(.journalFailures)
+        note(.failed(surviving: surviving, last: last))
+        isDown = true
+        let isLost = chance.isOnce(in: 8)
+        let error = JournalError(isLost ? .vanished : .inaccessible, reason: "it fails")
+        journal.fail(keeping: surviving, refusals: chance.isOnce(in: 4) ? 2 : 0, error)
+        try absorb(isTurn: false)
+        // It will not work again by itself, so the daemon ends.
+        if isLost { try crash() }
+    }
+
+    /// The engine has opened the journal again.
+    mutating func takeUp() throws(Broken) {
+        isDown = false
+        process.era += 1
+        statistics.count(.resumptions)
+        note(.resumed(journal.opened.last))
+        _ = try restore(isMachineDead: false)
+        resumedAfter = (replica.machine.lastEvents(), replica.machine.lastEvent)
+        // The engine has to ignore the earlier writer, whatever it reports.
+        journal.tellLate(chance.isOnce(in: 2) ? .success(.max) : .failure(JournalError(reason: "it has failed before")))
     }
 
     // MARK: - Ends
 
-    mutating func drain() throws(Broken) {
-        statistics.count(.drains)
-        try decide()
-        try perform(.drain)
-        isDraining = true
-        guard parked.isEmpty else { throw Broken(.wake, "\(parked.count) awaits wait through a drain") }
+    /// Stops the daemon cleanly, and starts another one.
+    mutating func restart() throws(Broken) {
+        statistics.count(.restarts)
+        let wasDown = isDown
+        isDown = true
+        process.engine.stop()
+        try readMail()
+        if !wasDown, let announcement = events.first ?? notices.first {
+            throw Broken(.event, "\(announcement.announcement) is not told before the end")
+        }
+        try absorb(isTurn: false)
+        // A stopped engine answers that it is stopped.
+        try give(Request(client: 0, life: clients[0].life, ask: .renewSession(Token(high: 0, low: 0))))
+        note(.restarted(journal.last))
+        // If the journal had failed, it works again by then.
+        journal.lose(after: journal.last, isMachineDead: false)
+        try begin(after: chance.milliseconds(upTo: 2_000))
     }
 
-    /// The process dies, or the machine under it, and a new one takes over what the journal has kept.
+    /// The process or its machine dies, and another process opens the rest of the journal.
     mutating func crash(isMachineDead: Bool = false) throws(Broken) {
         let last = journal.last
-        let surviving = UInt64.random(
-            in: (isMachineDead ? journal.synced : journal.committed)...last, using: &chance)
+        // A failed journal has lost its records already.
+        let surest = isMachineDead ? journal.synced : isDown ? last : journal.committed
+        let surviving = UInt64.random(in: surest...last, using: &chance)
+        if !isDown { try compareReplays() }
         note(.crashed(surviving: surviving, last: last, isMachineDead: isMachineDead))
         statistics.count(isMachineDead ? .machineDeaths : .crashes)
-        let bytes = configuration.comparesReplays ? try compareReplay(passing: surviving) : nil
-        withheld.removeAll()
-        parked.removeAll()
-        connections.removeAll()
-        isDraining = false
+        isDown = true
+        journal.lose(after: surviving, isMachineDead: isMachineDead)
+        _ = process.mailbox.takeAll()
         let downtime = chance.milliseconds(upTo: isMachineDead && chance.isOnce(in: 2) ? 700_000 : 2_000)
-        outside = outside.advanced(by: downtime)
-        clock = ArbiterClock(showing: outside, at: outside)
-        note(.time(now))
+        if isMachineDead, chance.isOnce(in: 2) {
+            machineClock.restart(showing: Instant(nanoseconds: Int64.random(in: 0...60_000_000_000, using: &chance)))
+        }
+        try begin(after: downtime, isMachineDead: isMachineDead)
+    }
 
-        journal.truncate(to: surviving)
-        try restore()
-        guard bytes.map({ machine.snapshot() == $0 }) ?? true else {
-            throw Broken(.replay, "two ways to replay the records up to \(surviving) differ")
+    /// Starts a process that opens the journal.
+    private mutating func begin(after downtime: Duration, isMachineDead: Bool = false) throws(Broken) {
+        machineClock.advance(by: downtime)
+        let trusts = downtime > Limits.leaseDurations.upperBound && !chance.isOnce(in: 4)
+        let savepoints = journal.savepoints.count
+        let savepoint =
+            configuration.fault == .skippedReplay ? savepoints - 1 : Int.random(in: 0..<savepoints, using: &chance)
+        (owedAnswers, parked, connections) = ([], [], [])
+        events.removeAll()
+        notices.removeAll()
+        do throws(JournalError) {
+            try journal.open(at: savepoint, isImmediate: chance.isOnce(in: 6))
+            process = try Process(
+                configuration, journal, machineClock, seed: chance.next(), trustsLeasesOver: trusts)
+        } catch {
+            throw Broken(.replay, "the journal cannot be read: \(error.reason)")
         }
-        if isMachineDead { ledger.releasePromises(after: surviving) }
-        try ledger.checkPromises(machine, after: surviving)
-        statistics.count(.revivals, ledger.truncate(to: surviving))
-        if configuration.fault != .repeatedFence {
-            let holdsGrants = downtime <= Limits.leaseDurations.upperBound
-            try makeUp(by: isMachineDead ? .distrust(holdsGrants: holdsGrants) : .skipFences)
-        }
-        machine.recover(at: now)
-        ledger.hearEverybody(at: now)
+        (isDown, isDraining) = (false, false)
+        let opened = journal.opened.last
+        for event in try restore(isMachineDead: isMachineDead) { events.expect(.event(event), after: opened) }
+        try absorb(isTurn: true, isFirst: true)
+        try compareReplays()
+        note(.time(now))
+    }
+
+    /// Resets the replica, the oracle, the ledger and the vigils to the records that are left.
+    ///
+    /// - Returns: the events of the records after the savepoint, which a replay tells again.
+    private mutating func restore(isMachineDead: Bool) throws(Broken) -> [KeptEvent] {
+        let opened = journal.opened
+        let told = try replica.restore(from: opened.savepoint, upTo: opened.last, of: journal)
+        (observed, observedAt) = (opened.last, opened.moment)
+        restartRecords = restartRecords(after: opened.ending)
+        if isMachineDead { ledger.releasePromises(after: observed) }
+        try checkPromises()
+        statistics.count(.revivals, ledger.truncate(to: observed))
+        ledger.restartMomentary(at: now)
         vigils.begin(oracle.sessions.values, at: now)
         heldSince = now
-        try check()
-        try decide()
+        return told
     }
 
-    private mutating func restore() throws(Broken) {
-        let savepoint: SimulatedJournal.Savepoint
-        var end = journal.last
-        if configuration.fault == .skippedReplay, let newest = journal.savepoints.last {
-            savepoint = newest
-            end = newest.sequence
-        } else {
-            savepoint = journal.savepoints[Int.random(in: 0..<journal.savepoints.count, using: &chance)]
+    /// The records that a restart has to make first.
+    private func restartRecords(after ending: JournalContents.Ending) -> [Record] {
+        let trusts = process.trustsLeasesOver
+        let records: [Record] =
+            switch ending {
+            case .closed: []
+            case .killed: [.skipFences]
+            case .incomplete: [.distrust(holdsGrants: !trusts)]
+            }
+        // The record is only made if grants are withheld.
+        return records + (trusts && oracle.isHoldingGrants ? [.resume] : [])
+    }
+
+    /// Checks that all answers are still true, in the replica and in the engine.
+    private func checkPromises() throws(Broken) {
+        try ledger.checkPromises(replica.machine, after: observed)
+        // The grants of a resumption may have made the engine forget ended transitions.
+        guard !restartRecords.contains(.resume) else { return }
+        let (ledger, observed) = (ledger, observed)
+        let broken = process.engine.inspect { machine -> Broken? in
+            do throws(Broken) {
+                try ledger.checkPromises(machine, after: observed)
+                return nil
+            } catch {
+                return error
+            }
         }
-        (machine, oracle) = try journal.restored(from: savepoint, upTo: end, limits: configuration.limits)
-    }
-
-    /// Synced before anything else happens, or a second death could give the same fences again.
-    private mutating func makeUp(by command: Command) throws(Broken) {
-        let outcome = machine.apply(command, at: moment)
-        guard outcome.isDurable else { throw Broken(.reply, "\(command) leaves no trace") }
-        journal.append(command, at: moment, [])
-        journal.commit(upTo: journal.last)
-        journal.sync(upTo: journal.last)
-        follow(command)
-        note(.applied(command, .done, isDurable: true, sequence: journal.last))
+        if let broken { throw broken }
     }
 }

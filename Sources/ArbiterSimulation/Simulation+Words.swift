@@ -1,9 +1,10 @@
 internal import ArbiterCore
+internal import ArbiterModel
 
-// What owners and participants say of transitions.
+// The requests of owners and participants about transitions.
 
 extension Simulation {
-    /// Something that a client got by its requests: mostly what it holds, as if it had been told.
+    /// A transition of a client, mostly a granted one.
     private mutating func somethingOwned() -> (client: Int, owned: Client.Owned)? {
         let line = oracle
         let isHeld = { (owned: Client.Owned) in line[owned.id]?.isGranted == true }
@@ -17,7 +18,7 @@ extension Simulation {
         return (chance.isOnce(in: 6) ? owned.randomElement(using: &chance) : owned.last).map { (client, $0) }
     }
 
-    /// Now and then it is somebody else's.
+    /// Mostly the token itself, now and then a wrong one.
     mutating func guessed(_ token: Token) -> Token {
         chance.isOnce(in: 25) ? Token(high: token.high, low: token.low ^ 1) : token
     }
@@ -25,13 +26,13 @@ extension Simulation {
     mutating func endSomething() throws(Broken) {
         guard let (client, owned) = somethingOwned() else { return }
         let token = guessed(owned.token)
-        // Whoever says that it is done touches nothing any more, whether the word arrives or not.
+        // An owner that sends its end stops using the scope, whether the request arrives or not.
         if token == owned.token { holds.relinquish(owned.id) }
         let outcome = [EndOutcome.cancelled, .completed, nil].randomElement(using: &chance) ?? nil
         try send(.end(owned.id, token: token, outcome), from: client)
     }
 
-    /// An administrator takes something from its owner, and has seen to it that the owner touches nothing any more.
+    /// An administrator revokes a transition; its owner has stopped using the scope before.
     private mutating func revokeSomething() throws(Broken) {
         let unfinished = chance.isOnce(in: 6) ? ledger.entries.map(\.id) : oracle.line.map(\.id)
         guard let client = someClient(), let id = unfinished.randomElement(using: &chance),
@@ -58,9 +59,15 @@ extension Simulation {
         }
     }
 
+    /// A client reads a transition.
+    mutating func lookAtSomething() throws(Broken) {
+        guard let client = someClient(), let entry = ledger.entries.randomElement(using: &chance) else { return }
+        try send(.look(entry.id), from: client)
+    }
+
     // MARK: - Gestures
 
-    /// Mostly something that its client drives, and that runs.
+    /// A transition of a client, mostly an interactive one that runs.
     private mutating func somethingDriven() -> (client: Int, owned: Client.Owned)? {
         let line = oracle
         let isRunning = { (owned: Client.Owned) in owned.isInteractive && line[owned.id]?.state == .running }
@@ -97,7 +104,7 @@ extension Simulation {
 
     // MARK: - Participants
 
-    /// A participant says that it is ready, mostly where it is waited for.
+    /// A participant reports that it is ready, mostly for a transition that prepares.
     mutating func getReady() throws(Broken) {
         let waiting = oracle.line.filter { $0.state == .preparing || chance.isOnce(in: 6) }.map(\.id)
         let known = waiting.isEmpty || chance.isOnce(in: 8) ? ledger.entries.map(\.id) : waiting
@@ -105,7 +112,7 @@ extension Simulation {
         let invited = entry.request.participants.map(\.client)
         let name = chance.isOnce(in: 12) ? nil : invited.randomElement(using: &chance)
         guard let client = name.flatMap(Self.names.firstIndex) ?? someClient(),
-            clients[client].pausedUntil <= stepCount,
+            isAwake(client),
             let session = clients[client].sessions.randomElement(using: &chance)
         else { return }
         try send(.ready(entry.id, Self.names[client], session: guessed(session)), from: client)

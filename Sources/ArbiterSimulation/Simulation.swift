@@ -1,72 +1,90 @@
 internal import ArbiterCore
+internal import ArbiterEngine
+internal import ArbiterModel
 
-/// Clients that do anything at any time, an arbiter, a journal that loses things, and a checker beside each.
+/// A random history: clients that may do anything at any time, the real engine, a faulty journal, and the checks.
 ///
-/// All chance comes from the seed, so that the same seed is the same history.
-package struct Simulation {
+/// All random values come from the seed, so the same seed gives the same history.
+package struct Simulation: ~Copyable {
     package let seed: UInt64
-    package let configuration: Configuration
+    package let configuration: SimulationSettings
     package internal(set) var statistics = Statistics()
 
     var chance: SplitMix64
-    var machine: ArbiterStateMachine
-    var journal: SimulatedJournal
-    var oracle: NaiveOracle
+    let machineClock = MachineClock()
+    let journal: SimulatedJournal
+    /// The process in which the engine runs.
+    var process: Process
+
+    // What the checks know independently of the engine.
+
+    var replica: Replica
     var ledger: Ledger
     var holds = Holds()
     var vigils = Vigils()
     var transcript = Transcript()
     private(set) var stepCount = 0
+    /// The last record that was checked.
+    var observed: UInt64 = 0
+    /// The moment of that record.
+    var observedAt: Moment?
+    /// The records that the restart under way still has to make.
+    var restartRecords: [Record] = []
 
-    /// The time that passes for everybody, whether or not the arbiter's process runs.
-    var outside = Instant(nanoseconds: 0)
-    var clock = ArbiterClock(showing: Instant(nanoseconds: 0), at: Instant(nanoseconds: 0))
-    /// What the wall clock is ahead of the monotonic one.
-    var wallOffset = Duration.seconds(1_000_000)
-    /// Those whose answer is to come, by waiter.
+    /// The parked awaits, in the order of their requests.
     var parked: [Parked] = []
-    /// Answers that wait for their commit, in order.
-    var withheld: [Answer] = []
-    /// Connections that sessions live by.
+    /// The answers that wait for a commit, in order.
+    var owedAnswers: [OwedAnswer] = []
+    /// What the engine still has to pass to its listener and to its observer.
+    var events = Announcements()
+    var notices = Announcements()
+    /// The connections attached to sessions.
     var connections: [Connection] = []
-    /// Requests that the network has kept.
+    /// The requests that the network delays.
     var late: [Request] = []
     var clients: [Client]
-    /// Whether most of what happens is that clients want much of one scene at once, and get it soon.
+    /// Whether most steps are requests of many clients for one scene.
     var isCrowded = false
     var isDraining = false
-    /// Since when grants are held, if they are.
+    /// Whether the engine refuses everything, because its journal has failed or it has been stopped.
+    var isDown = false
+    /// The newest events according to the journal that was opened again.
+    var resumedAfter: JournalRecovery.LastEvents?
+    /// Since when grants are withheld, if they are.
     var heldSince = Instant(nanoseconds: 0)
-    var lastWaiter: UInt64 = 0
+    var lastNumber = 0
     var lastKey = 0
 
-    /// For how many steps the scenes are crowded, or not.
+    /// The number of steps after which the scenes may become crowded, or not.
     private static let seasonSteps = 250
 
-    package init(seed: UInt64, configuration: Configuration = Configuration()) {
+    package init(seed: UInt64, configuration: SimulationSettings = SimulationSettings()) {
         self.seed = seed
         self.configuration = configuration
         chance = SplitMix64(seed: seed)
-        machine = ArbiterStateMachine(limits: configuration.limits)
-        oracle = NaiveOracle(limits: configuration.limits)
-        oracle.ignoresAncestors = configuration.fault == .ignoredAncestor
-        oracle.overlooksMoves = configuration.fault == .overlookedMove
-        journal = SimulatedJournal(beginning: machine, oracle)
+        replica = Replica(limits: configuration.limits, fault: configuration.fault)
+        journal = SimulatedJournal(fault: configuration.fault, chance: SplitMix64(seed: chance.next()))
         ledger = Ledger(limits: configuration.limits)
         clients = (0..<configuration.clients).map { _ in Client() }
+        do throws(JournalError) {
+            try journal.open()
+            process = try Process(configuration, journal, machineClock, seed: chance.next())
+        } catch {
+            preconditionFailure("a journal that holds nothing cannot be read: \(error)")
+        }
     }
 
-    /// Tells one history from another, whatever the wall clock says.
+    /// A digest of the history; it does not depend on the wall clock.
     package var digest: UInt64 { transcript.digest.value }
 
-    /// Takes so many steps.
+    /// Runs a number of steps.
     ///
-    /// - Throws: `Violation` at the first that breaks a rule.
+    /// - Throws: `Violation` at the first step that breaks a rule.
     package mutating func run(steps: Int) throws(Violation) {
         for _ in 0..<steps { try step() }
     }
 
-    /// Lets one thing happen, and checks everything.
+    /// Runs one step, and checks everything after it.
     ///
     /// - Throws: `Violation` if it breaks a rule.
     package mutating func step() throws(Violation) {
@@ -74,7 +92,7 @@ package struct Simulation {
         statistics.count(.steps)
         do throws(Broken) {
             try happen()
-            try release()
+            try closeConnectionsOfTheDead()
         } catch {
             throw Violation(
                 seed: seed, step: stepCount, rule: error.rule, what: error.what, transcript: transcript.lines)
@@ -83,6 +101,8 @@ package struct Simulation {
 
     private mutating func happen() throws(Broken) {
         if stepCount % Self.seasonSteps == 0 { isCrowded = chance.isOnce(in: 2) }
+        // While the engine refuses everything, time should pass soon.
+        if isDown, chance.isOnce(in: 4) { return try letTimePass() }
         if isCrowded, !chance.isOnce(in: 5) { return try crowd() }
         switch Int.random(in: 0..<1000, using: &chance) {
         case 0..<250: try ask()
@@ -91,10 +111,11 @@ package struct Simulation {
         case 275..<305: try repeatRequest()
         case 305..<430: try endSomething()
         case 430..<470: try renewSomething()
-        case 470..<550: try awaitSomething()
+        case 470..<540: try awaitSomething()
+        case 540..<550: try lookAtSomething()
         case 550..<570: try leaveSomewhere()
         case 570..<600: try deliverLate()
-        case 600..<650: commit()
+        case 600..<650: try commit()
         case 650..<730: try letTimePass()
         case 730..<760: try openSession()
         case 760..<805: try speakForSession()
@@ -109,39 +130,46 @@ package struct Simulation {
         case 976..<982: try die()
         case 982..<987: pause()
         case 987: if chance.isOnce(in: 3) { try drain() }
-        case 988..<993: try crash()
+        case 988..<992: try crash()
+        case 992: try restart()
         case 993..<995: if chance.isOnce(in: configuration.machineDeathRarity) { try crash(isMachineDead: true) }
         case 995..<998: try stopRunning()
-        default: try endSomething()
+        default: try failJournal()
         }
     }
 
-    /// What the arbiter's clock shows.
-    var now: Instant { clock.instant }
+    // MARK: - Time
 
-    var moment: Moment {
-        let wall = now.nanoseconds + wallOffset.wholeNanoseconds
-        return Moment(instant: now, timestamp: Timestamp(milliseconds: wall / 1_000_000))
-    }
+    /// The clients' time.
+    var outside: Instant { machineClock.outside }
+
+    /// The arbiter's time.
+    var now: Instant { process.time.instant.advanced(by: process.offset) }
+
+    var oracle: NaiveOracle { replica.oracle }
 
     mutating func note(_ event: Event) {
         transcript.note(event, step: stepCount)
     }
+
+    // MARK: - Clients
 
     mutating func pause() {
         let client = Int.random(in: 0..<clients.count, using: &chance)
         clients[client].pausedUntil = stepCount + Int.random(in: 1...200, using: &chance)
     }
 
-    /// A client that does something now, mostly one that has something of this kind.
+    func isAwake(_ client: Int) -> Bool { clients[client].pausedUntil <= stepCount }
+
+    /// A client that is not paused, mostly one that meets a condition.
     mutating func someClient(where hasSomething: (Client) -> Bool) -> Int? {
-        let awake = clients.indices.filter { clients[$0].pausedUntil <= stepCount && hasSomething(clients[$0]) }
+        let awake = clients.indices.filter { isAwake($0) && hasSomething(clients[$0]) }
         return chance.isOnce(in: 8) ? someClient() : awake.randomElement(using: &chance)
     }
 
-    /// A client that does something now, if any does.
+    /// A random client, unless it is paused.
     mutating func someClient() -> Int? {
         let client = Int.random(in: 0..<clients.count, using: &chance)
-        return clients[client].pausedUntil <= stepCount ? client : nil
+        return isAwake(client) ? client : nil
     }
 }

@@ -2,7 +2,7 @@
 package struct Statistics: Sendable {
     package enum Figure: String, Sendable, CaseIterable {
         case steps
-        case commands
+        case asks
         case records
         case grants
         case grantsSideBySide = "grants beside others of the scene"
@@ -58,7 +58,7 @@ package struct Statistics: Sendable {
         case revisionMismatches = "revisions that do not match"
         case operationsRefused = "operations refused at once"
         case expectationsFailed = "expectations failed at once"
-        case holdingGrants = "refused while grants were held"
+        case recovering = "refused while grants were held"
         case queueFull = "limits: queue"
         case tooManyTransitions = "limits: transitions"
         case tooManyScenes = "limits: scenes"
@@ -71,9 +71,11 @@ package struct Statistics: Sendable {
         case tooLate = "participants ready too late"
         case strangers = "participants that are none"
         case repeatedRequests = "repeated requests known again"
-        case reusedKeys = "keys given with another body"
+        case reusedKeys = "keys given with another request"
         case parked = "parked awaits"
         case wakes
+        case wakesUnreached = "awaits whose wait was over"
+        case looks = "transitions looked at"
         case leaves = "connections closed"
         case lostRequests = "requests lost"
         case lateRequests = "requests delivered late or twice"
@@ -81,8 +83,14 @@ package struct Statistics: Sendable {
         case deaths = "clients died"
         case drains
         case forgotten
+        case alarms
+        case idleAlarms = "alarms with nothing to do"
+        case restarts
         case crashes
         case machineDeaths = "deaths of the machine"
+        case journalFailures = "failures of the journal"
+        case resumptions = "journals taken up again"
+        case unavailable = "answers that the journal is unavailable"
         case revivals = "ended transitions running again after one"
         case replays
         case wallClockJumps = "jumps of the wall clock"

@@ -1,21 +1,29 @@
 internal import ArbiterCore
 
-/// Something that happened, kept as it is and described only if somebody wants to read it.
+/// Something that happened; it is only described if a rule is broken.
 enum Event {
-    case applied(Command, Verdict, isDurable: Bool, sequence: UInt64)
-    case woken(WaiterID, TransitionID, TransitionState)
+    case asked(client: Int, Ask, Verdict, isDurable: Bool, sequence: UInt64)
+    case kept(Record, sequence: UInt64)
+    case woken(Int, TransitionID, TransitionState)
     case told(client: Int, TransitionID, TransitionState, fence: UInt64)
+    case left(WaiterID)
+    case hungUp(SessionID)
+    case drained
+    case rang
     case committed(UInt64)
     case saved(UInt64)
     case time(Instant)
     case lost(client: Int)
     case died(client: Int)
     case crashed(surviving: UInt64, last: UInt64, isMachineDead: Bool)
+    case failed(surviving: UInt64, last: UInt64)
+    case resumed(UInt64)
+    case restarted(UInt64)
     case wallClock(Duration)
     case paused(Duration)
 }
 
-/// The last events for people, and a digest of all of them for comparing two runs.
+/// The last events, for people to read, and a digest of all events, to compare two runs.
 struct Transcript {
     private static let capacity = 40
 
@@ -55,12 +63,20 @@ struct Digest {
 }
 
 extension Event {
-    /// What tells it from others; the wall clock does not.
+    /// Mixes what identifies the event, without timestamps.
     fileprivate func mix(into digest: inout Digest) {
         switch self {
-        case .applied(let command, let verdict, let isDurable, let sequence):
-            digest.mix(1 + (isDurable ? 100 : 0), command.subject, verdict.number, sequence)
-        case .woken(let waiter, let id, let state): digest.mix(2, waiter.rawValue, id.rawValue, state.number)
+        case .asked(let client, let ask, let verdict, let isDurable, let sequence):
+            digest.mix(1 + (isDurable ? 100 : 0) + 1000 * UInt64(client), ask.subject, verdict.number, sequence)
+        case .kept(let record, let sequence): digest.mix(12, record.subject, sequence)
+        case .left(let waiter): digest.mix(13, waiter.rawValue)
+        case .hungUp(let session): digest.mix(14, session.rawValue)
+        case .drained: digest.mix(15)
+        case .rang: digest.mix(16)
+        case .failed(let surviving, let last): digest.mix(17, surviving, last)
+        case .resumed(let sequence): digest.mix(18, sequence)
+        case .restarted(let sequence): digest.mix(19, sequence)
+        case .woken(let number, let id, let state): digest.mix(2, UInt64(number), id.rawValue, state.number)
         case .told(let client, let id, let state, let fence):
             digest.mix(3 + 100 * UInt64(client), id.rawValue, state.number, fence)
         case .committed(let sequence): digest.mix(4, sequence)
@@ -86,36 +102,57 @@ extension TransitionState {
     }
 }
 
-extension Command {
-    /// Whom it is about, and what it is.
+extension Ask {
+    /// A number of its kind and its subject.
+    fileprivate var subject: UInt64 {
+        switch self {
+        case .start(let request): request.subject
+        case .serialize(let request, _): request.subject &+ 1
+        case .await(let id, _, _, _): id.rawValue &+ 2
+        case .look(let id): id.rawValue &+ 3
+        case .end(let id, _, let outcome): id.rawValue &+ (outcome == .cancelled ? 5 : 4)
+        case .renew(let id, _): id.rawValue &+ 6
+        case .progress(let id, _, _): id.rawValue &+ 7
+        case .release(let id, _, _): id.rawValue &+ 8
+        case .ready(let id, _, _): id.rawValue &+ 9
+        case .openSession: 10
+        case .renewSession(let token): token.low &+ 11
+        case .endSession(let token): token.low &+ 12
+        case .attach(let token): token.low &+ 13
+        case .revoke(let id, _): id.rawValue &+ 14
+        case .declare(let scene, _, _): scene.subject &+ 15
+        case .delete(let scene, _): scene.subject &+ 16
+        }
+    }
+}
+
+extension Record {
+    /// A number of its kind and its subject.
     fileprivate var subject: UInt64 {
         switch self {
         case .start(_, let id, _): id.rawValue
-        case .serialize(_, let id, _, _): id.rawValue &+ 1
-        case .await(let id, _, _, _): id.rawValue &+ 2
-        case .end(let id, _, let outcome): id.rawValue &+ (outcome == .cancelled ? 4 : 3)
-        case .renew(let id, _): id.rawValue &+ 5
-        case .leave(let waiter): waiter.rawValue &+ 6
-        case .drain: 7
-        case .expire(let id, _): id.rawValue &+ 8
-        case .distrust(let holdsGrants): holdsGrants ? 9 : 10
-        case .resume: 11
-        case .skipFences: 27
-        case .answer(let waiter): waiter.rawValue &+ 12
-        case .declare(let scene, _, _), .delete(let scene, _): UInt64(scene.description.utf8.count) &+ 13
-        case .progress(let id, _, _): id.rawValue &+ 14
-        case .release(let id, _, _): id.rawValue &+ 15
-        case .ready(let id, _, _): id.rawValue &+ 16
-        case .decide(let id, _): id.rawValue &+ 17
-        case .markReady(let id, _): id.rawValue &+ 18
-        case .settle(let id): id.rawValue &+ 19
-        case .openSession(_, _, let id, _): id.rawValue &+ 20
-        case .renewSession(let token): token.low &+ 21
-        case .endSession(let token): token.low &+ 22
-        case .attach(let token): token.low &+ 23
-        case .detach(let id): id.rawValue &+ 24
-        case .closeSession(let id, _): id.rawValue &+ 25
-        case .revoke(let id, _): id.rawValue &+ 26
+        case .serialize(_, let id, _): id.rawValue &+ 1
+        case .end(let id, _, let outcome): id.rawValue &+ (outcome == .cancelled ? 3 : 2)
+        case .revoke(let id, _): id.rawValue &+ 4
+        case .decide(let id, _): id.rawValue &+ 5
+        case .markReady(let id, _): id.rawValue &+ 6
+        case .openSession(_, _, let id, _): id.rawValue &+ 7
+        case .endSession(let id, let ending): id.rawValue &+ (ending == .expired ? 9 : 8)
+        case .declare(let scene, _): scene.subject &+ 10
+        case .delete(let scene): scene.subject &+ 11
+        case .expire(let id, _): id.rawValue &+ 12
+        case .timeOutParticipants(let id): id.rawValue &+ 13
+        case .distrust(let holdsGrants): holdsGrants ? 14 : 15
+        case .skipFences: 16
+        case .resume: 17
         }
     }
+}
+
+extension TransitionRequest {
+    fileprivate var subject: UInt64 { scene.subject &* 31 &+ UInt64(truncatingIfNeeded: ticket.wholeNanoseconds) }
+}
+
+extension SceneName {
+    fileprivate var subject: UInt64 { description.utf8.reduce(7) { $0 &* 31 &+ UInt64($1) } }
 }

@@ -1,17 +1,19 @@
 internal import ArbiterCore
+internal import ArbiterModel
 
 /// The kind of an answer.
 enum Verdict: Hashable {
-    /// A new transition, as it stands.
-    case new
-    /// A transition that was known before, as it stands.
-    case known(TransitionID)
+    /// A transition in its present state.
+    case transition(TransitionID)
     case parked
     case progress(isApplied: Bool)
     case session(SessionID)
+    case attached
     case declared(UInt64)
     case done
     case refused(Refusal)
+    /// The journal has failed, or the engine is stopped.
+    case unavailable
 
     enum Refusal: Hashable {
         case busy
@@ -21,14 +23,13 @@ enum Verdict: Hashable {
         case wrongToken
         case alreadyEnded
         case alreadyDecided
-        case decidedOtherwise
         case endedWithoutOwner
         case notInteractive
         case notRunning
         case tooLate
         case notAParticipant
-        case holdingGrants
-        case keyReused
+        case recovering
+        case idempotencyKeyReused
         case queueFull
         case tooManyTransitions
         case tooManyScenes
@@ -40,21 +41,17 @@ enum Verdict: Hashable {
         case expectationFailed(ArbiterCore.Expectation)
     }
 
-    init(_ reply: Result<Reply, ArbiterError>, to command: Command) {
+    init(_ reply: Reply) {
         switch reply {
-        case .success(.transition(let view)):
-            self = view.transition.id == command.newID ? .new : .known(view.transition.id)
-        case .success(.progress(_, let isApplied)): self = .progress(isApplied: isApplied)
-        case .success(.session(let view)): self = .session(view.session.id)
-        case .success(.declared(let revision)): self = .declared(revision.rawValue)
-        case .success(.parked): self = .parked
-        case .success(.done): self = .done
-        case .failure(let error): self = .refused(Refusal(error))
+        case .transition(let view): self = .transition(view.transition.id)
+        case .progress(let answer): self = .progress(isApplied: answer.isApplied)
+        case .session(let view): self = .session(view.session.id)
+        case .attached: self = .attached
+        case .declared(let revision): self = .declared(revision.rawValue)
+        case .done: self = .done
+        case .refused(let error): self = .refused(Refusal(error))
+        case .unavailable: self = .unavailable
         }
-    }
-
-    var isRefused: Bool {
-        if case .refused = self { true } else { false }
     }
 }
 
@@ -68,14 +65,13 @@ extension Verdict.Refusal {
         case .wrongToken: self = .wrongToken
         case .alreadyEnded: self = .alreadyEnded
         case .alreadyDecided: self = .alreadyDecided
-        case .decidedOtherwise: self = .decidedOtherwise
         case .endedWithoutOwner: self = .endedWithoutOwner
         case .notInteractive: self = .notInteractive
         case .notRunning: self = .notRunning
         case .tooLate: self = .tooLate
         case .notAParticipant: self = .notAParticipant
-        case .holdingGrants: self = .holdingGrants
-        case .keyReused: self = .keyReused
+        case .recovering: self = .recovering
+        case .idempotencyKeyReused: self = .idempotencyKeyReused
         case .queueFull: self = .queueFull
         case .tooManyTransitions: self = .tooManyTransitions
         case .tooManyScenes: self = .tooManyScenes
@@ -88,7 +84,7 @@ extension Verdict.Refusal {
         }
     }
 
-    /// A rejection, where the request could not wait.
+    /// The refusal of a `start` for a rejection that a ticket would get at its turn.
     init?(_ outcome: NaiveEnding.Outcome) {
         switch outcome {
         case .scopeGone: self = .operationRefused(.unknownController)
@@ -97,45 +93,32 @@ extension Verdict.Refusal {
         case .completed, .cancelled, .expired, .superseded, .revoked: return nil
         }
     }
+
+    /// Whether the operator gets a notice of it, because a limit was reached.
+    var isForWantOfRoom: Bool {
+        switch self {
+        case .queueFull, .tooManyTransitions, .tooManyScenes, .outOfRoom, .tooManySessions: true
+        case .busy, .unknownTransition, .unknownScene, .unknownSession, .wrongToken, .alreadyEnded, .alreadyDecided,
+            .endedWithoutOwner, .notInteractive, .notRunning, .tooLate, .notAParticipant, .recovering,
+            .idempotencyKeyReused, .unknownTransitionType, .revisionMismatch, .operationRefused, .expectationFailed:
+            false
+        }
+    }
 }
 
 extension Verdict {
-    /// Tells verdicts apart, the same in every run.
+    /// A number for the digest, the same in every run.
     var number: UInt64 {
         switch self {
-        case .new: 0
-        case .known(let id): id.rawValue
+        case .transition(let id): id.rawValue
         case .parked: 1
         case .progress(let isApplied): isApplied ? 2 : 3
         case .session(let id): id.rawValue
         case .declared(let revision): revision
         case .done: 4
+        case .attached: 6
+        case .unavailable: 7
         case .refused(let refusal): "\(refusal)".utf8.reduce(5) { $0 &* 31 &+ UInt64($1) }
-        }
-    }
-}
-
-extension Command {
-    /// The id of the transition that it may make.
-    var newID: TransitionID? {
-        switch self {
-        case .start(_, let id, _), .serialize(_, let id, _, _): id
-        case .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
-            .declare,
-            .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
-            .skipFences, .resume, .answer:
-            nil
-        }
-    }
-
-    var park: Park? {
-        switch self {
-        case .serialize(_, _, _, let park), .await(_, _, _, let park): park
-        case .start, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
-            .declare,
-            .delete, .leave, .attach, .detach, .drain, .expire, .decide, .markReady, .settle, .closeSession, .distrust,
-            .skipFences, .resume, .answer:
-            nil
         }
     }
 }

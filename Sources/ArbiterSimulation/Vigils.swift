@@ -1,6 +1,7 @@
 internal import ArbiterCore
+internal import ArbiterModel
 
-/// How long sessions live yet: what is momentary of them, kept beside the machine.
+/// The deadlines and connections of the sessions, kept independently of the state machine.
 struct Vigils {
     private struct Vigil {
         let timeToLive: Duration
@@ -35,7 +36,7 @@ struct Vigils {
         vigils.removeValue(forKey: id)
     }
 
-    /// After a restart every session has its whole time again, and no connections.
+    /// Gives every session its full time and no connections, as a restart does.
     mutating func begin(_ sessions: some Sequence<NaiveOracle.Session>, at now: Instant) {
         vigils.removeAll()
         for session in sessions { open(session.id, timeToLive: session.timeToLive, at: now) }

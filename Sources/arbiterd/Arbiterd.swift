@@ -74,6 +74,7 @@ struct Arbiterd: ParsableCommand {
         let limits = try options.serverLimits(logger: logger)
         let socket = try ListeningSocket(options.listen, beyondLoopback: options.insecure)
         let address = socket.address
+        let places = ServerPlaces(limits)
         let hub = EventHub()
         let operatorLog = OperatorLog(logger)
         let loss = Loss()
@@ -84,7 +85,7 @@ struct Arbiterd: ParsableCommand {
         hub.begin(engine.lastEvents())
         let router = Router(
             engine: engine, hub: hub, access: options.webAccess, logger: logger, operatorLog: operatorLog)
-        let server = try MicroHTTPDServer(socket, router: router, limits: limits)
+        let server = try MicroHTTPDServer(socket, router: router, places: places, threads: limits.threads)
         let start = try options.startMetadata(at: address)
         logger.info("started", metadata: start)
         Output.writeLine("arbiterd \(Self.version) ready on http://\(address)", to: STDOUT_FILENO)

@@ -16,7 +16,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     case 0: _ = try? ArbiterStateMachine(snapshot: input)
     case 1:
         var reader = BinaryReader(input)
-        _ = try? reader.read(Command.self)
+        _ = try? reader.read(Record.self)
     case 2: ask("POST", "/transitions/end", body: input)
     case 3: ask("POST", "/transitions/await", body: input)
     case 4: ask("POST", "/transitions/serialize", body: input)

@@ -17,12 +17,13 @@ struct DeclaringTests {
 
     @Test func `a declaration may insist on the revision that it replaces`() throws {
         var arbiter = Arbiter()
-        #expect(throws: ArbiterError.revisionMismatch(expected: Revision(rawValue: 0), actual: nil)) {
+        #expect(throws: ArbiterError.revisionMismatch(expected: .revision([Revision(rawValue: 0)]), actual: nil)) {
             try arbiter.declare(Storyboard.empty, ifMatch: 0)
         }
         try arbiter.declare("home")
         try arbiter.declare(Storyboard(hierarchy: .outlined("other")), ifMatch: 1)
-        let mismatch = ArbiterError.revisionMismatch(expected: Revision(rawValue: 1), actual: Revision(rawValue: 2))
+        let expected = Precondition.revision([Revision(rawValue: 1)])
+        let mismatch = ArbiterError.revisionMismatch(expected: expected, actual: Revision(rawValue: 2))
         #expect(throws: mismatch) { try arbiter.declare(Storyboard.empty, ifMatch: 1) }
         #expect(arbiter.outline == "other")
     }
@@ -32,18 +33,18 @@ struct DeclaringTests {
         try arbiter.declare("home")
         let holder = try arbiter.start()
         #expect(throws: ArbiterError.self) { try arbiter.declare("other") }
-        let error = #expect(throws: ArbiterError.self) { try arbiter.perform(.delete(.main)) }
+        let error = #expect(throws: ArbiterError.self) { try arbiter.delete(.main) }
         #expect(error?.busy?.blockers == [holder.id])
         try arbiter.end(holder)
-        try arbiter.perform(.delete(.main))
-        #expect(throws: ArbiterError.unknownScene(.main)) { try arbiter.perform(.delete(.main)) }
+        try arbiter.delete(.main)
+        #expect(throws: ArbiterError.unknownScene(.main)) { try arbiter.delete(.main) }
     }
 
     @Test func `a scene that comes back goes on behind every number it ever had`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("home")
         let last = try #require(arbiter.events.last?.number)
-        try arbiter.perform(.delete(.main))
+        try arbiter.delete(.main)
         try arbiter.declare("home")
         #expect(arbiter.revision == 2)
         #expect(try #require(arbiter.events.last?.number) > last)
@@ -52,7 +53,7 @@ struct DeclaringTests {
     @Test func `what is expected of a scene that comes back is held against the numbers it will have`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("home")
-        try arbiter.perform(.delete(.main))
+        try arbiter.delete(.main)
         let expecting = { TransitionRequest(expectations: [.revision(Revision(rawValue: $0))]) }
         #expect(throws: ArbiterError.self) { try arbiter.start(expecting(0)) }
         let owner = try arbiter.start(expecting(1))
@@ -80,7 +81,7 @@ struct DeclaringTests {
         var arbiter = Arbiter(limits: limits)
         try arbiter.declare("home")
         #expect(throws: ArbiterError.tooManyScenes(limit: 1)) { _ = try arbiter.start(scene: "other") }
-        try arbiter.perform(.delete(.main))
+        try arbiter.delete(.main)
         _ = try arbiter.start(scene: "other")
     }
 }

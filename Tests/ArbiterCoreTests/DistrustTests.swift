@@ -29,7 +29,7 @@ struct DistrustTests {
         var machine = ArbiterStateMachine()
         _ = machine.apply(.start(scene, id: TransitionID(rawValue: 1), token: Token(high: 1, low: 1)), at: moment(0))
         let events = machine.lastEvents()
-        #expect(machine.apply(.skipFences, at: moment(1)).record == .skipFences)
+        #expect(machine.apply(.skipFences, at: moment(1)).records == [.skipFences])
         #expect(machine.lastEvents() == events)
         #expect(machine.remainingHold(at: moment(1).instant) == nil)
         let (id, other) = (TransitionID(rawValue: 2), TransitionRequest(scene: try #require(SceneName("other"))))
@@ -39,11 +39,11 @@ struct DistrustTests {
 
     @Test func `no revision that may have been told is given to another hierarchy`() throws {
         var machine = ArbiterStateMachine()
-        _ = machine.apply(.declare(.main, .empty, ifMatch: nil), at: moment(0))
+        _ = machine.apply(.declare(.main, .empty), at: moment(0))
         _ = machine.apply(.distrust(holdsGrants: false), at: moment(1))
         #expect(try machine.storyboard(of: .main).1.rawValue == 1 + Limits.revisionJump)
         let other = try #require(SceneName("other"))
-        _ = machine.apply(.declare(other, .empty, ifMatch: nil), at: moment(2))
+        _ = machine.apply(.declare(other, .empty), at: moment(2))
         #expect(try machine.storyboard(of: other).1.rawValue == 1 + Limits.revisionJump)
     }
 
@@ -52,7 +52,7 @@ struct DistrustTests {
         _ = machine.apply(.distrust(holdsGrants: true), at: moment(0))
         let id = TransitionID(rawValue: 1)
         let token = Token(high: 1, low: 1)
-        _ = machine.apply(.serialize(scene, id: id, token: token, park: nil), at: moment(1))
+        _ = machine.apply(.serialize(scene, id: id, token: token), at: moment(1))
 
         _ = machine.apply(.distrust(holdsGrants: false), at: moment(2))
         machine.recover(at: moment(2).instant)

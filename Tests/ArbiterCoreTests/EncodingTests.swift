@@ -29,8 +29,10 @@ struct EncodingTests {
         var random = SplitMix64(seed: seed &+ 1)
         for number in 1...200 {
             let moment = Self.moment(1_000_000 + number)
-            guard let command = Self.command(of: original, at: moment, using: &random) else { continue }
-            #expect(original.apply(command, at: moment).reply == restored.apply(command, at: moment).reply)
+            guard let record = Self.record(of: original, at: moment, using: &random) else { continue }
+            let (one, other) = (original.apply(record, at: moment), restored.apply(record, at: moment))
+            #expect(one.records == other.records)
+            #expect(one.effects == other.effects)
         }
         #expect(restored.snapshot() == original.snapshot(), "seed \(seed)")
     }
@@ -38,11 +40,27 @@ struct EncodingTests {
     @Test func `a snapshot of the first form is read, and counts events from 0`() throws {
         let machine = Self.machine(seed: 5, steps: 60)
         let bytes = machine.snapshot()
-        // The first form lacks the marker, the form and the number of the newest event of all scenes.
-        let restored = try ArbiterStateMachine(snapshot: Array(bytes.dropFirst(8 + 1 + 8)))
+        // The first form lacks the marker, the form, the rules and the number of the newest event of all scenes.
+        let restored = try ArbiterStateMachine(snapshot: Array(bytes.dropFirst(8 + 1 + 1 + 8)))
         #expect(restored.lastEvent == EventNumber(rawValue: 0))
         #expect(restored.lastEvents() == machine.lastEvents())
-        #expect(restored.snapshot().dropFirst(17) == bytes.dropFirst(17))
+        #expect(restored.snapshot().dropFirst(18) == bytes.dropFirst(18))
+    }
+
+    @Test func `a snapshot of the second form is read, under the first rules`() throws {
+        let bytes = Self.machine(seed: 5, steps: 60).snapshot()
+        let second = bytes.prefix(8) + [2] + bytes.dropFirst(8 + 1 + 1)
+        let restored = try ArbiterStateMachine(snapshot: Array(second))
+        #expect(restored.durable.rules == .first)
+        #expect(restored.snapshot() == bytes)
+    }
+
+    @Test(arguments: [8, 9])
+    func `a snapshot of a newer form, or under newer rules, is told from a damaged one`(offset: Int) throws {
+        var bytes = Self.machine(seed: 5, steps: 60).snapshot()
+        bytes[offset] = 200
+        let error = #expect(throws: BinaryDecodingError.self) { try ArbiterStateMachine(snapshot: bytes) }
+        #expect(error?.isUnknownVersion == true)
     }
 
     @Test func `every truncation of a snapshot is refused`() throws {
@@ -77,36 +95,36 @@ struct EncodingTests {
         }
     }
 
-    @Test func `every command that is kept comes back`() throws {
-        for command in Self.commands {
+    @Test func `every record comes back`() throws {
+        for record in Self.records {
             var writer = BinaryWriter()
-            writer.write(command)
+            writer.write(record)
             var reader = BinaryReader(writer.bytes)
-            #expect(try reader.read(Command.self) == command)
+            #expect(try reader.read(Record.self) == record)
             #expect(reader.isAtEnd)
         }
     }
 
-    @Test func `every truncation of a command is refused`() throws {
-        for command in Self.commands {
+    @Test func `every truncation of a record is refused`() throws {
+        for record in Self.records {
             var writer = BinaryWriter()
-            writer.write(command)
+            writer.write(record)
             for count in 0..<writer.bytes.count {
                 var reader = BinaryReader(Array(writer.bytes.prefix(count)))
-                #expect(throws: BinaryDecodingError.self) { try reader.read(Command.self) }
+                #expect(throws: BinaryDecodingError.self) { try reader.read(Record.self) }
             }
         }
     }
 
     @Test(arguments: UInt64(1)...5)
-    func `no change of a command is more than refused`(seed: UInt64) throws {
+    func `no change of a record is more than refused`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        for command in Self.commands {
+        for record in Self.records {
             var writer = BinaryWriter()
-            writer.write(command)
+            writer.write(record)
             for _ in 0..<200 {
                 var reader = BinaryReader(Self.changed(writer.bytes, using: &random))
-                _ = try? reader.read(Command.self)
+                _ = try? reader.read(Record.self)
             }
         }
     }
@@ -115,18 +133,18 @@ struct EncodingTests {
 // MARK: - Material
 
 extension EncodingTests {
-    private static let commands: [Command] = {
+    private static let records: [Record] = {
         let (id, token) = (TransitionID(rawValue: .max), Token(high: 1, low: .max))
         let full = TransitionRequest(
             client: ClientName("ünï"), queue: .seconds(1), idempotencyKey: IdempotencyKey("key"))
-        var commands: [Command] = [.distrust(holdsGrants: true), .distrust(holdsGrants: false), .skipFences, .resume]
+        var records: [Record] = [.distrust(holdsGrants: true), .distrust(holdsGrants: false), .skipFences, .resume]
         for request in [TransitionRequest(), full] {
-            commands += [
-                .start(request, id: id, token: token), .serialize(request, id: id, token: token, park: nil),
+            records += [
+                .start(request, id: id, token: token), .serialize(request, id: id, token: token),
             ]
         }
-        commands += EndOutcome.allCases.map { .end(id, token: token, $0) }
-        return commands + ExpiryReason.allCases.map { .expire(id, $0) }
+        records += EndOutcome.allCases.map { .end(id, token: token, $0) }
+        return records + ExpiryReason.allCases.map { .expire(id, $0) }
     }()
 
     private static let limits = {
@@ -147,16 +165,16 @@ extension EncodingTests {
         var machine = ArbiterStateMachine(limits: limits)
         var random = SplitMix64(seed: seed)
         for number in 1...steps {
-            guard let command = command(of: machine, at: moment(number), using: &random) else { continue }
-            _ = machine.apply(command, at: moment(number))
+            guard let record = record(of: machine, at: moment(number), using: &random) else { continue }
+            _ = machine.apply(record, at: moment(number))
         }
         return machine
     }
 
     /// Something that may happen next.
-    private static func command(
+    private static func record(
         of machine: ArbiterStateMachine, at moment: Moment, using random: inout SplitMix64
-    ) -> Command? {
+    ) -> Record? {
         let unfinished = machine.list(TransitionFilter(limit: 1000), at: moment.instant).map(\.transition)
             .filter { !$0.isEnded }
         let (id, token) = (TransitionID(rawValue: random.next()), Token(high: random.next(), low: random.next()))
@@ -165,7 +183,7 @@ extension EncodingTests {
         let request = TransitionRequest(scene: scene, client: ClientName("view"), idempotencyKey: key)
         switch Int.random(in: 0..<10, using: &random) {
         case 0, 1: return .start(request, id: id, token: token)
-        case 2, 3, 4: return .serialize(request, id: id, token: token, park: nil)
+        case 2, 3, 4: return .serialize(request, id: id, token: token)
         case 5, 6, 7:
             return unfinished.randomElement(using: &random).map { .end($0.id, token: $0.token, .completed) }
         case 8: return unfinished.randomElement(using: &random).map { .expire($0.id, .abandoned) }

@@ -52,7 +52,7 @@ private struct Life {
             case 7: if let owner = someOwner() { try arbiter.renew(random.isOnce(in: 5) ? owner.guessing : owner) }
             case 8: if let waiter = waiters.randomElement(using: &random) { try arbiter.leave(waiter) }
             case 9: arbiter.oversleep(duration())
-            case 10: if random.isOnce(in: 30) { try arbiter.perform(.drain) }
+            case 10: if random.isOnce(in: 30) { try arbiter.drain() }
             default: arbiter.advance(by: duration())
             }
         } catch is ArbiterError {
@@ -106,7 +106,7 @@ private struct Life {
     func expectReplayIsTheSame() {
         var replay = ArbiterStateMachine(limits: limits)
         for entry in arbiter.journal {
-            _ = replay.apply(entry.command, at: entry.moment)
+            _ = replay.apply(entry.record, at: entry.moment)
         }
         let durable = arbiter.machine.durable
         #expect(replay.durable.transitions == durable.transitions, "seed \(seed)")

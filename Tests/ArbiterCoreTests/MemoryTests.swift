@@ -92,7 +92,7 @@ struct MemoryTests {
         for number in 0..<100 where refused == nil {
             let scene: SceneName = try #require(SceneName("s\(number)"))
             do {
-                try arbiter.perform(.declare(scene, storyboard, ifMatch: nil))
+                try arbiter.declare(storyboard, in: scene)
             } catch let error as ArbiterError {
                 refused = error
             }
@@ -100,10 +100,10 @@ struct MemoryTests {
         #expect(refused == .shareUsedUp(.shared, bytes: Self.memory / 2))
         let s0: SceneName = try #require(SceneName("s0"))
         // The same again takes nothing more; a scene that is deleted gives its room back.
-        try arbiter.perform(.declare(s0, storyboard, ifMatch: nil))
-        try arbiter.perform(.delete(s0))
+        try arbiter.declare(storyboard, in: s0)
+        try arbiter.delete(s0)
         let last: SceneName = try #require(SceneName("last"))
-        try arbiter.perform(.declare(last, storyboard, ifMatch: nil))
+        try arbiter.declare(storyboard, in: last)
     }
 
     @Test func `a hundred thousand idle scenes fit into the default`() throws {
@@ -115,8 +115,9 @@ struct MemoryTests {
             let moment = Moment(instant: Instant(nanoseconds: Int64(number)), timestamp: Timestamp(milliseconds: 0))
             let (id, token) = (TransitionID(rawValue: UInt64(number)), Token(high: 0, low: UInt64(number)))
             let scene: SceneName = try #require(SceneName("s\(number)"))
-            _ = try machine.apply(.start(TransitionRequest(scene: scene), id: id, token: token), at: moment).reply.get()
-            _ = try machine.apply(.end(id, token: token, .completed), at: moment).reply.get()
+            _ = try machine.apply(.start(TransitionRequest(scene: scene), id: id, token: token), at: moment).answer
+                .get()
+            _ = try machine.apply(.end(id, token: token, .completed), at: moment).answer.get()
         }
         #expect(machine.heldMemory * 100_000 / count < (512 << 20) * 7 / 8)
     }
@@ -126,10 +127,10 @@ struct MemoryTests {
         limits.memory = 256 << 10
         var arbiter = Arbiter(limits: limits)
         try arbiter.declare("nav[home]")
-        var forgotten: [Command] = []
+        var forgotten: [Record] = []
         for number in 0..<400 {
             try arbiter.end(arbiter.start(scene: "s\(number)"))
-            forgotten = arbiter.journal.map(\.command).filter { if case .delete = $0 { true } else { false } }
+            forgotten = arbiter.journal.map(\.record).filter { if case .delete = $0 { true } else { false } }
             if forgotten.count == 3 { break }
         }
         let names = try ["s0", "s1", "s2"].map { try #require(SceneName($0)) }
@@ -142,7 +143,9 @@ struct MemoryTests {
         var arbiter = arbiter()
         let (tickets, _) = try fill(&arbiter) { try request(scene: "s\($0 % 8)") }
         var replayed = ArbiterStateMachine()
-        for entry in arbiter.journal { #expect(replayed.apply(entry.command, at: entry.moment).isDurable) }
+        for entry in arbiter.journal {
+            #expect(replayed.apply(entry.record, at: entry.moment).records == [entry.record])
+        }
         replayed.limitMemory(to: Self.memory / 16)
         #expect(replayed.snapshot() == arbiter.machine.snapshot())
         #expect(replayed.memoryUse == arbiter.machine.memoryUse)

@@ -4,7 +4,7 @@ import ArbiterTestKit
 import Testing
 
 struct AlarmTests {
-    @Test func `the alarm is not set while nothing can fall due`() throws {
+    @Test func `the alarm is not set while there is no deadline`() throws {
         let bench = try Bench(MemoryJournal(keepsRecords: false))
         #expect(bench.alarm.settings == [])
     }
@@ -21,7 +21,7 @@ struct AlarmTests {
         #expect(bench.alarm.pending == [])
     }
 
-    @Test func `the alarm is set again for what comes earlier, not for what comes later`() throws {
+    @Test func `the alarm is set again for an earlier deadline, not for a later one`() throws {
         let bench = try Bench(MemoryJournal(keepsRecords: false))
         let now = bench.time.now().instant
         for (scene, seconds) in [("a", 5), ("b", 9), ("c", 2), ("d", 2), ("e", 3)] {
@@ -30,7 +30,7 @@ struct AlarmTests {
         #expect(bench.alarm.settings == [5, 2].map { now.advanced(by: .seconds($0)) })
     }
 
-    @Test func `after it has rung the alarm is set for the next deadline`() throws {
+    @Test func `the alarm is set for the next deadline after it has rung`() throws {
         let bench = try Bench(MemoryJournal(keepsRecords: false))
         let now = bench.time.now().instant
         let short = try bench.started(request("a", lease: .seconds(2)))
@@ -43,7 +43,7 @@ struct AlarmTests {
         #expect(bench.alarm.pending == [now.advanced(by: .seconds(5))])
     }
 
-    @Test func `an alarm for a deadline that was moved rings for nothing and is set anew`() throws {
+    @Test func `an alarm for a deadline that was moved changes nothing and is set again`() throws {
         let bench = try Bench(MemoryJournal(keepsRecords: false))
         let now = bench.time.now().instant
         let holder = try bench.started()
@@ -58,7 +58,7 @@ struct AlarmTests {
         #expect(try bench.view(holder.id).outcome == .expired(.lease))
     }
 
-    @Test func `an alarm that was overtaken does no harm`() throws {
+    @Test func `the alarm is not set twice for the same deadline`() throws {
         let bench = try Bench(MemoryJournal(keepsRecords: false))
         let long = try bench.started(request("long", lease: .seconds(8)))
         let short = try bench.started(request("short", lease: .seconds(2)))
@@ -68,7 +68,7 @@ struct AlarmTests {
 
         bench.pass(.seconds(6))
 
-        // It rang twice, and only the setting that counted led to another.
+        // Both alarms have rung, and only the second one had to be set again.
         #expect(bench.alarm.pending.count == 1)
         #expect(try bench.view(short.id).outcome == .expired(.lease))
         #expect(try bench.view(long.id).state == .running)
@@ -89,7 +89,7 @@ struct AlarmTests {
         #expect(try bench.view(holder.id).outcome == .expired(.lease))
     }
 
-    @Test func `what is due is decided before a command although the alarm is late`() throws {
+    @Test func `what is due is done before an event even if the alarm is late`() throws {
         let bench = try Bench(MemoryJournal(keepsRecords: true))
         let holder = try bench.started()
         bench.serialize("next", wait: .seconds(60))
@@ -106,7 +106,7 @@ struct AlarmTests {
         #expect(bench.answers.labels == ["next", "end"])
     }
 
-    @Test func `what is due is decided before a read although the alarm is late`() throws {
+    @Test func `what is due is done before a read even if the alarm is late`() throws {
         let bench = try Bench(MemoryJournal(keepsRecords: true))
         let holder = try bench.started()
         bench.time.advance(by: Limits.defaultLease)
@@ -117,7 +117,7 @@ struct AlarmTests {
         #expect(try bench.journal.records().count == 2)
     }
 
-    @Test func `a turn that comes late begins when it comes`() throws {
+    @Test func `a lease granted by a late turn starts at that turn`() throws {
         let limits = Limits()
         let bench = try Bench(MemoryJournal(keepsRecords: false), limits: limits)
         let holder = try bench.started()
@@ -132,7 +132,7 @@ struct AlarmTests {
         #expect(try bench.view(ticket.id).outcome == .expired(.unclaimed))
     }
 
-    @Test func `a wait that has run out is answered with the ticket as it stands`() throws {
+    @Test func `a wait that has run out is answered with the queued ticket`() throws {
         let bench = try Bench(MemoryJournal(keepsRecords: false))
         let holder = try bench.started(request("main", lease: .seconds(60)))
         bench.serialize("waiter", wait: .seconds(3))
@@ -145,7 +145,7 @@ struct AlarmTests {
         #expect(view.blockers == [holder.id])
     }
 
-    @Test func `an alarm of an engine that is gone does nothing`() throws {
+    @Test func `an alarm does nothing after its engine is released`() throws {
         let time = ManualTime()
         let alarm = ManualAlarm(time: time)
         weak var gone: Engine?

@@ -4,7 +4,7 @@ import ArbiterTestKit
 import Testing
 
 struct CommitBeforeAnswerTests {
-    @Test func `an answer leaves only when its command is committed`() throws {
+    @Test func `an answer is sent only when its record is committed`() throws {
         let bench = try Bench(HeldJournal())
         bench.start("start")
         #expect(bench.answers.labels == [])
@@ -15,7 +15,7 @@ struct CommitBeforeAnswerTests {
         #expect(try bench.answers.view("start").state == .running)
     }
 
-    @Test func `a refusal leaves only when the grant it tells of is committed`() throws {
+    @Test func `a refusal is sent only when the grant that caused it is committed`() throws {
         let bench = try Bench(HeldJournal())
         bench.start("first")
         bench.start("second")
@@ -31,10 +31,10 @@ struct CommitBeforeAnswerTests {
         #expect(busy.holder.id == (try bench.answers.view("first").id))
     }
 
-    @Test func `a read leaves only when what it saw is committed`() throws {
+    @Test func `the answer to a read is sent only when the state that it shows is committed`() throws {
         let bench = try Bench(HeldJournal())
         bench.serialize("ticket")
-        let id = try #require(bench.journal.appended.first?.command.id)
+        let id = try #require(bench.journal.appended.first?.record.id)
         bench.read("read", id)
         #expect(bench.answers.labels == [])
 
@@ -44,7 +44,7 @@ struct CommitBeforeAnswerTests {
         #expect(try bench.answers.view("read").state == .running)
     }
 
-    @Test func `a read of what is not there leaves only when that is committed`() throws {
+    @Test func `the refusal of a read is sent only when the state that caused it is committed`() throws {
         let bench = try Bench(HeldJournal())
         bench.start("start")
         bench.read("read", TransitionID(rawValue: 1))
@@ -55,7 +55,7 @@ struct CommitBeforeAnswerTests {
         #expect(try bench.answers.refusal("read") == .refused(.unknownTransition(TransitionID(rawValue: 1))))
     }
 
-    @Test func `a waiter is told of its grant only when the end before it is committed`() throws {
+    @Test func `a waiter is answered at its grant only when the end before it is committed`() throws {
         let (bench, holder) = try Bench<HeldJournal>.withHolder()
         bench.serialize("waiter", wait: .seconds(60))
         bench.journal.commit()
@@ -69,7 +69,7 @@ struct CommitBeforeAnswerTests {
         #expect(try bench.answers.view("end").outcome == .completed)
     }
 
-    @Test func `a waiter who parks while nothing is committed is told of its grant too`() throws {
+    @Test func `a waiter that parks before any commit is answered at its grant`() throws {
         let bench = try Bench(HeldJournal())
         bench.start("holder")
         bench.serialize("waiter", wait: .seconds(60))
@@ -82,10 +82,10 @@ struct CommitBeforeAnswerTests {
         #expect(try bench.answers.view("waiter").state == .running)
     }
 
-    @Test func `each commit releases what it covers, in the order it came about`() throws {
+    @Test func `each commit releases the answers that it covers, in order`() throws {
         let bench = try Bench(HeldJournal())
         bench.start("start", try request("a"))
-        let first = try #require(bench.journal.appended.first?.command.id)
+        let first = try #require(bench.journal.appended.first?.record.id)
         bench.read("read", first)
         bench.start("refusal", try request("a"))
         bench.serialize("ticket", try request("a"))
@@ -102,7 +102,7 @@ struct CommitBeforeAnswerTests {
         #expect(bench.answers.labels.suffix(2) == ["other scene", "last read"])
     }
 
-    @Test func `one commit of several records releases all of them in order`() throws {
+    @Test func `one commit of several records releases all their answers in order`() throws {
         let bench = try Bench(HeldJournal())
         for label in ["1", "2", "3", "4", "5"] { bench.start(label, try request(label)) }
 
@@ -111,7 +111,7 @@ struct CommitBeforeAnswerTests {
         #expect(bench.answers.labels == ["1", "2", "3", "4", "5"])
     }
 
-    @Test func `what changes nothing is answered at once when all is committed`() throws {
+    @Test func `a request that changes nothing is answered at once if everything is committed`() throws {
         let (bench, holder) = try Bench<HeldJournal>.withHolder()
         bench.renew("renew", holder)
         bench.read("read", holder.id)
@@ -121,7 +121,7 @@ struct CommitBeforeAnswerTests {
         #expect(bench.journal.appended.count == 1)
     }
 
-    @Test func `the answer to a drain waits for what is not committed`() throws {
+    @Test func `the answers of a drain wait for records that are not committed`() throws {
         let (bench, _) = try Bench<HeldJournal>.withHolder()
         bench.serialize("waiter", wait: .seconds(60))
         bench.engine.drain()
@@ -132,7 +132,7 @@ struct CommitBeforeAnswerTests {
         #expect(try bench.answers.view("waiter").position == 1)
     }
 
-    @Test func `what the arbiter decided by itself is committed before anybody sees it`() throws {
+    @Test func `an expiry is committed before any answer shows it`() throws {
         let (bench, holder) = try Bench<HeldJournal>.withHolder()
         bench.wait("watcher", for: holder, isOwner: false, until: .ended)
         bench.pass(Limits.defaultLease)
@@ -145,7 +145,7 @@ struct CommitBeforeAnswerTests {
         #expect(try bench.answers.view("read").outcome == .expired(.lease))
     }
 
-    @Test func `records are numbered from one without a gap, and refusals and reads leave none`() throws {
+    @Test func `records are numbered from one without gaps, and refusals and reads have no record`() throws {
         let (bench, holder) = try Bench<HeldJournal>.withHolder()
         bench.start("refusal")
         bench.renew("renew", holder)
@@ -155,11 +155,11 @@ struct CommitBeforeAnswerTests {
     }
 }
 
-extension Command {
-    /// The id of the transition that it brings about.
+extension Record {
+    /// The id of the transition that the record creates.
     var id: TransitionID? {
         switch self {
-        case .start(_, let id, _), .serialize(_, let id, _, _): id
+        case .start(_, let id, _), .serialize(_, let id, _): id
         default: nil
         }
     }

@@ -11,7 +11,7 @@ struct ConcurrencyTests {
     private static let rounds = 500
     private static let scenes = 4
 
-    /// Counts who holds what, and complains of two.
+    /// Records the holder of each scene, and complains if there are two.
     private final class Census: Sendable {
         private struct State {
             var holders: [SceneName: TransitionID] = [:]
@@ -22,7 +22,7 @@ struct ConcurrencyTests {
 
         private let state = Guarded(State())
 
-        /// What an owner does between its grant and its end.
+        /// Notes that an owner holds its scene; called after the grant.
         func enter(_ view: TransitionView) {
             let (scene, fence) = (view.transition.request.scene, view.fence ?? 0)
             state.withLock { state in
@@ -48,7 +48,7 @@ struct ConcurrencyTests {
         TransitionRequest(scene: try #require(SceneName("scene-\(number % scenes)")), lease: .seconds(3600))
     }
 
-    @Test func `of many who start at once, one at a time holds a scene, and all are answered`() throws {
+    @Test func `one of many concurrent starts at a time holds a scene, and all are answered`() throws {
         let journal = MemoryJournal(keepsRecords: true)
         let engine = try Engine(journal: journal)
         let census = Census()
@@ -75,7 +75,7 @@ struct ConcurrencyTests {
         #expect(records.map(\.sequence) == records.indices.map { UInt64($0 + 1) })
     }
 
-    @Test func `many who wait their turn get it, each once, while commits come from another thread`() throws {
+    @Test func `every parked serialize is granted once while another thread commits`() throws {
         let journal = ThreadedJournal()
         let engine = try Engine(journal: journal)
         let census = Census()
@@ -97,7 +97,7 @@ struct ConcurrencyTests {
                 }
             }
         }
-        // Nothing but a lost completion lets this run out.
+        // This times out only if a completion was not called.
         #expect(done.wait(timeout: .now() + .seconds(120)) == .success)
         #expect(census.complaints == [])
         #expect(census.grants == expected)
@@ -105,7 +105,7 @@ struct ConcurrencyTests {
         #expect(try journal.records().count == 2 * expected)
     }
 
-    @Test func `those who leave while they are woken are answered or dropped, and block nobody`() throws {
+    @Test func `waiters that leave while they are answered block no other ticket`() throws {
         let engine = try Engine(journal: ThreadedJournal())
         let answered = Atomic(0)
         let request = try Self.request(0)

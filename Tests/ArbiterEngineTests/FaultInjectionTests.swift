@@ -3,17 +3,17 @@ import ArbiterEngine
 import ArbiterTestKit
 import Testing
 
-/// Whatever was answered is there, wherever in a commit the process died.
+/// Everything that was answered is there after a restart, at whatever point of a commit the process died.
 struct FaultInjectionTests {
     @Test(arguments: MortalJournal.Point.allCases, UInt64(1)...25)
-    func `nothing answered is lost`(point: MortalJournal.Point, seed: UInt64) throws {
+    func `nothing that was answered is lost when the process dies`(point: MortalJournal.Point, seed: UInt64) throws {
         let world = World(seed: seed)
         try world.live(dyingAt: point, times: 6)
         #expect(HistoryChecker(world.calls).violations() == [], "seed \(seed)")
         #expect(world.calls.contains { $0.answer != nil })
     }
 
-    @Test func `answers that leave before the commit are found out`() throws {
+    @Test func `the checker finds answers that are sent before the commit`() throws {
         let found = try (UInt64(1)...25).count { seed in
             let world = World(seed: seed, claimsTooMuch: true)
             try world.live(dyingAt: .beforeWriting, times: 6)
@@ -23,7 +23,7 @@ struct FaultInjectionTests {
     }
 
     @Test(arguments: MortalJournal.Point.allCases)
-    func `what is on the disk is what was committed`(point: MortalJournal.Point) throws {
+    func `the disk holds exactly the committed records after a death`(point: MortalJournal.Point) throws {
         let disk = MortalJournal.Disk()
         let journal = MortalJournal(disk, diesAt: point, ofCommit: 1)
         let bench = try Bench(journal)
@@ -36,11 +36,11 @@ struct FaultInjectionTests {
     }
 }
 
-/// Clients that ask an arbiter which dies again and again, and take note of what they see.
+/// Clients of an arbiter that dies again and again; they record their calls and answers.
 private final class World: Sendable {
     private struct State {
         var random: SplitMix64
-        /// Counts what happens: the clients' clock.
+        /// The clients' clock, which counts calls and answers.
         var clock: UInt64 = 0
         var asked: [Asked] = []
         var owned: [TransitionID: Token] = [:]
@@ -94,13 +94,13 @@ private final class World: Sendable {
     }
 }
 
-// MARK: - What clients do
+// MARK: - Calls
 
 extension World {
     private func step(_ engine: Engine, _ journal: MortalJournal) {
         let (choice, key, owned) = state.withLock { state in
             state.lastKey += 1
-            // Dictionaries have no order that is the same every time.
+            // Sorted, because the order of a dictionary differs from run to run.
             let owned = state.owned.sorted { $0.key.rawValue < $1.key.rawValue }
             return (
                 Int.random(in: 0..<8, using: &state.random), "key-\(state.lastKey)",
@@ -137,7 +137,7 @@ extension World {
             return state.asked.count - 1
         }
         how(engine) { answer in
-            // The dead say nothing.
+            // A dead process sends no answers.
             if !journal.isDead { self.note(answer, to: index) }
         }
     }
@@ -167,7 +167,7 @@ extension World {
         }
     }
 
-    /// Everything that was not answered, once more.
+    /// Repeats every call that was not answered.
     private func askAgain(_ engine: Engine, _ journal: MortalJournal) {
         let unanswered = state.withLock { state in
             let open = state.asked.filter { $0.answer == nil && !$0.isGivenUp }

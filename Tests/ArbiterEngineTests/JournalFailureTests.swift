@@ -6,7 +6,7 @@ import Testing
 struct JournalFailureTests {
     private let failure = JournalError(reason: "The disk is full: make room and restart.")
 
-    @Test func `a journal that fails has everybody answered that it cannot be relied on`() throws {
+    @Test func `all unanswered requests are refused when the journal fails`() throws {
         let (bench, holder) = try Bench<HeldJournal>.withHolder()
         bench.serialize("parked", wait: .seconds(60))
         bench.journal.commit()
@@ -22,7 +22,7 @@ struct JournalFailureTests {
         #expect(bench.answers.labels.prefix(3) == ["holder", "withheld", "withheld read"])
     }
 
-    @Test func `a wake that was not committed when the journal failed is not told`() throws {
+    @Test func `a waiter whose grant was not committed is refused when the journal fails`() throws {
         let (bench, holder) = try Bench<HeldJournal>.withHolder()
         bench.serialize("waiter", wait: .seconds(60))
         bench.journal.commit()
@@ -34,7 +34,7 @@ struct JournalFailureTests {
         #expect(try bench.answers.refusal("end") == .journalUnavailable(failure))
     }
 
-    @Test func `after a failure everything is refused, reads too, and nothing is journalled`() throws {
+    @Test func `after a failure all requests and reads are refused and nothing is journalled`() throws {
         let (bench, holder) = try Bench<HeldJournal>.withHolder()
         bench.journal.fail(failure)
 
@@ -54,11 +54,11 @@ struct JournalFailureTests {
         #expect(bench.journal.appended.count == 1)
     }
 
-    @Test func `a journal that cannot be read makes no engine`() {
+    @Test func `an engine cannot be made from a journal that cannot be read`() {
         #expect(throws: JournalError(reason: "unreadable")) { try Engine(journal: UnreadableJournal()) }
     }
 
-    @Test func `who asks an engine that was stopped is refused instead of forgotten`() throws {
+    @Test func `a stopped engine refuses every request`() throws {
         let (bench, holder) = try Bench<HeldJournal>.withHolder()
         bench.start("under way", try request("other"))
         bench.serialize("parked", wait: .seconds(60))
@@ -72,7 +72,7 @@ struct JournalFailureTests {
         #expect(try bench.journal.records().count == 3)
     }
 
-    @Test func `stopping an engine whose journal has failed leaves the failure as it was`() throws {
+    @Test func `a stop after a failure of the journal does not replace the failure`() throws {
         let (bench, _) = try Bench<HeldJournal>.withHolder()
         bench.journal.fail(failure)
         bench.engine.stop()
@@ -84,6 +84,6 @@ struct JournalFailureTests {
 private struct UnreadableJournal: Journal {
     func contents() throws(JournalError) -> JournalContents { throw JournalError(reason: "unreadable") }
     func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void) {}
-    func append(_ record: JournalRecord) -> Bool { false }
+    func append(_ record: JournalEntry) -> Bool { false }
     func close() {}
 }

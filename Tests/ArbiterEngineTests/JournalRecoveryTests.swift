@@ -3,11 +3,11 @@ import ArbiterEngine
 import ArbiterTestKit
 import Testing
 
-/// After a failure that may pass, an engine goes on from what its journal holds.
+/// After a temporary failure, an engine continues from the contents of its journal.
 struct JournalRecoveryTests {
     private let failure = JournalError(reason: "The disk is full: make room.")
 
-    /// An engine, and what becomes of its journals.
+    /// The journals that an engine gets when it opens its journal again, and what it reports.
     private final class Recoveries: Sendable {
         struct State {
             var journals: [Result<HeldJournal, JournalError>] = []
@@ -41,7 +41,7 @@ struct JournalRecoveryTests {
         return (bench, try bench.answers.view("holder"))
     }
 
-    /// Why everybody is refused.
+    /// The failure with which requests are refused.
     private func refusal(_ bench: Bench<HeldJournal>) throws -> JournalError? {
         let answers = Answers()
         bench.engine.start(TransitionRequest(), completion: answers.note("asked"))
@@ -49,7 +49,7 @@ struct JournalRecoveryTests {
         return error
     }
 
-    @Test func `a failed journal is tried again at growing intervals, which everybody is told`() throws {
+    @Test func `a failed journal is opened again at growing intervals, and refusals name the next try`() throws {
         let recoveries = Recoveries()
         let (bench, _) = try bench(recoveries)
         bench.serialize("parked", try request("kept"), wait: .seconds(60))
@@ -66,7 +66,7 @@ struct JournalRecoveryTests {
         #expect(recoveries.state.withLock { $0.losses }.isEmpty)
     }
 
-    @Test func `an engine goes on from what the journal holds`() throws {
+    @Test func `an engine continues from the contents of the journal opened again`() throws {
         let recoveries = Recoveries()
         let (bench, holder) = try bench(recoveries)
         bench.start("lost", try request("lost"))
@@ -87,7 +87,7 @@ struct JournalRecoveryTests {
         #expect(try bench.answers.view("end").outcome == .completed)
     }
 
-    @Test func `after a second failure it goes on again`() throws {
+    @Test func `an engine recovers from a second failure`() throws {
         let recoveries = Recoveries()
         let (bench, holder) = try bench(recoveries)
         bench.journal.fail(failure)
@@ -106,7 +106,7 @@ struct JournalRecoveryTests {
     }
 
     @Test(arguments: [JournalError.Kind.damaged, .vanished, .inUse, .unknownForm])
-    func `what cannot heal is told once, at once or when it is found`(kind: JournalError.Kind) throws {
+    func `a journal that is lost is reported once, at the failure or at the next try`(kind: JournalError.Kind) throws {
         let lost = JournalError(kind, reason: "It is lost.")
         let recoveries = Recoveries()
         let (bench, _) = try bench(recoveries)
@@ -124,7 +124,7 @@ struct JournalRecoveryTests {
         #expect(others.state.withLock { $0.losses } == [lost])
     }
 
-    @Test func `an engine that was stopped does not go on`() throws {
+    @Test func `a stopped engine does not open its journal again`() throws {
         let recoveries = Recoveries()
         let (bench, holder) = try bench(recoveries)
         bench.journal.fail(failure)
@@ -135,12 +135,25 @@ struct JournalRecoveryTests {
         #expect(throws: EngineError.self) { try bench.answers.view("read") }
     }
 
-    @Test func `a connection of before is not counted among those of the state that was read anew`() throws {
+    @Test(arguments: [true, false])
+    func `an engine that drains parks nothing after it has opened its journal again`(drainsBefore: Bool) throws {
+        let recoveries = Recoveries()
+        let (bench, holder) = try bench(recoveries)
+        if drainsBefore { bench.engine.drain() }
+        bench.journal.fail(failure)
+        if !drainsBefore { bench.engine.drain() }
+        recoveries.offer(.success(HeldJournal(records: try bench.journal.records())))
+        bench.pass(.seconds(1))
+        let parked = bench.engine.wait(on: holder.id, token: nil, until: .ended, wait: .seconds(60)) { _ in }
+        #expect(parked == nil)
+    }
+
+    @Test func `the close of a connection of an earlier era does not detach a later one`() throws {
         let recoveries = Recoveries()
         let bench = try Bench(HeldJournal(), recovery: recoveries.recovery)
         let session = Guarded(SessionView?.none)
         bench.engine.openSession(client: ClientName("view"), timeToLive: .seconds(30)) { answer in
-            if case .success(.session(let view)) = answer { session.withLock { $0 = view } }
+            if case .success(let view) = answer { session.withLock { $0 = view } }
         }
         bench.journal.commit()
         let token = try #require(session.withLock { $0?.session.token })
@@ -161,6 +174,6 @@ struct JournalRecoveryTests {
         bench.pass(.seconds(60))
         journal.commit()
         attach()
-        #expect(attachments.withLock { $0.count } == 3, "the session lives by the second connection")
+        #expect(attachments.withLock { $0.count } == 3, "the second connection keeps the session alive")
     }
 }

@@ -3,7 +3,7 @@ import ArbiterEngine
 import ArbiterTestKit
 import Testing
 
-/// What pauses of the process mean for those who have leases, tickets and waits.
+/// Pauses of the process do not count for leases, tickets, waits and sessions.
 struct RunningTimeTests {
     private let machine = ManualTime()
     private let time: RunningTime
@@ -13,12 +13,12 @@ struct RunningTimeTests {
 
     init() throws {
         time = RunningTime(machine, heartbeat: nil)
-        // It goes with the machine's clock, as the system's does.
+        // It uses the machine's clock, as the system's alarm does.
         alarm = ManualAlarm(time: machine)
         engine = try Engine(journal: MemoryJournal(keepsRecords: true), time: time, alarm: alarm)
     }
 
-    /// Lets time pass in which the process runs.
+    /// Lets time pass while the process runs and reads the clock.
     private func run(for duration: Duration) {
         var left = duration
         while left > .zero {
@@ -29,7 +29,7 @@ struct RunningTimeTests {
         }
     }
 
-    /// Lets time pass in which it does not; then the alarm rings for all of it.
+    /// Lets time pass while the process does not run; then the alarm rings.
     private func pause(for duration: Duration) {
         machine.advance(by: duration)
         alarm.ringDue()
@@ -48,18 +48,14 @@ struct RunningTimeTests {
         return try answers.view("read").state
     }
 
-    /// The session that a call is answered with.
-    private func session(_ call: (@escaping Engine.Answer) -> Void) throws -> SessionView {
-        let answers = Guarded([Result<Reply, EngineError>]())
+    /// The session in the answer to a call.
+    private func session(_ call: (@escaping Engine.Answer<SessionView>) -> Void) throws -> SessionView {
+        let answers = Guarded([Result<SessionView, EngineError>]())
         call { answer in answers.withLock { $0.append(answer) } }
-        guard case .session(let view)? = try answers.withLock({ $0 }).first?.get() else {
-            Issue.record("no session was answered")
-            throw Answers.UnexpectedAnswer()
-        }
-        return view
+        return try #require(answers.withLock { $0 }.first).get()
     }
 
-    @Test func `a renewal that was sent during a pause is in time`() throws {
+    @Test func `a renewal that was sent during a pause is not too late`() throws {
         let holder = try started(lease: .seconds(3))
         run(for: .seconds(2))
         pause(for: .seconds(20))
@@ -67,7 +63,7 @@ struct RunningTimeTests {
         #expect(try answers.view("renew").leaseRemaining == .seconds(3))
     }
 
-    @Test func `after a pause a lease has what was left of it, and a second more`() throws {
+    @Test func `after a pause a lease has its remaining time and one second more`() throws {
         let holder = try started(lease: .seconds(3))
         run(for: .seconds(2))
         pause(for: .seconds(20))
@@ -77,7 +73,7 @@ struct RunningTimeTests {
         #expect(try state(of: holder.id) == .ended)
     }
 
-    @Test func `a wait, a ticket and a session outlive a pause`() throws {
+    @Test func `a pause does not count for a wait, a ticket or a session`() throws {
         let holder = try started(lease: .seconds(60))
         engine.serialize(TransitionRequest(), wait: .seconds(2), completion: answers.note("wait"))
         engine.serialize(TransitionRequest(ticket: .seconds(2)), wait: .zero, completion: answers.note("ticket"))
@@ -93,7 +89,7 @@ struct RunningTimeTests {
         #expect(answers["wait"].count == 1)
     }
 
-    @Test func `an alarm that rings for a pause is set again for the rest, and not more often`() throws {
+    @Test func `an alarm that rings after a pause is set once more, for the remaining time`() throws {
         let holder = try started(lease: .seconds(3))
         run(for: .seconds(2))
         pause(for: .seconds(20))
@@ -104,12 +100,12 @@ struct RunningTimeTests {
         #expect(try state(of: holder.id) == .ended)
     }
 
-    @Test func `an engine that takes over a journal goes on behind its last record`() throws {
+    @Test func `the clock of an engine continues from the last record of its journal`() throws {
         let journal = MemoryJournal(keepsRecords: true)
         let first = try Engine(journal: journal, time: time, alarm: alarm)
         first.start(TransitionRequest()) { _ in }
         let last = try #require(try journal.records().last?.moment.instant)
-        // A clock that has just begun.
+        // A machine's clock that was just reset.
         let machine = ManualTime(instant: Instant(nanoseconds: 5))
         let time = RunningTime(machine, heartbeat: nil)
         let second = try Engine(journal: journal, time: time, alarm: ManualAlarm(time: machine))
@@ -118,7 +114,7 @@ struct RunningTimeTests {
         #expect(try answers.view("second").transition.requestedAt.instant == last)
     }
 
-    @Test func `the clock is read although nobody asks for the time`() throws {
+    @Test func `a thread reads the clock although there are no requests`() throws {
         final class CountingTime: TimeSource {
             let readings = Guarded(0)
 
@@ -134,7 +130,7 @@ struct RunningTimeTests {
             #expect(eventually { machine.readings.withLock { $0 } > 5 })
             gone = time
         }
-        // Nothing but its own thread could keep it.
+        // Only its own thread could keep it alive.
         #expect(eventually { gone == nil })
     }
 }

@@ -12,7 +12,7 @@ struct WaiterTests {
         holder = try bench.started(request("main", lease: .seconds(600)))
     }
 
-    @Test func `whoever waits for a ticket is answered once, at its grant`() throws {
+    @Test func `a parked serialize is answered once, at its grant`() throws {
         let ticket = try bench.serialized()
         bench.wait("owner", for: ticket)
         bench.wait("owner again", for: ticket)
@@ -30,14 +30,20 @@ struct WaiterTests {
         #expect(try bench.answers.view("patient").outcome == .completed)
     }
 
-    @Test func `a wait for what has come is answered at once and names no waiter to leave`() throws {
+    @Test func `a request that parks and whose ticket ends in the same turn is answered`() throws {
+        let waiter = bench.serialize("impatient", TransitionRequest(queue: .zero), wait: .seconds(60))
+        #expect(waiter == nil, "no waiter is parked after the turn")
+        #expect(try bench.answers.view("impatient").outcome == .expired(.queueTimeout))
+    }
+
+    @Test func `a wait for a milestone that is reached is answered at once and parks no waiter`() throws {
         #expect(bench.wait("granted", for: holder) == nil)
         #expect(bench.answers.labels == ["granted"])
         #expect(bench.wait("without wait", for: holder, until: .ended, wait: .zero) == nil)
         #expect(bench.answers.labels == ["granted", "without wait"])
     }
 
-    @Test func `who leaves is not answered, and its ticket is abandoned at once`() throws {
+    @Test func `a waiter that leaves is not answered, and its ticket is abandoned at once`() throws {
         let leaver = try #require(bench.serialize("leaver", wait: .seconds(60)))
         bench.serialize("next", wait: .seconds(60))
         let abandoned = try #require(try bench.all().first { $0.position == 1 })
@@ -51,7 +57,7 @@ struct WaiterTests {
         #expect(try bench.answers.view("next").state == .running)
     }
 
-    @Test func `the completion of one who left is let go at once`() throws {
+    @Test func `the completion of a waiter that leaves is released at once`() throws {
         final class Connection: Sendable {}
         var connection: Connection? = Connection()
         weak let gone = connection
@@ -64,14 +70,14 @@ struct WaiterTests {
         #expect(gone == nil)
     }
 
-    @Test func `who has left is not told when the engine stops`() throws {
+    @Test func `a waiter that has left is not answered when the engine stops`() throws {
         bench.serialize("stayer", wait: .seconds(60))
         bench.engine.leave(try #require(bench.serialize("leaver", wait: .seconds(60))))
         bench.engine.stop()
         #expect(bench.answers.labels == ["stayer"])
     }
 
-    @Test func `a ticket with another owner waiting outlives the one who leaves`() throws {
+    @Test func `a ticket is not abandoned while another waiter of its owner is parked`() throws {
         let ticket = try bench.serialized()
         let leaver = try #require(bench.wait("leaver", for: ticket))
         bench.wait("stayer", for: ticket)
@@ -84,14 +90,14 @@ struct WaiterTests {
         #expect(bench.answers["leaver"].isEmpty)
     }
 
-    @Test func `a stranger who leaves abandons nothing`() throws {
+    @Test func `a waiter without the token that leaves does not abandon the ticket`() throws {
         let ticket = try bench.serialized()
         let stranger = try #require(bench.wait("stranger", for: ticket, isOwner: false))
         bench.engine.leave(stranger)
         #expect(try bench.view(ticket.id).state == .queued)
     }
 
-    @Test func `to leave after the answer does no harm`() throws {
+    @Test func `a leave after the answer changes nothing`() throws {
         let waiter = try #require(bench.serialize("waiter", wait: .seconds(60)))
         bench.end("end", holder)
         bench.engine.leave(waiter)
@@ -102,12 +108,12 @@ struct WaiterTests {
         #expect(try bench.view(bench.answers.view("waiter").id).state == .running)
     }
 
-    @Test func `no two waiters have the same name`() throws {
+    @Test func `every waiter has an id of its own`() throws {
         let waiters = (0..<100).compactMap { bench.serialize("\($0)", wait: .seconds(60)) }
         #expect(Set(waiters).count == 100)
     }
 
-    @Test func `a drain answers everyone as things stand and parks nobody after`() throws {
+    @Test func `a drain answers every waiter, and no request parks after it`() throws {
         bench.serialize("first", wait: .seconds(60))
         bench.serialize("second", wait: .seconds(60))
         bench.wait("watcher", for: holder, isOwner: false, until: .ended)
@@ -124,7 +130,7 @@ struct WaiterTests {
         #expect(bench.answers.labels.count == 4)
     }
 
-    @Test func `a refused wait is answered with the refusal`() throws {
+    @Test func `a wait with a wrong token is answered with the refusal`() throws {
         let stranger = Token(high: 1, low: 2)
         bench.engine.wait(
             on: holder.id, token: stranger, until: .ended, wait: .seconds(1),
@@ -132,7 +138,7 @@ struct WaiterTests {
         #expect(try bench.answers.refusal("stranger") == .refused(.wrongToken(holder.id)))
     }
 
-    @Test func `ids and tokens are never given twice`() throws {
+    @Test func `ids and tokens are never drawn twice`() throws {
         var ids: Set<TransitionID> = []
         var tokens: Set<Token> = []
         bench.end("end", holder)

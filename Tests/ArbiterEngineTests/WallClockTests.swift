@@ -5,7 +5,7 @@ import Testing
 
 struct WallClockTests {
     @Test(arguments: [Duration.seconds(86_400 * 365), .seconds(-86_400 * 365), .milliseconds(-1)])
-    func `a jump of the wall clock changes nothing but the timestamps shown`(jump: Duration) throws {
+    func `a jump of the wall clock changes only timestamps`(jump: Duration) throws {
         let bench = try Bench(MemoryJournal(keepsRecords: false))
         let holder = try bench.started()
         bench.serialize("waiter", TransitionRequest(queue: .seconds(30)), wait: .seconds(20))
@@ -34,11 +34,11 @@ struct WallClockTests {
         #expect(grant.grantedAt.milliseconds == shown)
     }
 
-    @Test func `the system's clocks tell the time`() {
+    @Test func `the system's time source gives plausible times`() {
         let time = SystemTimeSource()
         let (first, second) = (time.now(), time.now())
         #expect(first.instant <= second.instant)
-        // 2020-01-01: before it, a clock is not set, or not read in milliseconds.
+        // 2020-01-01: an earlier time means that the clock is not set, or not read in milliseconds.
         #expect(first.timestamp.milliseconds > 1_577_836_800_000)
         #expect(first.timestamp.milliseconds < 10_000_000_000_000)
     }

@@ -21,9 +21,7 @@ struct IfMatchTests {
     @Test(arguments: lists)
     func `tags are read as the standard has them`(text: String, revisions: [UInt64]) throws {
         let condition = try IfMatch(text)
-        for revision: UInt64 in [0, 1, 4, 41, 42, 43, .max] {
-            #expect(condition.isMet(by: Revision(rawValue: revision)) == revisions.contains(revision))
-        }
+        #expect(condition.precondition == .revision(revisions.map { Revision(rawValue: $0) }))
     }
 
     @Test(arguments: others)
@@ -34,8 +32,7 @@ struct IfMatchTests {
     }
 
     @Test(arguments: ["*", " *", "*\t"])
-    func `a star is met by whatever there is`(text: String) throws {
-        let condition = try IfMatch(text)
-        for revision: UInt64 in [0, 1, .max] { #expect(condition.isMet(by: Revision(rawValue: revision))) }
+    func `a star is met by any scene that exists`(text: String) throws {
+        #expect(try IfMatch(text).precondition == .exists)
     }
 }

@@ -17,7 +17,7 @@ struct OpenAPITests {
         document = try OpenAPIDocument()
         let engine = try Engine(journal: MemoryJournal(keepsRecords: false))
         let hub = EventHub()
-        routes = Route.all(engine: engine, hub: hub, scenes: SceneReader(engine))
+        routes = Route.all(engine: engine, hub: hub)
         router = Router(engine: engine, hub: hub, logger: Logger(label: "OpenAPITests"))
     }
 
@@ -26,26 +26,45 @@ struct OpenAPITests {
     @Test func `every route is described`() {
         let described = Set(document.operations.map(\.name))
         for route in routes {
-            #expect(described.contains(route.name), "\(route.name) is not in openapi.yaml")
+            #expect(described.contains(route.target), "\(route.target) is not in openapi.yaml")
         }
     }
 
     @Test func `everything that is described has a route`() {
-        let served = Set(routes.map(\.name))
+        let served = Set(routes.map(\.target))
         for operation in document.operations {
             #expect(served.contains(operation.name), "\(operation.name) is in openapi.yaml, and no route")
         }
     }
 
     @Test func `routes and descriptions stand in the same order`() {
-        #expect(document.operations.map(\.name) == routes.map(\.name))
+        #expect(document.operations.map(\.name) == routes.map(\.target))
+    }
+
+    @Test func `every route is named as it is described`() {
+        #expect(document.operations.map { $0.id ?? "" } == routes.map(\.name))
+        #expect(Set(routes.map(\.name)).count == routes.count)
+    }
+
+    @Test func `every route needs the role that is described`() throws {
+        let described = try #require(document.root["info"]?["description"]?.string)
+        for (operation, route) in zip(document.operations, routes) {
+            #expect(operation.role == route.role?.rawValue, "\(route.target)")
+            if let role = route.role { #expect(described.contains("`\(role.rawValue)` to ")) }
+        }
+    }
+
+    @Test func `every route takes the parameters of the query that are described`() {
+        for (operation, route) in zip(document.operations, routes) {
+            #expect(operation.query.sorted() == route.query.map(\.rawValue).sorted(), "\(route.target)")
+        }
     }
 
     @Test func `every route serves what its description says it serves`() throws {
         let operations = Dictionary(uniqueKeysWithValues: document.operations.map { ($0.name, $0) })
         for route in routes {
-            for (status, response) in try #require(operations[route.name]).responses where status < 300 {
-                #expect(response["content"]?.keys == route.contentType.map { [$0] }, "\(route.name) \(status)")
+            for (status, response) in try #require(operations[route.target]).responses where status < 300 {
+                #expect(response["content"]?.keys == route.contentType.map { [$0] }, "\(route.target) \(status)")
             }
         }
     }
@@ -81,6 +100,20 @@ struct OpenAPITests {
             }
         }
         #expect(seen == Set(Problem.Code.allCases.map(\.rawValue)))
+    }
+
+    @Test func `every problem in an example has what belongs to its code`() {
+        var seen: Set<String> = []
+        document.root.walk(withExamples: true) { path, node in
+            guard node["type"]?.string?.hasPrefix("urn:arbiter:problem:") == true else { return }
+            let name = node["code"]?.string ?? ""
+            let code = Problem.Code(rawValue: name)
+            #expect(node["type"]?.string == "urn:arbiter:problem:\(name)", "\(path)")
+            #expect(node["title"]?.string == code?.title, "\(path)")
+            #expect(node["status"]?.int == code?.status, "\(path)")
+            seen.insert(name)
+        }
+        #expect(!seen.isEmpty)
     }
 
     @Test func `every operation says what it answers where it is not meant`() {
@@ -182,5 +215,5 @@ struct OpenAPITests {
 }
 
 extension Route {
-    fileprivate var name: String { "\(method) \(template)" }
+    fileprivate var target: String { "\(method) \(template)" }
 }

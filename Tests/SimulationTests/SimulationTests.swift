@@ -37,7 +37,7 @@ struct SimulationTests {
 
     @Test func `a jump of the wall clock changes nothing but timestamps`() throws {
         var jumping = Simulation(seed: 9)
-        var configuration = Configuration()
+        var configuration = SimulationSettings()
         configuration.jumpsWallClock = false
         var steady = Simulation(seed: 9, configuration: configuration)
         try jumping.run(steps: 2_000)

@@ -99,7 +99,7 @@ private struct Bench {
     private mutating func ask(for index: Int) -> TransitionID {
         lastID += 1
         let id = TransitionID(rawValue: lastID)
-        apply(.serialize(request(for: index), id: id, token: token(of: id), park: nil))
+        apply(.serialize(request(for: index), id: id, token: token(of: id)))
         return id
     }
 
@@ -113,7 +113,7 @@ private struct Bench {
 
     private func token(of id: TransitionID) -> Token { Token(high: id.rawValue, low: id.rawValue) }
 
-    private mutating func apply(_ command: Command) {
-        _ = machine.apply(command, at: Moment(instant: Instant(nanoseconds: 0), timestamp: Timestamp(milliseconds: 0)))
+    private mutating func apply(_ record: Record) {
+        _ = machine.apply(record, at: Moment(instant: Instant(nanoseconds: 0), timestamp: Timestamp(milliseconds: 0)))
     }
 }

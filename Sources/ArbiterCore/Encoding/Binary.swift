@@ -18,6 +18,8 @@ package struct BinaryDecodingError: Error, Hashable, Sendable {
     package let subject: String
     /// The position of the fault, in bytes from the beginning.
     package let offset: Int
+    /// Whether the bytes may be sound, of a version that is not known here.
+    package let isUnknownVersion: Bool
 }
 
 /// Appends encoded values to a byte array.
@@ -97,7 +99,12 @@ package struct BinaryReader: Sendable {
 
     /// The error for the value that was read last.
     package func malformed(_ subject: String) -> BinaryDecodingError {
-        BinaryDecodingError(subject: subject, offset: offset)
+        BinaryDecodingError(subject: subject, offset: offset, isUnknownVersion: false)
+    }
+
+    /// The error for a version, read last, that only a newer daemon knows.
+    package func unknownVersion(_ subject: String) -> BinaryDecodingError {
+        BinaryDecodingError(subject: subject, offset: offset, isUnknownVersion: true)
     }
 
     package mutating func read<Value: FixedWidthInteger & UnsignedInteger>(

@@ -94,17 +94,6 @@ extension Operation {
         if case .setStack(let navigation, _) = self { return .setStack(navigation: navigation, controllers: []) }
         return bringing(arrivals.map(\.outlined))
     }
-
-    /// The same operation with these arrivals, as many as it has now.
-    fileprivate func bringing(_ arrivals: [Hierarchy]) -> Operation {
-        switch self {
-        case .present(let presenter, _): .present(presenter: presenter, controller: arrivals[0])
-        case .push(let navigation, _): .push(navigation: navigation, controller: arrivals[0])
-        case .setStack(let navigation, _): .setStack(navigation: navigation, controllers: arrivals)
-        case .showDetail(let split, _): .showDetail(split: split, controller: arrivals[0])
-        case .dismiss, .pop, .popTo, .popToRoot, .select, .segue: self
-        }
-    }
 }
 
 extension Hierarchy {

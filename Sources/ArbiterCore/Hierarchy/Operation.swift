@@ -62,6 +62,27 @@ extension Operation {
         case .dismiss, .pop, .popTo, .popToRoot, .select, .segue: []
         }
     }
+
+    /// The same operation with these arrivals, as many as it has now.
+    func bringing(_ arrivals: [Hierarchy]) -> Operation {
+        switch self {
+        case .present(let presenter, _): .present(presenter: presenter, controller: arrivals[0])
+        case .push(let navigation, _): .push(navigation: navigation, controller: arrivals[0])
+        case .setStack(let navigation, _): .setStack(navigation: navigation, controllers: arrivals)
+        case .showDetail(let split, _): .showDetail(split: split, controller: arrivals[0])
+        case .dismiss, .pop, .popTo, .popToRoot, .select, .segue: self
+        }
+    }
+
+    /// The existing controller that it names first, and on whose place its scope depends.
+    var target: ControllerID {
+        switch self {
+        case .present(let controller, _), .dismiss(let controller), .push(let controller, _), .pop(let controller),
+            .popTo(let controller, _), .popToRoot(let controller), .setStack(let controller, _),
+            .select(let controller, _), .showDetail(let controller, _), .segue(let controller, _):
+            controller
+        }
+    }
 }
 
 /// Why the hierarchy does not allow an operation.
@@ -124,9 +145,6 @@ package struct OperationPlan: Hashable, Sendable {
         self.isBackward = isBackward
         self.leaving = leaving
     }
-
-    /// The controllers whose `introTransitionType` becomes the type of the transition when it completes.
-    package var introduced: [ControllerID] { inserted }
 
     /// Every inserted controller, including those below the ones in `inserted`.
     package var arriving: [ControllerID] {

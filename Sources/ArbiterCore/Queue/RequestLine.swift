@@ -1,9 +1,9 @@
-/// Transitions standing in line in request order: who is first, and how many stand before one.
+/// An ordered set of request orders that answers which is first and what rank one has.
 ///
-/// A sorted array in pieces of bounded size: whatever is done, and wherever, costs one piece, and a step for each piece
-/// that comes before it.
+/// It is a sorted array in pieces of bounded size. Each operation costs the work on one piece, and one step for each
+/// piece before it.
 struct RequestLine {
-    /// None is empty, and no two neighbours would fit into half a piece.
+    /// No piece is empty, and no two neighbours together would fit into half a piece.
     private var pieces: [[RequestOrder]] = []
     private(set) var count = 0
 
@@ -14,17 +14,17 @@ struct RequestLine {
     /// The earliest member.
     var first: RequestOrder? { pieces.first?.first }
 
-    /// Adds a member wherever its order belongs.
+    /// Inserts a member at its sorted position.
     mutating func insert(_ order: RequestOrder) {
         count += 1
         guard let place = place(of: order) else {
             pieces.append([order])
             return
         }
-        precondition(!place.isTaken(in: pieces, by: order), "\(order) stands in line already")
+        precondition(!place.isTaken(in: pieces, by: order), "\(order) is already in the line")
         pieces[place.piece].insert(order, at: place.index)
         guard pieces[place.piece].count > Self.membersInPiece else { return }
-        // Whoever comes last leaves a full piece behind, and so lines that only grow are packed.
+        // A piece that overflows at the end of the line stays full: a line that grows only at its end is packed.
         let isLast = place.piece == pieces.count - 1 && place.index == Self.membersInPiece
         let cut = isLast ? Self.membersInPiece : Self.membersInPiece / 2
         pieces.insert(Array(pieces[place.piece][cut...]), at: place.piece + 1)
@@ -43,19 +43,19 @@ struct RequestLine {
         }
     }
 
-    /// How many members there are up to this one, itself included.
+    /// The position of a member, counted from 1.
     func rank(of order: RequestOrder) -> Int {
         let place = placeOfMember(order)
         return pieces[..<place.piece].reduce(place.index + 1) { $0 + $1.count }
     }
 
-    /// The earliest members before `limit`, `maximum` at most.
+    /// The earliest members, at most `maximum`, and only those before `limit` if there is one.
     func prefix(_ maximum: Int, before limit: RequestOrder?) -> [RequestOrder] {
         let earliest = pieces.lazy.joined().prefix(maximum)
         return Array(limit.map { limit in earliest.prefix { $0 < limit } } ?? earliest.prefix { _ in true })
     }
 
-    /// The members behind an order, whether it stands in line or not.
+    /// The members after an order, which need not be a member itself.
     func members(after order: RequestOrder) -> [RequestOrder] {
         guard let place = place(of: order) else { return [] }
         let index = place.isTaken(in: pieces, by: order) ? place.index + 1 : place.index
@@ -66,7 +66,7 @@ struct RequestLine {
 // MARK: - Places
 
 extension RequestLine {
-    /// Where a member stands, or would stand.
+    /// The position at which a member is, or would be inserted.
     private struct Place {
         let piece: Int
         let index: Int
@@ -76,22 +76,22 @@ extension RequestLine {
         }
     }
 
-    /// - Returns: `nil` if there is no piece at all.
+    /// - Returns: `nil` if there is no piece.
     private func place(of order: RequestOrder) -> Place? {
         guard !pieces.isEmpty else { return nil }
-        // The last piece that begins at the order or before it, or else the first.
+        // The last piece that begins at or before the order; if there is none, the first piece.
         let piece = max(0, Self.count(in: pieces) { $0[0] <= order } - 1)
         return Place(piece: piece, index: Self.count(in: pieces[piece]) { $0 < order })
     }
 
     private func placeOfMember(_ order: RequestOrder) -> Place {
         guard let place = place(of: order), place.isTaken(in: pieces, by: order) else {
-            preconditionFailure("\(order) does not stand in line")
+            preconditionFailure("\(order) is not in the line")
         }
         return place
     }
 
-    /// How many there are for which something holds that holds for none behind the first for which it does not.
+    /// The length of the prefix for which `holds` is true, by bisection; after the prefix it is true for no element.
     private static func count<Element>(in elements: [Element], where holds: (Element) -> Bool) -> Int {
         var low = 0
         var high = elements.count
@@ -102,7 +102,7 @@ extension RequestLine {
         return low
     }
 
-    /// Joins a piece with the one behind it if both are small.
+    /// Joins a piece with the next one if together they fill at most half a piece.
     private mutating func merge(_ piece: Int) {
         guard piece + 1 < pieces.count, pieces[piece].count + pieces[piece + 1].count <= Self.membersInPiece / 2 else {
             return

@@ -1,83 +1,52 @@
 internal import HeapModule
 
-/// The serial queue of one scene: who came when, who is in whose way, and who may run now.
+/// The queue of one scene: the request order, the conflicts, and which transition may be granted now.
 ///
 /// The rule: *a transition is granted as soon as every earlier unfinished transition that conflicts with it has ended.*
 ///
-/// Each unfinished transition stands as a *part* at every place its scope names, in a tree of just those places that
-/// have something at or below them. Every place knows two orders of its subtree: the `earliest`, and the `candidate`,
-/// which is the earliest part that waits for nothing at or below the place. A candidate that reaches the top waits for
-/// nothing at all: the part is *clear*, and its transition is granted when all its parts are. So appending, granting and
-/// removing cost the depth of the place times a logarithm, whatever the length of the queue and the size of the tree.
+/// Each unfinished transition has a *part* at every place that its scope names. The tree holds only places with a part
+/// at or below them. Every place knows two orders of its subtree: `earliest`, and `candidate`, the earliest part that
+/// waits for nothing at or below the place. A candidate that reaches the top waits for nothing at all: the part is
+/// *clear*, and its transition is granted when all its parts are clear. So appending, granting and removing cost the
+/// depth of the place times a logarithm; the length of the queue and the size of the tree do not matter.
 ///
-/// Where a change of the hierarchy takes away or brings a controller that a waiting transition depends on, its parts are
-/// filed anew. They may come to stand over parts of later ones that are clear, or granted: so nobody is granted before
-/// it is known that nothing granted or earlier stands in the way, and whoever is held up by that is looked at again
-/// whenever somebody leaves.
+/// When the hierarchy gains or loses a controller that a waiting transition depends on, its parts are refiled. The new
+/// places may be above parts of later transitions that are clear or granted. So before a grant, the queue checks again
+/// that no granted or earlier part conflicts. A transition that fails this check is held up, and checked again whenever
+/// another one is removed or refiled.
 struct ScopeQueue {
-    var entries: [RequestOrder: Entry] = [:]
+    private var entries: [RequestOrder: Entry] = [:]
     private(set) var granted: Set<RequestOrder> = []
-    var places: [Place] = [Place(name: nil, parent: nil)]
-    var vacant: [Int] = []
-    /// Whose parts are all clear and who may not have been granted yet; those without parts among them.
+    /// The parts of all entries.
+    private(set) var places = PlaceTree()
+    /// Transitions whose parts are all clear; may contain outdated ones, which were granted, ended or wait again.
     private var ready = Heap<RequestOrder>()
-    /// Those of them that something is in the way of all the same, since the hierarchy has changed.
+    /// Transitions whose parts are clear, but which conflict with others because parts were refiled.
     private var heldUp: [RequestOrder] = []
-    /// Who depends on where a controller is.
+    /// The unfinished transitions whose paths depend on a controller.
     private var dependants: [ControllerID: Set<RequestOrder>] = [:]
 
-    static let top = 0
-
+    /// An unfinished transition.
     struct Entry {
         let id: TransitionID
-        /// The controllers that its scope depends on.
+        /// The controllers that its paths depend on.
         let names: [ControllerID]
-        /// Where its parts stand.
+        /// The places of its parts.
         var places: [Int]
-        /// How many of them still wait for something.
+        /// The number of parts that are not clear.
         var waiting: Int
         var isGranted = false
     }
 
-    struct Place {
-        let name: ControllerID?
-        let parent: Int?
-        /// The parts at this very place.
-        var parts = RequestLine()
-        /// Whether the first of them is clear, and so no candidate any more.
-        var isFirstClear = false
-        /// The one of them that is granted, if one is; there may be earlier ones, who came here since.
-        var holder: RequestOrder?
-        /// The places right below that have something at or below them.
-        var children: [ControllerID: Int] = [:]
-        /// Those of them with something granted at or below them, in no order.
-        var grantedChildren: [Int] = []
-        /// Where this place stands among its parent's granted children.
-        var rankAmongGranted = 0
-        /// How many granted parts stand at this place or below.
-        var granted = 0
-        /// What was published of each child, the outdated included.
-        var childrenEarliest = Heap<Published>()
-        var childrenCandidates = Heap<Published>()
-        var earliest: RequestOrder?
-        var candidate: RequestOrder?
-    }
-
-    struct Published: Hashable, Comparable {
-        let order: RequestOrder
-        let child: Int
-
-        static func < (left: Published, right: Published) -> Bool {
-            (left.order, left.child) < (right.order, right.child)
-        }
-    }
-
     var isEmpty: Bool { entries.isEmpty }
 
-    /// How many are unfinished.
+    /// The number of unfinished transitions.
     var count: Int { entries.count }
 
-    /// Every unfinished transition, in request order.
+    /// The unfinished transition at an order, if there is one.
+    subscript(order: RequestOrder) -> Entry? { entries[order] }
+
+    /// All unfinished transitions, in the order of their places.
     var unfinished: [TransitionID] {
         entries.sorted { $0.key < $1.key }.map(\.value.id)
     }
@@ -86,15 +55,15 @@ struct ScopeQueue {
 // MARK: - Events
 
 extension ScopeQueue {
-    /// Takes a transition in, behind all others or in the place of one that has left.
+    /// Adds a transition, after all others or in the place of one that was removed.
     ///
     /// - Parameters:
-    ///   - order: Its place in line; nobody who conflicts and stands behind it may have been granted.
-    ///   - id: What it is called when its turn comes.
-    ///   - scope: Where it stands; no path may be the beginning of another.
-    ///   - names: The controllers that its scope depends on, if any.
+    ///   - order: its place; no conflicting transition after this place may be granted.
+    ///   - id: what `grantNext` returns when its turn comes.
+    ///   - scope: the paths of its parts; no path may be a prefix of another.
+    ///   - names: the controllers that the paths depend on.
     mutating func append(_ order: RequestOrder, id: TransitionID, scope: [ScopePath], names: [ControllerID] = []) {
-        let standing = scope.map { place(at: $0) }
+        let standing = scope.map { places.place(at: $0) }
         entries[order] = Entry(id: id, names: names, places: standing, waiting: standing.count)
         for name in names { dependants[name, default: []].insert(order) }
         for place in standing {
@@ -103,34 +72,33 @@ extension ScopeQueue {
         if standing.isEmpty { ready.insert(order) }
     }
 
-    /// Whoever waits and depends on one of these controllers, in request order.
+    /// The waiting transitions that depend on one of the controllers, in the order of their places.
     func waiting(on names: some Sequence<ControllerID>) -> [TransitionID] {
         guard !dependants.isEmpty else { return [] }
         let found = names.reduce(into: Set<RequestOrder>()) { $0.formUnion(dependants[$1] ?? []) }
         return found.sorted().compactMap { entries[$0] }.filter { !$0.isGranted }.map(\.id)
     }
 
-    /// Files a waiting transition anew, under its old order.
+    /// Moves the parts of a waiting transition to the paths that its scope has now; its order stays.
     ///
-    /// Later ones may stand at its new place, above it or below, whose parts there are clear already: those that are
-    /// granted keep what they have, and the others are looked at once more when their turn comes.
+    /// Later transitions may already have clear parts at, above or below a new place. Granted ones keep their scope;
+    /// the others are checked again before they are granted.
     mutating func refile(_ order: RequestOrder, scope: [ScopePath]) {
         guard var entry = entries[order], !entry.isGranted else {
-            preconditionFailure("\(order) does not wait, and cannot be filed anew")
+            preconditionFailure("\(order) cannot be refiled: it does not wait")
         }
         var wanted: [Int] = []
         for path in scope {
-            let place = place(at: path)
+            let place = places.place(at: path)
             wanted.append(place)
             guard !entry.places.contains(place) else { continue }
             entry.waiting += 1
             insert(order, at: place)
         }
-        // Only now, since a place with nothing at or below it is given back.
+        // Removed last: an earlier removal could free a place that is still wanted.
         for place in entry.places where !wanted.contains(place) {
-            let wasClear = places[place].parts.first == order && places[place].isFirstClear
-            if !wasClear { entry.waiting -= 1 }
-            takeOut(order, from: place)
+            if !places.isClear(order, at: place) { entry.waiting -= 1 }
+            places.remove(order, from: place)
         }
         entry.places = wanted
         entries[order] = entry
@@ -138,7 +106,9 @@ extension ScopeQueue {
         reconsider()
     }
 
-    /// The next transition whose turn has come, from now on granted; `nil` if there is none.
+    /// Grants the next transition whose turn has come.
+    ///
+    /// - Returns: its id; `nil` if there is none.
     mutating func grantNext() -> TransitionID? {
         while let order = nextReady() {
             guard isHeldUp(order) else { return grant(order) }
@@ -147,19 +117,20 @@ extension ScopeQueue {
         return nil
     }
 
-    /// The next whose parts are all clear, in request order, whether it has become so now or before: so nothing but what
-    /// is durable decides who is first.
+    /// The earliest transition whose parts are all clear.
+    ///
+    /// It makes no difference when they became clear. So the order of grants depends only on durable state.
     private mutating func nextReady() -> RequestOrder? {
         while true {
             dropOutdatedReady()
-            guard let order = places[Self.top].candidate, ready.min.map({ order < $0 }) ?? true else {
+            guard let order = places.candidate, ready.min.map({ order < $0 }) ?? true else {
                 return ready.popMin()
             }
-            clear(order, at: placeOfCandidate(order))
+            places.clear(order)
             guard var entry = entries[order] else {
-                preconditionFailure("\(order) stands in the tree but not in the queue")
+                preconditionFailure("\(order) has a part in the tree but is not in the queue")
             }
-            // Whoever was granted before an earlier one came to its place has its turn behind it.
+            // A granted transition may be a candidate again, if an earlier one was refiled to its place and has left.
             guard !entry.isGranted else { continue }
             entry.waiting -= 1
             entries[order] = entry
@@ -167,28 +138,19 @@ extension ScopeQueue {
         }
     }
 
-    /// Whoever was ready may have ended, or come to wait for something again, since.
+    /// Removes transitions from the front of `ready` that have ended, are granted or wait again.
     private mutating func dropOutdatedReady() {
         while let order = ready.min, entries[order].map({ $0.isGranted || $0.waiting > 0 }) ?? true {
             ready.removeMin()
         }
     }
 
-    /// Whether something granted, or asked for earlier, stands at one of its places, above or below.
+    /// Whether a granted or earlier part is at, above or below one of its places.
     private func isHeldUp(_ order: RequestOrder) -> Bool {
-        let standing = entries[order]?.places ?? []
-        return standing.contains { part in
-            if places[part].granted > 0 || places[part].earliest.map({ $0 < order }) == true { return true }
-            var above = places[part].parent
-            while let place = above {
-                if places[place].holder != nil || places[place].parts.first.map({ $0 < order }) == true { return true }
-                above = places[place].parent
-            }
-            return false
-        }
+        (entries[order]?.places ?? []).contains { places.isHeldUp(order, at: $0) }
     }
 
-    /// Whoever is held up may be so no longer.
+    /// Has all transitions that were held up checked again.
     private mutating func reconsider() {
         for order in heldUp { ready.insert(order) }
         heldUp.removeAll()
@@ -197,14 +159,11 @@ extension ScopeQueue {
     private mutating func grant(_ order: RequestOrder) -> TransitionID? {
         entries[order]?.isGranted = true
         granted.insert(order)
-        for place in entries[order]?.places ?? [] {
-            places[place].holder = order
-            count(1, grantedAt: place)
-        }
+        for place in entries[order]?.places ?? [] { places.hold(place, by: order) }
         return entries[order]?.id
     }
 
-    /// Takes an ended transition out, wherever it stands.
+    /// Removes a transition that has ended.
     mutating func remove(_ order: RequestOrder) {
         guard let entry = entries.removeValue(forKey: order) else {
             preconditionFailure("\(order) is not in the queue")
@@ -215,45 +174,24 @@ extension ScopeQueue {
             if dependants[name]?.isEmpty == true { dependants.removeValue(forKey: name) }
         }
         for place in entry.places {
-            if entry.isGranted {
-                places[place].holder = nil
-                count(-1, grantedAt: place)
-            }
-            takeOut(order, from: place)
+            if entry.isGranted { places.letGo(of: place) }
+            places.remove(order, from: place)
         }
         reconsider()
     }
 
     private mutating func insert(_ order: RequestOrder, at place: Int) {
-        if let first = places[place].parts.first, order < first, places[place].isFirstClear {
-            // It waits for the newcomer now, unless it is granted: then its turn is behind it.
-            if entries[first]?.isGranted == false { entries[first]?.waiting += 1 }
-            places[place].isFirstClear = false
-        }
-        places[place].parts.insert(order)
-        update(from: place)
-    }
-
-    private mutating func takeOut(_ order: RequestOrder, from place: Int) {
-        if places[place].parts.first == order { places[place].isFirstClear = false }
-        places[place].parts.remove(order)
-        update(from: place)
+        // The part that was first and clear now waits for the new one. A granted transition keeps its grant.
+        guard let first = places.insert(order, at: place), entries[first]?.isGranted == false else { return }
+        entries[first]?.waiting += 1
     }
 }
 
 // MARK: - Questions
 
 extension ScopeQueue {
-    /// Whether nothing unfinished conflicts with the scope.
+    /// Whether no unfinished transition conflicts with the scope.
     func isFree(_ scope: [ScopePath]) -> Bool {
-        scope.allSatisfy { path in
-            var place = Self.top
-            for name in path {
-                guard places[place].parts.isEmpty else { return false }
-                guard let child = places[place].children[name] else { return true }
-                place = child
-            }
-            return places[place].earliest == nil
-        }
+        scope.allSatisfy { places.isFree($0) }
     }
 }

@@ -1,58 +1,56 @@
-/// Why the arbiter refused a command.
+/// Why the arbiter refused an event; a case is named like the code that clients see, if there is one.
 ///
-/// A refused command has changed nothing.
+/// A refused event has changed nothing.
 package enum ArbiterError: Error, Hashable, Sendable {
-    /// Something unfinished conflicts with a `start`, or with a declaration.
+    /// An unfinished transition conflicts with a `start`, or is in the scene that is to be declared or deleted.
     case busy(Busy)
     /// No transition has this id, or it ended too long ago to be remembered.
     case unknownTransition(TransitionID)
-    /// The hierarchy does not allow what a `start` would do, or a scope names what is not there.
+    /// The hierarchy does not allow the operation of a `start`, or a scope names a controller that does not exist.
     case operationRefused(OperationRefusal)
-    /// What a `start` expects does not hold.
+    /// An expectation of a `start` does not hold.
     case expectationFailed(FailedExpectation)
-    /// The scene knows no transition type of this name.
+    /// The storyboard has no transition type of this name.
     case unknownTransitionType(TransitionTypeName)
-    /// A controller is to come in by a transition type that the storyboard lacks.
+    /// A controller to be inserted names a transition type that the storyboard does not have.
     case unknownIntroTransitionType(TransitionTypeName)
-    /// The scene has another revision than the one that was to be replaced.
-    case revisionMismatch(expected: Revision, actual: Revision?)
+    /// The precondition is not met: the scene has another revision or does not exist.
+    case revisionMismatch(expected: Precondition, actual: Revision?)
     /// No scene has this name.
     case unknownScene(SceneName)
-    /// The token is not the transition's own.
+    /// The token is not that of the transition.
     case wrongToken(TransitionID)
-    /// The owner ended it before, and asks for something else now.
+    /// The transition has ended, or its owner ended it before its turn, so that the event is no longer possible.
     case alreadyEnded(TransitionView)
-    /// Its gesture has been decided otherwise.
-    case decidedOtherwise(TransitionView)
-    /// Nobody drives it.
-    case notInteractive(TransitionID)
-    /// It does not run yet.
-    case notRunning(TransitionView)
-    /// It runs already, or is over.
-    case tooLate(TransitionView)
-    /// No session has this token: it has ended, or never was.
-    case unknownSession
-    /// The session is another client's than the one it speaks for, or the client does not take part.
-    case notAParticipant(ClientName)
-    /// There are as many sessions as there may be.
-    case tooManySessions(limit: Int)
-    /// The owner said before that the ticket is to complete at its turn, and asks for something else now.
+    /// The gesture has been decided, and the event contradicts the decision or comes too late for it.
     case alreadyDecided(TransitionView)
-    /// It ended without its owner.
+    /// The transition is not interactive, so it has no gesture.
+    case notInteractive(TransitionID)
+    /// The transition does not run yet, or is not granted yet.
+    case notRunning(TransitionView)
+    /// A participant reports that it is ready after the transition ran or ended without it.
+    case tooLate(TransitionView)
+    /// No session has this token: it has ended or never existed.
+    case unknownSession
+    /// The session belongs to another client than the one named, or that client does not take part.
+    case notAParticipant(ClientName)
+    /// The limit of sessions is reached.
+    case tooManySessions(limit: Int)
+    /// The transition ended, but not by its owner.
     case endedWithoutOwner(TransitionView)
-    /// Nothing is granted until leases that the journal may not know of are over.
-    case holdingGrants(remaining: Duration)
-    /// The idempotency key was given with another request.
-    case keyReused(IdempotencyKey)
-    /// The scene's queue is as long as it may get.
+    /// Grants are withheld until every lease that the journal may have lost has run out.
+    case recovering(remaining: Duration)
+    /// The idempotency key was used with a different request.
+    case idempotencyKeyReused(IdempotencyKey)
+    /// The limit of tickets in the scene is reached.
     case queueFull(limit: Int)
-    /// There are as many unfinished transitions as there may be, over all scenes.
+    /// The limit of unfinished transitions over all scenes is reached.
     case tooManyTransitions(limit: Int)
-    /// The state takes as many bytes as it may.
+    /// The memory limit is reached.
     case outOfRoom(bytes: Int)
-    /// Somebody has taken all of the bytes that one may.
+    /// A share of the memory is used up, while others are not.
     case shareUsedUp(MemoryShare, bytes: Int)
-    /// There are as many scenes as there may be, and none of them is idle.
+    /// The limit of scenes is reached, and no scene is idle.
     case tooManyScenes(limit: Int)
 }
 
@@ -63,17 +61,17 @@ extension ArbiterError {
         case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions, .outOfRoom, .shareUsedUp: true
         case .busy, .unknownTransition, .operationRefused, .expectationFailed, .unknownTransitionType,
             .unknownIntroTransitionType, .revisionMismatch, .unknownScene, .wrongToken, .alreadyEnded,
-            .decidedOtherwise, .notInteractive, .notRunning, .tooLate, .unknownSession, .notAParticipant,
-            .alreadyDecided, .endedWithoutOwner, .holdingGrants, .keyReused:
+            .alreadyDecided, .notInteractive, .notRunning, .tooLate, .unknownSession, .notAParticipant,
+            .endedWithoutOwner, .recovering, .idempotencyKeyReused:
             false
         }
     }
 }
 
-/// Who is in the way of a `start`.
+/// The transitions that block a `start`, a declaration or a deletion.
 package struct Busy: Hashable, Sendable {
-    /// The first in the way: one that runs, if any does.
+    /// The first of the blockers; a granted one, if there is any.
     package let holder: TransitionView
-    /// The unfinished transitions in the way, running ones first, `Limits.blockersShown` at most.
+    /// The unfinished transitions that conflict, granted ones first, at most `Limits.blockersShown`.
     package let blockers: [TransitionID]
 }

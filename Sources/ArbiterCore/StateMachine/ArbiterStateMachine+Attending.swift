@@ -1,7 +1,7 @@
-// Leases and tickets: how long a transition lives without a word from its owner.
+// Leases and tickets: how long a transition lives without a request of its owner.
 
 extension ArbiterStateMachine {
-    /// Takes note of a word of the owner: a full lease, or a ticket as good as new.
+    /// Notes a request of the owner: the lease or the ticket's time starts again at full length.
     mutating func attend(_ id: TransitionID, at now: Instant) {
         guard let transition = durable.transitions[id], var attention = momentary.attention[id] else { return }
         switch transition.phase {
@@ -10,7 +10,7 @@ extension ArbiterStateMachine {
             momentary.attention[id] = attention
             momentary.deadlines.schedule(.transition(id), at: now.advanced(by: transition.lease))
         case .queued(let queued):
-            // An owner who waits, or who has nothing more to say, cannot be silent for too long.
+            // No limit on silence while the owner waits, has already ended the transition, or has a session instead.
             let isAttended = attention.ownersWaiting > 0 || queued.completesAtGrant || transition.session != nil
             let silence = isAttended ? nil : now.advanced(by: transition.request.ticket)
             schedule(transition, silence: silence)
@@ -19,12 +19,13 @@ extension ArbiterStateMachine {
         }
     }
 
-    /// The owner of a queued transition has gone.
+    /// Notes that the owner has stopped waiting for its queued transition: the transition is due to expire at once.
     mutating func abandon(_ id: TransitionID, at now: Instant) {
         guard let transition = durable.transitions[id], case .queued(let queued) = transition.phase else { return }
         if !queued.completesAtGrant, transition.session == nil { schedule(transition, silence: now) }
     }
 
+    /// Sets the deadline of a queued transition: the earlier of `silence` and its queue timeout, if there is any.
     private mutating func schedule(_ transition: Transition, silence: Instant?) {
         if let deadline = [silence, queueTimeout(of: transition)].compactMap(\.self).min() {
             momentary.deadlines.schedule(.transition(transition.id), at: deadline)
@@ -37,6 +38,7 @@ extension ArbiterStateMachine {
         transition.request.queue.map { transition.requestedAt.instant.advanced(by: $0) }
     }
 
+    /// Starts the lease of a granted transition; it is short if the owner has to claim the transition first.
     mutating func beginLease(of transition: Transition, isAttended: Bool, in step: inout Step) {
         var first = transition.lease
         if !isAttended, transition.session == nil, momentary.attention[transition.id]?.ownersWaiting == 0 {
@@ -50,38 +52,43 @@ extension ArbiterStateMachine {
 // MARK: - Deadlines
 
 extension ArbiterStateMachine {
-    /// An instant before which nothing is due; `nil` if nothing ever is.
+    /// An instant before which nothing is due; `nil` if there is no deadline.
     package var nextDeadline: Instant? { momentary.deadlines.next }
 
-    /// The next thing the arbiter has to decide by itself at this instant: a command to apply before any other.
-    package mutating func nextDecision(at now: Instant) -> Command? {
-        switch momentary.deadlines.firstDue(at: now) {
-        case .waiter(let waiter): .answer(waiter)
-        case .hold: .resume
-        case .ready(let id): .settle(id)
-        case .session(let id): .closeSession(id, .expired)
-        case .transition(let id): .expire(id, reasonToExpire(id))
-        case nil: nextEviction()
+    /// Does everything that is due, in the order of the deadlines, and forgets idle scenes if memory is short.
+    mutating func doWhatIsDue(in step: inout Step) {
+        while let deadline = momentary.deadlines.firstDue(at: step.now) {
+            switch deadline {
+            case .waiter(let waiter): answerAsItStands(waiter, in: &step)
+            case .hold: resume(in: &step)
+            case .ready(let id): timeOutParticipants(of: id, in: &step)
+            case .session(let id): end(id, because: .expired, in: &step)
+            case .transition(let id): expire(id, because: reasonToExpire(id), in: &step)
+            }
+            precondition(momentary.deadlines[deadline].map { $0 > step.now } ?? true, "\(deadline) is still due")
         }
+        forgetIdleScenes(in: &step)
     }
 
     private func reasonToExpire(_ id: TransitionID) -> ExpiryReason {
         guard let transition = durable.transitions[id] else {
-            preconditionFailure("a deadline of \(id), which is not known")
+            preconditionFailure("\(id) has a deadline but is not known")
         }
         switch transition.phase {
         case .queued:
-            // Whichever of the two came first is the deadline, however late it is noticed.
+            // The deadline is the earlier of the two, so it tells the reason even if the alarm is late.
             return momentary.deadlines[.transition(id)] == queueTimeout(of: transition) ? .queueTimeout : .abandoned
         case .preparing, .running:
             return momentary.attention[id]?.isUnclaimed == true ? .unclaimed : .lease
         case .ended:
-            preconditionFailure("a deadline of \(id), which has ended")
+            preconditionFailure("\(id) has a deadline but has ended")
         }
     }
 
-    mutating func expire(_ id: TransitionID, because reason: ExpiryReason, in step: inout Step) -> Reply {
-        if let transition = durable.transitions[id], !transition.isEnded { finish(id, as: .expired(reason), in: &step) }
-        return .done
+    /// Ends an unfinished transition for which a deadline has passed.
+    mutating func expire(_ id: TransitionID, because reason: ExpiryReason, in step: inout Step) {
+        guard let transition = durable.transitions[id], !transition.isEnded else { return }
+        step.keep(.expire(id, reason))
+        endAndGrant(id, as: .expired(reason), in: &step)
     }
 }

@@ -1,16 +1,16 @@
 internal import DequeModule
 
 extension ArbiterStateMachine {
-    /// The durable state, byte for byte the same for the same state.
+    /// The durable state as bytes; equal states give equal bytes.
     package func snapshot() -> [UInt8] {
         var writer = BinaryWriter()
         writer.write(durable)
         return writer.bytes
     }
 
-    /// A machine in the state of a snapshot; nothing momentary is true of it until it recovers.
+    /// Reads the durable state from a snapshot; the momentary state is empty until `recover(at:)`.
     ///
-    /// - Throws: `BinaryDecodingError` if the bytes are no snapshot.
+    /// - Throws: `BinaryDecodingError` if the bytes are not a snapshot.
     package init(snapshot: [UInt8], limits: Limits = Limits()) throws(BinaryDecodingError) {
         self.init(limits: limits)
         var reader = BinaryReader(snapshot)
@@ -20,14 +20,15 @@ extension ArbiterStateMachine {
 }
 
 extension DurableState: BinaryCodable {
-    /// What snapshots begin with that say their form; those of the first form begin with an order, which is never this.
+    /// The first value of a snapshot that names its form; one of the first form begins with an order, never this value.
     private static let marker = UInt64.max
-    /// The form that is written: the second has the number of the newest event of all scenes.
-    private static let form: UInt8 = 2
+    /// The form that is written; the second added the number of the newest event over all scenes, the third the rules.
+    private static let form: UInt8 = 3
 
     func encode(to writer: inout BinaryWriter) {
         writer.write(Self.marker)
         writer.write(Self.form)
+        writer.write(rules)
         writer.write(lastEvent)
         writer.write(lastOrder)
         writer.write(lastFence)
@@ -42,7 +43,7 @@ extension DurableState: BinaryCodable {
             writer.write(scene.lastOrder)
             writer.write(scene.numbers)
             writer.write(scene.isDeclared)
-            // Whoever has declared nothing has nothing to keep.
+            // A scene without a declaration has the empty storyboard.
             if scene.isDeclared { writer.write(scene.storyboard) }
         }
     }
@@ -50,10 +51,13 @@ extension DurableState: BinaryCodable {
     init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         let first: UInt64 = try reader.read()
         if first == Self.marker {
-            guard try reader.read(UInt8.self) == Self.form else { throw reader.malformed("the form of a snapshot") }
+            let form = try reader.read(UInt8.self)
+            guard 2...Self.form ~= form else { throw reader.unknownVersion("form \(form) of a snapshot") }
+            rules = form >= 3 ? try reader.read() : .first
             lastEvent = try reader.read()
             lastOrder = try reader.read()
         } else {
+            rules = .first
             lastOrder = RequestOrder(rawValue: first)
         }
         lastFence = try reader.read()
@@ -98,7 +102,7 @@ extension DurableState: BinaryCodable {
         for transition in unfinished { memory.charge(transition.request.byteCount, to: transition.session) }
     }
 
-    /// Queues what is unfinished: first what is granted, which nothing stands in the way of, then what waits.
+    /// Fills the queues, first with the granted transitions, so that no ticket blocks one, and then with the tickets.
     private mutating func restoreQueues(
         _ unfinished: [Transition], _ reader: inout BinaryReader
     ) throws(BinaryDecodingError) {
@@ -121,12 +125,12 @@ extension DurableState: BinaryCodable {
         }
     }
 
-    /// Reserves what the operation of a granted transition will bring in.
+    /// Reserves the ids that the operation of a granted transition will insert.
     private mutating func reserve(what transition: Transition, _ reader: inout BinaryReader) throws(BinaryDecodingError)
     {
         let name = transition.request.scene
         guard let operation = transition.request.operation, let scene = scenes[name] else { return }
-        // What the others bring in left room for it when it was granted, in whatever order that was.
+        // Planned without the other reservations: at its grant there was room beside them, in whatever order they came.
         guard let plan = try? scene.storyboard.plan(operation) else {
             throw reader.malformed("the operation of a granted transition")
         }

@@ -1,11 +1,11 @@
-// Coalescing: of two tickets that want the same, one is enough.
+// Coalescing: of two tickets with the same key, only one remains.
 
 extension ArbiterStateMachine {
-    /// What becomes of a new ticket beside one with the same coalescing key.
+    /// What happens to a new ticket when there is an older one with its coalescing key.
     enum Coalesced {
-        /// It takes over the place of the older one.
+        /// The new ticket takes the place of the older one, which ends.
         case takesOver(Transition)
-        /// The older one stays.
+        /// The new ticket ends, and the older one remains.
         case givesWay(to: Transition)
 
         var isTakeover: Bool {
@@ -16,7 +16,9 @@ extension ArbiterStateMachine {
         }
     }
 
-    /// Finds the older ticket that a new one is coalesced with, if there is one and nothing stands between.
+    /// Finds the ticket that a new request is coalesced with.
+    ///
+    /// - Returns: `nil` if there is none, or if a transition that conflicts with either of them is between.
     func coalesced(_ request: TransitionRequest) -> Coalesced? {
         guard let coalescing = request.coalescing else { return nil }
         let place = DurableState.CoalescingPlace(scene: request.scene, key: coalescing.key)
@@ -29,12 +31,12 @@ extension ArbiterStateMachine {
             + scene.storyboard.paths(of: older.scope, older.request.operationOutline)
         let later = scene.tickets.members(after: older.place) + scene.queue.granted.filter { older.place < $0 }
         for place in later {
-            guard let other = scene.queue.entries[place].flatMap({ durable.transitions[$0.id] }) else { continue }
+            guard let other = scene.queue[place].flatMap({ durable.transitions[$0.id] }) else { continue }
             let others = scene.storyboard.paths(of: other.scope, other.request.operationOutline)
             let isInTheWay = others.contains { path in
                 paths.contains { $0.starts(with: path) || path.starts(with: $0) }
             }
-            // One with the same key is there only if it cannot be replaced, and so it is not passed either.
+            // A later ticket with the same key cannot be replaced, so it blocks like any other.
             if isInTheWay { return nil }
         }
         switch coalescing.keep {
@@ -45,7 +47,7 @@ extension ArbiterStateMachine {
 }
 
 extension Transition {
-    /// Whether it waits, and its owner has not been told that it will be carried out.
+    /// Whether it is queued, and its owner has neither ended it nor released its gesture.
     fileprivate var isReplaceable: Bool {
         guard case .queued(let queued) = phase else { return false }
         return !queued.completesAtGrant && gesture == nil

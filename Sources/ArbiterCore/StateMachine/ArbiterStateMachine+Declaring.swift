@@ -1,15 +1,18 @@
 // Storyboards: what is declared about a scene.
 
 extension ArbiterStateMachine {
-    mutating func declare(
-        _ name: SceneName, _ storyboard: Storyboard, ifMatch revision: Revision?, in step: inout Step
-    ) throws(ArbiterError) -> Reply {
-        let actual = durable.scenes[name]?.numbers.revision
-        if let revision, revision != actual { throw .revisionMismatch(expected: revision, actual: actual) }
+    /// A client declares a scene's hierarchy, segues, transition types and defaults.
+    ///
+    /// - Returns: the scene's new revision.
+    /// - Throws: `revisionMismatch`, `busy`, `tooManyScenes`, `outOfRoom`, `shareUsedUp`.
+    package mutating func declare(
+        _ name: SceneName, _ storyboard: Storyboard, if precondition: Precondition, in step: inout Step
+    ) throws(ArbiterError) -> Revision {
+        try precondition.check(durable.scenes[name]?.numbers.revision)
         try checkIsIdle(name, at: step.now)
         try admitScene(name)
         try admitBytes(of: storyboard, in: name)
-        step.isDurable = true
+        step.keep(.declare(name, storyboard))
         make(name, at: durable.lastOrder)
         let next = Revision(rawValue: (durable.scenes[name]?.numbers.revision.rawValue ?? 0) + 1)
         durable.changeScene(name) { scene in
@@ -18,21 +21,23 @@ extension ArbiterStateMachine {
             scene.isDeclared = true
         }
         publish(.hierarchyChanged(next, by: nil, inserted: [], removed: []), in: name, &step)
-        return .declared(next)
+        return next
     }
 
-    mutating func delete(
-        _ name: SceneName, ifMatch revision: Revision?, in step: inout Step
-    ) throws(ArbiterError) -> Reply {
+    /// A client deletes a scene and everything declared about it.
+    ///
+    /// - Throws: `unknownScene`, `revisionMismatch`, `busy`.
+    package mutating func delete(
+        _ name: SceneName, if precondition: Precondition, in step: inout Step
+    ) throws(ArbiterError) {
         guard let actual = durable.scenes[name]?.numbers.revision else { throw .unknownScene(name) }
-        if let revision, revision != actual { throw .revisionMismatch(expected: revision, actual: actual) }
+        try precondition.check(actual)
         try checkIsIdle(name, at: step.now)
-        step.isDurable = true
+        step.keep(.delete(name))
         forget(name)
-        return .done
     }
 
-    /// - Throws: `busy` if something is unfinished in the scene.
+    /// - Throws: `busy` if the scene has an unfinished transition.
     private func checkIsIdle(_ name: SceneName, at now: Instant) throws(ArbiterError) {
         guard let queue = durable.scenes[name]?.queue, !queue.isEmpty else { return }
         throw .busy(busy(queue.blockers(of: [[]], limit: Limits.blockersShown), at: now))

@@ -1,38 +1,44 @@
-// How turns come and transitions end.
+// Grants and ends of transitions.
 
 extension ArbiterStateMachine {
-    /// Gives their turn to all that wait for nothing any more: grants them, or ends what is not possible or would do
-    /// nothing, and completes on the way those whose owners have ended them already.
+    /// Grants every transition of the scene whose turn has come.
     ///
-    /// The owner of the `asker` is being answered right now, and so is known to look.
+    /// A transition that is not possible or would change nothing ends instead. One that its owner has already ended
+    /// completes at once.
+    ///
+    /// - Parameters:
+    ///   - scene: the scene.
+    ///   - asker: the transition that this turn answers; its owner need not claim it.
+    ///   - step: the turn.
     mutating func grantWhatIsFree(in scene: SceneName, asker: TransitionID? = nil, step: inout Step) {
         while !durable.isHoldingGrants, let id = durable.scenes[scene]?.queue.grantNext() {
             guard let transition = durable.transitions[id], case .queued(let queued) = transition.phase,
                 let turn = durable.scenes[scene]?.turn(of: transition.request, scope: transition.scope)
-            else { preconditionFailure("\(id) is granted and was not queued") }
+            else { preconditionFailure("\(id) is granted but was not queued") }
             switch turn {
             case .rejected(let rejection):
-                close(id, as: .rejected(rejection), in: &step)
+                end(id, as: .rejected(rejection), in: &step)
             case .noop:
-                close(id, as: .completed, in: &step)
+                end(id, as: .completed, in: &step)
             case .granted(let plan):
                 let grant = grant(transition, plan, at: step.moment)
                 if queued.completesAtGrant {
-                    complete(transition, grant, in: &step)
+                    runAndComplete(id, grant, in: &step)
                 } else {
                     beginLease(of: transition, isAttended: id == asker, in: &step)
-                    gather(transition, grant, in: &step)
+                    prepare(id, grant, in: &step)
                 }
             }
         }
     }
 
+    /// Changes the scene for a grant: reserves ids, removes the ticket and draws the next fence.
     private mutating func grant(
         _ transition: Transition, _ plan: OperationPlan?, at moment: Moment
     ) -> Transition.Grant {
         let name = transition.request.scene
         guard let revision = durable.scenes[name]?.numbers.revision else {
-            preconditionFailure("\(transition.id) is granted in no scene")
+            preconditionFailure("\(transition.id) is granted in a scene that is not known")
         }
         if let plan { durable.scenes[name]?.reserved.formUnion(plan.arriving) }
         let animation = durable.scenes[name]?.animation(of: transition.request, plan)
@@ -43,94 +49,93 @@ extension ArbiterStateMachine {
             presenter: plan?.presenter, animation: animation, appearance: plan?.beginning ?? [])
     }
 
-    /// Grants and completes in one step what its owner has ended already.
-    private mutating func complete(_ transition: Transition, _ grant: Transition.Grant, in step: inout Step) {
-        var running = transition
-        running.phase = .running(grant)
-        durable.transitions[transition.id] = running
+    /// Runs and completes, in one step, a transition that its owner ended before its turn.
+    private mutating func runAndComplete(_ id: TransitionID, _ grant: Transition.Grant, in step: inout Step) {
+        durable.transitions[id]?.run(with: grant)
+        guard let running = durable.transitions[id] else { preconditionFailure("\(id) runs but is not known") }
         tell(.running, running, in: &step)
         tell(grant.appearance, of: running, in: &step)
-        close(transition.id, as: .completed, in: &step)
+        end(id, as: .completed, in: &step)
     }
 
-    /// Ends a transition and grants what it stood in the way of.
+    /// Ends a transition, and grants those whose turn comes because of it.
     ///
-    /// - Returns: The transition as it ended; the limits may have had it forgotten by now.
+    /// - Returns: the ended transition; it may already be forgotten because of the limits.
     @discardableResult
-    mutating func finish(
+    mutating func endAndGrant(
         _ id: TransitionID, as outcome: TransitionOutcome, in step: inout Step
     ) -> TransitionView {
-        let ended = close(id, as: outcome, in: &step)
+        let ended = end(id, as: outcome, in: &step)
         grantWhatIsFree(in: ended.request.scene, step: &step)
         prune(at: step.now)
         return view(of: ended, at: step.now)
     }
 
+    /// Ends a transition; the caller grants what it blocked later in the same step.
     @discardableResult
-    mutating func close(
+    mutating func end(
         _ id: TransitionID, as outcome: TransitionOutcome, in step: inout Step
     ) -> Transition {
-        guard var transition = durable.transitions[id] else { preconditionFailure("\(id) ends and is not known") }
+        guard var transition = durable.transitions[id] else { preconditionFailure("\(id) ends but is not known") }
         let name = transition.request.scene
-        step.isDurable = true
         var grant: Transition.Grant?
-        var result = Result()
+        var effect = OperationEffect()
         switch transition.phase {
         case .queued:
             durable.scenes[name]?.tickets.remove(transition.place)
         case .preparing(let given):
-            // It never ran: its views have been told nothing, and are told all of it only if it is carried out.
+            // It never ran, so its views have got no events. They get all of them now if it is carried out, else none.
             let isCarriedOut = outcome.carriesOut(transition)
             if isCarriedOut { tell(given.appearance, of: transition, in: &step) }
-            result = conclude(transition, given, as: outcome, in: &step)
+            effect = endOperation(of: transition, given, as: outcome, in: &step)
             grant = isCarriedOut ? given : given.untold
-            if !isCarriedOut { result.appearance = [] }
+            if !isCarriedOut { effect.appearance = [] }
         case .running(let given):
             grant = given
-            result = conclude(transition, given, as: outcome, in: &step)
+            effect = endOperation(of: transition, given, as: outcome, in: &step)
         case .ended:
-            preconditionFailure("\(id) cannot end as \(outcome): it has ended")
+            preconditionFailure("\(id) has already ended, and ends again as \(outcome)")
         }
-        transition.phase = .ended(
+        transition.end(
             Transition.Ending(
-                outcome: outcome, grant: grant, endedAt: step.moment, change: result.change,
-                isNoop: outcome == .completed && grant == nil, appearance: result.appearance))
+                outcome: outcome, grant: grant, endedAt: step.moment, change: effect.change,
+                isNoop: outcome == .completed && grant == nil, appearance: effect.appearance))
         durable.transitions[id] = transition
         durable.changeScene(name) { $0.leave(transition) }
         durable.memory.charge(-transition.request.byteCount, to: transition.session)
         momentary.mayHaveIdleScenes = true
         durable.index.leave(transition)
-        for displaced in result.displaced {
+        for displaced in effect.displaced {
             if let waiting = durable.transitions[displaced] { durable.scenes[name]?.refile(waiting) }
         }
         durable.noteEnd(of: transition, at: step.now)
         momentary.deadlines.cancel(.transition(id))
         if !transition.participants.isEmpty { momentary.deadlines.cancel(.ready(id)) }
-        tell(result.appearance, of: transition, in: &step)
+        tell(effect.appearance, of: transition, in: &step)
         tell(.ended, transition, in: &step)
-        if outcome.concernsOperator { step.effects.append(.notify(.ended(view(of: transition, at: step.now)))) }
+        if outcome.concernsOperator { step.add(.notify(.ended(view(of: transition, at: step.now)))) }
         wakeWaiters(of: transition, in: &step)
         momentary.attention.removeValue(forKey: id)
         return transition
     }
 
-    /// What the end of a granted transition comes to.
-    private struct Result {
+    /// What the end of a granted transition changes in the hierarchy, for the views and in the queue.
+    private struct OperationEffect {
         var change: Transition.Change?
         var appearance: [AppearanceEvent] = []
-        /// Whoever waits and has to be filed anew.
+        /// The waiting transitions whose paths may have changed, to be refiled.
         var displaced: [TransitionID] = []
     }
 
-    /// Applies the operation of a granted transition that ends, if its outcome says so.
-    private mutating func conclude(
-        _ transition: Transition, _ grant: Transition.Grant, as outcome: TransitionOutcome, in step: inout Step
-    ) -> Result {
+    /// Applies the operation of a granted transition that ends, if its outcome carries it out.
+    private mutating func endOperation(
+        of transition: Transition, _ grant: Transition.Grant, as outcome: TransitionOutcome, in step: inout Step
+    ) -> OperationEffect {
         let name = transition.request.scene
-        guard let operation = transition.request.operation else { return Result() }
-        // Nobody else could touch what it locks, so it still comes to what it came to at its grant.
+        guard let operation = transition.request.operation else { return OperationEffect() }
+        // No other transition could change what it locks, so this plan is the same as at the grant.
         guard let planned = try? durable.scenes[name]?.storyboard.plan(operation) else {
-            preconditionFailure("\(transition.id) was granted for what is not possible: \(operation)")
+            preconditionFailure("\(transition.id) was granted with an operation that is not possible: \(operation)")
         }
         durable.scenes[name]?.reserved.subtract(planned.arriving)
         let isCarriedOut = outcome.carriesOut(transition)
@@ -138,18 +143,18 @@ extension ArbiterStateMachine {
         guard isCarriedOut,
             let done = durable.changeScene(name, { $0.carryOut(planned, introducedBy: grant.animation?.type) })
         else {
-            return Result(appearance: appearance)
+            return OperationEffect(appearance: appearance)
         }
         publish(
             .hierarchyChanged(
                 done.change.revision, by: transition.id, inserted: done.change.inserted, removed: done.change.removed),
             in: name, &step)
-        return Result(change: done.change, appearance: appearance, displaced: done.displaced)
+        return OperationEffect(change: done.change, appearance: appearance, displaced: done.displaced)
     }
 }
 
 extension TransitionOutcome {
-    /// Whether an operator has to know of it: somebody was not looked after, or was taken the lock.
+    /// Whether the operator is notified: an owner was silent, or lost its transition to an administrator.
     fileprivate var concernsOperator: Bool {
         switch self {
         case .expired, .revoked: true
@@ -157,123 +162,13 @@ extension TransitionOutcome {
         }
     }
 
-    /// Whether the operation of a granted transition is applied at this end; what its gesture has decided against is not.
+    /// Whether a granted transition that ends so has its operation applied; never if its gesture was cancelled.
     fileprivate func carriesOut(_ transition: Transition) -> Bool {
         switch self {
         case .completed: true
         case .expired(.participants): false
         case .expired: transition.request.onExpiry == .complete && transition.gesture?.decision != .cancel
         case .cancelled, .rejected, .superseded, .revoked: false
-        }
-    }
-}
-
-// MARK: - The owner's words
-
-extension ArbiterStateMachine {
-    mutating func end(
-        _ id: TransitionID, token: Token, as given: EndOutcome?, in step: inout Step
-    ) throws(ArbiterError) -> Reply {
-        let transition = try owned(id, token: token)
-        let outcome = given ?? transition.decidedOutcome
-        step.record = .end(id, token: token, outcome)
-        switch transition.phase {
-        case .ended(let ending):
-            return .transition(try repeated(outcome, of: transition, ending: ending, at: step.now))
-        case .preparing, .running:
-            try checkGesture(of: transition, allows: outcome, at: step.now)
-            return .transition(finish(id, as: TransitionOutcome(outcome), in: &step))
-        case .queued(let queued):
-            try checkGesture(of: transition, allows: outcome, at: step.now)
-            switch (outcome, queued.completesAtGrant) {
-            case (.completed, true):
-                break
-            case (.cancelled, true):
-                throw .alreadyDecided(view(of: transition, at: step.now))
-            case (.completed, false):
-                step.isDurable = true
-                durable.transitions[id]?.phase = .queued(Transition.Queued(completesAtGrant: true))
-                attend(id, at: step.now)
-            case (.cancelled, false):
-                return .transition(finish(id, as: .cancelled, in: &step))
-            }
-        }
-        return .transition(try view(of: id, at: step.now))
-    }
-
-    /// - Throws: if the gesture that drove it was decided otherwise.
-    private func checkGesture(
-        of transition: Transition, allows outcome: EndOutcome, at now: Instant
-    ) throws(ArbiterError) {
-        switch (transition.gesture?.decision, outcome) {
-        case (nil, _), (.finish, .completed), (.cancel, .cancelled): break
-        case (.finish, .cancelled), (.cancel, .completed): throw .decidedOtherwise(view(of: transition, at: now))
-        }
-    }
-
-    private func repeated(
-        _ outcome: EndOutcome, of transition: Transition, ending: Transition.Ending, at now: Instant
-    ) throws(ArbiterError) -> TransitionView {
-        let view = view(of: transition, at: now)
-        switch (ending.outcome, outcome) {
-        case (.completed, .completed), (.cancelled, .cancelled): return view
-        case (.completed, .cancelled), (.cancelled, .completed): throw .alreadyEnded(view)
-        case (.expired, _), (.rejected, _), (.superseded, _), (.revoked, _): throw .endedWithoutOwner(view)
-        }
-    }
-
-    /// Ends what its owner does not end; the hierarchy stays as it was.
-    mutating func revoke(
-        _ id: TransitionID, because reason: RevocationReason, in step: inout Step
-    ) throws(ArbiterError) -> Reply {
-        guard let transition = durable.transitions[id] else { throw .unknownTransition(id) }
-        switch transition.phase {
-        case .queued, .preparing, .running:
-            return .transition(finish(id, as: .revoked(reason), in: &step))
-        case .ended(let ending):
-            let view = view(of: transition, at: step.now)
-            switch ending.outcome {
-            case .revoked: return .transition(view)
-            case .completed, .cancelled: throw .alreadyEnded(view)
-            case .expired, .rejected, .superseded: throw .endedWithoutOwner(view)
-            }
-        }
-    }
-
-    mutating func renew(_ id: TransitionID, token: Token, in step: inout Step) throws(ArbiterError) -> Reply {
-        let transition = try owned(id, token: token)
-        let view = view(of: transition, at: step.now)
-        switch transition.phase {
-        case .queued, .preparing, .running:
-            attend(id, at: step.now)
-            return .transition(try self.view(of: id, at: step.now))
-        case .ended(let ending):
-            throw ending.outcome.isOwners ? .alreadyEnded(view) : .endedWithoutOwner(view)
-        }
-    }
-
-    func owned(_ id: TransitionID, token: Token) throws(ArbiterError) -> Transition {
-        guard let transition = durable.transitions[id] else { throw .unknownTransition(id) }
-        guard transition.token.matches(token) else { throw .wrongToken(id) }
-        return transition
-    }
-}
-
-extension Transition {
-    /// What an end without an outcome means.
-    fileprivate var decidedOutcome: EndOutcome {
-        switch gesture?.decision {
-        case .cancel: .cancelled
-        case .finish, nil: .completed
-        }
-    }
-}
-
-extension TransitionOutcome {
-    fileprivate init(_ outcome: EndOutcome) {
-        switch outcome {
-        case .completed: self = .completed
-        case .cancelled: self = .cancelled
         }
     }
 }

@@ -1,18 +1,18 @@
-// How much the state may take, and what makes room.
+// The memory limit: what it admits, and which scenes are forgotten to make room.
 
 extension ArbiterStateMachine {
-    /// Sets what the state may take, in bytes, from now on; what a replay admits is not asked for again.
+    /// Limits the estimated size of the state, in bytes, from now on; a replay before this call is not limited.
     package mutating func limitMemory(to bytes: Int?) {
         limits.memory = bytes
     }
 
-    /// About how many bytes the state takes.
+    /// The estimated size of the state in bytes.
     package var memoryUse: Int { durable.memory.held + durable.memory.ended }
 
-    /// The same without what has ended, which is forgotten beyond a limit of its own.
+    /// The estimated size in bytes without the ended transitions, which have a limit of their own.
     package var heldMemory: Int { durable.memory.held }
 
-    /// - Throws: `outOfRoom` or `shareUsedUp` if what is asked for would take too much.
+    /// - Throws: `outOfRoom` or `shareUsedUp` if the transition would exceed a limit.
     func admitBytes(of request: TransitionRequest) throws(ArbiterError) {
         guard limits.memory != nil else { return }
         let scene = durable.scenes[request.scene]
@@ -26,23 +26,32 @@ extension ArbiterStateMachine {
             owned: bytes, by: session)
     }
 
-    /// - Throws: `outOfRoom` or `shareUsedUp` if the storyboard would take too much.
+    /// - Throws: `outOfRoom` or `shareUsedUp` if the storyboard would exceed a limit.
     func admitBytes(of storyboard: Storyboard, in name: SceneName) throws(ArbiterError) {
         guard limits.memory != nil else { return }
         let scene = durable.scenes[name]
         let bytes = Limits.bytesPerScene + storyboard.byteCount
         let more = bytes - (scene?.byteCount ?? 0)
-        // What takes no more than before is always admitted.
+        // A storyboard that is not larger than the scene is now is always admitted.
         guard more > 0 else { return }
         try admit(more, sceneAfter: bytes, of: name, owned: bytes - (scene?.sharedByteCount ?? 0), by: nil)
     }
 
-    /// - Throws: `outOfRoom` if one more session would take too much.
+    /// - Throws: `outOfRoom` if one more session would exceed the limit.
     func admitSession() throws(ArbiterError) {
         guard let memory = limits.memory else { return }
         guard durable.memory.held + Limits.bytesPerSession <= memory else { throw .outOfRoom(bytes: memory) }
     }
 
+    /// Checks an increase against every limit.
+    ///
+    /// - Parameters:
+    ///   - bytes: by how much the state grows.
+    ///   - sceneAfter: the size of the scene afterwards.
+    ///   - scene: the scene that grows.
+    ///   - owned: how much is charged to the session, or to the share without a session.
+    ///   - session: the session of the request, if any.
+    /// - Throws: `outOfRoom`, `shareUsedUp`.
     private func admit(
         _ bytes: Int, sceneAfter: Int, of scene: SceneName, owned: Int, by session: SessionID?
     ) throws(ArbiterError) {
@@ -55,7 +64,7 @@ extension ArbiterStateMachine {
             guard durable.memory.sessions[session, default: 0] + owned <= memory / Limits.sessionShare else {
                 throw .shareUsedUp(.session(session), bytes: memory / Limits.sessionShare)
             }
-            // Clients may open any number of sessions: a part is kept for those who have none.
+            // Clients may open many sessions, so a part of the memory is reserved for requests without a session.
             let most = memory - memory / Limits.sessionlessReserve
             guard durable.memory.sessionsTotal + owned <= most else { throw .shareUsedUp(.sessions, bytes: most) }
         } else {
@@ -65,25 +74,33 @@ extension ArbiterStateMachine {
         }
     }
 
-    /// A scene to forget because room is getting short: of those in which nothing is declared or unfinished, the one
-    /// that was used longest ago.
-    mutating func nextEviction() -> Command? {
-        // An eighth is left for those who ask while room is made.
-        guard let memory = limits.memory, durable.memory.held > memory - memory / 8 else { return nil }
+    /// Forgets idle scenes while memory is short, the least recently used first.
+    ///
+    /// A scene is idle if nothing is declared about it and it has no unfinished transition.
+    mutating func forgetIdleScenes(in step: inout Step) {
+        // An eighth stays free for requests until the next turn.
+        while let memory = limits.memory, durable.memory.held > memory - memory / 8, let name = nextIdleScene() {
+            step.keep(.delete(name))
+            forget(name)
+        }
+    }
+
+    /// The idle scene that was used longest ago.
+    private mutating func nextIdleScene() -> SceneName? {
         if momentary.idleScenes.isEmpty, momentary.mayHaveIdleScenes {
             momentary.mayHaveIdleScenes = false
             momentary.idleScenes = durable.scenes.filter(\.value.isForgettable)
                 .sorted { $0.value.lastOrder > $1.value.lastOrder }.map(\.key)
         }
         while let name = momentary.idleScenes.popLast() {
-            if durable.scenes[name]?.isForgettable == true { return .delete(name) }
+            if durable.scenes[name]?.isForgettable == true { return name }
         }
         return nil
     }
 }
 
 extension DurableState {
-    /// Changes a scene, if there is one of the name, and counts what it takes then.
+    /// Changes a scene, if it exists, and updates the memory estimate.
     mutating func changeScene<Result>(_ name: SceneName, _ change: (inout Scene) -> Result) -> Result? {
         guard let index = scenes.index(forKey: name) else { return nil }
         uncount(scenes.values[index])

@@ -1,9 +1,12 @@
-// Participants: whoever has to be ready before a granted transition runs.
+// Participants: the clients that a granted transition waits for before it runs.
 
 extension ArbiterStateMachine {
-    mutating func ready(
+    /// A participant reports that it is ready.
+    ///
+    /// - Throws: `unknownTransition`, `unknownSession`, `notAParticipant`, `notRunning`, `tooLate`.
+    package mutating func ready(
         _ id: TransitionID, client: ClientName, session: Token, in step: inout Step
-    ) throws(ArbiterError) -> Reply {
+    ) throws(ArbiterError) -> TransitionView {
         guard let transition = durable.transitions[id] else { throw .unknownTransition(id) }
         guard let speaker = durable.index.sessions[session].flatMap({ durable.sessions[$0] }) else {
             throw .unknownSession
@@ -20,90 +23,74 @@ extension ArbiterStateMachine {
             guard participant.state == .ready else { throw .tooLate(view(of: transition, at: step.now)) }
         }
         hear(speaker.id, at: step.now)
-        guard participant.state != .ready else { return .transition(view(of: transition, at: step.now)) }
-        step.record = .markReady(id, client: client)
-        return markReady(id, client: client, in: &step)
+        if participant.state != .ready { markReady(id, client: client, in: &step) }
+        return try view(of: id, at: step.now)
     }
 
-    mutating func markReady(_ id: TransitionID, client: ClientName, in step: inout Step) -> Reply {
-        guard let transition = durable.transitions[id], case .preparing = transition.phase else { return .done }
-        step.isDurable = true
-        mark(client, of: id, as: .ready)
+    /// Marks a participant as ready, and runs the transition if none is missing any more.
+    mutating func markReady(_ id: TransitionID, client: ClientName, in step: inout Step) {
+        guard let transition = durable.transitions[id], case .preparing = transition.phase,
+            transition.participants.contains(where: { $0.client == client && $0.state != .ready })
+        else { return }
+        step.keep(.markReady(id, client: client))
+        durable.transitions[id]?.mark(client, as: .ready)
         attend(id, at: step.now)
         runIfAllAreReady(id, in: &step)
-        return transitionReply(id, at: step.now)
     }
 
-    /// Decides for those that are not ready in time.
-    mutating func settle(_ id: TransitionID, in step: inout Step) -> Reply {
-        guard let transition = durable.transitions[id], case .preparing(let grant) = transition.phase else {
-            return .done
-        }
-        step.isDurable = true
+    /// The time of the participants has run out: the transition runs without those missing, or expires.
+    mutating func timeOutParticipants(of id: TransitionID, in step: inout Step) {
+        guard let transition = durable.transitions[id], case .preparing = transition.phase else { return }
+        step.keep(.timeOutParticipants(id))
         switch transition.request.onUnready {
-        case .proceed: run(transition, grant, in: &step)
-        case .abort: finish(id, as: .expired(.participants), in: &step)
+        case .proceed: run(id, in: &step)
+        case .abort: endAndGrant(id, as: .expired(.participants), in: &step)
         }
-        return .done
     }
 
-    /// Begins to wait for the participants of a granted transition, or lets it run if there is nobody to wait for.
-    mutating func gather(_ transition: Transition, _ grant: Transition.Grant, in step: inout Step) {
-        var preparing = transition
-        for index in preparing.participants.indices where preparing.participants[index].state == .gone {
-            // It may have come back while the ticket waited.
-            if durable.index.clients[preparing.participants[index].client] != nil {
-                preparing.participants[index].state = .waiting
-            }
+    /// Starts to wait for the participants of a granted transition; runs it at once if none is missing.
+    mutating func prepare(_ id: TransitionID, _ grant: Transition.Grant, in step: inout Step) {
+        let clients = durable.index.clients
+        // A participant that was gone may have opened a new session while the ticket waited.
+        durable.transitions[id]?.prepare(with: grant) { clients[$0] != nil }
+        guard let preparing = durable.transitions[id], preparing.isMissingParticipants else {
+            return run(id, in: &step)
         }
-        preparing.phase = .preparing(grant)
-        durable.transitions[transition.id] = preparing
-        guard preparing.participants.contains(where: \.isMissing) else { return run(preparing, grant, in: &step) }
-        momentary.deadlines.schedule(.ready(transition.id), at: step.now.advanced(by: transition.request.ready))
+        momentary.deadlines.schedule(.ready(id), at: step.now.advanced(by: preparing.request.ready))
         tell(.preparing, preparing, in: &step)
         wakeWaiters(of: preparing, in: &step)
     }
 
-    /// Lets a granted transition run.
-    mutating func run(_ transition: Transition, _ grant: Transition.Grant, in step: inout Step) {
-        var running = transition
-        running.phase = .running(grant)
-        durable.transitions[transition.id] = running
-        momentary.deadlines.cancel(.ready(transition.id))
+    /// Runs a preparing transition.
+    mutating func run(_ id: TransitionID, in step: inout Step) {
+        durable.transitions[id]?.run()
+        guard let running = durable.transitions[id], let grant = running.grant else {
+            preconditionFailure("\(id) runs but is not known")
+        }
+        momentary.deadlines.cancel(.ready(id))
         tell(.running, running, in: &step)
         tell(grant.appearance, of: running, in: &step)
         wakeWaiters(of: running, in: &step)
     }
 
-    /// The last session of a client has ended: nobody waits for it any more.
-    mutating func partWith(_ client: ClientName, in step: inout Step) {
+    /// The last session of a client has ended: no transition waits for this participant any more.
+    mutating func removeParticipant(_ client: ClientName, in step: inout Step) {
         let unfinished = (durable.index.participations[client] ?? []).compactMap { durable.transitions[$0] }
-        // Whoever a transition runs without stays its laggard.
+        // A running transition keeps its laggards.
         let waiting = unfinished.filter { $0.state == .queued || $0.state == .preparing }
         for transition in waiting.sorted(by: { $0.order < $1.order }) {
             guard transition.participants.contains(where: { $0.client == client && $0.state == .waiting }) else {
                 continue
             }
-            mark(client, of: transition.id, as: .gone)
+            durable.transitions[transition.id]?.mark(client, as: .gone)
             runIfAllAreReady(transition.id, in: &step)
         }
     }
 
-    private mutating func mark(_ client: ClientName, of id: TransitionID, as state: Participant.State) {
-        guard let index = durable.transitions[id]?.participants.firstIndex(where: { $0.client == client }) else {
-            return
-        }
-        durable.transitions[id]?.participants[index].state = state
-    }
-
     private mutating func runIfAllAreReady(_ id: TransitionID, in step: inout Step) {
-        guard let transition = durable.transitions[id], case .preparing(let grant) = transition.phase,
-            !transition.participants.contains(where: \.isMissing)
+        guard let transition = durable.transitions[id], case .preparing = transition.phase,
+            !transition.isMissingParticipants
         else { return }
-        run(transition, grant, in: &step)
-    }
-
-    private func transitionReply(_ id: TransitionID, at now: Instant) -> Reply {
-        durable.transitions[id].map { .transition(view(of: $0, at: now)) } ?? .done
+        run(id, in: &step)
     }
 }

@@ -1,12 +1,12 @@
 internal import DequeModule
 
-// What can be asked without changing anything.
+// Questions that change nothing.
 
 extension ArbiterStateMachine {
-    /// Whether the id is one of a remembered transition, and so cannot be given again.
+    /// Whether a remembered transition has the id; then it must not be drawn again.
     package func isInUse(_ id: TransitionID) -> Bool { durable.transitions[id] != nil }
 
-    /// A transition as it stands at an instant.
+    /// A transition at an instant.
     ///
     /// - Throws: `ArbiterError.unknownTransition`.
     package func view(of id: TransitionID, at now: Instant) throws(ArbiterError) -> TransitionView {
@@ -14,6 +14,7 @@ extension ArbiterStateMachine {
         return view(of: transition, at: now)
     }
 
+    /// The view of a transition, which may be forgotten already.
     func view(of transition: Transition, at now: Instant) -> TransitionView {
         switch transition.phase {
         case .queued:
@@ -37,7 +38,7 @@ extension ArbiterStateMachine {
         }
     }
 
-    /// The newest transitions that fit, oldest first.
+    /// The newest transitions that match the filter, oldest first.
     package func list(_ filter: TransitionFilter, at now: Instant) -> [TransitionView] {
         var found: [TransitionView] = []
         for requested in momentary.requested(before: filter.before).reversed() {
@@ -50,19 +51,19 @@ extension ArbiterStateMachine {
         return found.reversed()
     }
 
-    /// The scenes by name, those behind a name or all of them, so many at most.
+    /// Scenes in the order of their names, those after `name` if it is given, at most `limit`.
     package func scenes(after name: SceneName? = nil, limit: Int = .max) -> [SceneSummary] {
         durable.index.sceneNames.behind(name).prefix(limit)
             .compactMap { name in durable.scenes[name].map { summary(of: $0, named: name) } }
     }
 
-    /// A scene with what is unfinished in it.
+    /// A scene with its first unfinished transitions.
     ///
     /// - Throws: `ArbiterError.unknownScene`.
     package func scene(_ name: SceneName, at now: Instant) throws(ArbiterError) -> SceneView {
         guard let scene = durable.scenes[name] else { throw .unknownScene(name) }
         func views(at places: some Sequence<RequestOrder>) -> [TransitionView] {
-            places.compactMap { scene.queue.entries[$0] }.compactMap { durable.transitions[$0.id] }
+            places.compactMap { scene.queue[$0] }.compactMap { durable.transitions[$0.id] }
                 .map { view(of: $0, at: now) }
         }
         return SceneView(
@@ -73,7 +74,7 @@ extension ArbiterStateMachine {
         )
     }
 
-    /// A scene as whoever follows it sees it: one that nobody has used yet is empty, and will go on from here.
+    /// A scene for a client that follows its events; if it does not exist, an empty one with the numbers it will have.
     package func followedScene(_ name: SceneName, at now: Instant) -> SceneView {
         if let scene = try? scene(name, at: now) { return scene }
         let numbers = durable.forgotten
@@ -83,7 +84,7 @@ extension ArbiterStateMachine {
             running: [], queue: [], storyboard: .empty)
     }
 
-    /// What is declared about a scene, with the hierarchy as it is now, and its revision.
+    /// The storyboard of a scene with the current hierarchy, and its revision.
     ///
     /// - Throws: `ArbiterError.unknownScene`.
     package func storyboard(of name: SceneName) throws(ArbiterError) -> (Storyboard, Revision) {
@@ -91,10 +92,10 @@ extension ArbiterStateMachine {
         return (scene.storyboard, scene.numbers.revision)
     }
 
-    /// The newest event of all scenes.
+    /// The number of the newest event over all scenes.
     package var lastEvent: EventNumber { durable.lastEvent }
 
-    /// The newest event of every scene.
+    /// The number of the newest event of each scene.
     package func lastEvents() -> [SceneName: EventNumber] { durable.scenes.mapValues(\.numbers.event) }
 
     private func summary(of scene: Scene, named name: SceneName) -> SceneSummary {
@@ -105,7 +106,7 @@ extension ArbiterStateMachine {
 }
 
 extension MomentaryState {
-    /// Every remembered transition that was asked for before this one, and some that are forgotten; all, without one.
+    /// The entries before an order, found by bisection; all entries without an order.
     fileprivate func requested(before order: RequestOrder?) -> Deque<Requested>.SubSequence {
         guard let order else { return requested[...] }
         var (low, high) = (0, requested.count)
@@ -117,14 +118,14 @@ extension MomentaryState {
     }
 }
 
-/// Which transitions a list shows.
+/// The conditions and the length of a list of transitions.
 package struct TransitionFilter: Hashable, Sendable {
     package var scene: SceneName?
     package var state: TransitionState?
     package var client: ClientName?
-    /// Only those that were asked for before this one.
+    /// Only transitions requested before this order.
     package var before: RequestOrder?
-    /// How many at most.
+    /// The most transitions in the list.
     package var limit: Int
 
     package init(
@@ -138,6 +139,7 @@ package struct TransitionFilter: Hashable, Sendable {
         self.limit = limit
     }
 
+    /// Whether a transition matches `scene`, `state` and `client`; `before` is not checked.
     func fits(_ transition: Transition) -> Bool {
         (scene.map { $0 == transition.request.scene } ?? true)
             && (state.map { $0 == transition.state } ?? true)
@@ -145,22 +147,23 @@ package struct TransitionFilter: Hashable, Sendable {
     }
 }
 
-/// A scene by its counts.
+/// A scene with counts instead of transitions.
 package struct SceneSummary: Hashable, Sendable {
     package let name: SceneName
+    /// The number of granted transitions, preparing or running.
     package let running: Int
     package let queued: Int
     package let revision: Revision
     package let lastEvent: EventNumber
 }
 
-/// A scene with what is unfinished in it, the first `Limits.transitionsOfScene` of each.
+/// A scene with its first unfinished transitions, at most `Limits.transitionsOfScene` granted and as many queued.
 package struct SceneView: Hashable, Sendable {
     package let summary: SceneSummary
-    /// In request order.
+    /// The granted transitions, preparing or running, in the order of their places.
     package let running: [TransitionView]
-    /// In request order.
+    /// The queued transitions, in the order of their places.
     package let queue: [TransitionView]
-    /// What is declared about it, with the hierarchy as it is now.
+    /// What is declared about the scene, with the current hierarchy.
     package let storyboard: Storyboard
 }

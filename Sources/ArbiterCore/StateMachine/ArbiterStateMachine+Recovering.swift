@@ -1,11 +1,16 @@
 internal import DequeModule
 
-// What a restart does to the state.
+// What a restart changes in the state.
 
 extension ArbiterStateMachine {
-    /// Begins everything momentary afresh after a replay: full leases, tickets as good as new, nobody parked.
-    package mutating func recover(at now: Instant) {
+    /// Starts the momentary state afresh after a replay: full leases, tickets and session times, no parked awaits.
+    ///
+    /// - Parameters:
+    ///   - now: when the leases begin.
+    ///   - isDraining: whether no await may park any more.
+    package mutating func recover(at now: Instant, isDraining: Bool = false) {
         momentary = MomentaryState()
+        momentary.isDraining = isDraining
         let remembered = durable.transitions.values.sorted { $0.order < $1.order }
         momentary.requested = Deque(remembered.map { MomentaryState.Requested(id: $0.id, order: $0.order) })
         for transition in remembered where !transition.isEnded {
@@ -19,44 +24,54 @@ extension ArbiterStateMachine {
         if durable.isHoldingGrants { scheduleResumption(from: now) }
     }
 
-    /// How long nothing will be granted yet; `nil` if grants are not held.
+    /// How long grants are still withheld; `nil` if they are not.
     package func remainingHold(at now: Instant) -> Duration? {
         durable.isHoldingGrants ? holdRemaining(at: now) : nil
     }
 
+    /// How long grants are still withheld, if they are.
     func holdRemaining(at now: Instant) -> Duration {
         momentary.deadlines[.hold].map { max(.zero, now.duration(to: $0)) } ?? .zero
     }
 
-    mutating func distrust(holdsGrants: Bool, in step: inout Step) -> Reply {
-        _ = skipFences(in: &step)
+    /// The journal may lack its last records: numbers jump, so that none that may have been sent is used again.
+    ///
+    /// - Parameters:
+    ///   - holdsGrants: whether clients may still hold leases that the journal lost; then grants are withheld.
+    ///   - step: the turn.
+    package mutating func distrust(holdsGrants: Bool, in step: inout Step) {
+        step.keep(.distrust(holdsGrants: holdsGrants))
+        jumpFences()
         for scene in durable.scenes.keys { durable.scenes[scene]?.numbers.skip() }
         durable.forgotten.skip()
         durable.lastEvent = EventNumber(rawValue: durable.lastEvent.rawValue + Limits.eventJump)
-        // What an earlier death may have left behind is not over for this one.
+        // A hold because of an earlier crash may not be over yet.
         durable.isHoldingGrants = durable.isHoldingGrants || holdsGrants
         if holdsGrants { scheduleResumption(from: step.now) }
-        return .done
     }
 
-    /// No fence that may have been given is given again.
-    mutating func skipFences(in step: inout Step) -> Reply {
-        step.isDurable = true
+    /// The process died without closing the journal: fences jump, in case the journal lost its end unnoticed.
+    package mutating func skipFences(in step: inout Step) {
+        step.keep(.skipFences)
+        jumpFences()
+    }
+
+    /// Skips fences, so that no fence that may have been given is given again.
+    private mutating func jumpFences() {
         durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + Limits.fenceJump)
-        return .done
     }
 
-    mutating func resume(in step: inout Step) -> Reply {
+    /// Every lease that the journal may have lost has run out: grants are no longer withheld.
+    package mutating func resume(in step: inout Step) {
         momentary.deadlines.cancel(.hold)
-        guard durable.isHoldingGrants else { return .done }
-        step.isDurable = true
+        guard durable.isHoldingGrants else { return }
+        step.keep(.resume)
         durable.isHoldingGrants = false
-        // In an order that is the same at every replay.
+        // Sorted, so that a replay grants in the same order.
         for scene in durable.scenes.keys.sorted(by: { $0.description < $1.description }) {
             grantWhatIsFree(in: scene, step: &step)
         }
         prune(at: step.now)
-        return .done
     }
 
     private mutating func scheduleResumption(from now: Instant) {

@@ -1,28 +1,48 @@
-// start and serialize: how a transition comes to be.
+// start and serialize: the requests that create transitions.
 
 extension ArbiterStateMachine {
-    mutating func start(
+    /// A client requests a transition that is granted now or refused.
+    ///
+    /// - Parameters:
+    ///   - request: what the client requests.
+    ///   - id: an id that is not in use, for the new transition.
+    ///   - token: the token of its owner.
+    ///   - step: the turn.
+    /// - Returns: the transition.
+    /// - Throws: `busy` and every other reason why it cannot be granted now; `idempotencyKeyReused`.
+    package mutating func start(
         _ request: TransitionRequest, id: TransitionID, token: Token, in step: inout Step
-    ) throws(ArbiterError) -> Reply {
+    ) throws(ArbiterError) -> TransitionView {
         if let earlier = try repeated(request, isSerialized: false, at: step.now) {
             attend(earlier, at: step.now)
-            return .transition(try view(of: earlier, at: step.now))
+            return try view(of: earlier, at: step.now)
         }
         if let token = request.session { _ = try session(token) }
-        guard !durable.isHoldingGrants else { throw .holdingGrants(remaining: holdRemaining(at: step.now)) }
+        guard !durable.isHoldingGrants else { throw .recovering(remaining: holdRemaining(at: step.now)) }
         try checkIsPossible(request, at: step.now)
         try admit(request)
+        step.keep(.start(request, id: id, token: token))
         enter(request, id: id, token: token, isSerialized: false, in: &step)
         grantWhatIsFree(in: request.scene, asker: id, step: &step)
-        // It may have ended at once, and is answered even if nothing is to be remembered of it.
+        // Read before pruning: a transition that ended at once is answered even if the limits have it forgotten.
         let view = try view(of: id, at: step.now)
         prune(at: step.now)
-        return .transition(view)
+        return view
     }
 
-    mutating func serialize(
+    /// A client requests a transition that may wait in the queue; with `park`, the request parks until the grant.
+    ///
+    /// - Parameters:
+    ///   - request: what the client requests.
+    ///   - id: an id that is not in use, for the new transition.
+    ///   - token: the token of its owner.
+    ///   - park: how the request parks; without it, the answer comes at once.
+    ///   - step: the turn.
+    /// - Returns: the transition, or that the request is parked.
+    /// - Throws: `queueFull` and every other reason why it cannot wait; `idempotencyKeyReused`.
+    package mutating func serialize(
         _ request: TransitionRequest, id: TransitionID, token: Token, park: Park?, in step: inout Step
-    ) throws(ArbiterError) -> Reply {
+    ) throws(ArbiterError) -> AwaitAnswer {
         if let earlier = try repeated(request, isSerialized: true, at: step.now) {
             return try answerGrant(of: earlier, park: park, in: &step)
         }
@@ -30,50 +50,53 @@ extension ArbiterStateMachine {
         try admit(request)
         let coalesced = coalesced(request)
         try checkMayWait(request, takesOver: coalesced?.isTakeover == true)
+        step.keep(.serialize(request, id: id, token: token))
         switch coalesced {
         case .takesOver(let older):
-            close(older.id, as: .superseded(by: id), in: &step)
+            end(older.id, as: .superseded(by: id), in: &step)
             enter(request, id: id, token: token, isSerialized: true, place: older.place, in: &step)
         case .givesWay(let older):
             enter(request, id: id, token: token, isSerialized: true, in: &step)
-            close(id, as: .superseded(by: older.id), in: &step)
+            end(id, as: .superseded(by: older.id), in: &step)
         case nil:
             enter(request, id: id, token: token, isSerialized: true, in: &step)
         }
         grantWhatIsFree(in: request.scene, asker: id, step: &step)
         if let transition = transition(id), transition.state == .queued { tell(.queued, transition, in: &step) }
-        let reply = try answerGrant(of: id, park: park, in: &step)
+        let answer = try answerGrant(of: id, park: park, in: &step)
         prune(at: step.now)
-        return reply
+        return answer
     }
 
-    /// Answers a serialize: at the grant, where it may park.
+    /// Answers a `serialize`: now, or at the grant if it parks.
     private mutating func answerGrant(
         of id: TransitionID, park: Park?, in step: inout Step
-    ) throws(ArbiterError) -> Reply {
+    ) throws(ArbiterError) -> AwaitAnswer {
         if let park, !momentary.isDraining, transition(id)?.hasReached(.granted) == false {
             self.park(park, on: id, until: .granted, isOwner: true, in: &step)
             return .parked
         }
         attend(id, at: step.now)
-        return .transition(try view(of: id, at: step.now))
+        return .now(try view(of: id, at: step.now))
     }
 
-    /// The transition that the same request with the same key has made before, if one has.
+    /// The transition that an earlier request with the same idempotency key created, if any.
+    ///
+    /// - Throws: `idempotencyKeyReused` if that request was a different one.
     private func repeated(
         _ request: TransitionRequest, isSerialized: Bool, at now: Instant
     ) throws(ArbiterError) -> TransitionID? {
         guard let key = request.idempotencyKey, let id = durable.keys[key], let earlier = durable.transitions[id],
             now < earlier.requestedAt.instant.advanced(by: Limits.idempotency)
         else { return nil }
-        guard earlier.request == request, earlier.isSerialized == isSerialized else { throw .keyReused(key) }
+        guard earlier.request == request, earlier.isSerialized == isSerialized else { throw .idempotencyKeyReused(key) }
         return id
     }
 
-    // What is known of a scene is looked at in functions of their own: a copy that lived on would have to be paid for when
-    // the scene is changed.
+    // Scenes are read in functions of their own: if a copy were still alive when the scene is changed, the change would
+    // copy the whole scene.
 
-    /// - Throws: what stands against running now.
+    /// - Throws: the reason why the transition cannot be granted now.
     private func checkIsPossible(_ request: TransitionRequest, at now: Instant) throws(ArbiterError) {
         let scene = durable.scenes[request.scene] ?? unusedScene
         let scope = try scene.checkedScope(of: request)
@@ -84,7 +107,7 @@ extension ArbiterStateMachine {
         if case .rejected(let rejection) = scene.turn(of: request, scope: scope) { throw ArbiterError(rejection) }
     }
 
-    /// - Throws: what stands against waiting.
+    /// - Throws: the reason why the transition cannot wait.
     private func checkMayWait(_ request: TransitionRequest, takesOver: Bool) throws(ArbiterError) {
         let scene = durable.scenes[request.scene] ?? unusedScene
         let scope = try scene.checkedScope(of: request)
@@ -94,13 +117,15 @@ extension ArbiterStateMachine {
         }
     }
 
+    /// Describes the blockers, of which there is at least one.
     func busy(_ blockers: [TransitionID], at now: Instant) -> Busy {
         guard let first = blockers.first, let holder = durable.transitions[first] else {
-            preconditionFailure("a scope is taken by nobody: \(blockers)")
+            preconditionFailure("a scope is not free but has no known blocker: \(blockers)")
         }
         return Busy(holder: view(of: holder, at: now), blockers: blockers)
     }
 
+    /// - Throws: `tooManyTransitions`, `tooManyScenes`, `outOfRoom`, `shareUsedUp`.
     private func admit(_ request: TransitionRequest) throws(ArbiterError) {
         guard durable.unfinishedCount < limits.unfinished else {
             throw .tooManyTransitions(limit: limits.unfinished)
@@ -109,18 +134,17 @@ extension ArbiterStateMachine {
         try admitBytes(of: request)
     }
 
-    /// - Throws: `tooManyScenes` if the scene would be one too many and none can be forgotten for it.
+    /// - Throws: `tooManyScenes` if the scene is new, the limit is reached, and no scene can be forgotten.
     func admitScene(_ name: SceneName) throws(ArbiterError) {
         guard durable.scenes[name] == nil, durable.scenes.count >= limits.scenes else { return }
         guard durable.scenes.values.contains(where: \.isForgettable) else { throw .tooManyScenes(limit: limits.scenes) }
     }
 
-    /// Puts a new transition at the end of its scene's queue.
+    /// Creates a transition and queues it, at the end of its scene's queue unless it takes over a place.
     private mutating func enter(
         _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool, place: RequestOrder? = nil,
         in step: inout Step
     ) {
-        step.isDurable = true
         let order = RequestOrder(rawValue: durable.lastOrder.rawValue + 1)
         durable.lastOrder = order
         make(request.scene, at: order)
@@ -156,10 +180,10 @@ extension ArbiterStateMachine {
     }
 }
 
-// MARK: - Scenes come and go
+// MARK: - Creating and forgetting scenes
 
 extension ArbiterStateMachine {
-    /// Makes a scene, if there is none of the name.
+    /// Creates a scene, if it does not exist.
     mutating func make(_ name: SceneName, at order: RequestOrder) {
         guard durable.scenes[name] == nil else { return }
         makeRoom()
@@ -170,16 +194,17 @@ extension ArbiterStateMachine {
         momentary.mayHaveIdleScenes = true
     }
 
-    /// What is known of a scene that nobody has used yet.
+    /// A scene that does not exist yet, as it would be created now.
     private var unusedScene: Scene { Scene(lastOrder: durable.lastOrder, numbers: durable.forgotten) }
 
-    /// Forgets the idle scene that was used longest ago, where a new one would be one too many.
+    /// Forgets the idle scene that was used longest ago, if the limit is reached.
     private mutating func makeRoom() {
         guard durable.scenes.count >= limits.scenes else { return }
         let idle = durable.scenes.filter(\.value.isForgettable).min { $0.value.lastOrder < $1.value.lastOrder }
         if let idle { forget(idle.key) }
     }
 
+    /// Removes a scene; its numbers are kept, so that a later scene of this name continues after them.
     mutating func forget(_ name: SceneName) {
         guard let scene = durable.scenes.removeValue(forKey: name) else { return }
         durable.index.sceneNames.remove(name)
@@ -193,9 +218,10 @@ extension ArbiterStateMachine {
 }
 
 extension Scene {
-    /// What a request locks.
+    /// The scope that a request locks.
     ///
-    /// - Throws: if it names controllers or a transition type that are not there.
+    /// - Throws: `operationRefused`, `unknownTransitionType` or `unknownIntroTransitionType` if the request names
+    ///   something that the scene does not have.
     fileprivate func checkedScope(of request: TransitionRequest) throws(ArbiterError) -> Scope {
         let scope = resolvedScope(of: request)
         if case .controllers(let named) = scope, let unknown = named.first(where: { storyboard.hierarchy[$0] == nil }) {
@@ -212,6 +238,7 @@ extension Scene {
         return scope
     }
 
+    /// Whether the scene is idle: without an unfinished transition and without a declaration.
     var isForgettable: Bool { queue.isEmpty && !isDeclared }
 }
 

@@ -1,22 +1,22 @@
-// How long what has ended stays readable.
+// Retention: how long ended transitions are remembered.
 
 extension ArbiterStateMachine {
-    /// The record of a transition, if it is remembered.
+    /// A transition, if it is remembered.
     package func transition(_ id: TransitionID) -> Transition? { durable.transitions[id] }
 
-    /// Lists a new transition, in request order.
+    /// Adds a new transition to `requested`; removes the entries of forgotten ones once they are the majority.
     mutating func remember(_ id: TransitionID, at order: RequestOrder) {
         momentary.requested.append(MomentaryState.Requested(id: id, order: order))
         guard momentary.requested.count > 2 * durable.transitions.count + 1024 else { return }
         momentary.requested.removeAll { durable.transitions[$0.id] == nil }
     }
 
-    /// Forgets the transitions that ended first, as far as the limits ask for it.
+    /// Forgets the transitions that ended first while they exceed the limits.
     mutating func prune(at now: Instant) {
         while let first = durable.ended.first, isSuperfluous(first, at: now) {
             durable.dropFirstEnded()
             let forgotten = durable.transitions.removeValue(forKey: first.id)
-            // The key may have made another since.
+            // The key may belong to a newer transition by now.
             if let key = forgotten?.request.idempotencyKey, durable.keys[key] == first.id {
                 durable.keys.removeValue(forKey: key)
             }
@@ -31,8 +31,8 @@ extension ArbiterStateMachine {
 }
 
 extension Transition {
-    /// How much there is in it beside what is in each: the controllers and clients that it names, and what of its text
-    /// nobody here reads, in pieces as long as a name.
+    /// Its size in names: controllers, expectations, participants and appearance events, and the `userInfo` of its
+    /// animation in units of a name's length.
     var weight: Int {
         let locked = if case .controllers(let named) = request.scope { named.count } else { 0 }
         let read = locked + request.controllerCount + request.expectations.count + participants.count

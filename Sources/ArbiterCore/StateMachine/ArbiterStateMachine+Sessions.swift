@@ -1,52 +1,68 @@
-// Sessions: proofs of life, and what goes with them.
+// Sessions: proofs that clients live, and the end of everything bound to them.
 
 extension ArbiterStateMachine {
-    mutating func performOnSession(_ command: Command, in step: inout Step) throws(ArbiterError) -> Reply {
-        switch command {
-        case .openSession(let client, let timeToLive, let id, let token):
-            return try open(
-                Session(id: id, token: token, client: client, timeToLive: timeToLive, startedAt: step.moment), in: &step
-            )
-        case .renewSession(let token):
-            let session = try session(token)
-            hear(session.id, at: step.now)
-            return .session(view(of: session, at: step.now))
-        case .attach(let token):
-            let session = try session(token)
-            momentary.attachments[session.id, default: 0] += 1
-            momentary.deadlines.cancel(.session(session.id))
-            return .session(view(of: session, at: step.now))
-        case .detach(let id):
-            detach(id, at: step.now)
-            return .done
-        case .endSession(let token):
-            let session = try session(token)
-            step.record = .closeSession(session.id, .ended)
-            close(session, because: .ended, in: &step)
-            return .session(view(of: session, at: step.now))
-        case .closeSession(let id, let ending):
-            if let session = durable.sessions[id] { close(session, because: ending, in: &step) }
-            return .done
-        case .start, .serialize, .await, .end, .revoke, .renew, .progress, .release, .ready, .declare, .delete, .leave,
-            .drain,
-            .expire, .decide, .markReady, .settle, .distrust, .skipFences, .resume, .answer:
-            preconditionFailure("\(command) is not about a session")
-        }
-    }
-
-    private mutating func open(_ session: Session, in step: inout Step) throws(ArbiterError) -> Reply {
+    /// A client opens a session.
+    ///
+    /// - Parameters:
+    ///   - client: the name of the client.
+    ///   - timeToLive: how long the session lives without a request, within `Limits.sessionDurations`.
+    ///   - id: an id that is not in use.
+    ///   - token: the token of the session.
+    ///   - step: the turn.
+    /// - Returns: the session.
+    /// - Throws: `tooManySessions`, `outOfRoom`.
+    package mutating func openSession(
+        client: ClientName?, timeToLive: Duration, id: SessionID, token: Token, in step: inout Step
+    ) throws(ArbiterError) -> SessionView {
         guard durable.sessions.count < limits.sessions else { throw .tooManySessions(limit: limits.sessions) }
         try admitSession()
-        step.isDurable = true
-        let previous = durable.sessions.updateValue(session, forKey: session.id)
-        precondition(previous == nil, "\(session.id) is in use")
+        step.keep(.openSession(client: client, timeToLive: timeToLive, id: id, token: token))
+        let session = Session(id: id, token: token, client: client, timeToLive: timeToLive, startedAt: step.moment)
+        let previous = durable.sessions.updateValue(session, forKey: id)
+        precondition(previous == nil, "\(id) is in use")
         durable.memory.sessionCount += 1
         durable.index.enter(session)
-        hear(session.id, at: step.now)
-        return .session(view(of: session, at: step.now))
+        hear(id, at: step.now)
+        return view(of: session, at: step.now)
     }
 
-    /// The session that a token is of.
+    /// The client of a session shows that it is alive: the session's time starts again.
+    ///
+    /// - Throws: `unknownSession`.
+    package mutating func renewSession(_ token: Token, in step: inout Step) throws(ArbiterError) -> SessionView {
+        let session = try session(token)
+        hear(session.id, at: step.now)
+        return view(of: session, at: step.now)
+    }
+
+    /// The client of a session ends it.
+    ///
+    /// - Throws: `unknownSession`.
+    package mutating func endSession(_ token: Token, in step: inout Step) throws(ArbiterError) -> SessionView {
+        let session = try session(token)
+        end(session.id, because: .ended, in: &step)
+        return view(of: session, at: step.now)
+    }
+
+    /// A connection is attached to a session, which has no deadline while one is.
+    ///
+    /// - Throws: `unknownSession`.
+    package mutating func attach(_ token: Token, in step: inout Step) throws(ArbiterError) -> SessionView {
+        let session = try session(token)
+        momentary.attachments[session.id, default: 0] += 1
+        momentary.deadlines.cancel(.session(session.id))
+        return view(of: session, at: step.now)
+    }
+
+    /// An attached connection has closed; after the last one, the session expires in `Limits.grace` unless it is used.
+    package mutating func detach(_ id: SessionID, in step: inout Step) {
+        guard let count = momentary.attachments[id] else { return }
+        momentary.attachments[id] = count > 1 ? count - 1 : nil
+        guard count == 1, durable.sessions[id] != nil else { return }
+        momentary.deadlines.schedule(.session(id), at: step.now.advanced(by: limits.grace))
+    }
+
+    /// The session of a token.
     ///
     /// - Throws: `ArbiterError.unknownSession`.
     package func session(_ token: Token) throws(ArbiterError) -> Session {
@@ -56,22 +72,16 @@ extension ArbiterStateMachine {
         return session
     }
 
-    /// Takes note of a word of a session's client.
+    /// Notes a request of a session's client: the session's time starts again, unless a connection is attached.
     mutating func hear(_ id: SessionID, at now: Instant) {
         guard momentary.attachments[id] == nil, let session = durable.sessions[id] else { return }
         momentary.deadlines.schedule(.session(id), at: now.advanced(by: session.timeToLive))
     }
 
-    private mutating func detach(_ id: SessionID, at now: Instant) {
-        guard let count = momentary.attachments[id] else { return }
-        momentary.attachments[id] = count > 1 ? count - 1 : nil
-        guard count == 1, durable.sessions[id] != nil else { return }
-        momentary.deadlines.schedule(.session(id), at: now.advanced(by: limits.grace))
-    }
-
-    /// Ends a session, and with it all that is bound to it, in request order and before anything else is granted.
-    private mutating func close(_ session: Session, because ending: SessionEnding, in step: inout Step) {
-        step.isDurable = true
+    /// Ends a session and everything bound to it, in the order of places, and only then grants what this unblocks.
+    mutating func end(_ id: SessionID, because ending: SessionEnding, in step: inout Step) {
+        guard let session = durable.sessions[id] else { return }
+        step.keep(.endSession(id, ending))
         let bound = (durable.index.bound[session.id] ?? []).compactMap { durable.transitions[$0] }
         let scenes = self.scenes(of: session)
         durable.sessions.removeValue(forKey: session.id)
@@ -79,23 +89,24 @@ extension ArbiterStateMachine {
         durable.index.leave(session)
         momentary.deadlines.cancel(.session(session.id))
         momentary.attachments.removeValue(forKey: session.id)
-        step.effects.append(.notify(.sessionEnded(session, ending)))
+        step.add(.notify(.sessionEnded(session, ending)))
         for transition in bound.sorted(by: { $0.place < $1.place }) {
-            close(transition.id, as: .expired(.sessionLost), in: &step)
+            end(transition.id, as: .expired(.sessionLost), in: &step)
         }
-        if let client = session.client, durable.index.clients[client] == nil { partWith(client, in: &step) }
+        if let client = session.client, durable.index.clients[client] == nil { removeParticipant(client, in: &step) }
         for scene in scenes { publish(.sessionEnded(session.id, session.client, ending), in: scene, &step) }
         for scene in scenes { grantWhatIsFree(in: scene, step: &step) }
         prune(at: step.now)
     }
 
-    /// Where a session has a part in anything, by name.
+    /// The scenes that get an event of the session's end: where it requested transitions or its client takes part.
     private func scenes(of session: Session) -> [SceneName] {
         let participations = session.client.flatMap { durable.index.participations[$0] } ?? []
         let joined = participations.compactMap { durable.transitions[$0]?.request.scene }
         return session.scenes.union(joined).sorted { $0.description < $1.description }
     }
 
+    /// A session at an instant.
     package func view(of session: Session, at now: Instant) -> SessionView {
         let isAttached = momentary.attachments[session.id] != nil
         let deadline = momentary.deadlines[.session(session.id)]
@@ -104,17 +115,19 @@ extension ArbiterStateMachine {
             remaining: isAttached ? nil : deadline.map { max(.zero, now.duration(to: $0)) } ?? .zero)
     }
 
-    /// Whether the id is one of a session that lives, and so cannot be given again.
+    /// Whether a living session has the id; then it must not be drawn again.
     package func isInUse(_ id: SessionID) -> Bool { durable.sessions[id] != nil }
 }
 
 extension DurableState.Index {
+    /// Adds a session.
     mutating func enter(_ session: Session) {
         sessions[session.token] = session.id
         if let client = session.client { clients[client, default: 0] += 1 }
         for scene in session.scenes { visitors[scene, default: []].insert(session.id) }
     }
 
+    /// Removes a session that ends.
     mutating func leave(_ session: Session) {
         sessions.removeValue(forKey: session.token)
         bound.removeValue(forKey: session.id)
@@ -126,7 +139,7 @@ extension DurableState.Index {
         clients[client] = count > 1 ? count - 1 : nil
     }
 
-    /// Takes in a transition that is not over.
+    /// Adds an unfinished transition.
     mutating func enter(_ transition: Transition) {
         if let session = transition.session { bound[session, default: []].insert(transition.id) }
         for participant in transition.participants {
@@ -137,7 +150,7 @@ extension DurableState.Index {
         self.coalescing[place, default: []].insert(transition.id)
     }
 
-    /// Forgets a transition that is over.
+    /// Removes a transition that ends.
     mutating func leave(_ transition: Transition) {
         if let session = transition.session { bound[session]?.remove(transition.id) }
         for participant in transition.participants {

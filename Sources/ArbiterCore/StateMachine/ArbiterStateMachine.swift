@@ -1,124 +1,165 @@
 internal import DequeModule
 
-/// The arbiter: a value that commands change, one after the other.
+/// The arbiter: a value that events change, one after another.
 ///
-/// It reads no clock, draws no random number and does no I/O: the same commands at the same moments give the same
-/// state, replies and effects.
+/// It reads no clock, draws no random numbers and does no I/O: the same events at the same moments give the same state,
+/// answers, effects and records.
+///
+/// Each event is a method with its own answer type. The shell runs it in a *turn*, which also does what is due; a
+/// replay applies records instead. A refused event changes nothing.
 package struct ArbiterStateMachine: Sendable {
     package internal(set) var limits: Limits
 
-    /// What a replay of the journal rebuilds.
+    /// The part of the state that a replay of the journal rebuilds.
     var durable = DurableState()
-    /// What is true only of the processes alive now: who waits, and since when a lease runs.
+    /// The part that is true only of the processes alive now, such as waiters and remaining leases.
     var momentary = MomentaryState()
 
     package init(limits: Limits = Limits()) {
         self.limits = limits
     }
+}
 
-    /// Applies one command.
-    ///
-    /// A command that is refused changes nothing.
-    package mutating func apply(_ command: Command, at moment: Moment) -> Outcome {
-        var step = Step(moment: moment)
-        do throws(ArbiterError) {
-            let reply = try perform(command, in: &step)
-            let record = step.isDurable ? step.record ?? command.kept : nil
-            return Outcome(reply: .success(reply), effects: step.effects, record: record)
-        } catch {
-            precondition(
-                step.effects.isEmpty && !step.isDurable, "refused after it had changed something: \(command)")
-            return Outcome(reply: .failure(error), effects: [], record: nil)
-        }
+/// The result of a turn, or of applying one record.
+package struct Outcome<Answer> {
+    package let answer: Result<Answer, ArbiterError>
+    /// In the order in which they happened; the shell carries them out once the records are committed.
+    package let effects: [Effect]
+    /// What to append to the journal, in this order; empty if the durable state did not change.
+    package let records: [Record]
+}
+
+/// The effects and records of a turn so far.
+package struct Step {
+    package let moment: Moment
+    fileprivate(set) var effects: [Effect] = []
+    fileprivate(set) var records: [Record] = []
+
+    fileprivate init(moment: Moment) {
+        self.moment = moment
     }
 
-    private mutating func perform(_ command: Command, in step: inout Step) throws(ArbiterError) -> Reply {
-        switch command {
-        case .start(let request, let id, let token):
-            try start(request, id: id, token: token, in: &step)
-        case .serialize(let request, let id, let token, let park):
-            try serialize(request, id: id, token: token, park: park, in: &step)
-        case .await(let id, let token, let milestone, let park):
-            try wait(on: id, token: token, until: milestone, park: park, in: &step)
-        case .end(let id, let token, let outcome):
-            try end(id, token: token, as: outcome, in: &step)
-        case .revoke(let id, let reason):
-            try revoke(id, because: reason, in: &step)
-        case .renew(let id, let token):
-            try renew(id, token: token, in: &step)
-        case .progress(let id, let token, let progress):
-            try self.progress(id, token: token, progress, in: &step)
-        case .release(let id, let token, let release):
-            try self.release(id, token: token, release, in: &step)
-        case .decide(let id, let gesture):
-            decide(id, gesture, in: &step)
-        case .ready(let id, let client, let session):
-            try ready(id, client: client, session: session, in: &step)
-        case .markReady(let id, let client):
-            markReady(id, client: client, in: &step)
-        case .settle(let id):
-            settle(id, in: &step)
-        case .openSession, .renewSession, .endSession, .attach, .detach, .closeSession:
-            try performOnSession(command, in: &step)
-        case .declare(let scene, let storyboard, let revision):
-            try declare(scene, storyboard, ifMatch: revision, in: &step)
-        case .delete(let scene, let revision):
-            try delete(scene, ifMatch: revision, in: &step)
-        case .leave(let waiter):
-            leave(waiter, in: &step)
-        case .drain:
-            drain(in: &step)
-        case .expire(let id, let reason):
-            expire(id, because: reason, in: &step)
-        case .answer(let waiter):
-            answer(waiter, in: &step)
-        case .distrust(let holdsGrants):
-            distrust(holdsGrants: holdsGrants, in: &step)
-        case .skipFences:
-            skipFences(in: &step)
-        case .resume:
-            resume(in: &step)
+    var now: Instant { moment.instant }
+
+    /// Adds something that the shell has to do after the commit.
+    mutating func add(_ effect: Effect) { effects.append(effect) }
+
+    /// Adds a record to the journal; each event does so at most once, before its first change.
+    mutating func keep(_ record: Record) { records.append(record) }
+}
+
+// MARK: - Turns
+
+extension ArbiterStateMachine {
+    /// Does what is due, runs an event, and does what is due because of it.
+    ///
+    /// What is due comes first, so that a late alarm gives no client an advantage.
+    ///
+    /// - Parameters:
+    ///   - moment: the time of the turn, not before that of the previous turn.
+    ///   - context: what the event needs besides the state machine, such as a source of ids.
+    ///   - event: calls one of the event methods.
+    /// - Returns: the answer of the event, and the effects and records of the whole turn.
+    package mutating func turn<Context, Answer>(
+        at moment: Moment, with context: inout Context,
+        _ event: (inout ArbiterStateMachine, inout Context, inout Step) throws(ArbiterError) -> Answer
+    ) -> Outcome<Answer> {
+        var step = Step(moment: moment)
+        doWhatIsDue(in: &step)
+        let answer = run(in: &step) { machine, step throws(ArbiterError) in
+            try event(&machine, &context, &step)
+        }
+        doWhatIsDue(in: &step)
+        return Outcome(answer: answer, effects: step.effects, records: step.records)
+    }
+
+    /// Does what is due, runs an event that needs no context, and does what is due because of it.
+    package mutating func turn<Answer>(
+        at moment: Moment, _ event: (inout ArbiterStateMachine, inout Step) throws(ArbiterError) -> Answer
+    ) -> Outcome<Answer> {
+        var context: Void = ()
+        return turn(at: moment, with: &context) { machine, _, step throws(ArbiterError) in try event(&machine, &step) }
+    }
+
+    /// Runs an event, and checks that a refused one has added no effects and no records.
+    private mutating func run<Answer>(
+        in step: inout Step, _ event: (inout ArbiterStateMachine, inout Step) throws(ArbiterError) -> Answer
+    ) -> Result<Answer, ArbiterError> {
+        let before = (effects: step.effects.count, records: step.records.count)
+        do throws(ArbiterError) {
+            return .success(try event(&self, &step))
+        } catch {
+            precondition(
+                step.effects.count == before.effects && step.records.count == before.records,
+                "an event changed something before it was refused: \(error)")
+            return .failure(error)
         }
     }
 }
 
-/// What one command has brought about so far.
-struct Step {
-    let moment: Moment
-    var effects: [Effect] = []
-    var isDurable = false
-    /// What the command came to, where replaying it as it was given would need what is not kept.
-    var record: Command?
+// MARK: - Replay
 
-    var now: Instant { moment.instant }
+extension ArbiterStateMachine {
+    /// Applies a record, without doing what is due: in a journal, that has records of its own.
+    ///
+    /// - Returns: an outcome with the same record; without a record if it contradicts the state, which has not changed.
+    package mutating func apply(_ record: Record, at moment: Moment) -> Outcome<Void> {
+        var step = Step(moment: moment)
+        let answer = run(in: &step) { machine, step throws(ArbiterError) in try machine.apply(record, in: &step) }
+        return Outcome(answer: answer, effects: step.effects, records: step.records)
+    }
+
+    private mutating func apply(_ record: Record, in step: inout Step) throws(ArbiterError) {
+        switch record {
+        case .start(let request, let id, let token): _ = try start(request, id: id, token: token, in: &step)
+        case .serialize(let request, let id, let token):
+            _ = try serialize(request, id: id, token: token, park: nil, in: &step)
+        case .end(let id, let token, let outcome): _ = try end(id, token: token, as: outcome, in: &step)
+        case .revoke(let id, let reason): _ = try revoke(id, because: reason, in: &step)
+        case .decide(let id, let gesture): decide(id, gesture, in: &step)
+        case .markReady(let id, let client): markReady(id, client: client, in: &step)
+        case .openSession(let client, let timeToLive, let id, let token):
+            _ = try openSession(client: client, timeToLive: timeToLive, id: id, token: token, in: &step)
+        case .endSession(let id, let ending): end(id, because: ending, in: &step)
+        case .declare(let scene, let storyboard): _ = try declare(scene, storyboard, if: .none, in: &step)
+        case .delete(let scene): try delete(scene, if: .none, in: &step)
+        case .expire(let id, let reason): expire(id, because: reason, in: &step)
+        case .timeOutParticipants(let id): timeOutParticipants(of: id, in: &step)
+        case .distrust(let holdsGrants): distrust(holdsGrants: holdsGrants, in: &step)
+        case .skipFences: skipFences(in: &step)
+        case .resume: resume(in: &step)
+        }
+    }
 }
 
 /// The part of the state that outlives the process.
 struct DurableState: Sendable {
-    /// Every transition that is remembered, by id.
+    /// The version of the rules under which the last record was made.
+    var rules = Rules.newest
+    /// The unfinished transitions, and the ended ones that are still remembered.
     var transitions: [TransitionID: Transition] = [:]
     var scenes: [SceneName: Scene] = [:]
-    /// The ended ones and when, in the order they ended.
+    /// The remembered transitions that have ended, in the order of their ends.
     private(set) var ended: Deque<Ended> = []
-    /// What they weigh together.
+    /// The sum of their weights.
     private(set) var endedWeight = 0
-    /// What all of it takes.
+    /// The estimated size of the state.
     var memory = MemoryUse()
     var lastOrder = RequestOrder(rawValue: 0)
     var lastFence = Fence(rawValue: 0)
-    /// The newest event of all scenes.
+    /// The number of the newest event over all scenes.
     var lastEvent = EventNumber(rawValue: 0)
-    /// Which transition each idempotency key has made.
+    /// The last transition that was requested with each idempotency key.
     var keys: [IdempotencyKey: TransitionID] = [:]
     var sessions: [SessionID: Session] = [:]
-    /// What follows from the rest, to find it at once.
+    /// Lookup tables that follow from the rest of the state.
     var index = Index()
-    /// Nothing is granted, because leases may be held that are not known.
+    /// Whether grants are withheld, because clients may hold leases that the journal lost.
     var isHoldingGrants = false
-    /// The highest numbers of scenes that are forgotten: whoever comes after them goes on from there.
+    /// The highest numbers of forgotten scenes; a new scene continues after them.
     var forgotten = Scene.Numbers()
 
-    /// A transition that is over.
+    /// A transition that has ended, with what is needed to forget it.
     struct Ended: Hashable, Sendable {
         let id: TransitionID
         let at: Instant
@@ -126,7 +167,7 @@ struct DurableState: Sendable {
         let bytes: Int
     }
 
-    /// Lists a transition that is over behind those that were so before.
+    /// Adds a transition that has just ended to the end of `ended`.
     mutating func noteEnd(of transition: Transition, at instant: Instant) {
         let (weight, bytes) = (transition.weight, transition.endedByteCount)
         ended.append(Ended(id: transition.id, at: instant, weight: weight, bytes: bytes))
@@ -134,7 +175,7 @@ struct DurableState: Sendable {
         memory.ended += bytes
     }
 
-    /// Strikes the one that ended first off the list.
+    /// Removes the transition that ended first from `ended`.
     mutating func dropFirstEnded() {
         let first = ended.removeFirst()
         endedWeight -= first.weight
@@ -143,63 +184,67 @@ struct DurableState: Sendable {
 
     var unfinishedCount: Int { transitions.count - ended.count }
 
-    /// What follows from the scenes, the sessions and the unfinished transitions.
+    /// Lookup tables over the scenes, the sessions and the unfinished transitions.
     struct Index: Sendable {
         var sceneNames = SceneNames()
         var sessions: [Token: SessionID] = [:]
-        /// How many sessions live under each client's name.
+        /// The number of sessions of each client.
         var clients: [ClientName: Int] = [:]
+        /// The unfinished transitions bound to each session.
         var bound: [SessionID: Set<TransitionID>] = [:]
-        /// Who has asked for anything in a scene that is known.
+        /// The sessions that have requested a transition in each scene.
         var visitors: [SceneName: Set<SessionID>] = [:]
+        /// The unfinished transitions in which each client takes part.
         var participations: [ClientName: Set<TransitionID>] = [:]
-        /// The serialized ones that may be coalesced.
+        /// The unfinished serialized transitions with each coalescing key.
         var coalescing: [CoalescingPlace: Set<TransitionID>] = [:]
     }
 
-    /// Where tickets with a key are.
+    /// A coalescing key in a scene: only tickets of one scene are coalesced.
     struct CoalescingPlace: Hashable, Sendable {
         let scene: SceneName
         let key: CoalescingKey
     }
 }
 
-/// The part of the state that a restart begins afresh.
+/// The part of the state that starts afresh with the process.
 struct MomentaryState: Sendable {
-    /// How each unfinished transition is looked after.
+    /// The momentary values of each unfinished transition.
     var attention: [TransitionID: Attention] = [:]
-    /// How many connections each session lives by.
+    /// The number of connections attached to each session; no entry if there are none.
     var attachments: [SessionID: Int] = [:]
+    /// The parked awaits.
     var waiters: [WaiterID: Waiter] = [:]
     var deadlines = DeadlineQueue()
-    /// Every remembered transition in request order, and some that are forgotten.
+    /// Every remembered transition in request order, and some that are already forgotten.
     var requested: Deque<Requested> = []
+    /// Whether the daemon is stopping: no await is parked any more.
     var isDraining = false
-    /// Scenes to forget if room gets short, the first to go last; some may have come into use.
+    /// Candidates to forget when memory is short, the first to be forgotten last; some may be in use again.
     var idleScenes: [SceneName] = []
-    /// Whether a scene may have become idle since these were found.
+    /// Whether a scene may have become idle since `idleScenes` was computed.
     var mayHaveIdleScenes = true
 
-    /// A transition in request order, which stays known when the transition is forgotten.
+    /// An entry of `requested`, which may outlive its transition.
     struct Requested: Sendable {
         let id: TransitionID
         let order: RequestOrder
     }
 }
 
-/// How an unfinished transition is looked after.
+/// The momentary values of an unfinished transition.
 struct Attention: Sendable {
-    /// Everyone parked on it, its owner or not.
+    /// All awaits parked on it, those of its owner and others.
     var waiters: Set<WaiterID> = []
-    /// How many of them are its owner.
+    /// How many of them are awaits of its owner.
     var ownersWaiting = 0
-    /// Its turn came while nobody was looking, and nobody has come for it yet.
+    /// Whether it was granted while its owner was not waiting, and is not claimed yet.
     var isUnclaimed = false
-    /// Where the finger is that drives it.
+    /// The last position of the finger that drives it.
     var progress: GestureProgress?
 }
 
-/// A parked await.
+/// A parked await; it is answered when its transition reaches the milestone.
 struct Waiter: Sendable {
     let transition: TransitionID
     let milestone: Milestone

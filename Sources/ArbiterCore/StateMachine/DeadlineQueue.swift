@@ -1,27 +1,32 @@
 internal import HeapModule
 
-/// What is due when.
+/// The deadlines, at most one for each subject.
 ///
-/// Moving a deadline later costs no more than a dictionary access: its place in the heap is put right when it comes
-/// up.
+/// Moving a deadline later costs a dictionary access: its heap entry is corrected when it comes up.
 struct DeadlineQueue {
-    /// What a deadline is of.
+    /// What a deadline belongs to.
     enum Subject: Hashable {
+        /// The lease of a granted transition, or the end of a queued one's time.
         case transition(TransitionID)
+        /// The end of a parked await's wait.
         case waiter(WaiterID)
-        /// Its participants have until then.
+        /// The end of the time that participants have to become ready.
         case ready(TransitionID)
+        /// The end of a session without a request or a connection.
         case session(SessionID)
+        /// The end of the time for which grants are withheld after a crash.
         case hold
     }
 
     private struct Entry {
         var instant: Instant
-        /// The one heap entry that counts.
+        /// The instant of the current heap entry, which may be before `instant`.
         var filedAt: Instant
+        /// The number of the current heap entry; entries with other numbers are outdated.
         var filing: UInt64
     }
 
+    /// An entry of the heap.
     private struct Filed: Comparable {
         let instant: Instant
         let filing: UInt64
@@ -40,14 +45,14 @@ struct DeadlineQueue {
     private var heap = Heap<Filed>()
     private var filings: UInt64 = 0
 
-    /// An instant before which nothing is due; it may be earlier than the first deadline, never later.
+    /// An instant before which nothing is due; it may be before the first deadline, but never after it.
     var next: Instant? { heap.min?.instant }
 
     var count: Int { deadlines.count }
 
     subscript(subject: Subject) -> Instant? { deadlines[subject]?.instant }
 
-    /// Sets the one deadline of a subject.
+    /// Sets the deadline of a subject, in place of the one before.
     mutating func schedule(_ subject: Subject, at instant: Instant) {
         guard deadlines[subject].map({ instant < $0.filedAt }) ?? true else {
             deadlines[subject]?.instant = instant
@@ -62,7 +67,9 @@ struct DeadlineQueue {
         deadlines.removeValue(forKey: subject)
     }
 
-    /// The subject whose deadline came first and has passed; it stays until it is cancelled or scheduled anew.
+    /// The subject of the earliest deadline that has passed.
+    ///
+    /// The deadline remains until it is cancelled or scheduled again.
     mutating func firstDue(at now: Instant) -> Subject? {
         while let first = heap.min, first.instant <= now {
             guard let deadline = deadlines[first.subject], deadline.filing == first.filing else {

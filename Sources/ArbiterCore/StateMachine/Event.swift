@@ -1,9 +1,9 @@
-/// Something that happened in a scene, for whoever follows it.
+/// Something that happened in a scene, as event streams show it.
 package struct SceneEvent: Hashable, Sendable {
     package let scene: SceneName
-    /// Its place among the scene's events; `nil` for what is momentary and told only to those who listen now.
+    /// Its number in the scene; `nil` for a momentary event, which only current readers get.
     package let number: EventNumber?
-    /// Its place among the events of all scenes; `nil` for what is momentary.
+    /// Its number over all scenes; `nil` for a momentary event.
     package let overall: EventNumber?
     package let timestamp: Timestamp
     package let kind: Kind
@@ -18,7 +18,7 @@ package struct SceneEvent: Hashable, Sendable {
         self.kind = kind
     }
 
-    /// About how many bytes it takes as long as it is kept.
+    /// Its estimated size in bytes.
     package var byteCount: Int {
         switch kind {
         case .transition(_, let view): view.transition.endedByteCount
@@ -29,19 +29,19 @@ package struct SceneEvent: Hashable, Sendable {
     }
 
     package enum Kind: Hashable, Sendable {
-        /// A transition has come to another point of its life.
+        /// A transition has reached a stage of its life.
         case transition(Stage, TransitionView)
-        /// The finger that drives a transition has moved.
+        /// The finger that drives a transition has moved; momentary.
         case progress(TransitionID, GestureProgress)
-        /// A session has ended that had a part in the scene.
+        /// A session has ended that requested transitions in the scene, or whose client takes part in one.
         case sessionEnded(SessionID, ClientName?, SessionEnding)
-        /// A controller's view comes or goes.
+        /// A view appears or disappears because of a transition.
         case appearance(AppearanceEvent, TransitionID)
-        /// The hierarchy is another one: by a transition, or else by a declaration.
+        /// The hierarchy has changed: by a transition, or by a declaration if `by` is `nil`.
         case hierarchyChanged(Revision, by: TransitionID?, inserted: [ControllerID], removed: [ControllerID])
     }
 
-    /// The points of a transition's life that are told.
+    /// The stages of a transition's life that have an event.
     package enum Stage: String, Hashable, Sendable, CaseIterable {
         case queued
         case preparing

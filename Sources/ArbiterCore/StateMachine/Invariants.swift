@@ -1,5 +1,7 @@
-/// What must be true of the state after every command; the first that is not, in words.
+// The invariants that hold after every turn, for tests and the simulation.
+
 extension ArbiterStateMachine {
+    /// Describes the first invariant that does not hold; `nil` if all hold.
     package func brokenInvariant() -> String? {
         brokenCount() ?? brokenQueue() ?? brokenAttention() ?? brokenParticipants()
     }
@@ -16,7 +18,7 @@ extension ArbiterStateMachine {
         return nil
     }
 
-    /// No two conflicting transitions run, whatever could run does, and it does in request order.
+    /// No two conflicting transitions are granted, every ticket has a blocker, and the positions are right.
     private func brokenQueue() -> String? {
         for (name, scene) in durable.scenes {
             if let broken = scene.storyboard.hierarchy.brokenInvariant() { return "scene \(name): \(broken)" }
@@ -25,7 +27,7 @@ extension ArbiterStateMachine {
             let paths = unfinished.map { scene.storyboard.paths(of: $0.scope, $0.request.operationOutline) }
             for (index, transition) in unfinished.enumerated() {
                 let isInTheWay = { (other: Int) in
-                    // Even a later one is in the way if it is granted: what was locked has grown over it since.
+                    // A later one blocks too if it is granted: a hierarchy change may have extended the scope over it.
                     let isGranted = unfinished[other].state != .queued
                     guard transition.state == .queued ? other < index || isGranted : isGranted && other != index else {
                         return false
@@ -48,7 +50,7 @@ extension ArbiterStateMachine {
         return nil
     }
 
-    /// Nothing outlives its session, nothing waits for those that are ready, and every session has its end in view.
+    /// No transition outlives its session, none prepares without a missing participant, and every session can end.
     private func brokenParticipants() -> String? {
         for transition in durable.transitions.values where !transition.isEnded {
             if let session = transition.session, durable.sessions[session] == nil {
@@ -70,7 +72,7 @@ extension ArbiterStateMachine {
         return nil
     }
 
-    /// Everyone who waits does so for something that is yet to come, and everything that can be forgotten has a deadline.
+    /// No await is parked for a milestone that is reached, and a transition whose owner is silent has a deadline.
     private func brokenAttention() -> String? {
         for (waiter, waiting) in momentary.waiters {
             guard let transition = durable.transitions[waiting.transition], !transition.hasReached(waiting.milestone),

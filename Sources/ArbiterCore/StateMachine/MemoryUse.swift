@@ -1,21 +1,21 @@
-/// How many bytes the state takes, by an estimate from what is in it: the same for the same state.
+/// The estimated size of the state in bytes; equal states give equal estimates.
 struct MemoryUse: Hashable, Sendable {
-    /// What scenes take: their storyboards, what is unfinished in them, and what that will bring in.
+    /// The scenes: their storyboards, their unfinished transitions, and the controllers that these will insert.
     var scenes = 0
-    /// What is unfinished in each session.
+    /// The unfinished transitions of each session.
     private(set) var sessions: [SessionID: Int] = [:]
-    /// What is unfinished in all sessions.
+    /// The unfinished transitions of all sessions.
     private(set) var sessionsTotal = 0
-    /// What is unfinished without a session, and every declared storyboard.
+    /// The unfinished transitions without a session, and all declared storyboards.
     var shared = 0
-    /// What has ended.
+    /// The ended transitions.
     var ended = 0
     var sessionCount = 0
 
-    /// What cannot be forgotten to make room.
+    /// Everything except the ended transitions; the memory limit applies to this.
     var held: Int { scenes + sessionCount * Limits.bytesPerSession }
 
-    /// Takes note of bytes that come, or go where they are negative.
+    /// Adds the bytes of an unfinished transition, or removes them if `bytes` is negative.
     mutating func charge(_ bytes: Int, to session: SessionID?) {
         guard let session else {
             shared += bytes
@@ -27,20 +27,20 @@ struct MemoryUse: Hashable, Sendable {
     }
 }
 
-/// Whose share of the memory is used up.
+/// A share of the memory that can be used up.
 package enum MemoryShare: Hashable, Sendable {
     case scene(SceneName)
     case session(SessionID)
-    /// That of all sessions together.
+    /// The share of all sessions together.
     case sessions
-    /// That of all who have no session, and of storyboards.
+    /// The share of requests without a session and of storyboards.
     case shared
 }
 
-// MARK: - What things take
+// MARK: - Estimates
 
 extension TransitionRequest {
-    /// While it is unfinished; what its operation will bring into the hierarchy is counted with the scene.
+    /// Its size while the transition is unfinished; what its operation will insert is counted with the scene.
     var byteCount: Int {
         var bytes = Limits.bytesPerTransition + (keptOperation?.byteCount ?? 0)
         if case .controllers(let named) = scope { bytes += named.count * Limits.bytesPerName }
@@ -53,7 +53,7 @@ extension TransitionRequest {
 }
 
 extension Transition {
-    /// What it takes once it has ended.
+    /// Its size once it has ended.
     var endedByteCount: Int {
         guard case .ended(let ending) = phase else { return request.byteCount }
         let changed = ending.change.map { $0.inserted.count + $0.removed.count } ?? 0
@@ -71,12 +71,12 @@ extension Storyboard {
 }
 
 extension Scene {
-    /// With what is unfinished in it, and the room that this will take in the hierarchy.
+    /// Its size with its unfinished transitions and the controllers that these will insert.
     var byteCount: Int {
         let coming = min(comingControllers, max(0, Limits.controllers - storyboard.hierarchy.count))
         return Limits.bytesPerScene + storyboard.byteCount + unfinishedBytes + coming * Limits.bytesPerController
     }
 
-    /// What its declaration takes of the share of those without a session.
+    /// The part of its size that counts towards `MemoryShare.shared`.
     var sharedByteCount: Int { isDeclared ? Limits.bytesPerScene + storyboard.byteCount : 0 }
 }

@@ -1,30 +1,31 @@
-/// One arbitrated interface.
+/// One arbitrated interface, with its queue and its hierarchy.
 struct Scene: Sendable {
+    /// The unfinished transitions.
     var queue = ScopeQueue()
-    /// The queued ones among the unfinished, for their rank.
+    /// The places of the queued transitions, for their positions.
     var tickets = RequestLine()
-    /// When its newest transition was asked for.
+    /// The order of its newest transition.
     var lastOrder: RequestOrder
-    /// What is declared about it, with the hierarchy as it is now.
+    /// What is declared about it, with the current hierarchy.
     var storyboard = Storyboard.empty
     var numbers: Numbers
-    /// Whoever the granted operations will bring in: nobody else may, though their scopes be disjoint.
+    /// Ids reserved by granted operations, which no other operation may insert, even with a disjoint scope.
     var reserved: Set<ControllerID> = []
-    /// What the unfinished take, in bytes.
+    /// The estimated size of its unfinished transitions.
     var unfinishedBytes = 0
-    /// How many controllers the operations of the unfinished bring in.
+    /// How many controllers the operations of its unfinished transitions will insert.
     var comingControllers = 0
-    /// Somebody has declared something about it, and so it is not forgotten by itself.
+    /// Whether a client has declared it; then it is not forgotten to make room.
     var isDeclared = false
 
-    /// What only grows.
+    /// Numbers that never go back.
     struct Numbers: Hashable, Sendable {
-        /// Of the hierarchy.
+        /// The revision of the hierarchy.
         var revision = Revision(rawValue: 0)
-        /// The newest that there is.
+        /// The number of the newest event.
         var event = EventNumber(rawValue: 0)
 
-        /// Leaves out numbers that may have been told of what nobody knows of any more.
+        /// Skips the numbers that may have been sent with records that the journal lost.
         mutating func skip() {
             revision = Revision(rawValue: revision.rawValue + Limits.revisionJump)
             event = EventNumber(rawValue: event.rawValue + Limits.eventJump)
@@ -33,14 +34,14 @@ struct Scene: Sendable {
 }
 
 extension Scene {
-    /// Takes in a new transition, behind all others unless it takes over an earlier place.
+    /// Adds a new transition, after all others unless it takes over an earlier place.
     mutating func enter(_ transition: Transition) {
         lastOrder = transition.order
         queueUp(transition)
         tickets.insert(transition.place)
     }
 
-    /// Gives a transition its place among the unfinished.
+    /// Adds an unfinished transition to the queue, without a ticket.
     mutating func queueUp(_ transition: Transition) {
         unfinishedBytes += transition.request.byteCount
         comingControllers += transition.request.controllerCount
@@ -50,16 +51,16 @@ extension Scene {
             names: storyboard.names(of: transition.scope, operation))
     }
 
-    /// Takes out a transition that has ended.
+    /// Removes a transition that ends from the queue; its ticket is removed separately.
     mutating func leave(_ transition: Transition) {
         unfinishedBytes -= transition.request.byteCount
         comingControllers -= transition.request.controllerCount
         queue.remove(transition.place)
     }
 
-    /// Does what an operation came to.
+    /// Applies the plan of an operation, which gives the hierarchy its next revision.
     ///
-    /// - Returns: what it did, and whoever waits and has to be filed anew.
+    /// - Returns: the change, and the waiting transitions that have to be refiled because of it.
     mutating func carryOut(
         _ plan: OperationPlan, introducedBy type: TransitionTypeName?
     ) -> (change: Transition.Change, displaced: [TransitionID]) {
@@ -72,25 +73,27 @@ extension Scene {
         )
     }
 
-    /// Files a waiting transition anew, where its scope stands now.
+    /// Stores a waiting transition under the current paths of its scope.
     mutating func refile(_ transition: Transition) {
         queue.refile(
             transition.place, scope: storyboard.paths(of: transition.scope, transition.request.operationOutline))
     }
 }
 
-// MARK: - What a request comes to
+// MARK: - The result of a turn
 
-/// What becomes of a transition whose turn has come.
+/// What happens to a transition when its turn comes.
 enum Turn {
+    /// It is granted, with the plan of its operation if it has one.
     case granted(OperationPlan?)
-    /// Its operation would do nothing.
+    /// It completes at once: its operation would change nothing.
     case noop
+    /// It ends: it is not possible.
     case rejected(Rejection)
 }
 
 extension Scene {
-    /// What a transition that asks for this comes to in the hierarchy as it is.
+    /// What happens if the turn of a request comes with the current hierarchy.
     func turn(of request: TransitionRequest, scope: Scope) -> Turn {
         if case .controllers(let named) = scope, let gone = named.first(where: { storyboard.hierarchy[$0] == nil }) {
             return .rejected(.scopeGone(gone))
@@ -103,7 +106,7 @@ extension Scene {
         return request.operation.map { turn(of: $0) } ?? .granted(nil)
     }
 
-    /// What an operation comes to in the hierarchy as it is.
+    /// What happens if the turn of an operation comes with the current hierarchy.
     func turn(of operation: Operation) -> Turn {
         do throws(OperationRefusal) {
             return try storyboard.plan(operation, reserving: reserved).map { .granted($0) } ?? .noop
@@ -112,11 +115,11 @@ extension Scene {
         }
     }
 
-    /// The animation of what is planned: by the request, else by its type, else by the scene's defaults.
+    /// The resolved animation; each value is that of the request, its transition type or the scene's defaults.
     ///
-    /// Where the request names no type, it is that of whoever comes or goes.
+    /// If the request names no type, the type is that of the controller that is inserted or removed.
     ///
-    /// - Returns: `nil` where there is nothing to animate.
+    /// - Returns: `nil` if there is nothing to animate.
     func animation(of request: TransitionRequest, _ plan: OperationPlan?) -> Animation? {
         guard plan != nil || request.animation != nil || request.isInteractive else { return nil }
         let asked = request.animation ?? AnimationRequest()
@@ -134,13 +137,13 @@ extension Scene {
         )
     }
 
-    /// The type of transition of whoever comes, as it says itself; whoever goes does so the way it came.
+    /// The transition type of an inserted controller, or the type by which a removed controller was inserted.
     private func introduction(of plan: OperationPlan) -> TransitionTypeName? {
         guard let leaving = plan.leaving else { return plan.typeOfArrival }
         return storyboard.hierarchy[leaving]?.introTransitionType
     }
 
-    /// What is locked where a request is silent: nothing narrower than the scene without an operation to go by.
+    /// The scope of a request: its own, or the scene's default, which is the whole scene if there is no operation.
     func resolvedScope(of request: TransitionRequest) -> Scope {
         if let scope = request.scope { return scope }
         switch storyboard.defaults.scope {

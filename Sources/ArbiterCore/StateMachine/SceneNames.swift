@@ -1,4 +1,4 @@
-/// The names of scenes in their order, so that a page of them costs no more than its own length.
+/// The sorted names of the scenes, so that a page of them costs no more than its own length.
 struct SceneNames: Sendable {
     private(set) var sorted: [SceneName] = []
 
@@ -8,7 +8,7 @@ struct SceneNames: Sendable {
         sorted = names.sorted { $0.description < $1.description }
     }
 
-    /// Takes a name in that is not there yet.
+    /// Inserts a name that is not in the list.
     mutating func insert(_ name: SceneName) {
         sorted.insert(name, at: count(through: name))
     }
@@ -19,12 +19,12 @@ struct SceneNames: Sendable {
         sorted.remove(at: index)
     }
 
-    /// Those behind a name, which need not be there; all of them without one.
+    /// The names after a name, which need not be in the list itself; all names if it is `nil`.
     func behind(_ name: SceneName?) -> ArraySlice<SceneName> {
         sorted[(name.map { count(through: $0) } ?? 0)...]
     }
 
-    /// How many are not behind a name, found by bisection.
+    /// The number of names up to and including `name`, by bisection.
     private func count(through name: SceneName) -> Int {
         var (low, high) = (0, sorted.count)
         while low < high {

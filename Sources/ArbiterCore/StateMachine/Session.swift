@@ -3,24 +3,24 @@ package struct Session: Hashable, Sendable {
     package let id: SessionID
     package let token: Token
     package let client: ClientName?
-    /// How long it lives without a word, within `Limits.sessionDurations`.
+    /// How long it lives without a request of its client, within `Limits.sessionDurations`.
     package let timeToLive: Duration
     package let startedAt: Moment
-    /// Where it has asked for anything, and its end is told, as long as the scene is known.
+    /// The scenes in which it requested transitions, except forgotten ones; its end is an event of each.
     var scenes: Set<SceneName> = []
 }
 
 /// Why a session ended.
 package enum SessionEnding: String, Hashable, Sendable, CaseIterable {
-    /// Its client said so.
+    /// Its client ended it.
     case ended
-    /// Nothing was heard of its client.
+    /// Its client sent no request and had no attached connection for too long.
     case expired
 }
 
-/// A session as it stands at one instant.
+/// A session at one instant.
 package struct SessionView: Hashable, Sendable {
     package let session: Session
-    /// What is left of its time; `nil` while a connection is attached to it.
+    /// The time until it expires; `nil` while a connection is attached.
     package let remaining: Duration?
 }

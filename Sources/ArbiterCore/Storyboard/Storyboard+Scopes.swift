@@ -36,16 +36,9 @@ extension Storyboard {
     }
 
     private func names(of operation: Operation) -> [ControllerID] {
-        switch operation {
-        case .present(let controller, _), .dismiss(let controller), .push(let controller, _), .pop(let controller),
-            .popTo(let controller, _), .popToRoot(let controller), .setStack(let controller, _),
-            .select(let controller, _), .showDetail(let controller, _):
-            return [controller]
-        case .segue(let source, let identifier):
-            guard let segue = segue(identifier, from: source), segue.kind == .unwind,
-                let destination = segue.destination.root
-            else { return [source] }
-            return [source, destination]
-        }
+        guard case .segue(let source, let identifier) = operation, let segue = segue(identifier, from: source),
+            segue.kind == .unwind, let destination = segue.destination.root
+        else { return [operation.target] }
+        return [source, destination]
     }
 }

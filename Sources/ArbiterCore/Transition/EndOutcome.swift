@@ -1,4 +1,4 @@
-/// What an owner may end a transition as.
+/// The outcomes that an owner may end its transition with.
 package enum EndOutcome: String, Hashable, Sendable, CaseIterable {
     case completed
     case cancelled

@@ -1,25 +1,25 @@
-/// How a gesture that drives a transition ends.
+/// The decision about the gesture of an interactive transition.
 package enum GestureDecision: String, Hashable, Sendable, CaseIterable {
     case finish
     case cancel
 }
 
-/// What decides a gesture that is released without an explicit decision.
+/// The rule that decides a gesture when its release has no explicit decision.
 package enum GesturePolicy: Hashable, Sendable {
-    /// It finishes if its fraction is strictly greater than this, 0 to 1.
+    /// Finishes if the fraction is strictly greater than the threshold, which is 0 to 1.
     case fraction(threshold: Double)
-    /// It finishes if its velocity is greater than 0.
+    /// Finishes if the velocity is greater than 0.
     case velocity
 
     package static let standard = GesturePolicy.fraction(threshold: 0.5)
 }
 
-/// Where a finger is.
+/// The position of the finger that drives an interactive transition.
 package struct GestureProgress: Hashable, Sendable {
-    /// 0 to 1; what is given beyond is taken for the nearer end.
+    /// 0 to 1; a value outside this range is clamped.
     package var fraction: Double
     package var velocity: Double?
-    /// By which what comes late is known as such.
+    /// Increases with each progress of a gesture, so that late ones can be ignored; `nil` if the client does not count.
     package var sequence: UInt64?
 
     package init(fraction: Double, velocity: Double? = nil, sequence: UInt64? = nil) {
@@ -29,13 +29,13 @@ package struct GestureProgress: Hashable, Sendable {
     }
 }
 
-/// The end of a gesture, as its owner tells it.
+/// The end of a gesture, as the owner reports it.
 package struct GestureRelease: Hashable, Sendable {
     package var decision: GestureDecision?
-    /// Where it was released, 0 to 1; without it, where it was last.
+    /// The fraction at the release, 0 to 1; without it, the last progress counts.
     package var fraction: Double?
     package var velocity: Double?
-    /// The system took the gesture away: it cancels, whatever else is said.
+    /// Whether the system cancelled the gesture; then the decision is always `cancel`.
     package var isCancelled: Bool
 
     package init(
@@ -47,7 +47,7 @@ package struct GestureRelease: Hashable, Sendable {
         self.isCancelled = isCancelled
     }
 
-    /// What it comes to, with what was known of the gesture last.
+    /// The decision: explicit, or by the policy, which uses the last progress for values that the release lacks.
     func decision(by policy: GesturePolicy, after last: GestureProgress?) -> GestureDecision {
         if isCancelled { return .cancel }
         if let decision { return decision }
@@ -58,10 +58,10 @@ package struct GestureRelease: Hashable, Sendable {
     }
 }
 
-/// What was decided of a gesture, once and for all.
+/// The decision about a gesture, which never changes.
 package struct DecidedGesture: Hashable, Sendable {
     package let decision: GestureDecision
-    /// Where it was decided; 0 before the grant, where there was nothing to see of it.
+    /// The fraction at the release; 0 if the gesture was decided before the grant, when nothing had moved.
     package let fraction: Double
 
     package init(decision: GestureDecision, fraction: Double) {
@@ -69,7 +69,7 @@ package struct DecidedGesture: Hashable, Sendable {
         self.fraction = fraction
     }
 
-    /// How long the rest of an animation takes.
+    /// How long the rest of the animation takes after the release.
     package func remaining(of animation: Animation) -> Duration {
         let share = decision == .finish ? 1 - fraction : fraction
         return animation.duration * share / animation.completionSpeed

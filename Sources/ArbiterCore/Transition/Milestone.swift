@@ -1,6 +1,6 @@
 /// What an await waits for.
 package enum Milestone: String, Hashable, Sendable, CaseIterable {
-    /// The transition holds its scope, or has ended.
+    /// The transition is granted, or has ended.
     case granted
     /// The transition runs, or has ended.
     case running

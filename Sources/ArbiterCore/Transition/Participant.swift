@@ -1,15 +1,15 @@
 /// A client that a granted transition waits for before it runs.
 package struct Participant: Hashable, Sendable {
     package let client: ClientName
-    /// Whether the transition waits for it at all.
+    /// Whether the transition waits for it.
     package let isRequired: Bool
     package internal(set) var state: State
 
     package enum State: String, Hashable, Sendable, CaseIterable {
-        /// It has said nothing yet.
+        /// It has not reported that it is ready.
         case waiting
         case ready
-        /// Its session has ended, which counts as ready.
+        /// The last session of the client has ended; this counts as ready.
         case gone
     }
 
@@ -19,19 +19,19 @@ package struct Participant: Hashable, Sendable {
         state = .waiting
     }
 
-    /// Whether the transition waits for it still.
+    /// Whether the transition still waits for it.
     var isMissing: Bool { isRequired && state == .waiting }
 }
 
-/// What becomes of a transition whose participants are not ready in time.
+/// What happens to a transition whose participants are not ready in time.
 package enum UnreadyAction: String, Hashable, Sendable, CaseIterable {
-    /// It runs without them.
+    /// The transition runs without them.
     case proceed
-    /// It is given up.
+    /// The transition expires.
     case abort
 }
 
-/// By what a newer ticket and an older one are known to want the same.
+/// Marks tickets with the same key as equivalent: one of them is enough.
 package struct Coalescing: Hashable, Sendable {
     package let key: CoalescingKey
     package let keep: Keep
@@ -41,10 +41,11 @@ package struct Coalescing: Hashable, Sendable {
         self.keep = keep
     }
 
-    /// Which of two stays.
+    /// Which of two tickets with the same key remains.
     package enum Keep: String, Hashable, Sendable, CaseIterable {
-        /// The newer one, in the place of the older.
+        /// The newer one, in the place of the older one.
         case latest
+        /// The older one.
         case first
     }
 }

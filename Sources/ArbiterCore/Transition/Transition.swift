@@ -1,13 +1,14 @@
-/// One request for the lock, from asking to its one outcome: the durable record.
+/// One request for the lock, from the request to its one outcome; part of the durable state.
 package struct Transition: Hashable, Sendable {
     private let asked: Shared<Asked>
-    /// Whoever must be ready before it runs, and how they stand.
-    package internal(set) var participants: [Participant]
-    /// What was decided of its gesture.
-    package internal(set) var gesture: DecidedGesture?
-    package internal(set) var phase: Phase
+    /// The clients that must be ready before it runs, with their states.
+    package private(set) var participants: [Participant]
+    /// The decision about its gesture; `nil` until the release.
+    package private(set) var gesture: DecidedGesture?
+    /// The current phase, with the values that exist only in it.
+    package private(set) var phase: Phase
 
-    /// What never changes about it; large, and so shared by its many copies.
+    /// The part that never changes; it is large, so copies of the transition share it.
     private struct Asked: Hashable, Sendable {
         let id: TransitionID
         let token: Token
@@ -25,19 +26,19 @@ package struct Transition: Hashable, Sendable {
     package var id: TransitionID { asked.value.id }
     package var token: Token { asked.value.token }
     package var order: RequestOrder { asked.value.order }
-    /// Its place in line: its order, or that of the one which it took over from.
+    /// Its position in the queue: its own order, or that of the ticket which it replaced.
     package var place: RequestOrder { asked.value.place }
-    /// Whether it was asked for with `serialize`, not with `start`.
+    /// Whether it was requested with `serialize`; otherwise with `start`.
     package var isSerialized: Bool { asked.value.isSerialized }
     package var request: TransitionRequest { asked.value.request }
-    /// What it locks, its operation's own controllers included.
+    /// The scope that it locks; a request without a scope gets the scene's default.
     package var scope: Scope { asked.value.scope }
-    /// How long the granted transition may go without a word from its owner.
+    /// How long the granted transition may go without a request of its owner.
     package var lease: Duration { asked.value.lease }
     package var requestedAt: Moment { asked.value.requestedAt }
-    /// Of the hierarchy as it was when the transition was asked for.
+    /// The revision of the hierarchy at the request.
     package var requestedRevision: Revision { asked.value.requestedRevision }
-    /// The session that it is bound to.
+    /// The session that it is bound to, if any.
     package var session: SessionID? { asked.value.session }
 
     init(
@@ -55,38 +56,38 @@ package struct Transition: Hashable, Sendable {
         self.phase = phase
     }
 
-    /// Where a transition is in its life.
+    /// The phases of a transition's life; only the methods under "Phases" change them.
     package indirect enum Phase: Hashable, Sendable {
-        /// Waits for its turn. Can transition to: `preparing`, `running`, `ended`.
+        /// It waits for its turn. Next: `preparing`, `running` or `ended`.
         case queued(Queued)
-        /// Holds its scope and waits for its participants. Can transition to: `running`, `ended`.
+        /// It holds its scope and waits for its participants. Next: `running` or `ended`.
         case preparing(Grant)
-        /// Holds its scope. Can transition to: `ended`.
+        /// It holds its scope. Next: `ended`.
         case running(Grant)
-        /// Over, with its one outcome. Can transition to: nothing.
+        /// It has its one outcome. This is final.
         case ended(Ending)
     }
 
-    /// What a queued transition knows.
+    /// The values of a queued transition.
     package struct Queued: Hashable, Sendable {
-        /// Its owner has ended it already: at its turn it is granted and completed in one step.
+        /// Whether its owner has already ended it: at its turn it is granted and completed in one step.
         package var completesAtGrant = false
     }
 
-    /// What the lock gave.
+    /// The values that a transition gets at its grant.
     package struct Grant: Hashable, Sendable {
         package let fence: Fence
         package let grantedAt: Timestamp
-        /// Of the hierarchy as its owner finds it.
+        /// The revision of the hierarchy at the grant.
         package let revision: Revision
-        /// The controller that really presents, or presented until now.
+        /// The controller that really presents, or that presents what is dismissed.
         package let presenter: ControllerID?
-        /// As it was settled, where there is anything to animate.
+        /// The resolved animation; `nil` if there is nothing to animate.
         package let animation: Animation?
-        /// What the views are told when it starts to run.
+        /// The appearance events that the views get when it begins to run.
         package let appearance: [AppearanceEvent]
 
-        /// The same for one that never ran.
+        /// The same grant without appearance events, for a transition that ended before it ran.
         var untold: Grant {
             Grant(
                 fence: fence, grantedAt: grantedAt, revision: revision, presenter: presenter, animation: animation,
@@ -94,27 +95,27 @@ package struct Transition: Hashable, Sendable {
         }
     }
 
-    /// How it ended.
+    /// The values that a transition gets at its end.
     package struct Ending: Hashable, Sendable {
         package let outcome: TransitionOutcome
-        /// The grant, if there ever was one.
+        /// Its grant; `nil` if it ended before its turn.
         package let grant: Grant?
         package let endedAt: Moment
-        /// What it has done to the hierarchy, if anything.
+        /// What its operation changed in the hierarchy; `nil` if it was not applied.
         package let change: Change?
-        /// Its operation would have done nothing, and so it locked nothing.
+        /// Whether it completed without a grant, because its operation would change nothing.
         package let isNoop: Bool
-        /// What the views were told when it ended.
+        /// The appearance events that the views got at the end.
         package let appearance: [AppearanceEvent]
     }
 
-    /// What an operation has done.
+    /// What an operation changed in the hierarchy.
     package struct Change: Hashable, Sendable {
-        /// Of the hierarchy as it has become.
+        /// The revision of the hierarchy after the change.
         package let revision: Revision
-        /// What came in; what is in it came along, and is not listed.
+        /// The controllers inserted; those below them are not listed.
         package let inserted: [ControllerID]
-        /// What went, in the order popped or dismissed; what is in it went along, and is not listed.
+        /// The controllers removed, in the order popped or dismissed; those below them are not listed.
         package let removed: [ControllerID]
     }
 
@@ -131,7 +132,7 @@ package struct Transition: Hashable, Sendable {
         }
     }
 
-    /// What the lock gave, once it has.
+    /// Its grant; `nil` if it has none.
     package var grant: Grant? {
         switch phase {
         case .queued: nil
@@ -140,7 +141,7 @@ package struct Transition: Hashable, Sendable {
         }
     }
 
-    /// Whoever was still missing when it ran without them, or was given up for them.
+    /// The participants that were not ready when it ran without them or expired because of them.
     package var laggards: [ClientName] {
         switch phase {
         case .queued, .preparing: []
@@ -148,6 +149,7 @@ package struct Transition: Hashable, Sendable {
         }
     }
 
+    /// Whether an await for the milestone is answered now.
     package func hasReached(_ milestone: Milestone) -> Bool {
         switch phase {
         case .queued: false
@@ -158,7 +160,76 @@ package struct Transition: Hashable, Sendable {
     }
 }
 
-/// The name of a phase.
+// MARK: - Phases
+
+extension Transition {
+    /// Notes that the owner has ended the queued transition: it completes at its grant.
+    mutating func completeAtGrant() {
+        switch phase {
+        case .queued: phase = .queued(Queued(completesAtGrant: true))
+        case .preparing, .running, .ended: preconditionFailure("\(id) completes at its grant, but is \(state)")
+        }
+    }
+
+    /// Grants a queued transition, which then waits for its participants.
+    ///
+    /// A participant that was gone and has a session again is waited for.
+    ///
+    /// - Parameters:
+    ///   - grant: the values of the grant.
+    ///   - isPresent: whether a client has a session now.
+    mutating func prepare(with grant: Grant, _ isPresent: (ClientName) -> Bool) {
+        switch phase {
+        case .queued: phase = .preparing(grant)
+        case .preparing, .running, .ended: preconditionFailure("\(id) is \(state): only a queued one is granted")
+        }
+        for index in participants.indices where participants[index].state == .gone {
+            if isPresent(participants[index].client) { participants[index].state = .waiting }
+        }
+    }
+
+    /// Ends the wait for participants: the transition runs.
+    mutating func run() {
+        switch phase {
+        case .preparing(let grant): phase = .running(grant)
+        case .queued, .running, .ended: preconditionFailure("\(id) is \(state): only a preparing one begins to run")
+        }
+    }
+
+    /// Grants a queued transition, which runs at once.
+    mutating func run(with grant: Grant) {
+        switch phase {
+        case .queued: phase = .running(grant)
+        case .preparing, .running, .ended: preconditionFailure("\(id) is \(state): only a queued one is granted")
+        }
+    }
+
+    mutating func end(_ ending: Ending) {
+        switch phase {
+        case .queued, .preparing, .running: phase = .ended(ending)
+        case .ended: preconditionFailure("\(id) has already ended, and ends again as \(ending.outcome)")
+        }
+    }
+
+    /// Sets the decision about its gesture, which never changes again.
+    mutating func decide(_ decided: DecidedGesture) {
+        precondition(gesture == nil && !isEnded, "the gesture of \(id) is decided twice, or after its end")
+        gesture = decided
+    }
+
+    /// Sets the state of a participant.
+    mutating func mark(_ client: ClientName, as participation: Participant.State) {
+        guard let index = participants.firstIndex(where: { $0.client == client }) else {
+            preconditionFailure("\(client) is not a participant of \(id)")
+        }
+        participants[index].state = participation
+    }
+
+    /// Whether a required participant is not ready.
+    var isMissingParticipants: Bool { participants.contains(where: \.isMissing) }
+}
+
+/// The name of a phase, without its values.
 package enum TransitionState: String, Hashable, Sendable, CaseIterable {
     case queued
     case preparing
@@ -166,19 +237,19 @@ package enum TransitionState: String, Hashable, Sendable, CaseIterable {
     case ended
 }
 
-/// The one way in which a transition ended.
+/// How a transition ended.
 package enum TransitionOutcome: Hashable, Sendable {
-    /// Its owner finished it.
+    /// Its owner ended it as done, or its operation would have changed nothing.
     case completed
-    /// Its owner gave up or undid it.
+    /// Its owner ended it without doing it.
     case cancelled
-    /// Nobody looked after it.
+    /// The arbiter ended it, because its owner or its participants were silent or its session ended.
     case expired(ExpiryReason)
-    /// At its turn it was no longer possible.
+    /// It was not possible when its turn came.
     case rejected(Rejection)
-    /// A newer one, or else an older one, with the same coalescing key is there in its stead.
+    /// Another ticket with the same coalescing key, newer or older, remained instead.
     case superseded(by: TransitionID)
-    /// An administrator took it from its owner.
+    /// An administrator ended it.
     case revoked(RevocationReason)
 }
 
@@ -186,9 +257,10 @@ package enum TransitionOutcome: Hashable, Sendable {
 package enum Rejection: Hashable, Sendable {
     case expectationFailed(FailedExpectation)
     case invalidOperation(OperationRefusal)
-    /// A controller of its scope is not there any more.
+    /// A controller of its scope no longer exists.
     case scopeGone(ControllerID)
 
+    /// The code that clients see.
     package var reason: String {
         switch self {
         case .expectationFailed: "expectation-failed"
@@ -198,15 +270,15 @@ package enum Rejection: Hashable, Sendable {
     }
 }
 
-/// Why the arbiter gave a transition up.
+/// Why the arbiter ended a transition without its owner.
 package enum ExpiryReason: String, Hashable, Sendable, CaseIterable {
-    /// Its owner was silent for its lease.
+    /// Its owner was silent for the length of the lease.
     case lease
-    /// While it was queued its owner went away, or was silent for too long.
+    /// While it was queued, its owner closed the connection or was silent for the ticket's time.
     case abandoned
-    /// Its turn came while nobody was looking, and nobody came for it.
+    /// Its turn came while its owner was not waiting, and the owner did not claim it.
     case unclaimed
-    /// It waited for as long as it was ready to.
+    /// It was queued for the longest time that its request allows.
     case queueTimeout = "queue-timeout"
     /// The session that it was bound to ended.
     case sessionLost = "session-lost"
@@ -214,15 +286,15 @@ package enum ExpiryReason: String, Hashable, Sendable, CaseIterable {
     case participants
 }
 
-/// A transition as it stands at one instant.
+/// A transition at one instant, with the momentary values that answers show.
 package struct TransitionView: Hashable, Sendable {
     package let transition: Transition
-    /// What is left of the lease, while it runs.
+    /// What is left of the lease, while it is granted.
     package let leaseRemaining: Duration?
-    /// Its rank among the scene's queued transitions, from 1, while it is queued.
+    /// Its position among the scene's queued transitions, from 1, while it is queued.
     package let position: Int?
-    /// The unfinished transitions that keep it waiting, running ones first, `Limits.blockersShown` at most.
+    /// The unfinished transitions that it waits for, granted ones first, at most `Limits.blockersShown`.
     package let blockers: [TransitionID]
-    /// Where the finger is that drives it, while it is not decided.
+    /// The last position of the finger that drives it, until the gesture is decided.
     package let progress: GestureProgress?
 }

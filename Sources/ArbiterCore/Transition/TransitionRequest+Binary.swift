@@ -1,5 +1,7 @@
 extension TransitionRequest: BinaryCodable {
-    /// The lock first; of what goes beyond it, most requests say nothing, and that is one byte.
+    /// Writes the fields of the lock, and then the others.
+    ///
+    /// Most requests leave all the others at their defaults, which costs one byte.
     package func encode(to writer: inout BinaryWriter) {
         writer.write(scene)
         writer.write(client)

@@ -1,41 +1,42 @@
-/// What a client asks for with `start` or `serialize`.
+/// What a client requests with `start` or `serialize`.
 package struct TransitionRequest: Hashable, Sendable {
     package var scene: SceneName
     package var client: ClientName?
-    /// What it locks; without it, what the scene's defaults say.
+    /// What it locks; without it, the scene's default scope.
     package var scope: Scope?
     /// What it does to the hierarchy when it completes.
     package var operation: Operation? {
         get { keptOperation?.operation }
         set { keptOperation = newValue.map { KeptOperation($0) } }
     }
-    /// The operation, packed or not.
+    /// The operation in its stored form, packed or not.
     private(set) var keptOperation: KeptOperation?
-    /// What has to hold when its turn comes, `Limits.expectations` at most.
+    /// What must hold at the grant, at most `Limits.expectations`.
     package var expectations: [Expectation]
     package var animation: AnimationRequest?
-    /// How long the granted transition may go without a word from its owner, within `Limits.leaseDurations`; without
-    /// it, as long as the scene's defaults say.
+    /// How long the granted transition may go without a request of its owner, within `Limits.leaseDurations`; without
+    /// it, the scene's default lease.
     package var lease: Duration?
-    /// What becomes of the operation if the lease runs out.
+    /// What happens to the operation if the transition expires after its grant because its owner is silent or its
+    /// session ended.
     package var onExpiry: ExpiryAction
-    /// How long the queued transition may go without a word from its owner, within `Limits.ticketDurations`.
+    /// How long the queued transition may go without a request of its owner, within `Limits.ticketDurations`.
     package var ticket: Duration
-    /// The longest it will wait, within `Limits.queueDurations`; without it, as long as its owner does.
+    /// The longest time in the queue, within `Limits.queueDurations`; without it, there is no such limit.
     package var queue: Duration?
-    /// Whether its owner drives it.
+    /// Whether a gesture of its owner drives it.
     package var isInteractive: Bool
-    /// What decides its gesture.
+    /// What decides its gesture if the release does not.
     package var policy: GesturePolicy
-    /// Whoever must be ready before it runs, `Limits.participants` at most, no client twice.
+    /// The clients that must be ready before it runs, at most `Limits.participants`, each client once.
     package var participants: [Participant]
-    /// How long they have, within `Limits.readyDurations`.
+    /// How long participants have to become ready after the grant, within `Limits.readyDurations`.
     package var ready: Duration
     package var onUnready: UnreadyAction
     package var coalescing: Coalescing?
     /// The token of the session that it is bound to.
     package var session: Token?
-    /// By which the same request is known again.
+    /// Identifies repetitions of the same request.
     package var idempotencyKey: IdempotencyKey?
 
     package init(
@@ -80,29 +81,29 @@ package struct TransitionRequest: Hashable, Sendable {
 }
 
 extension TransitionRequest {
-    /// The same request in few bytes, as a transition keeps it.
+    /// The same request with its operation packed, as a transition stores it.
     var packed: TransitionRequest {
         var request = self
         request.keptOperation = keptOperation?.packed
         return request
     }
 
-    /// The operation as far as its scope depends on it: of what comes in, the root alone, as a view; of a stack, nothing.
+    /// The operation with what its scope depends on, available without unpacking.
     ///
-    /// It costs little, also where the operation is packed.
+    /// Of a packed operation, an inserted hierarchy is only its root, as a view, and a `setStack` has no controllers.
     package var operationOutline: Operation? { keptOperation?.outline }
 
-    /// How much its operation brings in; `nil` if it has none.
+    /// How much its operation inserts; `nil` if there is no operation.
     package var arrivalCounts: ArrivalCounts? { keptOperation?.arrivalCounts }
 
-    /// How many controllers its operation brings in.
+    /// How many controllers its operation inserts.
     var controllerCount: Int { keptOperation?.arrivalCounts.controllers ?? 0 }
 }
 
-/// What becomes of the operation of a transition whose lease runs out.
+/// What happens to the operation of a granted transition that expires.
 package enum ExpiryAction: String, Hashable, Sendable, CaseIterable {
-    /// The hierarchy stays as it was.
+    /// The hierarchy does not change.
     case discard
-    /// The operation is applied, as if its owner had completed it.
+    /// The operation is applied, as if the owner had completed the transition.
     case complete
 }

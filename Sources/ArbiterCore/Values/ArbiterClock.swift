@@ -1,6 +1,6 @@
 /// The arbiter's clock: it follows the machine's clock, but stands still while the process does not run.
 ///
-/// It must be read often, even if no command needs the time. Then a long gap between two readings means that the
+/// It must be read often, even if no event needs the time. Then a long gap between two readings means that the
 /// process was stopped or swapped out, or that the machine was suspended. No client could be heard during the gap, so
 /// the gap does not count. The clock also stands still for a moment after the gap, in which the daemon reads the
 /// requests that arrived meanwhile.

@@ -30,7 +30,7 @@ package struct Timestamp: Hashable, Sendable {
     }
 }
 
-/// The time of a command on both clocks, read once by the engine.
+/// The time of a turn on both clocks, read once by the engine.
 package struct Moment: Hashable, Sendable {
     package let instant: Instant
     package let timestamp: Timestamp

@@ -1,6 +1,6 @@
 /// Every limit of the arbiter's state, in one place.
 ///
-/// A command that was admitted must be admitted again when it is replayed, so the limits on admission are constants. A
+/// A request that was admitted must be admitted again when its record is replayed, so the limits on admission are constants. A
 /// limit that a test or a deployment may set is an instance property.
 package struct Limits: Hashable, Sendable {
     // MARK: Names
@@ -61,7 +61,7 @@ package struct Limits: Hashable, Sendable {
 
     // MARK: The arbiter's clock
 
-    /// How often the clock is read even if no command needs the time.
+    /// How often the clock is read even if no event needs the time.
     package static let heartbeat = Duration.milliseconds(250)
     /// The longest time between two readings that does not count as a pause of the process.
     package static let longestBetweenReadings = Duration.seconds(1)

@@ -1,108 +1,114 @@
 package import ArbiterCore
 
-// What clients ask, and what the shell tells.
+// Requests of clients, and what the shell observes.
 
 extension Engine {
+    /// Called exactly once, with the answer or with the reason why there is none.
+    package typealias Answer<Value> = @Sendable (Result<Value, EngineError>) -> Void
+
+    /// Requests a transition that is granted now or refused.
     package func start(_ request: TransitionRequest, completion: @escaping Completion) {
-        submit(completion: completion) { state in
-            .start(request, id: state.unusedID(), token: state.token())
+        submit(.transition(request), completion) { machine, identities, step throws(ArbiterError) in
+            let id = identities.transition(in: request.scene, of: machine)
+            return try machine.start(request, id: id, token: identities.token(), in: &step)
         }
     }
 
-    /// Takes a place in the queue; the answer comes at the grant, or when `wait` has run out.
+    /// Requests a transition that may wait in the queue; the answer comes at the grant, or when `wait` has run out.
     ///
-    /// - Returns: whom to name in `leave` if the connection closes before the answer.
+    /// - Returns: the parked waiter, for `leave` if the connection closes before the answer; `nil` if none is parked.
     @discardableResult
     package func serialize(
         _ request: TransitionRequest, wait: Duration, completion: @escaping Completion
     ) -> WaiterID? {
-        parking(for: wait, completion: completion) { state, park in
-            .serialize(request, id: state.unusedID(), token: state.token(), park: park)
+        park(.transition(request), for: wait, completion) { machine, identities, park, step throws(ArbiterError) in
+            let id = identities.transition(in: request.scene, of: machine)
+            return try machine.serialize(request, id: id, token: identities.token(), park: park, in: &step)
         }
     }
 
     /// Answers when the transition has reached the milestone, or when `wait` has run out.
     ///
-    /// - Returns: whom to name in `leave` if the connection closes before the answer.
+    /// - Returns: the parked waiter, for `leave` if the connection closes before the answer; `nil` if none is parked.
     @discardableResult
     package func wait(
         on id: TransitionID, token: Token?, until milestone: Milestone, wait: Duration,
         completion: @escaping Completion
     ) -> WaiterID? {
-        parking(for: wait, completion: completion) { _, park in
-            .await(id, token: token, until: milestone, park: park)
+        park(.other, for: wait, completion) { machine, _, park, step throws(ArbiterError) in
+            try machine.wait(on: id, token: token, until: milestone, park: park, in: &step)
         }
     }
 
-    /// Ends a transition; without an outcome, as its gesture was decided, and else as completed.
+    /// Ends a transition; without an outcome, the decision of its gesture counts, or else `completed`.
     package func end(_ id: TransitionID, token: Token, as outcome: EndOutcome?, completion: @escaping Completion) {
-        submit(completion: completion) { _ in .end(id, token: token, outcome) }
-    }
-
-    /// Takes a transition from its owner.
-    package func revoke(_ id: TransitionID, because reason: RevocationReason, completion: @escaping Completion) {
-        submit(completion: completion) { _ in .revoke(id, reason) }
-    }
-
-    package func renew(_ id: TransitionID, token: Token, completion: @escaping Completion) {
-        submit(completion: completion) { _ in .renew(id, token: token) }
-    }
-
-    /// Declares what a scene is now.
-    package func declare(
-        _ scene: SceneName, _ storyboard: Storyboard, ifMatch revision: Revision?,
-        completion: @escaping @Sendable (Result<Reply, EngineError>) -> Void
-    ) {
-        ask(completion: completion) { _ in .declare(scene, storyboard, ifMatch: revision) }
-    }
-
-    /// Forgets a scene, if it has the revision or none is named.
-    package func delete(
-        _ scene: SceneName, ifMatch revision: Revision? = nil,
-        completion: @escaping @Sendable (Result<Reply, EngineError>) -> Void
-    ) {
-        ask(completion: completion) { _ in .delete(scene, ifMatch: revision) }
-    }
-
-    /// The waiter's connection has closed: its completion will not be called.
-    package func leave(_ waiter: WaiterID) {
-        submit { state in
-            state.parked.removeValue(forKey: waiter)
-            return .leave(waiter)
+        submit(completion) { machine, step throws(ArbiterError) in
+            try machine.end(id, token: token, as: outcome, in: &step)
         }
     }
 
-    /// Answers everyone parked as things stand, and parks no more.
-    package func drain() {
-        submit { _ in .drain }
+    /// Ends a transition instead of its owner, for an administrator.
+    package func revoke(_ id: TransitionID, because reason: RevocationReason, completion: @escaping Completion) {
+        submit(completion) { machine, step throws(ArbiterError) in try machine.revoke(id, because: reason, in: &step) }
     }
 
-    /// The number of each scene's newest event, and that of the newest of all; meant for the start, before anybody asks.
+    /// Notes that the owner of a transition is alive.
+    package func renew(_ id: TransitionID, token: Token, completion: @escaping Completion) {
+        submit(completion) { machine, step throws(ArbiterError) in try machine.renew(id, token: token, in: &step) }
+    }
+
+    /// Declares a scene's hierarchy, segues, transition types and defaults; the answer is its new revision.
+    package func declare(
+        _ scene: SceneName, _ storyboard: Storyboard, if precondition: Precondition = .none,
+        completion: @escaping Answer<Revision>
+    ) {
+        ask(completion) { machine, step throws(ArbiterError) in
+            try machine.declare(scene, storyboard, if: precondition, in: &step)
+        }
+    }
+
+    /// Deletes a scene.
+    package func delete(
+        _ scene: SceneName, if precondition: Precondition = .none, completion: @escaping Answer<Void>
+    ) {
+        ask(completion) { machine, step throws(ArbiterError) in
+            try machine.delete(scene, if: precondition, in: &step)
+        }
+    }
+
+    /// Notes that the connection of a waiter has closed; its completion will not be called.
+    package func leave(_ waiter: WaiterID) {
+        tell { state in
+            state.parked.removeValue(forKey: waiter)
+        } _: { machine, step in
+            machine.leave(waiter, in: &step)
+        }
+    }
+
+    /// Answers every parked await with the current state; from then on no await parks.
+    package func drain() {
+        tell { state in
+            state.isDraining = true
+        } _: { machine, step in
+            machine.drain(in: &step)
+        }
+    }
+
+    /// The number of the newest event of each scene and over all scenes; for the start, before any request.
     package func lastEvents() -> (scenes: [SceneName: EventNumber], overall: EventNumber) {
         state.withLock { ($0.machine.lastEvents(), $0.machine.lastEvent) }
     }
 
-    /// Asks without changing anything; what was seen is told once it is committed.
+    /// Reads the state; the answer comes once everything that it was computed from is committed.
     package func read<Value: Sendable>(
         _ question: (borrowing ArbiterStateMachine, Instant) throws(ArbiterError) -> Value,
-        completion: @escaping @Sendable (Result<Value, EngineError>) -> Void
+        completion: @escaping Answer<Value>
     ) {
-        let deliveries = state.withLock { state -> [Delivery] in
-            if let failure = state.failure {
-                return [.reading { _ in completion(.failure(.journalUnavailable(failure))) }]
-            }
-            var deliveries: [Delivery] = []
-            let moment = now()
-            decide(&state, at: moment, into: &deliveries)
-            let answer: Result<Value, ArbiterError>
-            do throws(ArbiterError) {
-                answer = .success(try question(state.machine, moment.instant))
-            } catch {
-                answer = .failure(error)
-            }
-            deliveries.append(.reading { failure in completion(Self.told(answer, unless: failure)) })
-            return withhold(deliveries, in: &state)
-        }
-        deliver(deliveries)
+        ask(completion) { machine, step throws(ArbiterError) in try question(machine, step.moment.instant) }
+    }
+
+    /// Looks at the state as it is, whether or not it is committed, in no turn: for gauges and checks, never for an answer.
+    package func inspect<Value: Sendable>(_ body: (borrowing ArbiterStateMachine) -> Value) -> Value {
+        state.withLock { body($0.machine) }
     }
 }

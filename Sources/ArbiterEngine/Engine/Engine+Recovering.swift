@@ -1,20 +1,20 @@
 package import ArbiterCore
 
-/// How an engine goes on whose journal has failed.
+/// How an engine continues after its journal has failed.
 package struct JournalRecovery: Sendable {
-    /// Opens the journal again as a start would, once the one before has been closed.
+    /// Opens the journal again, as at a start; called after the failed journal is closed.
     let reopen: @Sendable () throws(JournalError) -> any Journal
     let whenResumed: @Sendable (LastEvents) -> Void
     let whenLost: @Sendable (JournalError) -> Void
 
-    /// The newest event of each scene, and of all.
+    /// The number of the newest event of each scene and over all scenes.
     package typealias LastEvents = (scenes: [SceneName: EventNumber], overall: EventNumber)
 
     /// - Parameters:
-    ///   - reopen: opens the journal again as a start would, once the one before has been closed.
-    ///   - whenResumed: called when the state has been read anew, before anybody is answered from it; every stream of
-    ///     events has to end. Must not take long.
-    ///   - whenLost: called once, when everybody has been answered and the journal will not heal by itself.
+    ///   - reopen: opens the journal again, as at a start; called after the failed journal is closed.
+    ///   - whenResumed: called when the state has been read from the journal, before any answer is computed from it; it
+    ///     has to end every event stream, and must not take long.
+    ///   - whenLost: called once if trying again does not help, after all requests are answered.
     package init(
         reopen: @escaping @Sendable () throws(JournalError) -> any Journal,
         whenResumed: @escaping @Sendable (LastEvents) -> Void,
@@ -25,29 +25,34 @@ package struct JournalRecovery: Sendable {
         self.whenLost = whenLost
     }
 
-    /// Before the first try.
+    /// The pause before the first try.
     package static let shortestPause = Duration.seconds(1)
-    /// Between two tries; every pause is twice the one before, up to this.
+    /// The longest pause between two tries; each pause is twice as long as the one before, up to this.
     package static let longestPause = Duration.seconds(10)
 }
 
 // MARK: - After a start
 
 extension Engine {
-    /// Makes up for what the journal may lack, and does what is due.
+    /// Applies and journals the records of a restart, before anything that is due.
+    ///
+    /// Numbers jump if the journal may have lost some, and grants are withheld if it may have lost leases.
+    ///
+    /// - Returns: the deliveries that can go at once.
     func makeUp(for ending: JournalContents.Ending, in state: inout State) -> [Delivery] {
-        var deliveries: [Delivery] = []
         let moment = now()
-        decide(&state, at: moment, into: &deliveries)
-        switch ending {
-        case .closed: break
-        case .killed: _ = apply(.skipFences, to: &state, at: moment, into: &deliveries)
-        case .incomplete:
-            _ = apply(.distrust(holdsGrants: !trustsLeasesOver), to: &state, at: moment, into: &deliveries)
+        var records: [Record] =
+            switch ending {
+            case .closed: []
+            case .killed: [.skipFences]
+            case .incomplete: [.distrust(holdsGrants: !trustsLeasesOver)]
+            }
+        // Grants may still be withheld because of an earlier crash.
+        if trustsLeasesOver { records.append(.resume) }
+        var deliveries: [Delivery] = []
+        for record in records {
+            deliveries += self.deliveries(of: state.machine.apply(record, at: moment), at: moment, in: &state)
         }
-        // An earlier death may have left grants held.
-        if trustsLeasesOver { _ = apply(.resume, to: &state, at: moment, into: &deliveries) }
-        decide(&state, at: moment, into: &deliveries)
         setAlarm(in: &state, at: moment.instant)
         return withhold(deliveries, in: &state)
     }
@@ -56,10 +61,10 @@ extension Engine {
 // MARK: - After a failure
 
 extension Engine {
-    /// Answers everybody that the journal cannot be relied on, and tries again later.
+    /// Answers all requests that the journal is unavailable, and schedules the next try if one can help.
     func fail(_ error: JournalError) {
         guard let recovery, !state.withLock({ $0.isOver }) else { return giveUp(because: error) }
-        guard error.kind.canHeal else {
+        guard error.kind.isTemporary else {
             state.withLock { $0.failure = error }
             giveUp(because: error)
             recovery.whenLost(error)
@@ -68,7 +73,7 @@ extension Engine {
         let (pause, failure) = state.withLock { state -> (Duration, JournalError) in
             let pause = state.pause.map { min($0 * 2, JournalRecovery.longestPause) } ?? JournalRecovery.shortestPause
             state.pause = pause
-            // The newest cause counts, and when the next try is.
+            // Clients are told the newest cause, and when the next try is.
             let failure = JournalError(
                 error.kind, reason: "\(error.reason); the daemon tries again within \(pause.components.seconds) s",
                 retryAfter: pause)
@@ -79,7 +84,7 @@ extension Engine {
         alarm.ring(after: pause) { [weak self] in self?.takeUpAgain() }
     }
 
-    /// Answers everybody that the journal cannot be relied on.
+    /// Answers all withheld and parked requests that the journal is unavailable.
     func giveUp(because error: JournalError) {
         let (error, lost, parked) = state.withLock { state -> (JournalError, [Delivery], [Completion]) in
             let failure = state.failure ?? error
@@ -94,6 +99,7 @@ extension Engine {
         for completion in parked { completion(.failure(.journalUnavailable(error))) }
     }
 
+    /// Opens the journal again and continues from its contents; if this fails, schedules the next try.
     private func takeUpAgain() {
         guard let recovery, let failed = state.withLock({ $0.isOver ? nil : $0.journal }) else { return }
         failed.close()
@@ -110,7 +116,7 @@ extension Engine {
         }
     }
 
-    /// Goes on from what a journal holds, as after a restart.
+    /// Continues from the contents of a journal, as after a restart.
     private func takeUp(_ journal: any Journal, _ recovery: JournalRecovery) throws(JournalError) {
         let (limits, era) = state.withLock { ($0.machine.limits, $0.era + 1) }
         let replayed = try JournalReplay.of(journal, limits: limits)
@@ -118,7 +124,7 @@ extension Engine {
         let deliveries = state.withLock { state -> [Delivery]? in
             guard !state.isOver else { return nil }
             state.machine = replayed.machine
-            state.machine.recover(at: now().instant)
+            state.machine.recover(at: now().instant, isDraining: state.isDraining)
             state.journal = journal
             state.era = era
             state.failure = nil
@@ -128,6 +134,6 @@ extension Engine {
             return makeUp(for: replayed.ending, in: &state)
         }
         guard let deliveries else { return journal.close() }
-        deliver(deliveries)
+        for delivery in deliveries { delivery.deliver(unless: nil) }
     }
 }

@@ -1,78 +1,74 @@
 package import ArbiterCore
 
-// What clients say of their gestures, of their part in others' transitions, and of themselves.
+// Gestures, participants and sessions.
 
 extension Engine {
-    /// Called exactly once with what the arbiter says.
-    package typealias Answer = @Sendable (Result<Reply, EngineError>) -> Void
-
-    /// The finger that drives a transition has moved; answered with `Reply.progress`.
+    /// Notes that the finger that drives a transition has moved.
     package func progress(
-        _ id: TransitionID, token: Token, _ progress: GestureProgress, completion: @escaping Answer
+        _ id: TransitionID, token: Token, _ progress: GestureProgress, completion: @escaping Answer<ProgressAnswer>
     ) {
-        ask(completion: completion) { _ in .progress(id, token: token, progress) }
+        ask(completion) { machine, step throws(ArbiterError) in
+            try machine.progress(id, token: token, progress, in: &step)
+        }
     }
 
-    /// The finger that drives a transition is gone.
+    /// Notes that the finger that drives a transition is released, which decides the gesture.
     package func release(
         _ id: TransitionID, token: Token, _ release: GestureRelease, completion: @escaping Completion
     ) {
-        submit(completion: completion) { _ in .release(id, token: token, release) }
+        submit(completion) { machine, step throws(ArbiterError) in
+            try machine.release(id, token: token, release, in: &step)
+        }
     }
 
-    /// A participant is ready.
+    /// Notes that a participant is ready.
     package func ready(
         _ id: TransitionID, client: ClientName, session: Token, completion: @escaping Completion
     ) {
-        submit(completion: completion) { _ in .ready(id, client: client, session: session) }
-    }
-
-    /// Begins a session; answered with `Reply.session`.
-    package func openSession(client: ClientName?, timeToLive: Duration, completion: @escaping Answer) {
-        ask(completion: completion) { state in
-            .openSession(
-                client: client, timeToLive: timeToLive, id: state.unusedSessionID(), token: state.token())
+        submit(completion) { machine, step throws(ArbiterError) in
+            try machine.ready(id, client: client, session: session, in: &step)
         }
     }
 
-    /// The client of a session lives; answered with `Reply.session`.
-    package func renewSession(_ token: Token, completion: @escaping Answer) {
-        ask(completion: completion) { _ in .renewSession(token) }
+    /// Opens a session.
+    package func openSession(client: ClientName?, timeToLive: Duration, completion: @escaping Answer<SessionView>) {
+        ask(.session(client), completion) { machine, identities, step throws(ArbiterError) in
+            let id = identities.session(of: machine)
+            return try machine.openSession(
+                client: client, timeToLive: timeToLive, id: id, token: identities.token(of: id), in: &step)
+        }
     }
 
-    /// The client of a session takes its leave; answered with `Reply.session`.
-    package func endSession(_ token: Token, completion: @escaping Answer) {
-        ask(completion: completion) { _ in .endSession(token) }
+    /// Notes that the client of a session is alive.
+    package func renewSession(_ token: Token, completion: @escaping Answer<SessionView>) {
+        ask(completion) { machine, step throws(ArbiterError) in try machine.renewSession(token, in: &step) }
     }
 
-    /// A connection by which a session lives.
+    /// Ends a session, for its client.
+    package func endSession(_ token: Token, completion: @escaping Answer<SessionView>) {
+        ask(completion) { machine, step throws(ArbiterError) in try machine.endSession(token, in: &step) }
+    }
+
+    /// A connection that keeps a session alive.
     package struct Attachment: Sendable {
         let session: SessionID
-        /// When it was made: a state that was read anew knows nothing of the connections of before.
+        /// The era in which it was attached; the state of a later era does not count it.
         let era: Int
     }
 
-    /// A connection is there that a session lives by.
-    package func attach(
-        _ token: Token, completion: @escaping @Sendable (Result<Attachment, EngineError>) -> Void
-    ) {
-        ask { [self] result in
+    /// Attaches a connection to a session, which lives at least as long as the connection.
+    package func attach(_ token: Token, completion: @escaping Answer<Attachment>) {
+        ask { [self] (result: Result<SessionView, EngineError>) in
             let era = state.withLock { $0.era }
-            completion(
-                result.map { reply in
-                    guard case .session(let view) = reply else {
-                        preconditionFailure("a session was attached and answered with \(reply)")
-                    }
-                    return Attachment(session: view.session.id, era: era)
-                })
-        } _: { _ in
-            .attach(token)
+            completion(result.map { Attachment(session: $0.session.id, era: era) })
+        } _: { machine, step throws(ArbiterError) in
+            try machine.attach(token, in: &step)
         }
     }
 
-    /// A connection has closed that a session lived by.
+    /// Detaches a connection, which has closed, from its session.
     package func detach(_ attachment: Attachment) {
         guard state.withLock({ $0.era == attachment.era }) else { return }
-        submit { _ in .detach(attachment.session) }
+        tell { machine, step in machine.detach(attachment.session, in: &step) }
     }
 }

@@ -1,16 +1,16 @@
 package import ArbiterCore
 internal import DequeModule
 
-/// Gives commands their order and their time, has them journalled, and lets answers go once they are committed.
+/// Runs events in turns, journals their records, and releases answers once the records are committed.
 ///
-/// Everything is decided by the state machine, under one lock; completions run after the lock is released, on the
-/// thread that submitted the command, on the journal's, or on the alarm's.
+/// The state machine decides everything, under one lock. Completions run after the lock is released, on the thread of
+/// the request, of the journal or of the alarm.
 package final class Engine: Sendable {
-    /// Called exactly once with the answer, unless the waiter leaves before.
+    /// Called exactly once with the answer, or never if the waiter leaves before.
     package typealias Completion = @Sendable (Result<TransitionView, EngineError>) -> Void
-    /// Called with what happened, in the order it did, once it is committed; must not take long.
+    /// Called with events, in their order, once they are committed; must not take long.
     package typealias Listener = @Sendable ([SceneEvent]) -> Void
-    /// Called with what an operator has to know, once it is committed, but for what is replayed; must not take long.
+    /// Called with a notice for the operator once it is committed, but not in a replay; must not take long.
     package typealias Observer = @Sendable (EngineNotice) -> Void
 
     let state: Guarded<State>
@@ -20,72 +20,60 @@ package final class Engine: Sendable {
     let alarm: any Alarm
     let listener: Listener
     let observer: Observer
-    /// How far the arbiter's clock is ahead of `time`.
-    let lag: Duration
+    /// How far the arbiter's clock is ahead of `time`; negative if it is behind.
+    let offset: Duration
 
     struct State {
         var machine: ArbiterStateMachine
         var journal: any Journal
-        /// How often the engine has taken up its work; what an earlier journal tells is of no interest any more.
+        /// Counts how often the engine has opened the journal, so that commits of an earlier one are ignored.
         var era = 0
-        /// Before the last try to take up the work again; `nil` once something has been committed since.
+        /// The pause before the last try to open the journal again; `nil` if a commit has succeeded since.
         var pause: Duration?
-        /// The engine has been stopped.
+        /// Whether no await may park any more, also after the journal was opened again.
+        var isDraining = false
+        /// Whether the engine has been stopped.
         var isOver = false
-        var random = RandomSource()
-        var lastWaiter: UInt64 = 0
-        /// Who waits for a `wake`.
+        var identities: Identities
+        /// The completions of the parked waiters.
         var parked: [WaiterID: Completion] = [:]
         var lastSequence: UInt64 = 0
         var committedSequence: UInt64 = 0
-        /// What may be said once its sequence is committed, in that order.
+        /// The deliveries that wait for a commit, each with the sequence of the last record it may depend on, in order.
         var withheld: Deque<(sequence: UInt64, delivery: Delivery)> = []
-        /// When the alarm will ring, the next time last.
+        /// The instants for which an alarm is set, the next one last.
         var alarms: [Instant] = []
+        /// Why the journal cannot be used now.
         var failure: JournalError?
-
-        mutating func unusedID() -> TransitionID {
-            var id = TransitionID(rawValue: random.next())
-            while machine.isInUse(id) { id = TransitionID(rawValue: random.next()) }
-            return id
-        }
-
-        mutating func unusedSessionID() -> SessionID {
-            var id = SessionID(rawValue: random.next())
-            while machine.isInUse(id) { id = SessionID(rawValue: random.next()) }
-            return id
-        }
-
-        mutating func token() -> Token {
-            Token(high: random.next(), low: random.next())
-        }
     }
 
-    /// Something to be said once it is committed.
+    /// An answer, events or a notice, to be delivered once the records before it are committed.
     enum Delivery: Sendable {
-        case answer(Completion, Result<TransitionView, ArbiterError>)
+        case transition(Completion, Result<TransitionView, EngineError>)
         case events([SceneEvent])
         case notice(EngineNotice)
-        case reading(@Sendable (JournalError?) -> Void)
+        /// An answer that is not a transition; called with the failure of the journal if it may be lost.
+        case answer(@Sendable (JournalError?) -> Void)
 
-        /// Says it, or that nobody knows whether it lasts.
+        /// Delivers an answer, or the failure of the journal instead; events and notices are announced elsewhere.
         func deliver(unless failure: JournalError?) {
             switch self {
-            case .answer(let completion, let result): completion(Engine.told(result, unless: failure))
+            case .transition(let completion, let result):
+                completion(failure.map { .failure(.journalUnavailable($0)) } ?? result)
             case .events, .notice: break
-            case .reading(let tell): tell(failure)
+            case .answer(let tell): tell(failure)
             }
         }
     }
 
-    /// Rebuilds the state from the journal, and takes up its work.
+    /// Rebuilds the state from the journal and starts to work.
     ///
-    /// Where the journal may lack its last records, fences jump, and nothing is granted until the longest lease that
-    /// could be missing is over, unless `trustsLeasesOver` says that no client of then is left.
+    /// If the journal may lack its last records, numbers jump, and nothing is granted until the longest possible lease
+    /// has run out. With `trustsLeasesOver`, grants are not withheld: the caller knows that no earlier client is left.
     ///
-    /// The listener is told of what is replayed as well, so that whoever follows a scene can go on where it was.
+    /// The listener gets the replayed events too, so that event streams can be resumed after a restart.
     ///
-    /// Should the journal fail, `recovery` says how to go on; without it everybody is refused from then on.
+    /// If the journal fails later, `recovery` says how to continue; without it all further requests are refused.
     ///
     /// - Throws: `JournalError` if the journal cannot be read.
     package init(
@@ -95,18 +83,21 @@ package final class Engine: Sendable {
         trustsLeasesOver: Bool = false,
         time: any TimeSource = SystemTimeSource(),
         alarm: any Alarm = SystemAlarm(),
+        random: any RandomNumberGenerator & Sendable = SystemRandom(),
         listener: @escaping Listener = { _ in },
         observer: @escaping Observer = { _ in }
     ) throws(JournalError) {
         var replayed = try JournalReplay.of(journal, limits: limits, listener: listener)
-        // The machine's clock may have begun anew; the arbiter's goes on. Where it has not, it is ahead, since it does not
-        // stand still.
+        // The arbiter's clock continues from the last record. It stands still while no daemon runs, and the machine's
+        // clock may have been reset, or be that of another machine.
         let begun = time.now().instant
-        lag = max(.zero, replayed.moment.map { begun.duration(to: $0.instant) } ?? .zero)
-        replayed.machine.recover(at: begun.advanced(by: lag))
+        offset = replayed.moment.map { begun.duration(to: $0.instant) } ?? .zero
+        replayed.machine.recover(at: begun.advanced(by: offset))
         let (sequence, ending) = (replayed.sequence, replayed.ending)
         state = Guarded(
-            State(machine: replayed.machine, journal: journal, lastSequence: sequence, committedSequence: sequence))
+            State(
+                machine: replayed.machine, journal: journal, identities: Identities(random), lastSequence: sequence,
+                committedSequence: sequence))
         self.recovery = recovery
         self.trustsLeasesOver = trustsLeasesOver
         self.time = time
@@ -114,10 +105,11 @@ package final class Engine: Sendable {
         self.listener = listener
         self.observer = observer
         journal.begin { [weak self] in self?.committed($0, in: 0) }
-        deliver(state.withLock { state in makeUp(for: ending, in: &state) })
+        let deliveries = state.withLock { state in makeUp(for: ending, in: &state) }
+        for delivery in deliveries { delivery.deliver(unless: nil) }
     }
 
-    /// Commits what is under way, and takes no more: whoever waits still, or asks later, is told so.
+    /// Commits all records and stops; requests that are not answered yet, and all later ones, are refused.
     package func stop() {
         let journal = state.withLock { state in
             state.isOver = true
@@ -131,7 +123,7 @@ package final class Engine: Sendable {
 /// What an operator has to know.
 package enum EngineNotice: Sendable {
     case happened(Notice)
-    /// There was no room for what somebody asked for.
+    /// A request was refused for lack of room.
     case refused(ArbiterError, scene: SceneName?, client: ClientName?)
 }
 
@@ -139,6 +131,6 @@ package enum EngineNotice: Sendable {
 package enum EngineError: Error, Hashable, Sendable {
     /// The arbiter refused, and nothing has changed.
     case refused(ArbiterError)
-    /// The command may or may not last: the journal has failed.
+    /// The journal has failed, so the request may or may not have been carried out.
     case journalUnavailable(JournalError)
 }

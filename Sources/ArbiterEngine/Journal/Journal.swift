@@ -1,16 +1,16 @@
 package import ArbiterCore
 
-/// A command that changed the state, as it is stored in the journal.
-package struct JournalRecord: Hashable, Sendable {
+/// A record in its place in the journal.
+package struct JournalEntry: Hashable, Sendable {
     /// The number of the record, counted from 1 without gaps.
     package let sequence: UInt64
     package let moment: Moment
-    package let command: Command
+    package let record: Record
 
-    package init(sequence: UInt64, moment: Moment, command: Command) {
+    package init(sequence: UInt64, moment: Moment, record: Record) {
         self.sequence = sequence
         self.moment = moment
-        self.command = command
+        self.record = record
     }
 }
 
@@ -34,7 +34,7 @@ package struct JournalSnapshot: Hashable, Sendable {
 package struct JournalContents: Hashable, Sendable {
     package let snapshot: JournalSnapshot?
     /// Everything committed after the snapshot, oldest first.
-    package let records: [JournalRecord]
+    package let records: [JournalEntry]
     /// How its last writer stopped.
     package let ending: Ending
 
@@ -48,16 +48,16 @@ package struct JournalContents: Hashable, Sendable {
         case incomplete
     }
 
-    package init(snapshot: JournalSnapshot?, records: [JournalRecord], ending: Ending) {
+    package init(snapshot: JournalSnapshot?, records: [JournalEntry], ending: Ending) {
         self.snapshot = snapshot
         self.records = records
         self.ending = ending
     }
 }
 
-/// Stores the commands.
+/// Stores the records.
 ///
-/// The engine calls `append` under its lock, in the order of the commands, and sends an answer only when everything
+/// The engine calls `append` under its lock, in the order of the records, and sends an answer only when everything
 /// that it was computed from is committed. A journal may commit synchronously, in groups on its own thread, or
 /// remotely.
 package protocol Journal: Sendable {
@@ -74,7 +74,7 @@ package protocol Journal: Sendable {
     /// - Returns: how the journal's last writer stopped.
     /// - Throws: `JournalError` if the journal cannot be read, and the errors of the closures.
     func replay(
-        _ begin: (JournalSnapshot?) throws(JournalError) -> Void, _ take: ([JournalRecord]) throws(JournalError) -> Void
+        _ begin: (JournalSnapshot?) throws(JournalError) -> Void, _ take: ([JournalEntry]) throws(JournalError) -> Void
     ) throws(JournalError) -> JournalContents.Ending
 
     /// Sets the callback that reports commits: the sequence number up to which everything is committed, or a failure.
@@ -83,10 +83,10 @@ package protocol Journal: Sendable {
     /// failure nothing more is committed.
     func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void)
 
-    /// Accepts a record, without waiting for a disk or a network.
+    /// Takes an entry in, without waiting for a disk or a network.
     ///
-    /// - Returns: `true` if it is committed already; then no callback follows.
-    func append(_ record: JournalRecord) -> Bool
+    /// - Returns: true if it is committed already; no callback follows.
+    func append(_ entry: JournalEntry) -> Bool
 
     /// Commits and reports the accepted records. A later `append` does nothing and returns `false`.
     func close()
@@ -94,7 +94,7 @@ package protocol Journal: Sendable {
 
 extension Journal {
     package func replay(
-        _ begin: (JournalSnapshot?) throws(JournalError) -> Void, _ take: ([JournalRecord]) throws(JournalError) -> Void
+        _ begin: (JournalSnapshot?) throws(JournalError) -> Void, _ take: ([JournalEntry]) throws(JournalError) -> Void
     ) throws(JournalError) -> JournalContents.Ending {
         let contents = try contents()
         try begin(contents.snapshot)
@@ -122,13 +122,20 @@ package struct JournalError: Error, Hashable, Sendable {
         /// It has been closed.
         case closed
 
-        /// Whether the error may go away without a repair of the journal.
-        package var canHeal: Bool {
+        /// Whether the journal failed for now, so that it may work again by itself.
+        ///
+        /// Otherwise it failed for good, until it is repaired.
+        package var isTemporary: Bool {
             switch self {
             case .busy, .inaccessible: true
             case .inUse, .damaged, .unknownForm, .vanished, .closed: false
             }
         }
+    }
+
+    /// The journal is of a version that only a newer daemon knows.
+    init(newer version: String, in path: String = "the journal") {
+        self.init(.unknownForm, reason: "\(path) was written by a newer arbiterd (\(version)): run that")
     }
 
     package let kind: Kind

@@ -13,7 +13,7 @@ package struct JournalInspection: Sendable {
     package let isClosed: Bool
     package let snapshot: JournalSnapshot?
     /// All records after the snapshot that can be read.
-    package let records: [JournalRecord]
+    package let records: [JournalEntry]
     /// Whether the last batch differs from what was written; a start would cut it off.
     package let isTorn: Bool
     /// The number of batches that earlier starts have cut off.
@@ -43,7 +43,7 @@ package struct JournalInspection: Sendable {
                 try SQLiteJournal.checkForm(of: database, at: path)
                 try SQLiteJournal.check(log, of: database, at: path, boot: SQLiteJournal.currentBoot())
                 try SQLiteJournal.checkPages(of: database, at: path)
-                var contents: (snapshot: JournalSnapshot?, records: [JournalRecord]) = (nil, [])
+                var contents: (snapshot: JournalSnapshot?, records: [JournalEntry]) = (nil, [])
                 let found = try SQLiteJournal.read(database, path: path) {
                     contents.snapshot = $0
                 } _: { records, _ in

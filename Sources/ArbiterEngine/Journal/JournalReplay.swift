@@ -12,9 +12,9 @@ struct JournalReplay {
 
     /// - Parameters:
     ///   - limits: the limits of the machine once the replay has finished.
-    ///   - listener: called with the events of the replayed commands.
+    ///   - listener: called with the events of the replayed records.
     init(limits: Limits = Limits(), listener: (@Sendable ([SceneEvent]) -> Void)? = nil) {
-        // A command that was admitted once is admitted again, even if the memory limit is lower now.
+        // A request that was admitted once is admitted again, even if the memory limit is lower now.
         var unlimited = limits
         unlimited.memory = nil
         machine = ArbiterStateMachine(limits: unlimited)
@@ -46,6 +46,7 @@ struct JournalReplay {
         do {
             machine = try ArbiterStateMachine(snapshot: snapshot.state, limits: machine.limits)
         } catch {
+            if error.isUnknownVersion { throw JournalError(newer: error.subject) }
             throw JournalError(.damaged, reason: "the journal's snapshot cannot be decoded: restore a copy of it")
         }
         (sequence, moment) = (snapshot.sequence, snapshot.moment)
@@ -53,17 +54,17 @@ struct JournalReplay {
 
     /// Replays the next records.
     ///
-    /// - Throws: `JournalError` if a record contradicts those before it.
-    mutating func take(_ records: [JournalRecord]) throws(JournalError) {
-        for record in records {
-            let outcome = machine.apply(record.command, at: record.moment)
-            guard outcome.isDurable else {
+    /// - Throws: `JournalError` if they contradict what was before.
+    mutating func take(_ entries: [JournalEntry]) throws(JournalError) {
+        for entry in entries {
+            let outcome = machine.apply(entry.record, at: entry.moment)
+            guard !outcome.records.isEmpty else {
                 throw JournalError(
                     .damaged,
-                    reason: "the journal contradicts itself at record \(record.sequence): restore a copy of it")
+                    reason: "the journal contradicts itself at record \(entry.sequence): restore a copy of it")
             }
             listener?(outcome.effects.compactMap(\.event))
-            (sequence, moment) = (record.sequence, record.moment)
+            (sequence, moment) = (entry.sequence, entry.moment)
         }
     }
 

@@ -3,7 +3,7 @@ internal import ArbiterCore
 /// A journal in memory, which commits every record at once and ends with the process.
 package final class MemoryJournal: Journal {
     private struct State {
-        var records: [JournalRecord] = []
+        var records: [JournalEntry] = []
         var isClosed = false
     }
 
@@ -22,7 +22,7 @@ package final class MemoryJournal: Journal {
 
     package func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void) {}
 
-    package func append(_ record: JournalRecord) -> Bool {
+    package func append(_ record: JournalEntry) -> Bool {
         state.withLock { state in
             if keepsRecords, !state.isClosed { state.records.append(record) }
             return !state.isClosed

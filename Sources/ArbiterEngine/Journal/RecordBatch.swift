@@ -2,8 +2,8 @@ internal import ArbiterCore
 
 /// The records of a group, encoded, with a checksum.
 ///
-/// The encoding is the number of records, then the moment and command of each. Sequence numbers are not encoded: they
-/// follow from `first`.
+/// The encoding is the number of records in three bytes, the rules that they were made under in one, then the moment and
+/// record of each. Sequence numbers are not encoded: they follow from `first`.
 struct RecordBatch: Hashable, Sendable {
     let first: UInt64
     let last: UInt64
@@ -11,16 +11,17 @@ struct RecordBatch: Hashable, Sendable {
     /// CRC-32 of the bytes.
     let checksum: UInt32
 
-    /// Encodes records with consecutive sequence numbers.
-    init(_ records: [JournalRecord]) {
-        guard let first = records.first, let last = records.last else { preconditionFailure("a batch without records") }
+    /// A batch of records without a gap between them.
+    init(_ records: [JournalEntry]) {
+        guard let first = records.first, let last = records.last else { preconditionFailure("a batch of no records") }
         self.first = first.sequence
         self.last = last.sequence
         var writer = BinaryWriter()
-        writer.write(UInt32(records.count))
+        precondition(records.count < 1 << 24, "a batch of \(records.count) records")
+        writer.write(UInt32(records.count) | UInt32(Rules.newest.rawValue) << 24)
         for record in records {
             writer.write(record.moment)
-            writer.write(record.command)
+            writer.write(record.record)
         }
         bytes = writer.bytes
         checksum = Checksum.crc32(bytes)
@@ -35,32 +36,29 @@ struct RecordBatch: Hashable, Sendable {
     }
 
     /// The decoded records; `nil` if the bytes are not those that were written.
-    var records: [JournalRecord]? {
+    ///
+    /// - Throws: `JournalError` if they were made under rules that are not known here.
+    func records(of path: String) throws(JournalError) -> [JournalEntry]? {
         guard Checksum.crc32(bytes) == checksum else { return nil }
-        return try? decoded()
+        do {
+            return try decoded()
+        } catch {
+            if error.isUnknownVersion { throw JournalError(newer: error.subject, in: path) }
+            return nil
+        }
     }
 
-    private func decoded() throws(BinaryDecodingError) -> [JournalRecord] {
+    private func decoded() throws(BinaryDecodingError) -> [JournalEntry] {
         var reader = BinaryReader(bytes)
-        let count = UInt64(try reader.read(UInt32.self))
+        let count = UInt64(try reader.read(UInt16.self)) | UInt64(try reader.read(UInt8.self)) << 16
+        _ = try reader.read(Rules.self)
         guard last >= first, count == last - first + 1 else { throw reader.malformed("the number of records") }
-        var records: [JournalRecord] = []
+        var records: [JournalEntry] = []
         for sequence in first...last {
             records.append(
-                JournalRecord(sequence: sequence, moment: try reader.read(), command: try reader.read()))
+                JournalEntry(sequence: sequence, moment: try reader.read(), record: try reader.read()))
         }
         guard reader.isAtEnd else { throw reader.malformed("the end of a batch") }
         return records
-    }
-}
-
-/// CRC-32 as in ISO 3309 and PNG (W3C, "Portable Network Graphics", annex D).
-enum Checksum {
-    static func crc32(_ bytes: [UInt8]) -> UInt32 {
-        ~bytes.reduce(~0) { crc, byte in table[Int(UInt8(truncatingIfNeeded: crc) ^ byte)] ^ (crc >> 8) }
-    }
-
-    private static let table: [UInt32] = (0..<256).map { index in
-        (0..<8).reduce(UInt32(index)) { crc, _ in crc & 1 == 1 ? 0xedb8_8320 ^ (crc >> 1) : crc >> 1 }
     }
 }

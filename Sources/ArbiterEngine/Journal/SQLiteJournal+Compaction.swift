@@ -78,14 +78,17 @@ extension SQLiteJournal {
                         sql: "DELETE FROM snapshot WHERE sequence < ?", arguments: [Int64(snapshot.sequence)])
                 }
                 self.logger.debug("compacted", metadata: ["sequence": "\(snapshot.sequence)"])
-                self.state.withLock { $0.superfluous = snapshot.sequence }
+                self.state.withLock { state in
+                    state.superfluous = snapshot.sequence
+                    state.snapshotBytes = snapshot.state.count
+                }
             } catch {
                 self.logger.error("the journal was not compacted", metadata: ["reason": "\(error.reason)"])
             }
+            // After a failure, too: an immediate second attempt would probably fail as well.
             self.state.withLock { state in
                 state.isCompacting = false
                 state.snapshot = snapshot.sequence
-                state.snapshotBytes = snapshot.state.count
                 state.bytes -= bytes
             }
             self.compactIfDue()

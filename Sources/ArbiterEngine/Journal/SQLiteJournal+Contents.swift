@@ -7,7 +7,7 @@ internal import Logging
 
 extension SQLiteJournal {
     package func contents() throws(JournalError) -> JournalContents {
-        var (snapshot, records): (JournalSnapshot?, [JournalRecord]) = (nil, [])
+        var (snapshot, records): (JournalSnapshot?, [JournalEntry]) = (nil, [])
         let ending = try replay { found throws(JournalError) in
             snapshot = found
         } _: { more throws(JournalError) in
@@ -17,7 +17,7 @@ extension SQLiteJournal {
     }
 
     package func replay(
-        _ begin: (JournalSnapshot?) throws(JournalError) -> Void, _ take: ([JournalRecord]) throws(JournalError) -> Void
+        _ begin: (JournalSnapshot?) throws(JournalError) -> Void, _ take: ([JournalEntry]) throws(JournalError) -> Void
     ) throws(JournalError) -> JournalContents.Ending {
         do {
             var (snapshot, snapshotBytes, bytes): (UInt64, Int, Int) = (0, 0, 0)
@@ -76,7 +76,7 @@ extension SQLiteJournal {
     /// - Throws: `JournalError` if a batch is missing, or if any but the last differs from what was written.
     static func read(
         _ database: Database, path: String, through limit: UInt64 = .max, _ begin: (JournalSnapshot?) throws -> Void,
-        _ take: ([JournalRecord], Int) throws -> Void
+        _ take: ([JournalEntry], Int) throws -> Void
     ) throws -> Found {
         var found = Found()
         do {
@@ -94,7 +94,7 @@ extension SQLiteJournal {
         while let row = try rows.next() {
             guard found.torn == nil else { throw damaged(path, after: found.last) }
             let batch = try RecordBatch(row, of: path)
-            guard let records = batch.records else {
+            guard let records = try batch.records(of: path) else {
                 found.torn = batch
                 continue
             }

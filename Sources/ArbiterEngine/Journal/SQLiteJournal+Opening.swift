@@ -13,9 +13,10 @@ extension SQLiteJournal {
     private static let busySeconds = 5.0
     /// The form that this version writes; files of a newer form are refused.
     ///
-    /// Form 2 has revocations, and its snapshots contain their own form. A file of form 1 is read unchanged, and
-    /// becomes one of form 2 with the first commit.
-    static let form: Int32 = 2
+    /// Form 2 has revocations, and its snapshots contain their own form. Since form 3, records and snapshots name the
+    /// rules that they were made under. A file of an older form is read unchanged, and becomes one of the newest form
+    /// with the first commit.
+    static let form: Int32 = 3
 
     /// The id of the machine's current boot, which the kernel draws at random.
     static func currentBoot() -> String {
@@ -89,7 +90,7 @@ extension SQLiteJournal {
 
     /// Stores the boot id and durability of this process, in the same transaction as its first batch.
     ///
-    /// If records may be missing, the first batch contains the command that makes up for them. The row must not change
+    /// If records may be missing, the first batch contains the record that makes up for them. The row must not change
     /// before that batch is on the disk: otherwise a second crash could undo the jump of the fences, or hide that one
     /// is needed.
     func noteLife(in database: Database) throws {
@@ -128,11 +129,7 @@ extension SQLiteJournal {
         }
         guard form > 0 else { throw JournalError(damage: "its form is said to be \(form)", in: path) }
         guard form <= self.form else {
-            throw JournalError(
-                .unknownForm,
-                reason:
-                    "\(path) was written by a newer arbiterd (form \(form), known here are 1 to \(self.form)): run that"
-            )
+            throw JournalError(newer: "form \(form), known here are 1 to \(self.form)", in: path)
         }
     }
 

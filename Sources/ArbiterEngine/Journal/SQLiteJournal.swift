@@ -4,7 +4,7 @@ internal import GRDB
 internal import Glibc
 package import Logging
 
-/// A journal in a SQLite database: a snapshot of the state, and the commands after it in batches, one for each commit.
+/// A journal in a SQLite database: a snapshot of the state, and the records after it in batches, one for each commit.
 ///
 /// A queue of its own does all the writing: while one group is being committed, the next one gathers.
 package final class SQLiteJournal: Journal {
@@ -44,7 +44,7 @@ package final class SQLiteJournal: Journal {
     private let lock: DirectoryLock
 
     struct State {
-        var pending: [JournalRecord] = []
+        var pending: [JournalEntry] = []
         /// The journal's queue is committing, or about to commit, the pending records.
         var isCommitting = false
         var isClosed = false
@@ -106,7 +106,7 @@ package final class SQLiteJournal: Journal {
         look()
     }
 
-    package func append(_ record: JournalRecord) -> Bool {
+    package func append(_ record: JournalEntry) -> Bool {
         let isIdle = state.withLock { state in
             guard !state.isClosed else { return false }
             state.pending.append(record)
@@ -172,7 +172,7 @@ extension SQLiteJournal {
     }
 
     /// The pending records, up to the limit of a batch; `nil` if there are none.
-    private func nextGroup() -> [JournalRecord]? {
+    private func nextGroup() -> [JournalEntry]? {
         // Other threads may add to the group first, which makes commits fewer and larger. If none is ready, this costs
         // nothing.
         sched_yield()

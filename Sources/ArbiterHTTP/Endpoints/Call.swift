@@ -2,30 +2,41 @@ internal import ArbiterCore
 internal import ArbiterEngine
 internal import Logging
 
-/// One request at its endpoint.
+/// One request on its way to its one answer.
 ///
-/// A class, because every answer that comes later keeps it.
+/// `Router.handle` is the place before every request; `respond` and `stream` are the place after it, through which every
+/// answer passes. A class, because every answer that comes later keeps it.
 final class Call: Sendable {
+    /// What the router has found out about a request.
+    struct Context: Sendable {
+        let requestID: String
+        /// The origin of the page that asks, where it is another's and allowed.
+        var allowedOrigin: String?
+        /// Where the request goes; `nil` if that is nowhere, or was not looked up.
+        var route: Route?
+        /// The parts of the path that its route names, percent-decoded.
+        var parameters: [String: String] = [:]
+        /// The parameters of the query.
+        var query = Query()
+    }
+
     let request: Request
     let exchange: any Exchange
-    /// The parts of the path that its route names, percent-decoded.
-    let parameters: [String: String]
-    let requestID: String
-    /// The origin of the page that asks, where it is another's and allowed.
-    private let allowedOrigin: String?
+    private let context: Context
     private let logger: Logger
 
-    init(
-        request: Request, exchange: any Exchange, parameters: [String: String] = [:], requestID: String,
-        allowedOrigin: String?, logger: Logger
-    ) {
+    init(_ request: Request, _ exchange: any Exchange, _ context: Context, logger: Logger) {
         self.request = request
         self.exchange = exchange
-        self.parameters = parameters
-        self.requestID = requestID
-        self.allowedOrigin = allowedOrigin
+        self.context = context
         self.logger = logger
     }
+
+    /// The parts of the path that its route names, percent-decoded.
+    var parameters: [String: String] { context.parameters }
+
+    /// The parameters of the query.
+    var query: Query { context.query }
 
     /// Answers.
     func respond(_ response: Response) {
@@ -42,16 +53,20 @@ final class Call: Sendable {
     private func withCommonHeaders(_ response: Response) -> Response {
         var response = response
         response.headers.append(HeaderField("Cache-Control", "no-store"))
-        response.headers.append(HeaderField(HeaderName.requestID.rawValue, requestID))
-        if let allowedOrigin { response.headers += CrossOrigin.headers(for: allowedOrigin) }
+        response.headers.append(HeaderField(HeaderName.requestID.rawValue, context.requestID))
+        if let allowedOrigin = context.allowedOrigin { response.headers += CrossOrigin.headers(for: allowedOrigin) }
         return response
     }
 
     private func log(_ response: Response) {
         guard logger.logLevel <= .debug else { return }
+        var metadata: Logger.Metadata = ["request": "\(loggable(context.requestID))"]
+        if let route = context.route {
+            metadata["route"] = "\(route.name)"
+            if let role = route.role { metadata["role"] = "\(role.rawValue)" }
+        }
         logger.debug(
-            "\(loggable(request.method)) \(loggablePath(request.path)) \(response.status)",
-            metadata: ["request": "\(loggable(requestID))"])
+            "\(loggable(request.method)) \(loggablePath(request.path)) \(response.status)", metadata: metadata)
     }
 
     /// Answers with the transition, or with what went wrong.
@@ -124,22 +139,5 @@ extension Call {
     /// - Throws: `malformed-json` also if there is no body, and what `member` throws.
     func readRequiredBody(_ member: (String, inout JSONReader) throws(Problem) -> Void) throws(Problem) {
         try JSONReader.readObject(request.body, member)
-    }
-
-    /// Reads the query's parameters.
-    ///
-    /// - Throws: `invalid-field` if one is given twice or is not percent-encoded UTF-8, and what `parameter` throws.
-    func readQuery(_ parameter: (QueryItem) throws(Problem) -> Void) throws(Problem) {
-        var seen: Set<String> = []
-        for item in request.query {
-            guard let name = PercentEncoding.decode(item.name), let value = PercentEncoding.decode(item.value) else {
-                throw Problem(
-                    .invalidField, "The parameter \(quoted(item.name)) is not percent-encoded UTF-8.", field: item.name)
-            }
-            guard seen.insert(name).inserted else {
-                throw Problem(.invalidField, "The parameter \(quoted(name)) is given twice.", field: name)
-            }
-            try parameter(QueryItem(name: name, value: value))
-        }
     }
 }

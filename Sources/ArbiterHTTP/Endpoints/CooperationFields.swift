@@ -1,9 +1,9 @@
 internal import ArbiterCore
 
-// Gestures, participants and coalescing in requests.
+// The fields of requests about gestures, participants and coalescing.
 
 extension TransitionRequest {
-    /// Reads a field about its gesture, its participants or coalescing.
+    /// Reads a field about the gesture, the participants or coalescing; other fields are unknown.
     ///
     /// - Throws: a problem that names the field.
     mutating func readCooperation(_ field: String, _ value: inout JSONReader) throws(Problem) {

@@ -1,20 +1,19 @@
 internal import Yams
 
-/// `/openapi.yaml` and `/openapi.json`: what all of this looks like, to machines.
+/// `/openapi.yaml` and `/openapi.json`: the description of the API for machines.
 enum Description {
+    /// The document in YAML.
     static let document = PackageResources.openapi_yaml
 
     @Sendable static func yaml(_ call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         call.respond(Response(200, .yaml, body: document))
     }
 
     @Sendable static func json(_ call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         call.respond(Response(200, .json, body: converted))
     }
 
-    /// The document in JSON, made when it is first asked for.
+    /// The document in JSON, converted at the first request.
     private static let converted: [UInt8] = {
         guard let node = try? Yams.compose(yaml: String(decoding: document, as: UTF8.self)) else {
             preconditionFailure("the embedded openapi.yaml is not YAML")
@@ -27,7 +26,7 @@ enum Description {
 }
 
 extension JSONWriter {
-    /// A YAML node, by the types of YAML's JSON schema.
+    /// Writes a YAML node, with the types of YAML's JSON schema.
     fileprivate mutating func value(_ node: Node) {
         switch node {
         case .mapping(let mapping):
@@ -37,7 +36,7 @@ extension JSONWriter {
         case .sequence(let sequence):
             elements(Array(sequence)) { writer, element in writer.value(element) }
         case .scalar, .alias:
-            // The resolved tag, so that a quoted "1.0" stays a string.
+            // The resolved tag decides, so that a quoted "1.0" stays a string.
             switch node.tag {
             case Tag(.null): literal("null")
             case Tag(.bool): literal(node.bool == true ? "true" : "false")

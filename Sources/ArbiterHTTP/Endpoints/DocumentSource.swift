@@ -1,23 +1,25 @@
 internal import ArbiterEngine
 
-/// The body of an answer that is too long to be written in one go: it is written as its client takes it.
+/// The body of a long answer, written piece by piece as its client reads it.
 final class DocumentSource: StreamSource {
     private struct State {
-        /// What has been written and not been taken.
+        /// The bytes that are written but not read yet.
         var written: ArraySlice<UInt8>
         var document: JSONDocument
     }
 
     private let state: Guarded<State>
 
+    /// Makes the body of a document that is partly written.
+    ///
     /// - Parameters:
-    ///   - beginning: what has been taken of the document.
-    ///   - document: the rest of it.
+    ///   - beginning: the bytes that have been taken from the document.
+    ///   - document: the rest of the document.
     init(_ beginning: [UInt8], _ document: JSONDocument) {
         state = Guarded(State(written: beginning[...], document: document))
     }
 
-    /// It has something to give until it is over.
+    /// False, because it always has bytes until its end.
     var maySleep: Bool { false }
 
     func read(upTo count: Int) -> StreamPiece {
@@ -25,7 +27,7 @@ final class DocumentSource: StreamSource {
             if state.written.isEmpty { state.written = state.document.take(atLeast: count)[...] }
             guard !state.written.isEmpty else { return .end }
             let piece = state.written.prefix(count)
-            // Without the rest, so that what has been sent is let go of.
+            // An empty slice would keep the bytes that have been read in memory.
             state.written = piece.endIndex == state.written.endIndex ? [] : state.written[piece.endIndex...]
             return .bytes(piece)
         }

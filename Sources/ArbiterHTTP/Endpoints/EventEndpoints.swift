@@ -5,7 +5,6 @@ internal import ArbiterEngine
 struct EventEndpoints: Sendable {
     let engine: Engine
     let hub: EventHub
-    let scenes: SceneReader
 
     func followScene(_ call: Call) throws(Problem) {
         try follow(.scene(try SceneName(namedBy: call)), call)
@@ -16,11 +15,7 @@ struct EventEndpoints: Sendable {
     }
 
     private func follow(_ topic: EventTopic, _ call: Call) throws(Problem) {
-        var since: EventNumber?
-        try call.readQuery { item throws(Problem) in
-            guard item.name == "since" else { throw Problem.unknown(item.name) }
-            since = try topic.number(item.value, field: item.name)
-        }
+        var since = try call.query.value(of: .since, topic.number(_:field:))
         // A client that comes back says it this way, while its address stays what it was.
         let last = HeaderName.lastEventID
         if let value = call.request.headers.value(of: last) {
@@ -33,20 +28,21 @@ struct EventEndpoints: Sendable {
                 .tooManyConnections, "No more connections can follow events here; try again.",
                 retryAfter: Problem.briefly)
         }
-        find(topic) { [since] error in
-            if let error { return call.respond(Problem(error).response) }
-            switch (wantsHeadOnly, token) {
-            case (true, let token): showHead(call, for: token)
-            case (false, nil): stream(call, from: subscribe(call, to: topic, after: since, for: nil))
-            case (false, let token?): attach(token, call, to: topic, after: since)
+        find(topic) { [since] result in
+            switch (result, wantsHeadOnly, token) {
+            case (.failure(let error), _, _): call.respond(Problem(error).response)
+            case (.success, true, let token): showHead(call, for: token)
+            case (.success, false, nil): stream(call, from: subscribe(call, to: topic, after: since, for: nil))
+            case (.success, false, let token?): attach(token, call, to: topic, after: since)
             }
         }
     }
 
-    private func find(_ topic: EventTopic, _ completion: @escaping @Sendable (EngineError?) -> Void) {
+    /// Asks whether the topic can be followed: a scene that nobody has used yet can be as well.
+    private func find(_ topic: EventTopic, _ completion: @escaping @Sendable (Result<Void, EngineError>) -> Void) {
         switch topic {
-        case .scene(let scene): scenes.find(scene, completion)
-        case .allScenes: completion(nil)
+        case .scene: engine.read({ _, _ in }, completion: completion)
+        case .allScenes: completion(.success(()))
         }
     }
 
@@ -81,11 +77,8 @@ struct EventEndpoints: Sendable {
     private func subscribe(
         _ call: Call, to topic: EventTopic, after number: EventNumber?, for attachment: Engine.Attachment?
     ) -> EventSubscription {
-        hub.subscribe(to: topic, after: number, outlet: call.exchange) { [scenes] completion in
-            switch topic {
-            case .scene(let scene): scenes.read(scene, completion)
-            case .allScenes: scenes.readAll(completion)
-            }
+        hub.subscribe(to: topic, after: number, outlet: call.exchange) { [engine] completion in
+            engine.snapshot(of: topic, completion: completion)
         } whenClosed: { [engine] in
             if let attachment { engine.detach(attachment) }
         }

@@ -21,15 +21,13 @@ struct GestureEndpoints: Sendable {
             default: try transition.read(field, &value)
             }
         }
-        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
         guard let fraction else { throw Problem.missing("fraction") }
         let progress = GestureProgress(fraction: fraction, velocity: velocity, sequence: sequence)
         engine.progress(id, token: token, progress) { result in
             switch result {
-            case .success(.progress(let view, let isApplied)):
-                call.respond(200, view) { $0.member("applied", isApplied) }
-            case .success(let reply): preconditionFailure("a finger's move was answered with \(reply)")
+            case .success(let answer):
+                call.respond(200, answer.view) { $0.member("applied", answer.isApplied) }
             case .failure(let error): call.respond(Problem(error).response)
             }
         }
@@ -47,7 +45,6 @@ struct GestureEndpoints: Sendable {
             default: try transition.read(field, &value)
             }
         }
-        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
         engine.release(id, token: token, release) { result in
             switch result {
@@ -71,7 +68,6 @@ struct GestureEndpoints: Sendable {
             default: throw Problem.unknown(field)
             }
         }
-        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         guard let id else { throw Problem.missing("id") }
         guard let client else { throw Problem.missing("client") }
         engine.ready(id, client: client, session: try call.requiredSession()) { call.respond($0) }

@@ -1,17 +1,26 @@
 internal import ArbiterCore
+internal import ArbiterEngine
 
-/// What `If-Match` says (RFC 9110, section 13.1.1): a scene is to be changed only if it still has a revision that is
-/// known.
+/// The header `If-Match` (RFC 9110, section 13.1.1): change the scene only if it still has a revision that is listed.
 struct IfMatch: Hashable, Sendable {
-    /// As it was sent.
+    /// The value as it was sent; `*` if the request has no such header.
     let text: String
-    private let wanted: Wanted
+    let precondition: Precondition
 
-    private enum Wanted: Hashable, Sendable {
-        /// `*`: the scene is there.
-        case any
-        /// Of the entity tags, those that a scene can have. Weak ones never match.
-        case revisions([Revision])
+    /// Reads the condition of a request; without the header, there is none.
+    ///
+    /// - Throws: `invalid-field` if it is neither `*` nor a list of entity tags.
+    init(_ call: Call) throws(Problem) {
+        guard let text = call.request.headers.value(of: .ifMatch) else {
+            self.init(text: "*", precondition: .none)
+            return
+        }
+        try self.init(text)
+    }
+
+    private init(text: String, precondition: Precondition) {
+        self.text = text
+        self.precondition = precondition
     }
 
     /// - Throws: `invalid-field` if it is neither `*` nor a list of entity tags.
@@ -19,29 +28,26 @@ struct IfMatch: Hashable, Sendable {
         self.text = text
         var reader = EntityTagReader(text)
         if reader.isStar {
-            wanted = .any
+            precondition = .exists
         } else {
+            // Weak tags never match, and neither do tags that are not revisions. So the list may be empty.
             guard let revisions = reader.revisions() else {
                 throw Problem(
                     .invalidField, "If-Match must be * or a list of entity tags, such as \"41\", \"42\".",
                     field: HeaderName.ifMatch.rawValue)
             }
-            wanted = .revisions(revisions)
+            precondition = .revision(revisions)
         }
     }
+}
 
-    func isMet(by revision: Revision) -> Bool {
-        switch wanted {
-        case .any: true
-        case .revisions(let revisions): revisions.contains(revision)
-        }
-    }
-
-    /// A revision to try first; where none will do for certain, one that no scene ever has.
-    var likeliest: Revision {
-        switch wanted {
-        case .any: Revision(rawValue: .max)
-        case .revisions(let revisions): revisions.last ?? Revision(rawValue: .max)
+extension Problem {
+    /// Why a scene was not replaced or deleted.
+    init(changing error: EngineError, if condition: IfMatch) {
+        switch error {
+        case .refused(.revisionMismatch(_, let actual)): self.init(expectedTags: condition.text, actual: actual)
+        case .refused(.busy(let busy)): self.init(unfinished: busy)
+        case .refused, .journalUnavailable: self.init(error)
         }
     }
 }
@@ -59,12 +65,14 @@ private struct EntityTagReader {
         rest.lazy.filter { !Self.isSpace($0) }.elementsEqual("*".utf8)
     }
 
-    /// - Returns: `nil` if the text is no list of entity tags with at least one in it.
+    /// The revisions among the entity tags.
+    ///
+    /// - Returns: `nil` if the text is not a list with at least one entity tag.
     mutating func revisions() -> [Revision]? {
         var revisions: [Revision] = []
         var count = 0
         while true {
-            // Empty elements count as none.
+            // Empty elements are allowed and ignored.
             while let byte = rest.first, byte == UInt8(ascii: ",") || Self.isSpace(byte) { rest.removeFirst() }
             guard !rest.isEmpty else { return count > 0 ? revisions : nil }
             guard let (isWeak, tag) = tag() else { return nil }
@@ -91,7 +99,7 @@ private struct EntityTagReader {
 }
 
 extension Revision {
-    /// The revision of an entity tag, which is written in one way only.
+    /// The revision of an entity tag; `nil` if the tag is not exactly as the daemon writes it.
     fileprivate init?(tag: Substring.UTF8View) {
         guard let value = UInt64(String(Substring(tag))), String(value).utf8.elementsEqual(tag) else { return nil }
         self.init(rawValue: value)

@@ -1,30 +1,29 @@
 internal import ArbiterCore
 
-// Lists in pages: `limit` says how much a page may have, and `after` what is on the pages before it.
+// Pages of lists: `limit` is the most entries of a page, and `after` is the last entry of the page before.
 
 extension Int {
     /// Reads the `limit` of a list.
     ///
-    /// - Throws: `invalid-field` if it is none.
-    init(limit item: QueryItem) throws(Problem) {
+    /// - Throws: `invalid-field` if it is not a number in the range.
+    init(limit text: String, field: String) throws(Problem) {
         let range = Limits.listed
-        guard item.value.utf8.allSatisfy(\.isDigit), let limit = Int(item.value), range.contains(limit) else {
+        guard text.utf8.allSatisfy(\.isDigit), let limit = Int(text), range.contains(limit) else {
             throw Problem(
-                .invalidField, "The limit must be \(range.lowerBound) to \(range.upperBound).", field: item.name)
+                .invalidField, "The limit must be \(range.lowerBound) to \(range.upperBound).", field: field)
         }
         self = limit
     }
 }
 
 extension RequestOrder {
-    /// Reads the `after` of a list of transitions: the number of the oldest one on the page before.
+    /// Reads the `after` of a list of transitions: the order of the oldest one on the page before.
     ///
-    /// - Throws: `invalid-field` if no page has ever ended there.
-    init(after item: QueryItem) throws(Problem) {
-        guard item.value.utf8.allSatisfy(\.isDigit), let number = UInt64(item.value) else {
+    /// - Throws: `invalid-field` if it is not a number.
+    init(after text: String, field: String) throws(Problem) {
+        guard text.utf8.allSatisfy(\.isDigit), let number = UInt64(text) else {
             throw Problem(
-                .invalidField, "Take the parameter \(quoted(item.name)) from the Link of the page before.",
-                field: item.name)
+                .invalidField, "Take the parameter \(quoted(field)) from the Link of the page before.", field: field)
         }
         self.init(rawValue: number)
     }
@@ -34,9 +33,9 @@ extension HeaderField {
     /// A link (RFC 8288) to another list.
     ///
     /// - Parameters:
-    ///   - relation: what the list is to this answer.
-    ///   - path: where it is.
-    ///   - parameters: of its query; those that have no value are left out.
+    ///   - relation: the relation type of the list, such as `next`.
+    ///   - path: the path of the list.
+    ///   - parameters: the parameters of its query; those without a value are left out.
     /// - Returns: the header field.
     static func link(_ relation: StaticString, to path: String, _ parameters: KeyValuePairs<String, String?>) -> Self {
         let query = parameters.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }
@@ -44,16 +43,18 @@ extension HeaderField {
     }
 }
 
-/// One page of a list of transitions.
+/// One page of a list of transitions, limited by count and by size.
 struct TransitionPage {
-    /// In JSON, the newest first.
+    /// The entries in JSON, newest first.
     private var entries: [[UInt8]] = []
-    /// The oldest of them, if there are any that are older.
+    /// The order of the oldest entry, if there are older transitions; the `after` of the next page.
     private(set) var last: RequestOrder?
 
+    /// Takes the newest transitions that fit on the page.
+    ///
     /// - Parameters:
-    ///   - views: the newest that fit, the oldest first.
-    ///   - limit: how many there may be at most.
+    ///   - views: the newest transitions of the list, oldest first; one more than `limit` if there are so many.
+    ///   - limit: the most entries of the page.
     init(newestOf views: [TransitionView], limit: Int) {
         var byteCount = 0
         for view in views.reversed() {

@@ -19,18 +19,17 @@ package final class Router: Sendable {
     /// - Parameters:
     ///   - engine: what decides.
     ///   - hub: where events come from.
-    ///   - scenes: what the event streams ask of scenes; the engine, if nothing else is given.
     ///   - access: which hosts and which web pages' origins requests may name.
     ///   - logger: where requests are noted, at `debug`.
     ///   - operatorLog: where it is noted that there was no room for a connection; made from the logger by default.
     package init(
-        engine: Engine, hub: EventHub, scenes: SceneReader? = nil, access: WebAccess = WebAccess(), logger: Logger,
+        engine: Engine, hub: EventHub, access: WebAccess = WebAccess(), logger: Logger,
         operatorLog: OperatorLog? = nil
     ) {
         self.access = access
         self.logger = logger
         self.operatorLog = operatorLog ?? OperatorLog(logger)
-        let routes = Route.all(engine: engine, hub: hub, scenes: scenes ?? SceneReader(engine))
+        let routes = Route.all(engine: engine, hub: hub)
         plain = Dictionary(grouping: routes.filter(\.isPlain), by: \.template).mapValues { routes in
             Dictionary(uniqueKeysWithValues: routes.map { ($0.method, $0) })
         }
@@ -58,47 +57,50 @@ package final class Router: Sendable {
     }
 
     /// Handles one request: the exchange is answered now or later, exactly once.
+    ///
+    /// The first of these that is wrong is the answer; whatever the answer is, it goes through `Call`.
+    ///
+    /// 1. The host is one that may be named, and the origin is the daemon's own or allowed. A preflight request is
+    ///    answered.
+    /// 2. The route is found.
+    /// 3. While the daemon drains, the route answers nevertheless.
+    /// 4. What the route serves is accepted.
+    /// 5. The body, if there is one, is JSON.
+    /// 6. The query has the parameters that the route takes, and no others.
+    /// 7. The endpoint reads header fields and body, and asks the engine.
     package func handle(_ request: Request, _ exchange: any Exchange) {
-        let requestID = requestID(of: request)
-        var allowedOrigin: String?
+        var context = Call.Context(requestID: requestID(of: request))
         do throws(Problem) {
-            allowedOrigin = try access.admit(request)
-            if allowedOrigin != nil, CrossOrigin.isPreflight(request) {
+            context.allowedOrigin = try access.admit(request)
+            if context.allowedOrigin != nil, CrossOrigin.isPreflight(request) {
                 let methods = try methods(for: request)
-                return Call(
-                    request: request, exchange: exchange, requestID: requestID, allowedOrigin: allowedOrigin,
-                    logger: logger
-                ).respond(CrossOrigin.preflightResponse(to: request, methods: methods))
+                return Call(request, exchange, context, logger: logger)
+                    .respond(CrossOrigin.preflightResponse(to: request, methods: methods))
             }
             let (route, parameters) = try route(for: request)
-            let call = Call(
-                request: request, exchange: exchange, parameters: parameters, requestID: requestID,
-                allowedOrigin: allowedOrigin, logger: logger)
-            guard !isDraining.load(ordering: .acquiring) || route.answersWhileDraining else {
-                throw Problem(
-                    .draining, "The daemon is shutting down; ask its successor.", retryAfter: Problem.briefly)
-            }
+            context.route = route
+            context.parameters = parameters
+            try checkDraining(route)
             try checkAccept(request, route)
             try checkBody(of: request)
-            try route.endpoint(call)
+            context.query = try Query(request.query, taking: route.query)
+            try route.endpoint(Call(request, exchange, context, logger: logger))
         } catch {
-            refuse(request, exchange, error, requestID: requestID, allowedOrigin: allowedOrigin)
+            refuse(request, exchange, error, context)
         }
     }
 
     /// Refuses a request that cannot even be read.
     package func refuse(_ request: Request, _ exchange: any Exchange, _ problem: Problem) {
-        let allowedOrigin = (try? access.admit(request)) ?? nil
-        refuse(request, exchange, problem, requestID: requestID(of: request), allowedOrigin: allowedOrigin)
+        var context = Call.Context(requestID: requestID(of: request))
+        context.allowedOrigin = (try? access.admit(request)) ?? nil
+        context.route = (try? route(for: request))?.0
+        refuse(request, exchange, problem, context)
     }
 
-    private func refuse(
-        _ request: Request, _ exchange: any Exchange, _ problem: Problem, requestID: String, allowedOrigin: String?
-    ) {
+    private func refuse(_ request: Request, _ exchange: any Exchange, _ problem: Problem, _ context: Call.Context) {
         if problem.code == .tooManyConnections { operatorLog.noteRefusal(problem) }
-        Call(
-            request: request, exchange: exchange, requestID: requestID, allowedOrigin: allowedOrigin, logger: logger
-        ).respond(problem.response)
+        Call(request, exchange, context, logger: logger).respond(problem.response)
     }
 
     /// The client's own id, if it is one that can be repeated in a header field and a log, or a new one.
@@ -109,6 +111,11 @@ package final class Router: Sendable {
             return given
         }
         return String(lastRequestID.wrappingAdd(1, ordering: .relaxed).newValue, radix: 16)
+    }
+
+    private func checkDraining(_ route: Route) throws(Problem) {
+        guard isDraining.load(ordering: .acquiring), !route.answersWhileDraining else { return }
+        throw Problem(.draining, "The daemon is shutting down; ask its successor.", retryAfter: Problem.briefly)
     }
 
     private func checkAccept(_ request: Request, _ route: Route) throws(Problem) {

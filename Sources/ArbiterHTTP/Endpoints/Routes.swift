@@ -1,10 +1,18 @@
 internal import ArbiterEngine
 
 /// A method and a path, and what answers there.
-struct Route: Sendable {
+///
+/// A class, because every call keeps the one that it goes to.
+final class Route: Sendable {
+    /// Its `operationId` in openapi.yaml.
+    let name: String
     let method: String
     /// The path as openapi.yaml writes it, with `{name}` for a part that varies.
     let template: String
+    /// The access that it needs; `nil` if it needs none.
+    let role: Role?
+    /// The parameters that it takes in the query.
+    let query: Set<QueryParameter>
     /// What it serves when all is well, as `type/subtype`; `nil` where that has no content.
     let contentType: String?
     let answersWhileDraining: Bool
@@ -17,12 +25,15 @@ struct Route: Sendable {
     private let segments: [Substring]
 
     init(
-        _ method: String, _ template: String, contentType: String? = "application/json",
-        answersWhileDraining: Bool = false, mayUseReserve: Bool = false, bodyBytes: Int = ServerLimits.bodyBytes,
-        _ endpoint: @escaping Router.Endpoint
+        _ name: String, _ method: String, _ template: String, role: Role?, query: Set<QueryParameter> = [],
+        contentType: String? = "application/json", answersWhileDraining: Bool = false, mayUseReserve: Bool = false,
+        bodyBytes: Int = ServerLimits.bodyBytes, _ endpoint: @escaping Router.Endpoint
     ) {
+        self.name = name
         self.method = method
         self.template = template
+        self.role = role
+        self.query = query
         self.contentType = contentType
         self.answersWhileDraining = answersWhileDraining
         self.mayUseReserve = mayUseReserve
@@ -32,44 +43,12 @@ struct Route: Sendable {
     }
 
     /// Every route of the arbiter, in the order of openapi.yaml.
-    static func all(engine: Engine, hub: EventHub, scenes reader: SceneReader) -> [Route] {
-        let transitions = TransitionEndpoints(engine: engine)
-        let gestures = GestureEndpoints(engine: engine)
-        let sessions = SessionEndpoints(engine: engine)
-        let scenes = SceneEndpoints(engine: engine)
-        let storyboards = StoryboardEndpoints(engine: engine)
-        let events = EventEndpoints(engine: engine, hub: hub, scenes: reader)
-        let health = HealthEndpoints(engine: engine)
-        return [
-            Route("POST", "/transitions/start", transitions.start),
-            Route("POST", "/transitions/serialize", transitions.serialize),
-            Route("POST", "/transitions/await", transitions.ownersAwait),
-            Route("GET", "/transitions/await", transitions.anybodysAwait),
-            Route("POST", "/transitions/end", mayUseReserve: true, transitions.end),
-            Route("POST", "/transitions/renew", mayUseReserve: true, transitions.renew),
-            Route("POST", "/transitions/progress", mayUseReserve: true, gestures.progress),
-            Route("POST", "/transitions/release", mayUseReserve: true, gestures.release),
-            Route("POST", "/transitions/ready", gestures.ready),
-            Route("POST", "/transitions/revoke", transitions.revoke),
-            Route("GET", "/transitions", transitions.list),
-            Route("GET", "/transitions/{id}", transitions.show),
-            Route("GET", "/scenes", scenes.list),
-            Route("GET", "/scenes/{scene}", scenes.show),
-            Route("DELETE", "/scenes/{scene}", contentType: nil, scenes.delete),
-            Route(
-                "PUT", "/scenes/{scene}/storyboard", bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),
-            Route("GET", "/scenes/{scene}/storyboard", storyboards.show),
-            Route("GET", "/scenes/{scene}/events", contentType: "text/event-stream", events.followScene),
-            Route("GET", "/events", contentType: "text/event-stream", events.followAll),
-            Route("POST", "/sessions", sessions.open),
-            Route("POST", "/sessions/renew", sessions.renew),
-            Route("POST", "/sessions/end", sessions.end),
-            Route("GET", "/livez", answersWhileDraining: true, mayUseReserve: true, health.live),
-            Route("GET", "/readyz", mayUseReserve: true, health.ready),
-            Route(
-                "GET", "/openapi.yaml", contentType: "application/yaml", answersWhileDraining: true, Description.yaml),
-            Route("GET", "/openapi.json", answersWhileDraining: true, Description.json),
-        ]
+    static func all(engine: Engine, hub: EventHub) -> [Route] {
+        transitionRoutes(TransitionEndpoints(engine: engine), GestureEndpoints(engine: engine))
+            + sceneRoutes(SceneEndpoints(engine: engine), StoryboardEndpoints(engine: engine))
+            + eventRoutes(EventEndpoints(engine: engine, hub: hub))
+            + sessionRoutes(SessionEndpoints(engine: engine))
+            + operationRoutes(HealthEndpoints(engine: engine))
     }
 
     /// Whether the path is always the same.
@@ -89,5 +68,85 @@ struct Route: Sendable {
             }
         }
         return parameters
+    }
+}
+
+// MARK: - Every route
+
+extension Route {
+    private static func transitionRoutes(_ transitions: TransitionEndpoints, _ gestures: GestureEndpoints) -> [Route] {
+        [
+            Route("startTransition", "POST", "/transitions/start", role: .transition, transitions.start),
+            Route(
+                "serializeTransition", "POST", "/transitions/serialize", role: .transition, query: [.wait],
+                transitions.serialize),
+            Route(
+                "awaitTransition", "POST", "/transitions/await", role: .transition, query: [.wait],
+                transitions.ownersAwait),
+            Route(
+                "watchTransition", "GET", "/transitions/await", role: .observe, query: [.id, .until, .wait],
+                transitions.anybodysAwait),
+            Route("endTransition", "POST", "/transitions/end", role: .transition, mayUseReserve: true, transitions.end),
+            Route(
+                "renewTransition", "POST", "/transitions/renew", role: .transition, mayUseReserve: true,
+                transitions.renew),
+            Route(
+                "progressTransition", "POST", "/transitions/progress", role: .transition, mayUseReserve: true,
+                gestures.progress),
+            Route(
+                "releaseTransition", "POST", "/transitions/release", role: .transition, mayUseReserve: true,
+                gestures.release),
+            Route("readyForTransition", "POST", "/transitions/ready", role: .transition, gestures.ready),
+            Route("revokeTransition", "POST", "/transitions/revoke", role: .admin, transitions.revoke),
+            Route(
+                "listTransitions", "GET", "/transitions", role: .observe,
+                query: [.scene, .state, .client, .limit, .after], transitions.list),
+            Route("showTransition", "GET", "/transitions/{id}", role: .observe, transitions.show),
+        ]
+    }
+
+    private static func sceneRoutes(_ scenes: SceneEndpoints, _ storyboards: StoryboardEndpoints) -> [Route] {
+        [
+            Route("listScenes", "GET", "/scenes", role: .observe, query: [.limit, .after], scenes.list),
+            Route("showScene", "GET", "/scenes/{scene}", role: .observe, scenes.show),
+            Route("deleteScene", "DELETE", "/scenes/{scene}", role: .design, contentType: nil, scenes.delete),
+            Route(
+                "declareStoryboard", "PUT", "/scenes/{scene}/storyboard", role: .design,
+                bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),
+            Route("showStoryboard", "GET", "/scenes/{scene}/storyboard", role: .observe, storyboards.show),
+        ]
+    }
+
+    private static func eventRoutes(_ events: EventEndpoints) -> [Route] {
+        [
+            Route(
+                "followScene", "GET", "/scenes/{scene}/events", role: .observe, query: [.since],
+                contentType: "text/event-stream", events.followScene),
+            Route(
+                "followAllScenes", "GET", "/events", role: .observe, query: [.since], contentType: "text/event-stream",
+                events.followAll),
+        ]
+    }
+
+    private static func sessionRoutes(_ sessions: SessionEndpoints) -> [Route] {
+        [
+            Route("openSession", "POST", "/sessions", role: .transition, sessions.open),
+            Route("renewSession", "POST", "/sessions/renew", role: .transition, sessions.renew),
+            Route("endSession", "POST", "/sessions/end", role: .transition, sessions.end),
+        ]
+    }
+
+    private static func operationRoutes(_ health: HealthEndpoints) -> [Route] {
+        [
+            Route(
+                "checkLiveness", "GET", "/livez", role: nil, answersWhileDraining: true, mayUseReserve: true,
+                health.live),
+            Route("checkReadiness", "GET", "/readyz", role: nil, mayUseReserve: true, health.ready),
+            Route(
+                "describeInYAML", "GET", "/openapi.yaml", role: nil, contentType: "application/yaml",
+                answersWhileDraining: true, Description.yaml),
+            Route(
+                "describeInJSON", "GET", "/openapi.json", role: nil, answersWhileDraining: true, Description.json),
+        ]
     }
 }

@@ -6,19 +6,12 @@ struct SceneEndpoints: Sendable {
     let engine: Engine
 
     func list(_ call: Call) throws(Problem) {
-        var limit = Limits.defaultListed
-        var after: SceneName?
-        try call.readQuery { item throws(Problem) in
-            switch item.name {
-            case "limit": limit = try Int(limit: item)
-            case "after": after = try SceneName(item.value, field: item.name)
-            default: throw Problem.unknown(item.name)
-            }
-        }
-        engine.read { [limit, after] machine, _ in
+        let limit = try call.query.value(of: .limit, Int.init(limit:field:)) ?? Limits.defaultListed
+        let after = try call.query.value(of: .after, SceneName.init(_:field:))
+        engine.read { machine, _ in
             // One more tells whether there is another page.
             machine.scenes(after: after, limit: limit + 1)
-        } completion: { [limit] result in
+        } completion: { result in
             call.respond(result) { scenes in
                 let page = scenes.prefix(limit)
                 var response = Response.json(200) { writer in
@@ -34,7 +27,6 @@ struct SceneEndpoints: Sendable {
     }
 
     func show(_ call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         let name = try SceneName(namedBy: call)
         engine.read { machine, now throws(ArbiterError) in
             (try machine.scene(name, at: now), machine.limits)
@@ -58,15 +50,12 @@ struct SceneEndpoints: Sendable {
     }
 
     func delete(_ call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         let name = try SceneName(namedBy: call)
-        let condition = try call.request.headers.value(of: .ifMatch).map(IfMatch.init)
-        engine.change(name, if: condition) { engine, revision, completion in
-            engine.delete(name, ifMatch: revision, completion: completion)
-        } completion: { result in
+        let condition = try IfMatch(call)
+        engine.delete(name, if: condition.precondition) { result in
             switch result {
             case .success: call.respond(.noContent)
-            case .failure(let problem): call.respond(problem.response)
+            case .failure(let error): call.respond(Problem(changing: error, if: condition).response)
             }
         }
     }

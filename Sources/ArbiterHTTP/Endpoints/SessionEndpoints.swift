@@ -15,7 +15,6 @@ struct SessionEndpoints: Sendable {
             default: throw Problem.unknown(field)
             }
         }
-        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         engine.openSession(client: client, timeToLive: timeToLive) { call.respond($0, status: 201, showingToken: true) }
     }
 
@@ -30,17 +29,13 @@ struct SessionEndpoints: Sendable {
     /// The session of a request that says nothing else.
     private func session(of call: Call) throws(Problem) -> Token {
         try call.readBody { field, _ throws(Problem) in throw Problem.unknown(field) }
-        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         return try call.requiredSession()
     }
 }
 
 extension Call {
-    fileprivate func respond(_ result: Result<Reply, EngineError>, status: Int, showingToken: Bool) {
-        respond(result) { reply in
-            guard case .session(let view) = reply else { preconditionFailure("a session was answered with \(reply)") }
-            return .json(status) { $0.members(of: view, showingToken: showingToken) }
-        }
+    fileprivate func respond(_ result: Result<SessionView, EngineError>, status: Int, showingToken: Bool) {
+        respond(result) { view in .json(status) { $0.members(of: view, showingToken: showingToken) } }
     }
 }
 

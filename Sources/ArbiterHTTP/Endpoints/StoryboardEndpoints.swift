@@ -6,26 +6,21 @@ struct StoryboardEndpoints: Sendable {
     let engine: Engine
 
     func declare(_ call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         let name = try SceneName(namedBy: call)
-        let condition = try call.request.headers.value(of: .ifMatch).map(IfMatch.init)
+        let condition = try IfMatch(call)
         var draft = StoryboardDraft()
         try call.readRequiredBody { field, value throws(Problem) in try draft.read(field, &value) }
         let storyboard = try draft.storyboard()
-        engine.change(name, if: condition) { engine, revision, completion in
-            engine.declare(name, storyboard, ifMatch: revision, completion: completion)
-        } completion: { result in
+        engine.declare(name, storyboard, if: condition.precondition) { result in
             switch result {
-            case .success(.declared(let revision)):
+            case .success(let revision):
                 call.respond(.json(200, revision: revision) { $0.members(of: name, at: revision) })
-            case .success(let reply): preconditionFailure("a declaration of \(name) was answered with \(reply)")
-            case .failure(let problem): call.respond(problem.response)
+            case .failure(let error): call.respond(Problem(changing: error, if: condition).response)
             }
         }
     }
 
     func show(_ call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         let name = try SceneName(namedBy: call)
         engine.read { machine, _ throws(ArbiterError) in
             try machine.storyboard(of: name)

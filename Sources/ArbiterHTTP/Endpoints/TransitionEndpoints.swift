@@ -37,18 +37,10 @@ struct TransitionEndpoints: Sendable {
     }
 
     func anybodysAwait(_ call: Call) throws(Problem) {
-        var id: TransitionID?
-        var until: Milestone?
+        let id = try call.query.value(of: .id, TransitionID.init(_:field:))
+        let until = try call.query.value(of: .until, Milestone.init(_:field:))
         var wait = Wait()
-        try call.readQuery { item throws(Problem) in
-            switch item.name {
-            case "id": id = try TransitionID(item.value, field: item.name)
-            case "until": until = try Milestone(item.value, field: item.name)
-            case "wait": wait.query = try Wait.parsed(item.value, field: item.name)
-            default: throw Problem.unknown(item.name)
-            }
-        }
-        wait.readHeader(of: call)
+        try wait.readQueryAndHeader(of: call)
         guard let id else { throw Problem.missing("id") }
         try park(call, on: id, token: nil, until: until, wait: wait)
     }
@@ -73,7 +65,6 @@ struct TransitionEndpoints: Sendable {
             default: try transition.read(field, &value)
             }
         }
-        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
         engine.end(id, token: token, as: outcome) { call.respond($0) }
     }
@@ -88,7 +79,6 @@ struct TransitionEndpoints: Sendable {
             default: throw Problem.unknown(field)
             }
         }
-        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         guard let id else { throw Problem.missing("id") }
         guard let reason else { throw Problem.missing("reason") }
         engine.revoke(id, because: reason) { call.respond($0) }
@@ -97,7 +87,6 @@ struct TransitionEndpoints: Sendable {
     func renew(_ call: Call) throws(Problem) {
         var transition = ActedTransition()
         try call.readBody { field, value throws(Problem) in try transition.read(field, &value) }
-        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         engine.renew(try transition.requiredID(), token: try transition.requiredToken()) { call.respond($0) }
     }
 }
@@ -107,16 +96,11 @@ struct TransitionEndpoints: Sendable {
 extension TransitionEndpoints {
     func list(_ call: Call) throws(Problem) {
         var filter = TransitionFilter()
-        try call.readQuery { item throws(Problem) in
-            switch item.name {
-            case "scene": filter.scene = try SceneName(item.value, field: item.name)
-            case "state": filter.state = try TransitionState(item.value, field: item.name)
-            case "client": filter.client = try ClientName(item.value, field: item.name)
-            case "limit": filter.limit = try Int(limit: item)
-            case "after": filter.before = try RequestOrder(after: item)
-            default: throw Problem.unknown(item.name)
-            }
-        }
+        filter.scene = try call.query.value(of: .scene, SceneName.init(_:field:))
+        filter.state = try call.query.value(of: .state, TransitionState.init(_:field:))
+        filter.client = try call.query.value(of: .client, ClientName.init(_:field:))
+        filter.limit = try call.query.value(of: .limit, Int.init(limit:field:)) ?? filter.limit
+        filter.before = try call.query.value(of: .after, RequestOrder.init(after:field:))
         engine.read { [filter] machine, now in
             var filter = filter
             // One more tells whether there is another page.
@@ -133,7 +117,6 @@ extension TransitionEndpoints {
     }
 
     func show(_ call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
         // What is no id at all names a transition that there cannot be: 404, as for any other path.
         let text = call.parameters["id"] ?? ""
         guard let id = TransitionID(text) else {

@@ -1,12 +1,17 @@
 internal import ArbiterCore
 
-// What requests about transitions may say, field by field.
+// The fields of requests about transitions.
 
-/// The body of `start` and `serialize`.
+/// The body of `start` and `serialize`, with what the headers and the query add to it.
 struct AskedTransition: Sendable {
     var request = TransitionRequest()
     var wait = Wait()
 
+    /// Reads a request.
+    ///
+    /// - Parameters:
+    ///   - call: the request.
+    ///   - maySetWait: whether the call may park, so that the request may say how long.
     /// - Throws: a problem that names the field.
     init(_ call: Call, maySetWait: Bool) throws(Problem) {
         try call.readBody { field, value throws(Problem) in
@@ -32,15 +37,11 @@ struct AskedTransition: Sendable {
         if let key = call.request.headers.value(of: .idempotencyKey) {
             request.idempotencyKey = try IdempotencyKey(key, field: HeaderName.idempotencyKey.rawValue)
         }
-        if maySetWait {
-            try wait.readQueryAndHeader(of: call)
-        } else {
-            try call.readQuery { item throws(Problem) in throw Problem.unknown(item.name) }
-        }
+        if maySetWait { try wait.readQueryAndHeader(of: call) }
     }
 }
 
-/// The transition that a request acts on, and the right to do so.
+/// The transition that a request acts on, and its token, which is the right to do so.
 struct ActedTransition: Sendable {
     private var id: TransitionID?
     private var token: Token?
@@ -65,36 +66,34 @@ struct ActedTransition: Sendable {
     }
 }
 
-/// How long a client will wait: the body says it first, then the query, then `Prefer: wait=` (RFC 7240).
+/// How long a client will wait; the body has precedence over the query, and that over `Prefer: wait=` (RFC 7240).
 struct Wait: Sendable {
     var body: Duration?
-    var query: Duration?
+    private var query: Duration?
     private var preferred: Duration?
 
+    /// The wait with the highest precedence, or the fallback.
     func resolved(default fallback: Duration) -> Duration {
         body ?? query ?? preferred ?? fallback
     }
 
-    /// The header field that says the preference was followed, where it was.
+    /// The response header that confirms the preference; empty if the preference was not applied.
     var appliedPreference: [HeaderField] {
         guard body == nil, query == nil, let preferred else { return [] }
         return [HeaderField("Preference-Applied", "wait=\(preferred.inSeconds)")]
     }
 
-    /// Reads `?wait=`, the one parameter there is, and the header.
+    /// Reads `?wait=` and the header.
     mutating func readQueryAndHeader(of call: Call) throws(Problem) {
-        try call.readQuery { item throws(Problem) in
-            guard item.name == "wait" else { throw Problem.unknown(item.name) }
-            query = try Self.parsed(item.value, field: item.name)
-        }
+        query = try call.query.value(of: .wait, Self.parsed(_:field:))
         readHeader(of: call)
     }
 
     /// Reads the `wait` of the `Prefer` header; a preference that cannot be followed is ignored (RFC 7240, section 2).
-    mutating func readHeader(of call: Call) {
+    private mutating func readHeader(of call: Call) {
         guard let prefer = call.request.headers.value(of: .prefer) else { return }
         for item in prefer.split(separator: ",") {
-            // What follows a semicolon is a parameter of the preference, not one itself.
+            // The text after a semicolon is a parameter of the preference, not a preference.
             let parts = item.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
                 .map { $0.filter { $0 != " " && $0 != "\"" } }
             guard parts.count == 2, parts[0].lowercased() == "wait" else { continue }
@@ -116,8 +115,8 @@ struct Wait: Sendable {
 extension Duration {
     /// - Throws: `invalid-field` if the seconds are not within the range.
     init(seconds: Double, field: @autoclosure () -> String, in range: ClosedRange<Duration>) throws(Problem) {
-        // Checked before it is rounded, which could bring it into the range, and before it is converted, which traps on
-        // what does not fit.
+        // Checked before rounding, which could bring a value into the range, and before conversion, which traps on a
+        // value that does not fit.
         guard seconds >= Double(range.lowerBound.wholeNanoseconds) / 1e9,
             seconds <= Double(range.upperBound.wholeNanoseconds) / 1e9
         else {
@@ -140,7 +139,7 @@ extension Duration {
 // MARK: - Names
 
 extension RawRepresentable where Self: CaseIterable, RawValue == String {
-    /// One of the words that there are.
+    /// - Throws: `invalid-field`, which lists the possible words, if the text is none of them.
     init(_ text: String, field: String) throws(Problem) {
         guard let word = Self(rawValue: text) else {
             let words = Self.allCases.map(\.rawValue).joined(separator: ", ")
@@ -151,11 +150,11 @@ extension RawRepresentable where Self: CaseIterable, RawValue == String {
 }
 
 extension CheckedName {
-    /// - Throws: `invalid-field` if the text is no such name.
+    /// - Throws: `invalid-field` if the text does not follow the rule for the name.
     init(_ text: String, field: String) throws(Problem) {
         guard let name = Self(text) else {
             let kind = Self.kind.prefix(1).uppercased() + Self.kind.dropFirst()
-            // A rule may end with a full stop of its own: `. or ..`
+            // A rule may itself end with a full stop: `. or ..`
             let stop = Self.rule.hasSuffix(".") ? "" : "."
             throw Problem(.invalidField, "\(kind) is \(Self.rule)\(stop)", field: field)
         }
@@ -164,6 +163,7 @@ extension CheckedName {
 }
 
 extension TransitionID {
+    /// - Throws: `invalid-field` if the text is not an id.
     init(_ text: String, field: String) throws(Problem) {
         guard let id = TransitionID(text) else {
             throw Problem(.invalidField, "A transition's id looks like t-7f3k9v0m2c5xq.", field: field)
@@ -173,6 +173,7 @@ extension TransitionID {
 }
 
 extension Token {
+    /// - Throws: `invalid-field` if the text is not a token.
     init(_ text: String, field: String) throws(Problem) {
         var words: (high: UInt64, low: UInt64) = (0, 0)
         guard text.utf8.count == 32 else { throw Self.malformed(field) }

@@ -162,13 +162,6 @@ package final class EventHub: Sendable {
         post(.resume(subscription, snapshot))
     }
 
-    /// Waits until all commands so far have been applied.
-    func settle() {
-        queue.sync {}
-        resets.sync {}
-        queue.sync {}
-    }
-
     // MARK: On the queue
 
     private func post(_ command: EventFeeds.Command) {

@@ -11,15 +11,6 @@ package struct EventSnapshot: Sendable {
     ///
     /// - Parameters:
     ///   - number: the number of the last event that the state includes.
-    ///   - json: the scene as a JSON object, on one line.
-    package init(number: EventNumber, json: [UInt8]) {
-        self.init(number: number, object: [.brief { $0.bytes += json }])
-    }
-
-    /// The state of a whole scene.
-    ///
-    /// - Parameters:
-    ///   - number: the number of the last event that the state includes.
     ///   - object: the scene as a JSON object, on one line.
     init(number: EventNumber, object: [JSONDocument.Part]) {
         self.number = number

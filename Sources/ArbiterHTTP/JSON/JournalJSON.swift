@@ -1,32 +1,32 @@
 internal import ArbiterCore
 package import ArbiterEngine
 
-extension JournalRecord {
+extension JournalEntry {
     /// The record as a line of JSON without a line feed, for people and their tools; tokens are omitted.
     package var jsonLine: [UInt8] {
         JSONWriter.object { writer in
             writer.member("sequence", sequence)
             writer.member("time", moment.timestamp)
-            writer.members(of: command)
+            writer.members(of: record)
         }
     }
 }
 
 extension JSONWriter {
-    fileprivate mutating func members(of command: Command) {
-        switch command {
+    fileprivate mutating func members(of record: Record) {
+        switch record {
         case .start(let request, let id, _):
             member("command", "start")
             member("id", id)
             members(of: request)
-        case .serialize(let request, let id, _, _):
+        case .serialize(let request, let id, _):
             member("command", "serialize")
             member("id", id)
             members(of: request)
         case .end(let id, _, let outcome):
             member("command", "end")
             member("id", id)
-            if let outcome { member("outcome", outcome.rawValue) }
+            member("outcome", outcome.rawValue)
         case .revoke(let id, let reason):
             member("command", "revoke")
             member("id", id)
@@ -35,11 +35,11 @@ extension JSONWriter {
             member("command", "expire")
             member("id", id)
             member("reason", reason.rawValue)
-        case .declare(let scene, let storyboard, _):
+        case .declare(let scene, let storyboard):
             member("command", "declare")
             member("scene", scene.description)
             object("storyboard") { $0.members(of: storyboard) }
-        case .delete(let scene, _):
+        case .delete(let scene):
             member("command", "delete")
             member("scene", scene.description)
         case .decide(let id, let gesture):
@@ -50,7 +50,7 @@ extension JSONWriter {
             member("command", "markReady")
             member("id", id)
             member("client", client.description)
-        case .settle(let id):
+        case .timeOutParticipants(let id):
             member("command", "settle")
             member("id", id)
         case .openSession(let client, let timeToLive, let id, _):
@@ -58,7 +58,7 @@ extension JSONWriter {
             member("session", id.description)
             if let client { member("client", client.description) }
             member("ttlSeconds", timeToLive)
-        case .closeSession(let id, let ending):
+        case .endSession(let id, let ending):
             member("command", "closeSession")
             member("session", id.description)
             member("reason", ending.rawValue)
@@ -69,9 +69,6 @@ extension JSONWriter {
             member("command", "skipFences")
         case .resume:
             member("command", "resume")
-        case .await, .renew, .progress, .release, .ready, .renewSession, .endSession, .leave, .attach, .detach, .drain,
-            .answer:
-            preconditionFailure("a momentary command is in the journal: \(command)")
         }
     }
 

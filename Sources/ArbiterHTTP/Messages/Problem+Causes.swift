@@ -37,18 +37,15 @@ extension Problem {
                 "A controller comes in by \(quoted(name.description)), which the scene's storyboard does not declare.",
                 field: "operation")
         case .revisionMismatch(let expected, let actual):
-            self.init(expectedTags: "\"\(expected.rawValue)\"", actual: actual)
+            self.init(expectedTags: expected.tags, actual: actual)
         case .unknownScene(let name):
             self.init(.unknownScene, "No scene \(name) is known; its first transition makes it, or its storyboard.")
         case .wrongToken(let id):
             self.init(.wrongToken, "Only the token from its start or serialize acts on \(id).", field: "token")
         case .alreadyEnded(let view):
-            self.init(.alreadyEnded, "\(view.transition.id) has ended as \(view.outcomeText).")
+            self.init(.alreadyEnded, view.endedText)
             transition = view
         case .alreadyDecided(let view):
-            self.init(.alreadyEnded, "\(view.transition.id) was ended as completed before its turn; that stands.")
-            transition = view
-        case .decidedOtherwise(let view):
             self.init(.alreadyDecided, view.decidedText)
             transition = view
         case .notInteractive(let id):
@@ -74,9 +71,9 @@ extension Problem {
         case .endedWithoutOwner(let view):
             self.init(view.codeAfterEnd, "\(view.transition.id) ended without its owner: \(view.outcomeText).")
             transition = view
-        case .holdingGrants(let remaining):
+        case .recovering(let remaining):
             self.init(remainingHold: remaining)
-        case .keyReused(let key):
+        case .idempotencyKeyReused(let key):
             self.init(
                 .idempotencyKeyReused,
                 "Another request was made with the key \(quoted(key.description)); draw a new one.",
@@ -194,7 +191,24 @@ extension Busy {
     }
 }
 
+extension Precondition {
+    /// As `If-Match` writes it.
+    fileprivate var tags: String {
+        switch self {
+        case .none, .exists: "*"
+        case .revision(let revisions): revisions.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+        }
+    }
+}
+
 extension TransitionView {
+    /// That its owner has ended it, or said before its turn that it completes.
+    fileprivate var endedText: String {
+        transition.isEnded
+            ? "\(transition.id) has ended as \(outcomeText)."
+            : "\(transition.id) was ended as completed before its turn; that stands."
+    }
+
     /// What was decided of its gesture, and how it can be ended.
     fileprivate var decidedText: String {
         guard let decision = transition.gesture?.decision else { return "The gesture of \(transition.id) is over." }

@@ -8,7 +8,7 @@ internal import Glibc
 ///
 /// `@unchecked`: it is used only on the thread that serves the connection, apart from `resume`, which libmicrohttpd
 /// allows on any thread, and `descriptor`, which does not change. libmicrohttpd frees no suspended connection.
-@safe struct MicroConnection: StreamConnection, @unchecked Sendable {
+@safe struct MicroHTTPDConnection: StreamConnection, @unchecked Sendable {
     let pointer: OpaquePointer
 
     /// The value of `Content-Length`; libmicrohttpd has already refused a value that is not a number.
@@ -73,7 +73,7 @@ private func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
 // MARK: - The head of a request
 
 /// The head of a request, without its header fields.
-struct MicroHead: Sendable {
+struct MicroHTTPDHead: Sendable {
     let method: String
     let path: String
     /// `nil` if there are more parameters than allowed.
@@ -114,7 +114,7 @@ struct MicroHead: Sendable {
     var ambiguity: Problem? { fault?.problem }
 }
 
-extension MicroHead.Fault {
+extension MicroHTTPDHead.Fault {
     fileprivate init?(_ framing: arbiter_MHD_Framing) {
         let name = unsafe framing.name.map { unsafe String(String(cString: $0).prefix(64)) }
         switch unsafe framing.fault {

@@ -1,18 +1,17 @@
 internal import ArbiterEngine
 internal import Dispatch
 internal import Glibc
-internal import Synchronization
 
 /// One request, from its first line to the last byte of its response.
 ///
 /// `@unchecked`, because everything that changes outside `phase` belongs to the one thread that serves the connection.
 /// On other threads only `respond` runs. It touches `phase` alone, and resumes the connection once, if `phase` says
 /// that it is suspended.
-final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
+final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     private let server: MicroHTTPDServer
-    private let connection: MicroConnection
+    private let connection: MicroHTTPDConnection
     private let record: ConnectionRecord
-    private let head: MicroHead
+    private let head: MicroHTTPDHead
     private var method: String { head.method }
     private var path: String { head.path }
     /// Whether its connection has a place in the reserve; such a connection is closed after its answer.
@@ -43,16 +42,16 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         /// Handled on the connection's own thread, without an answer yet. Can transition to: `answered`, `parked`.
         case handling
         /// There is an answer. Can transition to: `streaming`, `over`.
-        case answered(MicroAnswer)
+        case answered(MicroHTTPDAnswer)
         /// The connection is suspended; `watch` is the watcher's key, if it is watched. Can transition to: `answered`.
         case parked(watch: UInt64?)
         /// The answer's body is pulled from its source. Can transition to: `over`.
-        case streaming(MicroStream)
+        case streaming(MicroHTTPDStream)
         /// libmicrohttpd has the whole answer. Can transition to: nothing.
         case over
     }
 
-    init(server: MicroHTTPDServer, connection: MicroConnection, record: ConnectionRecord, head: MicroHead) {
+    init(server: MicroHTTPDServer, connection: MicroHTTPDConnection, record: ConnectionRecord, head: MicroHTTPDHead) {
         self.server = server
         self.connection = connection
         self.record = record
@@ -70,9 +69,9 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         case .streaming(let stream), .answered(.stream(_, let stream)): stream.finish()
         case .handling, .answered(.response), .answered(.headOfStream), .parked, .over: break
         }
-        if hasPlace { server.parked.subtract(1, ordering: .relaxed) }
-        if hasLongAnswer { server.longAnswers.subtract(1, ordering: .relaxed) }
-        if largePlace == .taken { server.largeBodies.subtract(1, ordering: .relaxed) }
+        if hasPlace { server.places.parked.leave() }
+        if hasLongAnswer { server.places.longAnswers.leave() }
+        if largePlace == .taken { server.places.largeBodies.leave() }
         if head.isChunked { server.chunkedBodies.end(record) }
         record.answerHasLeft(head.isChunked ? .unknown : .bytes(head.bytes + receivedBytes))
         server.exchanges.leave()
@@ -81,7 +80,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     // MARK: Receiving
 
     /// The answer to a request that can be refused before its body is read.
-    func refusalBeforeBody() -> MicroAnswer? {
+    func refusalBeforeBody() -> MicroHTTPDAnswer? {
         isInReserve = !server.connections.hasOrdinaryPlace(record)
         if isInReserve, !server.router.mayUseReserve(Request(method: method, path: path, headers: self)) {
             refuse(
@@ -139,19 +138,14 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
 
     private func takeLargePlace() -> Bool {
         guard largePlace == .unasked else { return largePlace == .taken }
-        if server.largeBodies.add(1, ordering: .relaxed).newValue <= ServerLimits.largeBodies {
-            largePlace = .taken
-        } else {
-            server.largeBodies.subtract(1, ordering: .relaxed)
-            largePlace = .refused
-        }
+        largePlace = server.places.largeBodies.take() ? .taken : .refused
         return largePlace == .taken
     }
 
     /// Handles the complete request.
     ///
     /// - Returns: the answer; `nil` if the connection has been suspended until there is one.
-    func handle() -> MicroAnswer? {
+    func handle() -> MicroHTTPDAnswer? {
         if head.isChunked { server.chunkedBodies.end(record) }
         if record.requestIsWhole() { server.connections.establish(record) }
         if let answer = takeAnswer() { return answer }
@@ -163,7 +157,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
                     .tooManyConnections, "There are too many large bodies on their way; try again.",
                     retryAfter: Problem.briefly))
         } else if head.isChunked, !connection.trailersAreSound {
-            refuse(MicroHead.Fault.trailer.problem)
+            refuse(MicroHTTPDHead.Fault.trailer.problem)
         } else if let query = head.query {
             server.router.handle(
                 Request(method: method, path: path, query: query, headers: self, body: body), self)
@@ -206,12 +200,12 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
             _ = answer(.headOfStream(head))
             return source.close()
         }
-        let stream = MicroStream(connection: connection, watcher: server.watcher, source: source)
+        let stream = MicroHTTPDStream(connection: connection, watcher: server.watcher, source: source)
         if !answer(.stream(head, stream)) { stream.finish() }
     }
 
     /// - Returns: whether it is the first answer; later ones are ignored.
-    private func answer(_ answer: MicroAnswer) -> Bool {
+    private func answer(_ answer: MicroHTTPDAnswer) -> Bool {
         let (isFirst, wasParked, watch) = phase.withLock { phase -> (Bool, Bool, UInt64?) in
             switch phase {
             case .handling:
@@ -230,8 +224,8 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         return true
     }
 
-    private func takeAnswer() -> MicroAnswer? {
-        let answer = phase.withLock { phase -> MicroAnswer? in
+    private func takeAnswer() -> MicroHTTPDAnswer? {
+        let answer = phase.withLock { phase -> MicroHTTPDAnswer? in
             guard case .answered(let answer) = phase else { return nil }
             phase =
                 switch answer {
@@ -253,7 +247,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     }
 
     /// The stream once it is open; before that a wake is unnecessary, because an opening stream reads its source.
-    private var openStream: MicroStream? {
+    private var openStream: MicroHTTPDStream? {
         phase.withLock { phase in
             guard case .streaming(let stream) = phase else { return nil }
             return stream
@@ -263,19 +257,13 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     // MARK: Waiting
 
     func reservePlace() -> Bool {
-        guard server.parked.add(1, ordering: .relaxed).newValue <= server.limits.parked else {
-            server.parked.subtract(1, ordering: .relaxed)
-            return false
-        }
+        guard server.places.parked.take() else { return false }
         hasPlace = true
         return true
     }
 
     func reserveLongAnswer() -> Bool {
-        guard server.longAnswers.add(1, ordering: .relaxed).newValue <= ServerLimits.longAnswers else {
-            server.longAnswers.subtract(1, ordering: .relaxed)
-            return false
-        }
+        guard server.places.longAnswers.take() else { return false }
         hasLongAnswer = true
         return true
     }
@@ -287,7 +275,7 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
     /// Suspends the connection, unless there is an answer by now.
     ///
     /// Runs under the lock, so that a thread that answers finds the exchange either handling, or suspended and watched.
-    private func park() -> MicroAnswer? {
+    private func park() -> MicroHTTPDAnswer? {
         let isParked = phase.withLock { phase in
             guard case .handling = phase else { return false }
             connection.suspend()
@@ -308,13 +296,4 @@ final class MicroExchange: Exchange, HeaderFields, @unchecked Sendable {
         leave()
         refuse(Problem(.connectionClosed, "The client closed its side of the connection while it waited."))
     }
-}
-
-/// An answer for libmicrohttpd to send.
-enum MicroAnswer {
-    case response(Response)
-    /// The answer to `HEAD` where `GET` would stream.
-    case headOfStream(Response)
-    /// A head, and a body that libmicrohttpd pulls.
-    case stream(Response, MicroStream)
 }

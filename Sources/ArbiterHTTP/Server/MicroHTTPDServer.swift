@@ -2,7 +2,6 @@ internal import ArbiterEngine
 internal import CMicroHTTPD
 internal import Dispatch
 internal import Glibc
-internal import Synchronization
 
 // Only this file and MicroHTTPDConnection import libmicrohttpd; no C type leaves them. MicroHTTPDExchange handles each
 // request.
@@ -11,20 +10,15 @@ internal import Synchronization
 /// The HTTP server: libmicrohttpd with a pool of epoll threads, and parked connections that occupy no thread.
 ///
 /// `@unchecked`, because of the C handle: any thread may stop libmicrohttpd, and `stop` takes the handle out of its
-/// guard, so that it is used once. All other properties are immutable, guarded or atomic.
+/// guard, so that it is used once. All other properties are immutable or guarded.
 @safe package final class MicroHTTPDServer: @unchecked Sendable {
     let router: Router
-    let limits: ServerLimits
+    let places: ServerPlaces
     let watcher = PeerWatcher()
     /// Every exchange enters it when it begins, and leaves it when it ends.
     let exchanges = DispatchGroup()
     let connections: Connections
     let chunkedBodies = ChunkedBodies()
-    let parked = Atomic(0)
-    /// Large bodies that are being received.
-    let largeBodies = Atomic(0)
-    /// Long answers that are being sent.
-    let longAnswers = Atomic(0)
 
     private let listening: Int32
     private let errorReader: UnsafeMutablePointer<arbiter_MHD_ErrorReader>
@@ -32,14 +26,19 @@ internal import Synchronization
 
     /// Starts the server.
     ///
+    /// - Parameters:
+    ///   - socket: where connections are accepted.
+    ///   - router: what answers requests.
+    ///   - places: those that requests may take; no other server uses them.
+    ///   - threads: how many serve connections.
     /// - Throws: `ServerError` if libmicrohttpd does not start.
     package init(
-        _ socket: consuming ListeningSocket, router: Router, limits: ServerLimits
+        _ socket: consuming ListeningSocket, router: Router, places: ServerPlaces, threads: Int
     ) throws(ServerError) {
         self.router = router
-        self.limits = limits
+        self.places = places
         listening = socket.release()
-        let ordinary = limits.parked + ServerLimits.activeConnections
+        let ordinary = places.parked.limit + ServerLimits.activeConnections
         connections = Connections(
             ordinary: ordinary, reserve: ServerLimits.reservedConnections, whenOneIsClosed: router.noteCrowd)
         unsafe errorReader = .allocate(capacity: 1)
@@ -49,7 +48,7 @@ internal import Synchronization
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe errorReader.initialize(to: arbiter_MHD_ErrorReader(callback: errorFollows, context: context))
         // libmicrohttpd divides the limit among its threads. It is so high that one thread may accept every connection.
-        let connectionLimit = limits.threads * (ordinary + 2 * ServerLimits.reservedConnections)
+        let connectionLimit = threads * (ordinary + 2 * ServerLimits.reservedConnections)
         var options = unsafe [
             arbiter_MHD_notify_error(errorReader),
             arbiter_MHD_notify_completed(exchangeCompleted, context),
@@ -63,7 +62,7 @@ internal import Synchronization
             MHD_OptionItem(.STRICT_FOR_CLIENT, 1),
         ]
         // libmicrohttpd refuses a pool of one thread.
-        if limits.threads > 1 { unsafe options.append(MHD_OptionItem(.THREAD_POOL_SIZE, limits.threads)) }
+        if threads > 1 { unsafe options.append(MHD_OptionItem(.THREAD_POOL_SIZE, threads)) }
         unsafe options.append(MHD_OptionItem(.END, 0))
         guard let started = unsafe arbiter_MHD_start_daemon(flags, access, context, options) else {
             throw ServerError(reason: "libmicrohttpd does not start: \(unsafe String(cString: strerror(errno)))")
@@ -110,14 +109,14 @@ private func access(
     guard let opaque = unsafe exchangeSlot.pointee else {
         let server = unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).takeUnretainedValue()
         guard let record = unsafe record(of: connection) else { return .NO }
-        let head = unsafe MicroHead(
+        let head = unsafe MicroHTTPDHead(
             connection, target: record.headIsWhole(), method: method, path: url, version: version)
-        let exchange = unsafe MicroExchange(
-            server: server, connection: MicroConnection(pointer: connection), record: record, head: head)
+        let exchange = unsafe MicroHTTPDExchange(
+            server: server, connection: MicroHTTPDConnection(pointer: connection), record: record, head: head)
         unsafe exchangeSlot.pointee = Unmanaged.passRetained(exchange).toOpaque()
         return exchange.refusalBeforeBody().map { unsafe queue($0, on: connection) } ?? .YES
     }
-    let exchange = unsafe Unmanaged<MicroExchange>.fromOpaque(opaque).takeUnretainedValue()
+    let exchange = unsafe Unmanaged<MicroHTTPDExchange>.fromOpaque(opaque).takeUnretainedValue()
     let count = unsafe uploadSize.pointee
     guard count == 0 else {
         let mayContinue = unsafe exchange.receive(UnsafeRawBufferPointer(start: uploadData, count: count))
@@ -127,7 +126,7 @@ private func access(
     return exchange.handle().map { unsafe queue($0, on: connection) } ?? .YES
 }
 
-private func queue(_ answer: MicroAnswer, on connection: OpaquePointer) -> MHD_Result {
+private func queue(_ answer: MicroHTTPDAnswer, on connection: OpaquePointer) -> MHD_Result {
     switch answer {
     case .response(let response): unsafe queue(response, on: connection)
     case .headOfStream(let head): unsafe queue(headOfStream: head, on: connection)
@@ -153,7 +152,7 @@ private func queue(headOfStream head: Response, on connection: OpaquePointer) ->
     return unsafe queue(made, with: head, on: connection)
 }
 
-private func queue(_ head: Response, _ stream: MicroStream, on connection: OpaquePointer) -> MHD_Result {
+private func queue(_ head: Response, _ stream: MicroHTTPDStream, on connection: OpaquePointer) -> MHD_Result {
     let context = unsafe Unmanaged.passRetained(stream).toOpaque()
     let made = unsafe MHD_create_response_from_callback(
         arbiter_MHD_size_unknown, ServerLimits.connectionBytes, readStream, context, freeStream)
@@ -175,7 +174,7 @@ private func readStream(
     context: UnsafeMutableRawPointer?, position: UInt64, buffer: UnsafeMutablePointer<CChar>?, size: Int
 ) -> Int {
     guard let context = unsafe context, let buffer = unsafe buffer else { return arbiter_MHD_end_with_error }
-    let stream = unsafe Unmanaged<MicroStream>.fromOpaque(context).takeUnretainedValue()
+    let stream = unsafe Unmanaged<MicroHTTPDStream>.fromOpaque(context).takeUnretainedValue()
     switch stream.read(upTo: size) {
     case .bytes(let bytes):
         precondition(1...size ~= bytes.count, "a source gives \(bytes.count) of \(size) bytes")
@@ -191,7 +190,7 @@ private func readStream(
 
 private func freeStream(context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
-    unsafe Unmanaged<MicroStream>.fromOpaque(context).release()
+    unsafe Unmanaged<MicroHTTPDStream>.fromOpaque(context).release()
 }
 
 private func add(_ header: HeaderField, to response: OpaquePointer) {
@@ -208,7 +207,7 @@ private func exchangeCompleted(
 ) {
     guard let opaque = unsafe exchangeSlot?.pointee else { return }
     unsafe exchangeSlot?.pointee = nil
-    unsafe Unmanaged<MicroExchange>.fromOpaque(opaque).takeRetainedValue().complete()
+    unsafe Unmanaged<MicroHTTPDExchange>.fromOpaque(opaque).takeRetainedValue().complete()
 }
 
 private func connectionChanged(

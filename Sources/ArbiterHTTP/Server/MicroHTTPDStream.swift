@@ -3,7 +3,7 @@ internal import ArbiterEngine
 /// A body that libmicrohttpd pulls; its connection is suspended while there is nothing to send.
 ///
 /// libmicrohttpd does not watch suspended connections, so `PeerWatcher` watches the socket as long as the stream lasts.
-final class MicroStream: Sendable {
+final class MicroHTTPDStream: Sendable {
     private let connection: any StreamConnection
     private let watcher: PeerWatcher
     private let source: any StreamSource

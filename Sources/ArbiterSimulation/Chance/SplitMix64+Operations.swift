@@ -1,9 +1,10 @@
 internal import ArbiterCore
+internal import ArbiterModel
 
-// What is asked for in a scene: mostly what is possible.
+// Random operations and scopes, mostly possible ones.
 
 extension SplitMix64 {
-    /// One that would do something now, mostly.
+    /// An operation that mostly would change the tree.
     mutating func operation(in scene: NaiveScene, wanted: [ControllerID]) -> Operation {
         for _ in 0..<4 {
             let operation = someOperation(in: scene, wanted)
@@ -36,7 +37,7 @@ extension SplitMix64 {
         }
     }
 
-    /// One on somebody who is not there, but may come.
+    /// An operation on a controller that is not in the tree, and may be inserted later.
     mutating func operation(onAbsent tree: NaiveTree, wanted: [ControllerID] = []) -> Operation {
         let absent = pick(wanted, or: pick(Self.names.filter { tree.nodes[$0] == nil }, or: name()))
         if isOnce(in: 3) { return .dismiss(absent) }
@@ -45,7 +46,7 @@ extension SplitMix64 {
         return .present(presenter: absent, controller: overlay(avoiding: taken))
     }
 
-    /// One that touches a single stack, and brings somebody in as long as there is room.
+    /// An operation on a single stack, which inserts a controller as long as there are free names.
     mutating func operation(onStack stack: ControllerID, in tree: NaiveTree, wanted: [ControllerID]) -> Operation {
         let taken = Array(tree.nodes.keys)
         if taken.count < Self.names.count - 3, !isOnce(in: 4) {
@@ -84,11 +85,11 @@ extension SplitMix64 {
         return .setStack(navigation: navigation, controllers: (kept + new).shuffled(using: &self))
     }
 
-    /// Somebody who is there, mostly of the kind.
+    /// A controller of the tree, mostly of the kind.
     mutating func member(of tree: NaiveTree, _ kind: ControllerKind? = nil) -> ControllerID {
         guard !isOnce(in: 24) else { return name() }
         let members = tree.nodes.filter { kind == nil || $0.value.kind == kind }.keys
-        // The order of a dictionary is another in every run.
+        // A dictionary has another order in every run.
         let sorted = members.sorted { $0.description < $1.description }
         return sorted.isEmpty ? pick(tree.root.map { [$0] } ?? [], or: name()) : pick(sorted, or: name())
     }
@@ -102,7 +103,7 @@ extension SplitMix64 {
         }
     }
 
-    /// Mostly something far down, which leaves room beside it.
+    /// A scope that mostly lists a controller far down, so that others run beside it.
     func deeper(_ one: ControllerID, _ other: ControllerID, in tree: NaiveTree) -> ControllerID {
         tree.lineage(of: one).count > tree.lineage(of: other).count ? one : other
     }
@@ -126,7 +127,7 @@ extension SplitMix64 {
     mutating func animation(of types: [TransitionTypeName]) -> AnimationRequest? {
         guard isOnce(in: 4) else { return nil }
         var animation = AnimationRequest()
-        // The last one is known nowhere.
+        // The last one is not declared anywhere.
         animation.type = isOnce(in: 20) ? Self.types.last : isOnce(in: 3) ? nil : types.randomElement(using: &self)
         if isOnce(in: 2) { animation.duration = milliseconds(upTo: 1000) }
         if isOnce(in: 4) { animation.isReversed = isOnce(in: 2) }

@@ -1,6 +1,6 @@
 internal import ArbiterCore
 
-// Small random trees over few names, so that they meet.
+// Small random trees over few names, so that requests conflict.
 
 extension SplitMix64 {
     static let names = ["a", "b", "c", "d", "e", "f", "g", "h", "m", "n", "p", "t", "x", "y"].compactMap(
@@ -8,14 +8,14 @@ extension SplitMix64 {
     static let types = ["fade", "slide", "flip"].compactMap(TransitionTypeName.init)
     static let identifiers = ["next", "back"].compactMap(SegueIdentifier.init)
 
-    /// One of those given, or one that is always there.
+    /// A random element, or a fallback if there is none.
     mutating func pick<Value>(_ values: [Value], or fallback: Value) -> Value {
         values.randomElement(using: &self) ?? fallback
     }
 
     mutating func name() -> ControllerID { pick(Self.names, or: Self.names[0]) }
 
-    /// What a scene is declared as; a wide one has several stacks side by side.
+    /// A random storyboard; a wide one has several stacks side by side.
     mutating func storyboard(isWide: Bool) -> Storyboard {
         var segues: [Segue] = []
         for _ in 0..<8 {
@@ -41,7 +41,7 @@ extension SplitMix64 {
         }
     }
 
-    /// What is in a scene at the beginning; now and then nobody.
+    /// A random hierarchy, now and then an empty one.
     private mutating func hierarchy() -> Hierarchy {
         if isOnce(in: 20) { return Hierarchy() }
         var growing = Growing(names: Self.names.shuffled(using: &self).dropLast(5))
@@ -49,7 +49,7 @@ extension SplitMix64 {
         return Self.hierarchy(root, growing)
     }
 
-    /// Two stacks, and beside them two or three more in tabs that present for themselves.
+    /// Two stacks, and beside them two or three more in tabs that define a presentation context.
     private mutating func wideHierarchy() -> Hierarchy {
         var growing = Growing(names: Self.names.shuffled(using: &self)[...])
         let (root, inner) = (growing.names.removeFirst(), growing.names.removeFirst())
@@ -72,7 +72,7 @@ extension SplitMix64 {
         return id
     }
 
-    /// Somebody who comes in: mostly nobody who is there, and now and then one whom somebody waits for.
+    /// Controllers to insert: mostly new ones, now and then one that a ticket waits for.
     mutating func arrival(avoiding taken: [ControllerID], wanted: [ControllerID] = []) -> Hierarchy {
         let free = isOnce(in: 8) ? Self.names : Self.names.filter { !taken.contains($0) }
         var growing = Growing(names: free.shuffled(using: &self)[...])
@@ -86,7 +86,7 @@ extension SplitMix64 {
         return Self.hierarchy(root, growing)
     }
 
-    /// A controller that the controller which defines the context presents.
+    /// A controller that is presented by the one that defines the context.
     mutating func overlay(avoiding taken: [ControllerID]) -> Hierarchy {
         let id = pick(Self.names.filter { !taken.contains($0) }, or: name())
         let style: PresentationStyle = isOnce(in: 2) ? .currentContext : .overCurrentContext
@@ -122,7 +122,7 @@ extension SplitMix64 {
     }
 
     private mutating func content(at level: Int, in growing: inout Growing) -> Controller.Content {
-        // At the top mostly tabs, so that there is something side by side; far down nothing but views.
+        // Mostly tabs at the top, so that there are subtrees side by side; only views far down.
         let kinds: [ControllerKind] =
             switch level {
             case 0: [.tabs, .tabs, .split, .split, .navigation]

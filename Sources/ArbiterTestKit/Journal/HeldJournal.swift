@@ -3,7 +3,7 @@ package import ArbiterEngine
 /// A journal that commits and fails only on command, so that a test can check what the engine does before that.
 package final class HeldJournal: Journal {
     private struct State {
-        var records: [JournalRecord]
+        var records: [JournalEntry]
         var committed: UInt64
         var tell: (@Sendable (Result<UInt64, JournalError>) -> Void)?
         /// Whether it was closed or has failed; then it accepts no records.
@@ -13,7 +13,7 @@ package final class HeldJournal: Journal {
     private let state: Guarded<State>
 
     /// A journal with these records, all of them committed.
-    package init(records: [JournalRecord] = []) {
+    package init(records: [JournalEntry] = []) {
         state = Guarded(State(records: records, committed: records.last?.sequence ?? 0))
     }
 
@@ -26,7 +26,7 @@ package final class HeldJournal: Journal {
         state.withLock { $0.tell = committed }
     }
 
-    package func append(_ record: JournalRecord) -> Bool {
+    package func append(_ record: JournalEntry) -> Bool {
         state.withLock { state in
             if !state.isOver { state.records.append(record) }
         }
@@ -43,7 +43,7 @@ package final class HeldJournal: Journal {
 
 extension HeldJournal {
     /// All records that it accepted, committed or not.
-    package var appended: [JournalRecord] {
+    package var appended: [JournalEntry] {
         state.withLock { $0.records }
     }
 

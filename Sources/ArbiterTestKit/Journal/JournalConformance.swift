@@ -80,7 +80,7 @@ extension JournalConformance {
         try reopened(expecting: []).close()
     }
 
-    private func keeps(_ records: [JournalRecord]) throws {
+    private func keeps(_ records: [JournalEntry]) throws {
         let probe = try JournalProbe(try make(), expecting: [], patience: patience)
         for record in records { probe.append(record) }
         try probe.close()
@@ -154,7 +154,7 @@ extension JournalConformance {
         try probe.close()
     }
 
-    private func reopened(expecting records: [JournalRecord]) throws -> JournalProbe {
+    private func reopened(expecting records: [JournalEntry]) throws -> JournalProbe {
         try JournalProbe(try reopen(), expecting: records, patience: patience)
     }
 }

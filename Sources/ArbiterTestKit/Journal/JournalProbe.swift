@@ -25,7 +25,7 @@ final class JournalProbe: Sendable {
     /// Reads the records and begins to use the journal.
     ///
     /// - Throws: `ConformanceError` if the records are not the expected ones.
-    init(_ journal: any Journal, expecting expected: [JournalRecord], patience: Duration) throws {
+    init(_ journal: any Journal, expecting expected: [JournalEntry], patience: Duration) throws {
         let records = try journal.contents().records
         for (index, (record, wanted)) in zip(records, expected).enumerated() where record != wanted {
             throw ConformanceError("record \(index + 1) was \(wanted), and came back as \(record)")
@@ -42,7 +42,7 @@ final class JournalProbe: Sendable {
 
     var committed: UInt64 { state.withLock { $0.committed } }
 
-    func append(_ record: JournalRecord) {
+    func append(_ record: JournalEntry) {
         gate.wait()
         state.withLock { state in
             state.appender = pthread_self()

@@ -4,7 +4,7 @@ package import ArbiterEngine
 /// The records of a simulated life of an arbiter, and the state after them.
 package struct RecordedLife {
     package private(set) var machine = ArbiterStateMachine()
-    package private(set) var records: [JournalRecord] = []
+    package private(set) var records: [JournalEntry] = []
     private let time = ManualTime()
     private var random: SplitMix64
     private var unfinished: [(id: TransitionID, token: Token)] = []
@@ -28,15 +28,15 @@ package struct RecordedLife {
                 apply(.end(owned.id, token: owned.token, random.isOnce(in: 2) ? .cancelled : .completed))
             }
         } else {
-            apply(.serialize(request, id: id, token: token, park: nil))
+            apply(.serialize(request, id: id, token: token))
             unfinished.append((id, token))
         }
     }
 
-    private mutating func apply(_ command: Command) {
+    private mutating func apply(_ record: Record) {
         let moment = time.now()
-        guard machine.apply(command, at: moment).isDurable else { return }
+        guard !machine.apply(record, at: moment).records.isEmpty else { return }
         records.append(
-            JournalRecord(sequence: UInt64(records.count + 1), moment: moment, command: command))
+            JournalEntry(sequence: UInt64(records.count + 1), moment: moment, record: record))
     }
 }

@@ -8,7 +8,7 @@ package enum SampleCooperation {
         [0, 0.1 + 0.2, 1].map { DecidedGesture(decision: decision, fraction: $0) }
     }
 
-    static let openings: [Command] = [
+    static let openings: [Record] = [
         .openSession(
             client: nil, timeToLive: Limits.sessionDurations.lowerBound, id: SessionID(rawValue: 0),
             token: Token(high: 0, low: .max)),
@@ -17,7 +17,7 @@ package enum SampleCooperation {
             token: Token(high: .max, low: 0)),
     ]
 
-    static let closings: [Command] = SessionEnding.allCases.map { .closeSession(SessionID(rawValue: .max), $0) }
+    static let closings: [Record] = SessionEnding.allCases.map { .endSession(SessionID(rawValue: .max), $0) }
 
     package static let requests: [TransitionRequest] = [
         TransitionRequest(

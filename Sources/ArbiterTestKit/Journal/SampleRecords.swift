@@ -3,90 +3,87 @@ internal import ArbiterEngine
 
 /// Records for tests of journals.
 enum SampleRecords {
-    /// Every kind of command; every field with usual and extreme values.
-    static func ofEveryKind() -> [JournalRecord] {
-        let commands = requests.flatMap { request in
+    /// Every kind of record, with every field at its usual and at its extreme values.
+    static func ofEveryKind() -> [JournalEntry] {
+        let records = requests.flatMap { request in
             Kind.allCases.flatMap { kind in samples(of: kind, request) }
         }
-        return commands.enumerated().map { index, command in
-            JournalRecord(sequence: UInt64(index + 1), moment: moments[index % moments.count], command: command)
+        return records.enumerated().map { index, record in
+            JournalEntry(sequence: UInt64(index + 1), moment: moments[index % moments.count], record: record)
         }
     }
 
     /// This many records, all of them different.
-    static func many(_ count: Int) -> [JournalRecord] {
+    static func many(_ count: Int) -> [JournalEntry] {
         (1...UInt64(count)).map { number in
             let moment = Moment(
                 instant: Instant(nanoseconds: Int64(number) * 1_000_003),
                 timestamp: Timestamp(milliseconds: 1_767_225_600_000 + Int64(number)))
             let (id, token) = (TransitionID(rawValue: number), Token(high: number, low: ~number))
-            let command: Command =
+            let record: Record =
                 number.isMultiple(of: 2)
                 ? .end(id, token: token, .completed) : .start(TransitionRequest(), id: id, token: token)
-            return JournalRecord(sequence: number, moment: moment, command: command)
+            return JournalEntry(sequence: number, moment: moment, record: record)
         }
     }
 }
 
-// MARK: - Every kind of command
+// MARK: - Every kind of record
 
 extension SampleRecords {
     /// The cases of `Command` that a journal stores; if one is missing here, `kind(of:)` does not compile.
     private enum Kind: CaseIterable {
-        case start, serialize, end, revoke, decide, markReady, settle, openSession, closeSession, declare, delete,
-            expire
+        case start, serialize, end, revoke, decide, markReady, timeOutParticipants, openSession, endSession, declare,
+            delete, expire
         case distrust, skipFences, resume
     }
 
-    private static func kind(of command: Command) -> Kind? {
-        switch command {
+    private static func kind(of record: Record) -> Kind {
+        switch record {
         case .start: .start
         case .serialize: .serialize
         case .end: .end
         case .revoke: .revoke
         case .decide: .decide
         case .markReady: .markReady
-        case .settle: .settle
+        case .timeOutParticipants: .timeOutParticipants
         case .openSession: .openSession
-        case .closeSession: .closeSession
+        case .endSession: .endSession
         case .declare: .declare
         case .delete: .delete
         case .expire: .expire
         case .distrust: .distrust
         case .skipFences: .skipFences
         case .resume: .resume
-        case .await, .renew, .progress, .release, .ready, .renewSession, .endSession, .leave, .attach, .detach, .drain,
-            .answer:
-            nil
         }
     }
 
-    private static func samples(of kind: Kind, _ request: TransitionRequest) -> [Command] {
-        let commands: [Command] =
+    private static func samples(of kind: Kind, _ request: TransitionRequest) -> [Record] {
+        let records: [Record] =
             switch kind {
             case .start: each { id, token in [.start(request, id: id, token: token)] }
-            case .serialize: each { id, token in [.serialize(request, id: id, token: token, park: nil)] }
+            case .serialize: each { id, token in [.serialize(request, id: id, token: token)] }
             case .end: each { id, token in EndOutcome.allCases.map { .end(id, token: token, $0) } }
             case .revoke: each { id, _ in RevocationReason("hangs").map { [.revoke(id, $0)] } ?? [] }
             case .decide: each { id, _ in SampleCooperation.gestures.map { .decide(id, $0) } }
             case .markReady: each { id, _ in [.markReady(id, client: SampleCooperation.client)] }
-            case .settle: each { id, _ in [.settle(id)] }
+            case .timeOutParticipants: each { id, _ in [.timeOutParticipants(id)] }
             case .openSession: SampleCooperation.openings
-            case .closeSession: SampleCooperation.closings
-            case .declare: SampleHierarchies.storyboards.map { .declare(.main, $0, ifMatch: nil) }
+            case .endSession: SampleCooperation.closings
+            case .declare: SampleHierarchies.storyboards.map { .declare(.main, $0) }
             case .delete: [.delete(.main)]
             case .expire: each { id, _ in ExpiryReason.allCases.map { .expire(id, $0) } }
             case .distrust: [.distrust(holdsGrants: false), .distrust(holdsGrants: true)]
             case .skipFences: [.skipFences]
             case .resume: [.resume]
             }
-        precondition(commands.allSatisfy { self.kind(of: $0) == kind }, "a sample of another kind than \(kind)")
-        return commands
+        precondition(records.allSatisfy { self.kind(of: $0) == kind }, "a sample of another kind than \(kind)")
+        return records
     }
 
-    private static func each(_ commands: (TransitionID, Token) -> [Command]) -> [Command] {
+    private static func each(_ records: (TransitionID, Token) -> [Record]) -> [Record] {
         numbers.flatMap { number in
-            commands(TransitionID(rawValue: number), Token(high: number, low: number &+ 0x8000_0000_0000_0000))
+            records(TransitionID(rawValue: number), Token(high: number, low: number &+ 0x8000_0000_0000_0000))
         }
     }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterCore
 
-/// Coalescing: of two tickets that want the same, one is enough.
+/// Coalescing: of two tickets with the same key, only one remains.
 struct CoalescingTests {
     private static func request(
         _ key: String = "selection", keep: Coalescing.Keep = .latest, scope: Scope? = nil
@@ -11,7 +11,7 @@ struct CoalescingTests {
             scope: scope, coalescing: Coalescing(key: try #require(CoalescingKey(key)), keep: keep))
     }
 
-    @Test func `the latest takes the older one's place in line, which says who took over`() throws {
+    @Test func `the latest ticket takes the place of the older one, which ends as superseded by it`() throws {
         var arbiter = Arbiter()
         let holder = try arbiter.start()
         let older = try arbiter.serialize(Self.request(), parked: true)
@@ -26,7 +26,7 @@ struct CoalescingTests {
         #expect(arbiter.state(of: behind) == .queued)
     }
 
-    @Test func `a place is kept past others that are not in the way`() throws {
+    @Test func `a ticket can take a place before a later ticket that does not conflict`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("split(left[a]|right[b])")
         let holder = try arbiter.start()
@@ -43,7 +43,7 @@ struct CoalescingTests {
         #expect(arbiter.state(of: other) == .running)
     }
 
-    @Test func `the first stays, and the newer one ends`() throws {
+    @Test func `with keep first, the newer ticket ends as superseded`() throws {
         var arbiter = Arbiter()
         let holder = try arbiter.start()
         let older = try arbiter.serialize(Self.request())
@@ -53,7 +53,7 @@ struct CoalescingTests {
         #expect(arbiter.state(of: older) == .running)
     }
 
-    @Test func `never a running one`() throws {
+    @Test func `a running transition is not coalesced`() throws {
         var arbiter = Arbiter()
         let running = try arbiter.serialize(Self.request())
         let newer = try arbiter.serialize(Self.request())
@@ -61,7 +61,7 @@ struct CoalescingTests {
         #expect(arbiter.state(of: newer) == .queued)
     }
 
-    @Test func `never across another that conflicts and stands between`() throws {
+    @Test func `a ticket is not coalesced across a conflicting ticket`() throws {
         var arbiter = Arbiter()
         let holder = try arbiter.start()
         let older = try arbiter.serialize(Self.request())
@@ -70,12 +70,12 @@ struct CoalescingTests {
         #expect(arbiter.state(of: older) == .queued)
         #expect(arbiter.state(of: newer) == .queued)
         let newest = try arbiter.serialize(Self.request())
-        #expect(arbiter.outcome(of: newer) == .superseded(by: newest.id), "those with nothing between are one")
+        #expect(arbiter.outcome(of: newer) == .superseded(by: newest.id), "no conflicting ticket is between")
         try arbiter.end(holder)
         #expect(arbiter.state(of: older) == .running)
     }
 
-    @Test func `never past one with the same key that holds what it needs`() throws {
+    @Test func `a ticket is not coalesced across a running transition with its key that conflicts with it`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("split(left[a]|right[b])")
         let holder = try arbiter.start(TransitionRequest(scope: .controllers([id("left")])))
@@ -90,7 +90,7 @@ struct CoalescingTests {
         #expect(arbiter.state(of: newer) == .running)
     }
 
-    @Test func `never past one with the same key that will be carried out`() throws {
+    @Test func `a ticket is not coalesced across a completed ticket with its key`() throws {
         var arbiter = Arbiter()
         let holder = try arbiter.start()
         let older = try arbiter.serialize(Self.request())
@@ -107,7 +107,7 @@ struct CoalescingTests {
         #expect(arbiter.state(of: newer) == .running)
     }
 
-    @Test func `never across a running one with the same key`() throws {
+    @Test func `a ticket is not coalesced across a running transition with its key and its scope`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("split(left|right)")
         let right = Scope.controllers([id("right")])
@@ -124,7 +124,7 @@ struct CoalescingTests {
         #expect(arbiter.state(of: newer) == .running)
     }
 
-    @Test func `never one whose owner has been told that it will be carried out`() throws {
+    @Test func `a completed ticket is not superseded`() throws {
         var arbiter = Arbiter()
         let holder = try arbiter.start()
         let older = try arbiter.serialize(Self.request())
@@ -137,7 +137,7 @@ struct CoalescingTests {
     }
 
     @Test(arguments: [Coalescing.Keep.latest, .first])
-    func `a burst leaves one running and one queued`(keep: Coalescing.Keep) throws {
+    func `a burst leaves at most one running and one queued transition`(keep: Coalescing.Keep) throws {
         var arbiter = Arbiter()
         for _ in 0..<100 {
             _ = try arbiter.serialize(Self.request(keep: keep))

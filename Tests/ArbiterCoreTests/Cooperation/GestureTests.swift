@@ -1,7 +1,7 @@
 import ArbiterCore
 import Testing
 
-/// Interactive transitions: where the finger is, and what its going decides.
+/// Gestures of interactive transitions: progress and release.
 struct GestureTests {
     private static let interactive = TransitionRequest(
         animation: AnimationRequest(duration: .seconds(2), completionSpeed: 2), isInteractive: true)
@@ -18,7 +18,7 @@ struct GestureTests {
 
     // MARK: Progress
 
-    @Test func `a finger's place is clamped, told, and counts as its owner's word`() throws {
+    @Test func `progress is clamped, published and renews the lease`() throws {
         var arbiter = Arbiter()
         let owner = try arbiter.start(Self.interactive)
         arbiter.advance(by: .seconds(9))
@@ -27,10 +27,10 @@ struct GestureTests {
         #expect(arbiter.view(of: owner)?.progress == GestureProgress(fraction: 1, velocity: 3))
         let event = arbiter.events.last
         #expect(event?.kind == .progress(owner.id, GestureProgress(fraction: 1, velocity: 3)))
-        #expect(event?.number == nil, "what is momentary has no number")
+        #expect(event?.number == nil, "a momentary event has no number")
     }
 
-    @Test func `progress that comes late is ignored, and says so`() throws {
+    @Test func `late progress is ignored and answered as not applied`() throws {
         var arbiter = Arbiter()
         let owner = try arbiter.start(Self.interactive)
         #expect(try arbiter.progress(owner, 0.5, sequence: 7))
@@ -41,7 +41,7 @@ struct GestureTests {
         #expect(arbiter.view(of: owner)?.progress?.fraction == 0.2)
     }
 
-    @Test func `only what runs and is interactive can be driven`() throws {
+    @Test func `only a running interactive transition accepts progress`() throws {
         var arbiter = Arbiter()
         let plain = try arbiter.start()
         let ticket = try arbiter.serialize(Self.interactive)
@@ -51,7 +51,7 @@ struct GestureTests {
         #expect(throws: ArbiterError.wrongToken(ticket.id)) { try arbiter.release(ticket.guessing) }
     }
 
-    @Test func `what a gesture has decided against is not done, though its owner dies`() throws {
+    @Test func `a gesture decided as cancel prevents the operation when the lease runs out`() throws {
         for decision in [GestureDecision.cancel, .finish] {
             var arbiter = Arbiter()
             try arbiter.declare("nav[home]")
@@ -66,13 +66,13 @@ struct GestureTests {
         }
     }
 
-    // MARK: What decides
+    // MARK: Policies
 
     /// SHTransitionBlocks and Silly Transitions finish beyond half, TabBarTransitioning beyond a quarter.
     @Test(arguments: [
         (0.5, 0.5, GestureDecision.cancel), (0.5, 0.500001, .finish), (0.25, 0.25, .cancel), (0.25, 0.26, .finish),
     ])
-    func `a fraction finishes strictly beyond its threshold`(
+    func `the fraction policy finishes strictly above its threshold`(
         threshold: Double, fraction: Double, decision: GestureDecision
     ) throws {
         var arbiter = Arbiter()
@@ -87,7 +87,7 @@ struct GestureTests {
     }
 
     @Test(arguments: [(0.0, GestureDecision.cancel), (-1, .cancel), (0.001, .finish)])
-    func `a velocity finishes by its sign, and zero cancels`(velocity: Double, decision: GestureDecision) throws {
+    func `the velocity policy finishes above zero only`(velocity: Double, decision: GestureDecision) throws {
         var arbiter = Arbiter()
         let owner = try arbiter.start(Self.request(by: .velocity))
         try arbiter.progress(owner, 0.9, velocity: velocity)
@@ -95,7 +95,7 @@ struct GestureTests {
         #expect(Self.gesture(of: owner, in: arbiter)?.decision == decision)
     }
 
-    @Test func `an explicit decision beats the policy, and a gesture taken away always cancels`() throws {
+    @Test func `an explicit decision overrides the policy, and a cancelled gesture always cancels`() throws {
         var arbiter = Arbiter()
         let first = try arbiter.start(Self.interactive)
         try arbiter.progress(first, 0.1)
@@ -107,7 +107,7 @@ struct GestureTests {
         #expect(Self.gesture(of: second, in: arbiter)?.decision == .cancel)
     }
 
-    @Test func `the rest takes its share of the duration at the completion speed`() throws {
+    @Test func `the rest of the animation takes its share of the duration at the completion speed`() throws {
         var arbiter = Arbiter()
         let owner = try arbiter.start(Self.interactive)
         try arbiter.release(owner, GestureRelease(decision: .finish, fraction: 0.75))
@@ -117,9 +117,9 @@ struct GestureTests {
         #expect(DecidedGesture(decision: .cancel, fraction: 0.75).remaining(of: animation) == .milliseconds(750))
     }
 
-    // MARK: Once
+    // MARK: Decisions
 
-    @Test func `the first decision stands`() throws {
+    @Test func `a decision never changes`() throws {
         var arbiter = Arbiter()
         let owner = try arbiter.start(Self.interactive)
         try arbiter.release(owner, GestureRelease(decision: .finish, fraction: 0.3))
@@ -127,40 +127,40 @@ struct GestureTests {
         #expect(Self.gesture(of: owner, in: arbiter)?.fraction == 0.3)
         for other in [GestureRelease(decision: .cancel), GestureRelease(isCancelled: true)] {
             let error = #expect(throws: ArbiterError.self) { try arbiter.release(owner, other) }
-            #expect(error?.decidedOtherwise != nil)
+            #expect(error?.alreadyDecided != nil)
         }
         #expect(throws: ArbiterError.self) { try arbiter.progress(owner, 0.1) }
         let error = #expect(throws: ArbiterError.self) { try arbiter.end(owner, as: .cancelled) }
-        #expect(error?.decidedOtherwise != nil)
+        #expect(error?.alreadyDecided != nil)
         #expect(arbiter.state(of: owner) == .running, "an end is still needed")
         #expect(try arbiter.end(owner).outcome == .completed)
         #expect(throws: ArbiterError.self) { try arbiter.progress(owner, 0.1) }
     }
 
     @Test(arguments: [(GestureDecision.finish, TransitionOutcome.completed), (.cancel, .cancelled)])
-    func `an end without an outcome means what the gesture decided`(
+    func `an end without an outcome has the outcome that the gesture decided`(
         decision: GestureDecision, outcome: TransitionOutcome
     ) throws {
         var arbiter = Arbiter()
         let owner = try arbiter.start(Self.interactive)
         try arbiter.release(owner, GestureRelease(decision: decision))
         #expect(try arbiter.end(owner, as: nil).outcome == outcome)
-        #expect(try arbiter.end(owner, as: nil).outcome == outcome, "the same word again gets the same answer")
+        #expect(try arbiter.end(owner, as: nil).outcome == outcome, "a repeated end gets the same answer")
     }
 
-    @Test func `what is kept of an end says its outcome, given or not`() throws {
+    @Test func `the record of an end has its outcome even if the request has none`() throws {
         var arbiter = Arbiter()
         let decided = try arbiter.start(Self.interactive)
         try arbiter.release(decided, GestureRelease(decision: .cancel))
         try arbiter.end(decided, as: nil)
         let plain = try arbiter.start()
         try arbiter.end(plain, as: nil)
-        let kept = arbiter.journal.map(\.command)
+        let kept = arbiter.journal.map(\.record)
         #expect(kept.contains(.end(decided.id, token: decided.token, .cancelled)))
         #expect(kept.contains(.end(plain.id, token: plain.token, .completed)))
     }
 
-    @Test func `what ended without its owner is gone, decided or not`() throws {
+    @Test func `a release after an expiry is refused even if it repeats the decision`() throws {
         var arbiter = Arbiter()
         let owner = try arbiter.start(Self.interactive)
         try arbiter.release(owner, GestureRelease(decision: .finish))
@@ -175,10 +175,10 @@ struct GestureTests {
         let ended = try arbiter.start(Self.interactive)
         try arbiter.release(ended, GestureRelease(decision: .finish))
         try arbiter.end(ended)
-        #expect(try arbiter.release(ended).outcome == .completed, "what was answered stays true")
+        #expect(try arbiter.release(ended).outcome == .completed, "a repeated release gets the same answer")
     }
 
-    @Test func `a decision outlives the daemon, and where the finger was does not`() throws {
+    @Test func `a restart keeps a gesture's decision but not its progress`() throws {
         var arbiter = Arbiter()
         let (first, other) = (
             try arbiter.start(Self.interactive),
@@ -192,9 +192,9 @@ struct GestureTests {
         #expect(try machine.view(of: other.id, at: arbiter.now).progress == nil)
     }
 
-    // MARK: The short gesture
+    // MARK: Releases before the grant
 
-    @Test func `a cancel before the grant takes the ticket out of the queue`() throws {
+    @Test func `a gesture cancelled before the grant ends the ticket`() throws {
         var arbiter = Arbiter()
         let holder = try arbiter.start()
         let ticket = try arbiter.serialize(Self.interactive)
@@ -202,7 +202,7 @@ struct GestureTests {
         #expect(arbiter.state(of: holder) == .running)
     }
 
-    @Test func `a finish before the grant is remembered, and the grant says so`() throws {
+    @Test func `a gesture finished before the grant is decided when the transition is granted`() throws {
         var arbiter = Arbiter()
         let holder = try arbiter.start()
         let ticket = try arbiter.serialize(Self.interactive, parked: true)
@@ -215,7 +215,7 @@ struct GestureTests {
         try arbiter.end(ticket)
     }
 
-    @Test func `a cancel cannot undo an end that is remembered`() throws {
+    @Test func `a gesture cannot cancel a completed ticket`() throws {
         var arbiter = Arbiter()
         let holder = try arbiter.start()
         let ticket = try arbiter.serialize(Self.interactive)
@@ -227,7 +227,7 @@ struct GestureTests {
 }
 
 extension ArbiterError {
-    fileprivate var decidedOtherwise: TransitionView? {
-        if case .decidedOtherwise(let view) = self { view } else { nil }
+    fileprivate var alreadyDecided: TransitionView? {
+        if case .alreadyDecided(let view) = self { view } else { nil }
     }
 }

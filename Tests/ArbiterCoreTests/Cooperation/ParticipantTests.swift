@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterCore
 
-/// Participants: whoever has to be ready before a granted transition runs.
+/// Participants: the clients that must be ready before a granted transition runs.
 struct ParticipantTests {
     private static func request(
         _ clients: [String], optional: [String] = [], onUnready: UnreadyAction = .proceed
@@ -17,7 +17,7 @@ struct ParticipantTests {
         arbiter.view(of: owner)?.transition.laggards.map(\.description)
     }
 
-    @Test func `a transition runs once everyone required is ready, and holds its scope before`() throws {
+    @Test func `a transition holds its scope while preparing, and runs once all required are ready`() throws {
         var arbiter = Arbiter()
         let (a, b) = (try arbiter.openSession(client: "a"), try arbiter.openSession(client: "b"))
         let owner = try arbiter.start(Self.request(["a", "b"], optional: ["c"]))
@@ -26,15 +26,15 @@ struct ParticipantTests {
         #expect(arbiter.fence(of: owner) != nil)
         #expect(throws: ArbiterError.self) { try arbiter.start() }
         try arbiter.ready(owner, client: "a", a)
-        #expect(try arbiter.ready(owner, client: "a", a).state == .preparing, "ready twice is fine")
+        #expect(try arbiter.ready(owner, client: "a", a).state == .preparing, "a repeated ready is accepted")
         #expect(arbiter.wakes.isEmpty)
         #expect(try arbiter.ready(owner, client: "b", b).state == .running)
         #expect(arbiter.answers[waiter]?.state == .running)
         #expect(Self.laggards(owner, in: arbiter) == [])
-        #expect(try arbiter.ready(owner, client: "b", b).state == .running, "and so it is afterwards")
+        #expect(try arbiter.ready(owner, client: "b", b).state == .running, "and also when it runs")
     }
 
-    @Test func `a ready that is refused is no word of its session`() throws {
+    @Test func `a refused ready does not keep its session alive`() throws {
         var arbiter = Arbiter()
         let session = try arbiter.openSession(client: "a", timeToLive: .seconds(2))
         let (owner, other) = (try arbiter.start(Self.request(["a"])), try arbiter.serialize(Self.request(["a"])))
@@ -44,7 +44,7 @@ struct ParticipantTests {
         #expect(throws: ArbiterError.unknownSession) { try arbiter.ready(owner, client: "a", session) }
     }
 
-    @Test func `whoever is late is named, and refused`() throws {
+    @Test func `a late participant is named as laggard, and its ready is refused`() throws {
         var arbiter = Arbiter()
         let (a, b) = (try arbiter.openSession(client: "a"), try arbiter.openSession(client: "b"))
         let owner = try arbiter.start(Self.request(["a", "b"]))
@@ -60,7 +60,7 @@ struct ParticipantTests {
         #expect(Self.laggards(owner, in: arbiter) == ["b"])
     }
 
-    @Test func `a transition may be given up for whoever is late`() throws {
+    @Test func `with onUnready abort, a transition expires when a participant is late`() throws {
         var arbiter = Arbiter()
         let owner = try arbiter.start(Self.request(["a"], onUnready: .abort))
         let next = try arbiter.serialize(TransitionRequest())
@@ -70,33 +70,33 @@ struct ParticipantTests {
         #expect(arbiter.state(of: next) == .running)
     }
 
-    @Test func `a participant whose session ends counts as done`() throws {
+    @Test func `a participant without a session counts as ready`() throws {
         var arbiter = Arbiter()
         let (a, b) = (try arbiter.openSession(client: "a"), try arbiter.openSession(client: "b"))
         let second = try arbiter.openSession(client: "a")
         let owner = try arbiter.start(Self.request(["a", "b"], onUnready: .abort))
         try arbiter.ready(owner, client: "b", b)
-        try arbiter.perform(.endSession(a.token))
+        try arbiter.endSession(a)
         #expect(arbiter.state(of: owner) == .preparing, "it has another session")
-        try arbiter.perform(.endSession(second.token))
+        try arbiter.endSession(second)
         #expect(arbiter.state(of: owner) == .running)
         #expect(arbiter.view(of: owner)?.transition.participants.map(\.state) == [.gone, .ready])
         #expect(Self.laggards(owner, in: arbiter) == [])
     }
 
-    @Test func `whoever was missing was missing, though its session ends later`() throws {
+    @Test func `a laggard stays a laggard when its session ends later`() throws {
         var arbiter = Arbiter()
         let a = try arbiter.openSession(client: "a")
         let owner = try arbiter.start(Self.request(["a"]))
         arbiter.advance(by: Limits.defaultReady)
-        try arbiter.perform(.endSession(a.token))
+        try arbiter.endSession(a)
         #expect(arbiter.state(of: owner) == .running)
         #expect(Self.laggards(owner, in: arbiter) == ["a"])
         try arbiter.end(owner)
         #expect(Self.laggards(owner, in: arbiter) == ["a"])
     }
 
-    // MARK: What never runs
+    // MARK: Ends before running
 
     private static func push(onUnready: UnreadyAction = .proceed) throws -> TransitionRequest {
         var request = try request(["a"], onUnready: onUnready)
@@ -116,7 +116,7 @@ struct ParticipantTests {
         return ((ending.grant?.appearance ?? []) + ending.appearance).map(\.change)
     }
 
-    @Test func `what is given up for its participants does nothing, whatever is asked for at a lease's end`() throws {
+    @Test func `a transition that expires for its participants changes nothing, whatever its onExpiry`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("nav[home]")
         let owner = try arbiter.start(Self.push(onUnready: .abort))
@@ -127,7 +127,7 @@ struct ParticipantTests {
         #expect(Self.shown(owner, in: arbiter) == [])
     }
 
-    @Test func `views are told once of what is completed before it ran`() throws {
+    @Test func `the views get each appearance event once if a transition completes before it runs`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("nav[home]")
         let owner = try arbiter.start(Self.push())
@@ -137,7 +137,7 @@ struct ParticipantTests {
         let expected: [AppearanceEvent.Change] = [.willDisappear, .willAppear, .didDisappear, .didAppear]
         #expect(Self.told(owner, in: arbiter) == expected)
         #expect(Self.shown(owner, in: arbiter) == expected)
-        // The hierarchy is another one only once its views have been told that it will be.
+        // The views get their "will" events before the hierarchy changes.
         let change = arbiter.events.firstIndex { event in
             if case .hierarchyChanged(_, by: owner.id, _, _) = event.kind { true } else { false }
         }
@@ -145,13 +145,13 @@ struct ParticipantTests {
         #expect(arbiter.events[begun].kind == .appearance(AppearanceEvent(id("home"), .willDisappear), owner.id))
     }
 
-    @Test func `whoever went while the ticket waited is not waited for, unless it came back`() throws {
+    @Test func `a participant whose session ended in the queue is waited for only if it has a new one`() throws {
         var arbiter = Arbiter()
         let (a, b) = (try arbiter.openSession(client: "a"), try arbiter.openSession(client: "b"))
         let holder = try arbiter.start()
         let owner = try arbiter.serialize(Self.request(["a", "b"]))
-        try arbiter.perform(.endSession(a.token))
-        try arbiter.perform(.endSession(b.token))
+        try arbiter.endSession(a)
+        try arbiter.endSession(b)
         let again = try arbiter.openSession(client: "b")
         try arbiter.end(holder)
         #expect(arbiter.state(of: owner) == .preparing)
@@ -160,7 +160,7 @@ struct ParticipantTests {
         #expect(arbiter.state(of: owner) == .running)
     }
 
-    @Test func `only a participant's own session speaks for it, and only in time`() throws {
+    @Test func `a ready is accepted only from the participant's own session and after the grant`() throws {
         var arbiter = Arbiter()
         let (a, c) = (try arbiter.openSession(client: "a"), try arbiter.openSession(client: "c"))
         let holder = try arbiter.start()
@@ -173,12 +173,12 @@ struct ParticipantTests {
         try arbiter.end(holder)
         #expect(throws: ArbiterError.self) { try arbiter.ready(owner, client: "a", c) }
         #expect(throws: ArbiterError.self) { try arbiter.ready(owner, client: "c", c) }
-        try arbiter.perform(.endSession(c.token))
+        try arbiter.endSession(c)
         #expect(throws: ArbiterError.unknownSession) { try arbiter.ready(owner, client: "c", c) }
         #expect(arbiter.state(of: owner) == .preparing)
     }
 
-    @Test func `an owner may end what is being prepared`() throws {
+    @Test func `an owner can end a preparing transition`() throws {
         var arbiter = Arbiter()
         let first = try arbiter.start(Self.request(["a"]))
         #expect(try arbiter.end(first, as: .cancelled).outcome == .cancelled)
@@ -189,13 +189,13 @@ struct ParticipantTests {
 }
 
 extension ParticipantTests {
-    @Test func `views are told nothing of what never ran, and all of what is carried out all the same`() throws {
+    @Test func `views get no events of a preparing transition if it is cancelled, and all if completed`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("nav[home]")
         var request = try Self.request(["a"])
         request.operation = .push(navigation: id("nav"), controller: try .outlined("editor"))
         let first = try arbiter.start(request)
-        #expect(arbiter.view(of: first)?.transition.grant?.appearance.count == 2, "what it will be told")
+        #expect(arbiter.view(of: first)?.transition.grant?.appearance.count == 2, "the events that the views will get")
         try arbiter.end(first, as: .cancelled)
         #expect(arbiter.view(of: first)?.transition.grant?.appearance == [])
         #expect(arbiter.view(of: first)?.ending?.appearance == [])

@@ -2,15 +2,15 @@ import Testing
 
 @testable import ArbiterCore
 
-/// Sessions: proofs of life, and what ends with them.
+/// Sessions, and the end of everything bound to them.
 struct SessionTests {
-    @Test func `everything bound to a session ends with it in one step, before anything else is granted`() throws {
+    @Test func `everything bound to a session ends with it, before anything is granted`() throws {
         var arbiter = Arbiter()
         let session = try arbiter.openSession(client: "a")
         let holder = try arbiter.start(TransitionRequest(session: session.token))
         let ticket = try arbiter.serialize(TransitionRequest(session: session.token), parked: true)
         let other = try arbiter.serialize(TransitionRequest(), parked: true)
-        try arbiter.perform(.endSession(session.token))
+        try arbiter.endSession(session)
         #expect(arbiter.outcome(of: holder) == .expired(.sessionLost))
         #expect(arbiter.outcome(of: ticket) == .expired(.sessionLost))
         #expect(arbiter.answer(to: ticket)?.outcome == .expired(.sessionLost))
@@ -20,24 +20,24 @@ struct SessionTests {
         #expect(told?.kind == .sessionEnded(session.id, ClientName("a"), .ended))
     }
 
-    @Test func `a session lives for its time after its client's last word`() throws {
+    @Test func `a session expires its time to live after its client's last request`() throws {
         var arbiter = Arbiter()
         let session = try arbiter.openSession(timeToLive: .seconds(5))
         arbiter.advance(by: .seconds(4))
-        try arbiter.perform(.renewSession(session.token))
+        try arbiter.renewSession(session)
         let holder = try arbiter.start(TransitionRequest(lease: .seconds(60), session: session.token))
         arbiter.advance(by: .seconds(4))
         #expect(arbiter.state(of: holder) == .running)
         arbiter.advance(by: .seconds(1))
         #expect(arbiter.outcome(of: holder) == .expired(.sessionLost))
-        #expect(throws: ArbiterError.unknownSession) { try arbiter.perform(.renewSession(session.token)) }
+        #expect(throws: ArbiterError.unknownSession) { try arbiter.renewSession(session) }
         #expect(throws: ArbiterError.unknownSession) { try arbiter.start(TransitionRequest(session: session.token)) }
         #expect(throws: ArbiterError.unknownSession) {
             try arbiter.serialize(TransitionRequest(session: session.token))
         }
     }
 
-    @Test func `a request in a session is a word of its client`() throws {
+    @Test func `a request with a session's token keeps the session alive`() throws {
         var arbiter = Arbiter()
         let session = try arbiter.openSession(timeToLive: .seconds(5))
         arbiter.advance(by: .seconds(4))
@@ -50,28 +50,28 @@ struct SessionTests {
         #expect(arbiter.outcome(of: holder) == .expired(.sessionLost))
     }
 
-    @Test func `a connection keeps a session alive, and its close leaves it a grace`() throws {
+    @Test func `a session lives while a connection is attached, and for the grace period after it`() throws {
         var arbiter = Arbiter()
         let session = try arbiter.openSession(timeToLive: .seconds(1))
         let holder = try arbiter.start(TransitionRequest(lease: .seconds(300), session: session.token))
-        try arbiter.perform(.attach(session.token))
-        try arbiter.perform(.attach(session.token))
+        try arbiter.attach(session)
+        try arbiter.attach(session)
         arbiter.advance(by: .seconds(60))
-        try arbiter.perform(.detach(session.id))
+        try arbiter.detach(session)
         arbiter.advance(by: .seconds(60))
-        #expect(arbiter.state(of: holder) == .running, "another connection is there")
-        try arbiter.perform(.detach(session.id))
+        #expect(arbiter.state(of: holder) == .running, "another connection is attached")
+        try arbiter.detach(session)
         arbiter.advance(by: .seconds(1))
-        try arbiter.perform(.attach(session.token))
+        try arbiter.attach(session)
         arbiter.advance(by: .seconds(60))
-        #expect(arbiter.state(of: holder) == .running, "it came back in time")
-        try arbiter.perform(.detach(session.id))
+        #expect(arbiter.state(of: holder) == .running, "a connection was attached again in time")
+        try arbiter.detach(session)
         arbiter.advance(by: .seconds(2))
         #expect(arbiter.outcome(of: holder) == .expired(.sessionLost))
-        try arbiter.perform(.detach(session.id))
+        try arbiter.detach(session)
     }
 
-    @Test func `a ticket is attended and claimed while its session lives`() throws {
+    @Test func `a ticket with a session is not abandoned and need not be claimed`() throws {
         var arbiter = Arbiter()
         let session = try arbiter.openSession(timeToLive: .seconds(3600))
         let holder = try arbiter.start(lease: .seconds(100))
@@ -82,28 +82,26 @@ struct SessionTests {
         try arbiter.end(holder)
         #expect(arbiter.view(of: ticket)?.leaseRemaining == Limits.defaultLease)
         arbiter.advance(by: Limits.defaultLease)
-        #expect(arbiter.outcome(of: ticket) == .expired(.lease), "a lease wants words of its own")
+        #expect(arbiter.outcome(of: ticket) == .expired(.lease), "a session does not renew leases")
     }
 
-    @Test func `a session outlives the daemon, with its full time and no connection`() throws {
+    @Test func `a restart keeps a session, with its full time and without connections`() throws {
         var arbiter = Arbiter()
         let session = try arbiter.openSession(timeToLive: .seconds(5))
         let holder = try arbiter.start(TransitionRequest(lease: .seconds(300), session: session.token))
-        try arbiter.perform(.attach(session.token))
+        try arbiter.attach(session)
         arbiter.advance(by: .seconds(100))
         var machine = try ArbiterStateMachine(snapshot: arbiter.machine.snapshot())
         machine.recover(at: arbiter.now)
         #expect(machine.snapshot() == arbiter.machine.snapshot())
         #expect(machine.nextDeadline == arbiter.now.advanced(by: .seconds(5)))
         let due = arbiter.now.advanced(by: .seconds(5))
-        #expect(machine.nextDecision(at: due) == .closeSession(session.id, .expired))
-        let outcome = machine.apply(
-            .closeSession(session.id, .expired), at: Moment(instant: due, timestamp: arbiter.moment.timestamp))
-        #expect(outcome.isDurable)
+        let outcome = machine.turn(at: Moment(instant: due, timestamp: arbiter.moment.timestamp)) { _, _ in }
+        #expect(outcome.records == [.endSession(session.id, .expired)])
         #expect(try machine.view(of: holder.id, at: due).outcome == .expired(.sessionLost))
     }
 
-    @Test func `a session knows only of scenes that are known`() throws {
+    @Test func `a session forgets scenes that are forgotten`() throws {
         var limits = Limits()
         limits.scenes = 3
         var arbiter = Arbiter(limits: limits)
@@ -116,18 +114,18 @@ struct SessionTests {
         let machine = try ArbiterStateMachine(snapshot: arbiter.machine.snapshot())
         #expect(machine.snapshot() == arbiter.machine.snapshot())
         let told = arbiter.events.count
-        try arbiter.perform(.endSession(session.token))
+        try arbiter.endSession(session)
         #expect(arbiter.events[told...].map(\.scene.description) == ["scene-10", "scene-8", "scene-9"])
     }
 
-    @Test func `there are only so many sessions`() throws {
+    @Test func `a session beyond the limit is refused`() throws {
         var limits = Limits()
         limits.sessions = 2
         var arbiter = Arbiter(limits: limits)
         let first = try arbiter.openSession()
         _ = try arbiter.openSession()
         #expect(throws: ArbiterError.tooManySessions(limit: 2)) { _ = try arbiter.openSession() }
-        try arbiter.perform(.endSession(first.token))
+        try arbiter.endSession(first)
         _ = try arbiter.openSession()
     }
 }

@@ -1,3 +1,4 @@
+import ArbiterModel
 import Testing
 
 @testable import ArbiterCore
@@ -9,16 +10,16 @@ struct HierarchyPropertyTests {
         var storyboard = try operations.storyboard()
         for step in 1...150 {
             let operation = operations.operation(on: storyboard.hierarchy)
-            let before = try #require(NaiveNode(storyboard.hierarchy))
+            let before = NaiveTree(storyboard.hierarchy)
             let comment = Comment("seed \(seed), step \(step): \(operation) on \(storyboard.hierarchy.outline)")
             let plan = Result { () throws(OperationRefusal) in try storyboard.plan(operation) }
-            switch (before.outcome(of: operation, segues: storyboard.segues), plan) {
+            switch (before.outcome(of: operation, segues: storyboard.segues, reserved: []), plan) {
             case (.refused(let code), .failure(let refusal)):
                 #expect(refusal.code == code, comment)
             case (.nothing, .success(nil)):
                 break
-            case (.done(let after), .success(let plan?)):
-                try check(plan, of: operation, on: &storyboard, before: before, after: after, comment)
+            case (.done(let expected), .success(let plan?)):
+                try check(plan, of: operation, on: &storyboard, before: before, expected, comment)
             case (let expected, let plan):
                 Issue.record("\(plan) instead of \(expected): \(comment)")
             }
@@ -26,23 +27,28 @@ struct HierarchyPropertyTests {
     }
 
     private func check(
-        _ plan: OperationPlan, of operation: Operation, on storyboard: inout Storyboard, before: NaiveNode,
-        after: NaiveNode, _ comment: Comment
+        _ plan: OperationPlan, of operation: Operation, on storyboard: inout Storyboard, before: NaiveTree,
+        _ expected: NaiveChange, _ comment: Comment
     ) throws {
+        let after = expected.tree
         let old = storyboard.hierarchy
         let anchors = storyboard.anchors(of: operation)
         let change = storyboard.apply(plan)
         let new = storyboard.hierarchy
-        #expect(new == (try after.hierarchy()), comment)
+        #expect(after.difference(from: new) == nil, comment)
         #expect(new.brokenInvariant() == nil, comment)
-        #expect(Set(change.arrived) == Set(after.all).subtracting(before.all), comment)
-        #expect(Set(change.departed) == Set(before.all).subtracting(after.all), comment)
-        let (wasVisible, isVisible) = (before.visible, after.visible)
+        #expect(plan.inserted == expected.inserted, comment)
+        #expect(plan.removed == expected.removed, comment)
+        #expect(plan.leaving == expected.leaving, comment)
+        let (earlier, later) = (Set(before.nodes.keys), Set(after.nodes.keys))
+        #expect(Set(change.arrived) == later.subtracting(earlier), comment)
+        #expect(Set(change.departed) == earlier.subtracting(later), comment)
+        let (wasVisible, isVisible) = (before.visible(), after.visible())
         #expect(plan.disappearing == wasVisible.filter { !isVisible.contains($0) }, comment)
         #expect(plan.appearing == isVisible.filter { !wasVisible.contains($0) }, comment)
-        #expect(after.all.filter(new.isVisible) == isVisible, comment)
+        #expect(new.preorder.map(\.id).filter(new.isVisible) == isVisible, comment)
         // Everything that has changed is within what the operation locks.
-        for id in Set(before.all + after.all) where old[id] != new[id] {
+        for id in earlier.union(later) where old[id] != new[id] {
             let path = try #require(old.path(to: id) ?? new.path(to: id))
             #expect(path.contains(where: anchors.contains), "\(id), \(comment)")
         }

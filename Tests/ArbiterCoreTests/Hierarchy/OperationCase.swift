@@ -36,7 +36,6 @@ struct OperationCase: CustomTestStringConvertible, Sendable {
         #expect(storyboard.hierarchy.brokenInvariant() == nil)
         #expect(plan.presenter?.description == presenter)
         #expect(plan.inserted == ids(inserted))
-        #expect(plan.introduced == ids(inserted))
         #expect(plan.removed == ids(removed))
         #expect(plan.disappearing == ids(disappearing))
         #expect(plan.appearing == ids(appearing))

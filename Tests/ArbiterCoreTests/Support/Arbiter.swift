@@ -1,23 +1,22 @@
 import ArbiterCore
 import Testing
 
-/// The state machine as the engine drives it, on a clock that moves only when told.
+/// Runs the state machine in turns, on a clock that only the test moves.
 ///
-/// Before and after every command it applies what the arbiter decides by itself, and after each step it checks what
-/// must hold after any step.
+/// It checks the invariants after each turn.
 struct Arbiter {
     private(set) var machine: ArbiterStateMachine
     private(set) var now = Instant(nanoseconds: 0)
-    /// What the wall clock is ahead of the monotonic one.
+    /// How far the wall clock is ahead of the monotonic one.
     private(set) var wallOffset = Duration.zero
-    /// Who was answered by an effect, in the order of the answers.
+    /// The waiters that were answered by an effect, in the order of the answers.
     private(set) var wakes: [WaiterID] = []
-    /// What every await was answered, at once or later.
+    /// The answer to each waiter, at once or later.
     private(set) var answers: [WaiterID: TransitionView] = [:]
-    /// What whoever follows the scenes was told.
+    /// The published events.
     private(set) var events: [SceneEvent] = []
     private(set) var notices: [Notice] = []
-    /// The commands that belong into a journal.
+    /// The records that a journal would hold.
     private(set) var journal: [Entry] = []
 
     private var parked: Set<WaiterID> = []
@@ -26,7 +25,7 @@ struct Arbiter {
     private var lastWaiter: UInt64 = 0
 
     struct Entry {
-        let command: Command
+        let record: Record
         let moment: Moment
     }
 
@@ -34,7 +33,7 @@ struct Arbiter {
         machine = ArbiterStateMachine(limits: limits)
     }
 
-    /// The parked awaits that have not been answered and have not left.
+    /// The parked waiters that have neither been answered nor left.
     var stillParked: Set<WaiterID> { parked }
 
     var moment: Moment {
@@ -46,48 +45,41 @@ struct Arbiter {
 // MARK: - Time
 
 extension Arbiter {
-    /// Lets time pass, with the arbiter deciding everything on time.
+    /// Lets time pass, with a turn at each deadline.
     mutating func advance(by duration: Duration, at location: SourceLocation = #_sourceLocation) {
         let target = now.advanced(by: duration)
         while let next = machine.nextDeadline, next <= target {
             now = max(now, next)
-            guard settle(at: location) != nil else { return }
+            tick(at: location)
             guard machine.nextDeadline != next else {
-                Issue.record("what was due at \(next) is not decided then", sourceLocation: location)
+                Issue.record("the deadline at \(next) did not change in its turn", sourceLocation: location)
                 return
             }
         }
         now = target
-        #expect(settle(at: location) == 0, "something was due that nextDeadline had not told", sourceLocation: location)
+        let recorded = journal.count
+        tick(at: location)
+        #expect(journal.count == recorded, "something was due before nextDeadline", sourceLocation: location)
     }
 
-    /// Lets time pass while the arbiter is not running at all; then it catches up.
+    /// Lets time pass without turns, followed by one late turn.
     mutating func oversleep(_ duration: Duration, at location: SourceLocation = #_sourceLocation) {
         now = now.advanced(by: duration)
-        settle(at: location)
+        tick(at: location)
     }
 
     mutating func jumpWallClock(by duration: Duration) {
         wallOffset += duration
     }
 
-    /// Applies what the arbiter decides by itself.
-    ///
-    /// - Returns: how many decisions there were; `nil` if there seems to be no end of them.
-    @discardableResult
-    private mutating func settle(at location: SourceLocation) -> Int? {
-        for count in 0..<10_000 {
-            guard let decision = machine.nextDecision(at: now) else { return count }
-            if case .failure(let error) = step(decision, at: location) {
-                Issue.record("\(decision) was refused: \(error)", sourceLocation: location)
-            }
-        }
-        Issue.record("the arbiter never stops deciding", sourceLocation: location)
-        return nil
+    /// Runs a turn without an event.
+    private mutating func tick(at location: SourceLocation) {
+        let outcome = machine.turn(at: moment) { _, _ in }
+        note(outcome, at: location)
     }
 }
 
-// MARK: - Steps
+// MARK: - Turns
 
 extension Arbiter {
     mutating func nextID() -> TransitionID {
@@ -100,40 +92,64 @@ extension Arbiter {
         return WaiterID(rawValue: lastWaiter)
     }
 
-    /// Applies one command, with everything that is due before and after it.
+    /// Runs one event in its turn.
     ///
-    /// - Throws: `ArbiterError` if the command was refused.
+    /// - Throws: `ArbiterError` if the event was refused.
     @discardableResult
-    mutating func perform(_ command: Command, at location: SourceLocation = #_sourceLocation) throws -> Reply {
-        settle(at: location)
-        let reply = step(command, at: location)
-        settle(at: location)
-        return try reply.get()
-    }
-
-    private mutating func step(_ command: Command, at location: SourceLocation) -> Result<Reply, ArbiterError> {
+    mutating func perform<Answer>(
+        parking waiter: WaiterID? = nil, at location: SourceLocation = #_sourceLocation,
+        _ event: (inout ArbiterStateMachine, inout Step) throws(ArbiterError) -> Answer
+    ) throws(ArbiterError) -> Answer {
+        // Does what is due in a turn of its own, so that only the event's changes are compared.
+        tick(at: location)
         let before = Snapshot(of: machine, at: now)
-        let outcome = machine.apply(command, at: moment)
+        let outcome = machine.turn(at: moment, event)
         let after = Snapshot(of: machine, at: now)
-        let broken = machine.brokenInvariant()
-        #expect(broken == nil, "after \(command)", sourceLocation: location)
-        switch outcome.reply {
-        case .success(let reply):
-            note(reply, to: command)
-            if outcome.isDurable {
-                if let record = outcome.record { journal.append(Entry(command: record, moment: moment)) }
-            } else {
-                #expect(before.records == after.records, "\(command) is not durable", sourceLocation: location)
+        switch outcome.answer {
+        case .success:
+            if outcome.records.isEmpty {
+                #expect(before.records == after.records, "it changed without a record", sourceLocation: location)
             }
         case .failure(let error):
-            #expect(!outcome.isDurable, "\(command): \(error)", sourceLocation: location)
-            #expect(outcome.effects.isEmpty, "\(command): \(error)", sourceLocation: location)
-            #expect(before == after, "\(command) changed something: \(error)", sourceLocation: location)
+            #expect(outcome.records.isEmpty, "\(error)", sourceLocation: location)
+            #expect(outcome.effects.isEmpty, "\(error)", sourceLocation: location)
+            #expect(before == after, "a refused event changed something: \(error)", sourceLocation: location)
         }
+        if let waiter, case .success = outcome.answer { parked.insert(waiter) }
+        note(outcome, at: location)
+        return try outcome.answer.get()
+    }
+
+    /// Runs an await that may park.
+    mutating func parking(
+        _ waiter: WaiterID?, at location: SourceLocation,
+        _ event: (inout ArbiterStateMachine, inout Step) throws(ArbiterError) -> AwaitAnswer
+    ) throws(ArbiterError) {
+        // A request that parks may be woken in the same turn.
+        switch (try perform(parking: waiter, at: location, event), waiter) {
+        case (.parked, _?): break
+        case (.parked, nil): Issue.record("the event parked without a waiter", sourceLocation: location)
+        case (.now(let view), let waiter?):
+            parked.remove(waiter)
+            answers[waiter] = view
+        case (.now, nil): break
+        }
+    }
+
+    /// The connection of an await closes.
+    mutating func leave(_ waiter: WaiterID?, at location: SourceLocation = #_sourceLocation) throws {
+        let waiter = try #require(waiter, sourceLocation: location)
+        try perform(at: location) { machine, step in machine.leave(waiter, in: &step) }
+        parked.remove(waiter)
+    }
+
+    private mutating func note<Answer>(_ outcome: Outcome<Answer>, at location: SourceLocation) {
+        #expect(machine.brokenInvariant() == nil, "after \(outcome.records)", sourceLocation: location)
+        journal += outcome.records.map { Entry(record: $0, moment: moment) }
         for effect in outcome.effects {
             switch effect {
             case .wake(let waiter, let view):
-                #expect(parked.remove(waiter) != nil, "\(waiter) is woken and does not wait", sourceLocation: location)
+                #expect(parked.remove(waiter) != nil, "\(waiter) is woken but not parked", sourceLocation: location)
                 wakes.append(waiter)
                 answers[waiter] = view
             case .publish(let event):
@@ -142,30 +158,11 @@ extension Arbiter {
                 notices.append(notice)
             }
         }
-        history.note(after.views, at: location)
-        return outcome.reply
-    }
-
-    private mutating func note(_ reply: Reply, to command: Command) {
-        switch command {
-        case .serialize(_, _, _, let park?), .await(_, _, _, let park?):
-            switch reply {
-            case .parked: parked.insert(park.waiter)
-            case .transition(let view): answers[park.waiter] = view
-            case .done, .declared, .progress, .session: break
-            }
-        case .leave(let waiter):
-            parked.remove(waiter)
-        case .start, .serialize, .await, .end, .revoke, .renew, .progress, .release, .ready, .openSession,
-            .renewSession,
-            .endSession, .declare, .delete, .attach, .detach, .drain, .expire, .decide, .markReady, .settle,
-            .closeSession, .answer, .distrust, .skipFences, .resume:
-            break
-        }
+        history.note(Snapshot(of: machine, at: now).views, at: location)
     }
 }
 
-/// Everything of a state that can be read.
+/// Everything that can be read of a state.
 private struct Snapshot: Hashable {
     let views: [TransitionView]
     let scenes: [SceneSummary]

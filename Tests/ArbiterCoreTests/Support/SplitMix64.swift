@@ -1,4 +1,4 @@
-/// A small generator whose whole state is its seed, so that a failure can be run again.
+/// A small generator whose whole state is its seed, so that a failed run can be repeated.
 ///
 /// Guy L. Steele, Doug Lea, Christine H. Flood, "Fast splittable pseudorandom number generators", 2014.
 struct SplitMix64: RandomNumberGenerator {
@@ -16,7 +16,7 @@ struct SplitMix64: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// True once in so many times, on average.
+    /// True in one of `times` calls on average.
     mutating func isOnce(in times: Int) -> Bool {
         Int.random(in: 0..<times, using: &self) == 0
     }

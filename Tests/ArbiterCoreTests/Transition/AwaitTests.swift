@@ -5,7 +5,7 @@ struct AwaitTests {
     private var arbiter = Arbiter()
 
     @Test(arguments: Milestone.allCases)
-    mutating func `an await for what has come is answered at once`(milestone: Milestone) throws {
+    mutating func `an await for a milestone that is reached is answered at once`(milestone: Milestone) throws {
         let a = try arbiter.start()
         if milestone == .ended { try arbiter.end(a) }
         let waiter = try arbiter.park(on: a, until: milestone, asOwner: false)
@@ -14,7 +14,7 @@ struct AwaitTests {
     }
 
     @Test(arguments: Milestone.allCases)
-    mutating func `what has ended has reached every milestone`(milestone: Milestone) throws {
+    mutating func `an ended transition has reached every milestone`(milestone: Milestone) throws {
         _ = try arbiter.start()
         let b = try arbiter.serialize()
         try arbiter.end(b, as: .cancelled)
@@ -22,7 +22,7 @@ struct AwaitTests {
         #expect(arbiter.answers[waiter]?.outcome == .cancelled)
     }
 
-    @Test mutating func `every await is answered at its milestone and not before`() throws {
+    @Test mutating func `an await is answered at its milestone and not before`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(client: "b")
         let granted = try arbiter.park(on: b, until: .granted, asOwner: false)
@@ -46,14 +46,14 @@ struct AwaitTests {
         #expect(arbiter.answers[waiter]?.outcome == .expired(.abandoned))
     }
 
-    @Test mutating func `an await without a wait answers as it stands`() throws {
+    @Test mutating func `an await that does not park is answered at once`() throws {
         _ = try arbiter.start()
         let b = try arbiter.serialize()
         #expect(try arbiter.look(at: b, until: .ended).state == .queued)
         #expect(arbiter.stillParked.isEmpty)
     }
 
-    @Test mutating func `a wait that runs out is answered as it stands and keeps the place`() throws {
+    @Test mutating func `an await whose wait has run out is answered, and the ticket keeps its place`() throws {
         let a = try arbiter.start(lease: .seconds(100))
         let b = try arbiter.serialize(client: "b", parked: true, wait: .seconds(7))
         let c = try arbiter.serialize(client: "c", parked: true)
@@ -67,13 +67,13 @@ struct AwaitTests {
         #expect([b, c].map(arbiter.state(of:)) == [.running, .queued])
     }
 
-    @Test mutating func `a wait of nothing is answered at once`() throws {
+    @Test mutating func `an await with a wait of zero is answered at once`() throws {
         _ = try arbiter.start()
         let b = try arbiter.serialize(parked: true, wait: .zero)
         #expect(arbiter.answer(to: b)?.state == .queued)
     }
 
-    @Test mutating func `an await that ran out is not answered again`() throws {
+    @Test mutating func `an await whose wait has run out is not answered again`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(parked: true, wait: .seconds(1))
         arbiter.advance(by: .seconds(1))
@@ -93,7 +93,7 @@ struct AwaitTests {
         #expect(!arbiter.wakes.contains(stranger))
     }
 
-    @Test mutating func `leaving twice or without ever having waited changes nothing`() throws {
+    @Test mutating func `a second leave, or that of an unknown waiter, changes nothing`() throws {
         let a = try arbiter.start()
         try arbiter.leave(WaiterID(rawValue: 999))
         let waiter = try arbiter.park(on: a, until: .ended)
@@ -102,7 +102,7 @@ struct AwaitTests {
         #expect(arbiter.state(of: a) == .running)
     }
 
-    @Test mutating func `those who wait for the end hear that the lease ran out`() throws {
+    @Test mutating func `an await for the end is answered when the lease has run out`() throws {
         let a = try arbiter.start(lease: .seconds(2))
         let owner = try arbiter.park(on: a, until: .ended)
         let stranger = try arbiter.park(on: a, until: .ended, asOwner: false)
@@ -115,20 +115,20 @@ struct AwaitTests {
 // MARK: - Draining
 
 extension AwaitTests {
-    @Test mutating func `draining answers everyone as it stands`() throws {
+    @Test mutating func `a drain answers every parked await with the current state`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(parked: true)
         let stranger = try arbiter.park(on: a, until: .ended, asOwner: false)
-        try arbiter.perform(.drain)
+        try arbiter.drain()
         #expect(arbiter.stillParked.isEmpty)
         #expect(arbiter.answers[stranger]?.state == .running)
         #expect(arbiter.answer(to: b)?.state == .queued)
         #expect(arbiter.answer(to: b)?.position == 1)
     }
 
-    @Test mutating func `while draining nobody is parked any more`() throws {
+    @Test mutating func `no await parks after a drain`() throws {
         let a = try arbiter.start()
-        try arbiter.perform(.drain)
+        try arbiter.drain()
         let b = try arbiter.serialize(parked: true)
         let waiter = try arbiter.park(on: a, until: .ended)
         #expect(arbiter.answer(to: b)?.state == .queued)
@@ -136,11 +136,11 @@ extension AwaitTests {
         #expect(arbiter.wakes.isEmpty)
     }
 
-    @Test mutating func `while draining turns still come and tickets keep their length`() throws {
+    @Test mutating func `tickets are granted and expire after a drain as before`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(parked: true)
         let c = try arbiter.serialize(ticket: .seconds(30), parked: true)
-        try arbiter.perform(.drain)
+        try arbiter.drain()
         try arbiter.end(a)
         #expect(arbiter.state(of: b) == .running)
         try arbiter.renew(b)

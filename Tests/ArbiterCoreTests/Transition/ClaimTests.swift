@@ -1,11 +1,11 @@
 import ArbiterCore
 import Testing
 
-/// Turns that come while nobody is looking.
+/// Grants that come while the owner is not waiting.
 struct ClaimTests {
     private var arbiter = Arbiter()
 
-    /// A transition whose turn has just come unseen.
+    /// A transition that was just granted while its owner was not waiting.
     private mutating func unclaimed(lease: Duration) throws -> Owner {
         let a = try arbiter.start()
         let b = try arbiter.serialize(client: "b", lease: lease)
@@ -15,7 +15,7 @@ struct ClaimTests {
         return b
     }
 
-    @Test mutating func `a turn that comes unseen gets a short first lease`() throws {
+    @Test mutating func `a grant while the owner is not waiting begins with a short first lease`() throws {
         let b = try unclaimed(lease: .seconds(10))
         #expect(arbiter.view(of: b)?.leaseRemaining == .seconds(5))
         arbiter.advance(by: .seconds(5) - .nanoseconds(1))
@@ -31,7 +31,7 @@ struct ClaimTests {
         #expect(arbiter.outcome(of: b) == .expired(.unclaimed))
     }
 
-    @Test mutating func `the first lease is as long as the arbiter is set to`() throws {
+    @Test mutating func `the length of the first lease is a setting`() throws {
         var limits = Limits()
         limits.claim = .seconds(1)
         arbiter = Arbiter(limits: limits)
@@ -40,7 +40,7 @@ struct ClaimTests {
         #expect(arbiter.outcome(of: b) == .expired(.unclaimed))
     }
 
-    @Test mutating func `one dead waiter costs the next one a short lease at most`() throws {
+    @Test mutating func `a dead owner delays the next ticket by the first lease at most`() throws {
         let b = try unclaimed(lease: .seconds(3600))
         let c = try arbiter.serialize(client: "c", parked: true)
         arbiter.advance(by: .seconds(5))
@@ -49,7 +49,7 @@ struct ClaimTests {
     }
 
     @Test(arguments: ["renew", "look", "park"])
-    mutating func `any word of the owner makes it a full lease`(word: String) throws {
+    mutating func `any request of the owner claims the transition and starts a full lease`(word: String) throws {
         let b = try unclaimed(lease: .seconds(10))
         arbiter.advance(by: .seconds(4))
         switch word {
@@ -64,7 +64,7 @@ struct ClaimTests {
         #expect(arbiter.outcome(of: b) == .expired(.lease))
     }
 
-    @Test mutating func `a stranger claims nothing`() throws {
+    @Test mutating func `a client without the token cannot claim a transition`() throws {
         let b = try unclaimed(lease: .seconds(10))
         arbiter.advance(by: .seconds(4))
         try arbiter.look(at: b, asOwner: false)
@@ -74,7 +74,7 @@ struct ClaimTests {
         #expect(arbiter.outcome(of: b) == .expired(.unclaimed))
     }
 
-    @Test mutating func `a stranger who is parked does not make a turn a seen one`() throws {
+    @Test mutating func `a parked client without the token does not count as a waiting owner`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(lease: .seconds(10))
         try arbiter.park(on: b, asOwner: false)
@@ -82,7 +82,7 @@ struct ClaimTests {
         #expect(arbiter.view(of: b)?.leaseRemaining == .seconds(5))
     }
 
-    @Test mutating func `an owner who is parked until the end is looking`() throws {
+    @Test mutating func `an owner that is parked until the end has a full lease at the grant`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(lease: .seconds(10))
         try arbiter.park(on: b, until: .ended)
@@ -90,7 +90,7 @@ struct ClaimTests {
         #expect(arbiter.view(of: b)?.leaseRemaining == .seconds(10))
     }
 
-    @Test mutating func `an owner whose wait has run out is not looking`() throws {
+    @Test mutating func `an owner whose wait has run out has to claim its transition`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(lease: .seconds(10), parked: true, wait: .seconds(1))
         arbiter.advance(by: .seconds(1))
@@ -98,7 +98,7 @@ struct ClaimTests {
         #expect(arbiter.view(of: b)?.leaseRemaining == .seconds(5))
     }
 
-    @Test mutating func `a first lease is enough to end`() throws {
+    @Test mutating func `an owner can end its transition during the first lease`() throws {
         let b = try unclaimed(lease: .seconds(10))
         arbiter.advance(by: .seconds(4))
         #expect(try arbiter.end(b).outcome == .completed)

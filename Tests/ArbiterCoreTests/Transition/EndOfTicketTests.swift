@@ -1,11 +1,11 @@
 import ArbiterCore
 import Testing
 
-/// An `end` that comes before the turn.
+/// An `end` before the grant.
 struct EndOfTicketTests {
     private var arbiter = Arbiter()
 
-    @Test mutating func `a cancelled ticket leaves the queue now`() throws {
+    @Test mutating func `a cancelled ticket leaves the queue at once`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(client: "b", parked: true)
         let c = try arbiter.serialize(client: "c", parked: true)
@@ -29,7 +29,7 @@ struct EndOfTicketTests {
         #expect(arbiter.view(of: c)?.position == 2)
     }
 
-    @Test mutating func `at its turn a completed ticket is granted and completed in one step`() throws {
+    @Test mutating func `a completed ticket is granted and ends in the same turn`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(client: "b")
         let c = try arbiter.serialize(client: "c", parked: true)
@@ -43,7 +43,7 @@ struct EndOfTicketTests {
         #expect(arbiter.fence(of: c) == Fence(rawValue: 3))
     }
 
-    @Test mutating func `a row of completed tickets is done in one step and in order`() throws {
+    @Test mutating func `several completed tickets end in one turn and in order`() throws {
         let a = try arbiter.start()
         var row: [Owner] = []
         for _ in 0..<10 { row.append(try arbiter.serialize()) }
@@ -56,7 +56,7 @@ struct EndOfTicketTests {
     }
 
     @Test(arguments: [false, true])
-    mutating func `a completed ticket needs no one to look after it`(parked: Bool) throws {
+    mutating func `a completed ticket does not expire when its owner is silent`(parked: Bool) throws {
         let a = try arbiter.start(lease: .seconds(100))
         let b = try arbiter.serialize(client: "b", ticket: .seconds(1), parked: parked)
         try arbiter.end(b)
@@ -67,7 +67,7 @@ struct EndOfTicketTests {
         #expect(arbiter.outcome(of: b) == .completed)
     }
 
-    @Test mutating func `whoever is parked on a completed ticket is answered when it is done`() throws {
+    @Test mutating func `awaits parked on a completed ticket are answered at its end`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(client: "b", parked: true)
         let stranger = try arbiter.park(on: b, until: .ended, asOwner: false)
@@ -79,7 +79,7 @@ struct EndOfTicketTests {
         #expect(arbiter.stillParked.isEmpty)
     }
 
-    @Test mutating func `repeating the completion of a ticket gives the same answer`() throws {
+    @Test mutating func `a repeated completion of a ticket gets the same answer`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(client: "b")
         let first = try arbiter.end(b)
@@ -88,18 +88,18 @@ struct EndOfTicketTests {
         #expect(try arbiter.end(b).outcome == .completed)
     }
 
-    @Test mutating func `a completed ticket cannot be cancelled any more`() throws {
+    @Test mutating func `a completed ticket cannot be cancelled`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(client: "b")
         try arbiter.end(b, as: .completed)
         let early = #expect(throws: ArbiterError.self) { try arbiter.end(b, as: .cancelled) }
-        #expect(early?.alreadyDecided?.state == .queued)
+        #expect(early?.alreadyEnded?.state == .queued)
         try arbiter.end(a)
         let late = #expect(throws: ArbiterError.self) { try arbiter.end(b, as: .cancelled) }
         #expect(late?.alreadyEnded?.outcome == .completed)
     }
 
-    @Test mutating func `a cancelled ticket cannot be completed any more`() throws {
+    @Test mutating func `a cancelled ticket cannot be completed`() throws {
         _ = try arbiter.start()
         let b = try arbiter.serialize(client: "b")
         let view = try arbiter.end(b, as: .cancelled)
@@ -108,7 +108,7 @@ struct EndOfTicketTests {
         #expect(try arbiter.end(b, as: .cancelled) == view)
     }
 
-    @Test mutating func `a lease that runs out completes the tickets that were waiting for it`() throws {
+    @Test mutating func `a lease that runs out ends the completed tickets behind it`() throws {
         let a = try arbiter.start(lease: .seconds(10))
         let b = try arbiter.serialize(client: "b")
         let c = try arbiter.serialize(client: "c", parked: true)

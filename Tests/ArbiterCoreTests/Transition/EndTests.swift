@@ -4,7 +4,7 @@ import Testing
 struct EndTests {
     private var arbiter = Arbiter()
 
-    @Test mutating func `an end completes or cancels what runs`() throws {
+    @Test mutating func `an end completes or cancels a running transition`() throws {
         let a = try arbiter.start()
         #expect(try arbiter.end(a, as: .completed).outcome == .completed)
         let b = try arbiter.start()
@@ -13,7 +13,7 @@ struct EndTests {
         #expect(arbiter.outcome(of: b) == .cancelled)
     }
 
-    @Test mutating func `an ended transition keeps its grant and says when it ended`() throws {
+    @Test mutating func `an ended transition keeps its grant and has the time of its end`() throws {
         let a = try arbiter.start()
         arbiter.advance(by: .seconds(3))
         let view = try arbiter.end(a)
@@ -28,7 +28,7 @@ struct EndTests {
     }
 
     @Test(arguments: EndOutcome.allCases)
-    mutating func `the next one is granted in the same step`(outcome: EndOutcome) throws {
+    mutating func `an end grants the next ticket in the same turn`(outcome: EndOutcome) throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(client: "b", parked: true)
         try arbiter.end(a, as: outcome)
@@ -38,14 +38,14 @@ struct EndTests {
     }
 
     @Test(arguments: EndOutcome.allCases)
-    mutating func `repeating an end gives the same answer again`(outcome: EndOutcome) throws {
+    mutating func `a repeated end gets the same answer`(outcome: EndOutcome) throws {
         let a = try arbiter.start()
         let first = try arbiter.end(a, as: outcome)
         arbiter.advance(by: .seconds(20))
         #expect(try arbiter.end(a, as: outcome) == first)
     }
 
-    @Test mutating func `repeating an end frees nothing that someone else holds by now`() throws {
+    @Test mutating func `a repeated end does not release the scope of the next holder`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(parked: true)
         let c = try arbiter.serialize(parked: true)
@@ -56,7 +56,7 @@ struct EndTests {
     }
 
     @Test(arguments: [(EndOutcome.completed, EndOutcome.cancelled), (.cancelled, .completed)])
-    mutating func `a different outcome is refused and told what it ended as`(
+    mutating func `an end with another outcome is refused with the first outcome`(
         first: EndOutcome, second: EndOutcome
     ) throws {
         let a = try arbiter.start()
@@ -67,7 +67,7 @@ struct EndTests {
     }
 
     @Test(arguments: EndOutcome.allCases)
-    mutating func `an end after the arbiter gave up is refused`(outcome: EndOutcome) throws {
+    mutating func `an end after the lease has run out is refused`(outcome: EndOutcome) throws {
         let a = try arbiter.start(lease: .seconds(1))
         arbiter.advance(by: .seconds(1))
         let error = #expect(throws: ArbiterError.self) { try arbiter.end(a, as: outcome) }
@@ -87,7 +87,7 @@ struct EndTests {
         #expect([ended, running, queued].map(arbiter.state(of:)) == [.ended, .running, .queued])
     }
 
-    @Test mutating func `the token of one transition is not the token of another`() throws {
+    @Test mutating func `the token of one transition does not end another`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize()
         let crossed = Owner(id: a.id, token: b.token)
@@ -95,7 +95,7 @@ struct EndTests {
         #expect(arbiter.state(of: a) == .running)
     }
 
-    @Test mutating func `an unknown transition is refused by its id`() throws {
+    @Test mutating func `every event of an unknown transition is refused with its id`() throws {
         let nobody = Owner(id: TransitionID(rawValue: 77), token: Token(high: 0, low: 0))
         #expect(throws: ArbiterError.unknownTransition(nobody.id)) { try arbiter.end(nobody) }
         #expect(throws: ArbiterError.unknownTransition(nobody.id)) { try arbiter.renew(nobody) }

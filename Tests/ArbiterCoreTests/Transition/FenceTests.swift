@@ -4,7 +4,7 @@ import Testing
 struct FenceTests {
     private var arbiter = Arbiter()
 
-    @Test mutating func `every grant has a greater fence than the one before`() throws {
+    @Test mutating func `every grant has a greater fence than the grant before`() throws {
         var last = Fence(rawValue: 0)
         for round in 0..<10 {
             let a = round.isMultiple(of: 2) ? try arbiter.start() : try arbiter.serialize()
@@ -26,7 +26,7 @@ struct FenceTests {
         }
     }
 
-    @Test mutating func `fences follow the grants and not the requests`() throws {
+    @Test mutating func `fences are in the order of grants, not of requests`() throws {
         let left = try arbiter.start(scene: "left")
         let waiting = try arbiter.serialize(scene: "left")
         let right = try arbiter.start(scene: "right")
@@ -35,7 +35,7 @@ struct FenceTests {
         #expect(arbiter.fence(of: waiting) == Fence(rawValue: 3))
     }
 
-    @Test mutating func `the fence of a transition stays the same`() throws {
+    @Test mutating func `the fence of a transition never changes`() throws {
         let a = try arbiter.start()
         try arbiter.renew(a)
         arbiter.advance(by: .seconds(1))
@@ -43,7 +43,7 @@ struct FenceTests {
         #expect(try arbiter.end(a).fence == Fence(rawValue: 1))
     }
 
-    @Test mutating func `a ticket that never ran has no fence and used none up`() throws {
+    @Test mutating func `a ticket that is never granted uses up no fence`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(ticket: .seconds(1))
         arbiter.advance(by: .seconds(1))

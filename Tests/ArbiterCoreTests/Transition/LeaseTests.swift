@@ -12,13 +12,13 @@ struct LeaseTests {
         #expect(arbiter.outcome(of: a) == .expired(.lease))
     }
 
-    @Test mutating func `an answer says what is left of the lease`() throws {
+    @Test mutating func `an answer contains the remaining lease`() throws {
         let a = try arbiter.start(lease: .seconds(10))
         arbiter.advance(by: .milliseconds(2500))
         #expect(try arbiter.look(at: a, asOwner: false).leaseRemaining == .milliseconds(7500))
     }
 
-    @Test mutating func `when a lease runs out the next one is granted in the same step`() throws {
+    @Test mutating func `a lease that runs out grants the next ticket in the same turn`() throws {
         _ = try arbiter.start(lease: .seconds(10))
         let b = try arbiter.serialize(client: "b", lease: .seconds(3), parked: true)
         arbiter.advance(by: .seconds(10))
@@ -26,7 +26,7 @@ struct LeaseTests {
         #expect(arbiter.answer(to: b)?.leaseRemaining == .seconds(3))
     }
 
-    @Test mutating func `a renewal sets the lease back to full`() throws {
+    @Test mutating func `a renewal starts a full lease`() throws {
         let a = try arbiter.start(lease: .seconds(10))
         for _ in 0..<5 {
             arbiter.advance(by: .seconds(9))
@@ -39,7 +39,7 @@ struct LeaseTests {
     }
 
     @Test(arguments: [false, true])
-    mutating func `an await of the owner sets the lease back to full`(parked: Bool) throws {
+    mutating func `an await of the owner starts a full lease`(parked: Bool) throws {
         let a = try arbiter.start(lease: .seconds(10))
         arbiter.advance(by: .seconds(9))
         if parked { try arbiter.park(on: a, until: .ended) } else { try arbiter.look(at: a) }
@@ -49,7 +49,7 @@ struct LeaseTests {
     }
 
     @Test(arguments: [false, true])
-    mutating func `an await of a stranger leaves the lease alone`(parked: Bool) throws {
+    mutating func `an await without the token does not change the lease`(parked: Bool) throws {
         let a = try arbiter.start(lease: .seconds(10))
         arbiter.advance(by: .seconds(9))
         if parked {
@@ -62,7 +62,7 @@ struct LeaseTests {
         #expect(arbiter.outcome(of: a) == .expired(.lease))
     }
 
-    @Test mutating func `a wrong token never lengthens a lease`() throws {
+    @Test mutating func `a renewal with a wrong token does not lengthen the lease`() throws {
         let a = try arbiter.start(lease: .seconds(10))
         arbiter.advance(by: .seconds(9))
         #expect(throws: ArbiterError.wrongToken(a.id)) { try arbiter.renew(a.guessing) }
@@ -71,7 +71,7 @@ struct LeaseTests {
         #expect(arbiter.view(of: a)?.leaseRemaining == .seconds(1))
     }
 
-    @Test mutating func `what has ended cannot be renewed`() throws {
+    @Test mutating func `an ended transition cannot be renewed`() throws {
         let a = try arbiter.start(lease: .seconds(1))
         arbiter.advance(by: .seconds(1))
         let expired = #expect(throws: ArbiterError.self) { try arbiter.renew(a) }
@@ -113,7 +113,7 @@ struct LeaseTests {
         #expect(arbiter.outcome(of: a) == .expired(.lease))
     }
 
-    @Test mutating func `who oversleeps still decides in the order in which things fell due`() throws {
+    @Test mutating func `a late turn does what is due in the order of the deadlines`() throws {
         let a = try arbiter.start(lease: .seconds(10))
         arbiter.advance(by: .seconds(5))
         try arbiter.renew(a)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterCore
 
-/// What operations, scopes and expectations make of the lock.
+/// Operations, scopes and expectations of transitions.
 struct OperationTests {
     private static func push(_ controller: String, on navigation: String = "nav") throws -> Operation {
         .push(navigation: id(navigation), controller: try .outlined(controller))
@@ -17,9 +17,9 @@ struct OperationTests {
             scope: scope, operation: operation, expectations: expectations, animation: animation, onExpiry: onExpiry)
     }
 
-    // MARK: What ends do
+    // MARK: Ends
 
-    @Test func `an operation is applied at its completed end, and says what it did`() throws {
+    @Test func `a completed end applies the operation and reports the change`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("nav[home]")
         let push = try arbiter.start(Self.request(Self.push("editor")))
@@ -29,11 +29,11 @@ struct OperationTests {
         #expect(arbiter.outline == "nav[home editor]")
         #expect(
             ended.change == Transition.Change(revision: Revision(rawValue: 2), inserted: ids("editor"), removed: []))
-        #expect(try arbiter.end(push) == ended, "the same end gives the same answer, and does nothing more")
+        #expect(try arbiter.end(push) == ended, "a repeated end gets the same answer and changes nothing")
         #expect(arbiter.revision == 2)
     }
 
-    @Test func `what an unwinding starts from stays until it is over`() throws {
+    @Test func `a dismissal of an unwind's source waits for the end of the unwind`() throws {
         var arbiter = Arbiter()
         let back = Segue(identifier: .named("back"), source: id("x"), kind: .unwind, destination: arrival("d"))
         try arbiter.declare(
@@ -47,7 +47,7 @@ struct OperationTests {
         #expect(arbiter.outline == "split(one!|two!@>nav[d])")
     }
 
-    @Test func `a cancelled end leaves the hierarchy as it was`() throws {
+    @Test func `a cancelled end does not change the hierarchy`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("nav[home a b]")
         let set = try arbiter.start(
@@ -59,7 +59,7 @@ struct OperationTests {
     }
 
     @Test(arguments: [(ExpiryAction.discard, "nav[home]"), (.complete, "nav[home editor]")])
-    func `a lease that runs out does to the operation what was asked`(action: ExpiryAction, outline: String) throws {
+    func `onExpiry decides whether an expiry applies the operation`(action: ExpiryAction, outline: String) throws {
         var arbiter = Arbiter()
         try arbiter.declare("nav[home]")
         let push = try arbiter.start(Self.request(Self.push("editor"), onExpiry: action))
@@ -68,7 +68,7 @@ struct OperationTests {
         #expect(arbiter.outline == outline)
     }
 
-    @Test func `an end before the turn applies the operation at the turn`() throws {
+    @Test func `an end before the grant applies the operation at the grant`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("nav[home]")
         let first = try arbiter.start(Self.request(Self.push("a")))
@@ -80,7 +80,7 @@ struct OperationTests {
         #expect(arbiter.outcome(of: second) == .completed)
     }
 
-    // MARK: What turns come to
+    // MARK: Turns
 
     @Test func `a no-op completes at once and locks nothing`() throws {
         var arbiter = Arbiter()
@@ -93,7 +93,7 @@ struct OperationTests {
         #expect(arbiter.state(of: selection) == .running)
     }
 
-    @Test func `a start whose operation is impossible is refused in UIKit's words`() throws {
+    @Test func `a start with an impossible operation is refused in UIKit's words`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("nav[home]")
         let error = #expect(throws: ArbiterError.self) { try arbiter.start(Self.request(.dismiss(id("nobody")))) }
@@ -102,7 +102,7 @@ struct OperationTests {
         #expect(arbiter.transitions.isEmpty)
     }
 
-    @Test func `what is impossible at its turn is rejected, and blocks nobody`() throws {
+    @Test func `a ticket whose operation is impossible at its turn is rejected and blocks nothing`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("nav[home]")
         let first = try arbiter.start(Self.request(Self.push("editor")))
@@ -119,7 +119,7 @@ struct OperationTests {
         #expect(arbiter.fence(of: again) == nil)
     }
 
-    @Test func `an expectation is checked at the turn, not when it is asked`() throws {
+    @Test func `an expectation is checked at the grant, not at the request`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("home>login")
         let dismissal = try arbiter.start(Self.request(.dismiss(id("login")), scope: .scene))
@@ -146,7 +146,7 @@ struct OperationTests {
 
     // MARK: Scopes
 
-    @Test func `disjoint subtrees run side by side, and a wide one waits for both`() throws {
+    @Test func `transitions with disjoint scopes run side by side, and one with a wider scope waits for both`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("split(left[a]|right[b])")
         let left = try arbiter.start(Self.request(Self.push("a2", on: "left")))
@@ -155,7 +155,7 @@ struct OperationTests {
         let late = try arbiter.serialize(Self.request(.pop(navigation: id("left"))))
         try arbiter.end(left)
         #expect(arbiter.state(of: wide) == .queued)
-        #expect(arbiter.state(of: late) == .queued, "nobody overtakes the wide one")
+        #expect(arbiter.state(of: late) == .queued, "it does not overtake the earlier one with the wider scope")
         #expect(throws: ArbiterError.self) { try arbiter.start(Self.request(Self.push("c", on: "left"))) }
         try arbiter.end(right)
         #expect(arbiter.state(of: wide) == .running)
@@ -164,7 +164,7 @@ struct OperationTests {
         #expect(try arbiter.end(late).change?.removed == ids("a2"))
     }
 
-    @Test func `a list locks what its operation touches as well`() throws {
+    @Test func `a scope list also locks the anchors of the operation`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("split(left[a]|right[b])")
         let both = try arbiter.start(Self.request(Self.push("a2", on: "left"), scope: .controllers([id("b")])))
@@ -174,7 +174,7 @@ struct OperationTests {
         #expect(arbiter.outline == "split(left[a a2]|right[b])")
     }
 
-    @Test func `a list names controllers that are there`() throws {
+    @Test func `a scope list with an unknown controller is refused`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("home")
         for scene in [SceneName.main, SceneName("elsewhere")] {
@@ -186,7 +186,7 @@ struct OperationTests {
         #expect(arbiter.machine.scenes().count == 1)
     }
 
-    @Test func `a scope that is gone when its turn comes is rejected, with whatever else it names`() throws {
+    @Test func `a ticket is rejected if any controller of its scope does not exist at its turn`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("split(left[a b]|right[c])")
         let right = try arbiter.start(Self.request(Self.push("d", on: "right")))
@@ -195,12 +195,12 @@ struct OperationTests {
         let both = try arbiter.serialize(Self.request(scope: .controllers([id("b"), id("c")])))
         try arbiter.end(pop)
         #expect(arbiter.outcome(of: only) == .rejected(.scopeGone(id("b"))))
-        #expect(arbiter.state(of: both) == .queued, "it waits for the other yet")
+        #expect(arbiter.state(of: both) == .queued, "it still waits for the other controller")
         try arbiter.end(right)
         #expect(arbiter.outcome(of: both) == .rejected(.scopeGone(id("b"))))
     }
 
-    @Test func `a scope that is gone waits for whoever locks the scene before, and may bring it back`() throws {
+    @Test func `a ticket for a removed controller waits for an earlier ticket that may insert it again`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("split(left[a b]|right[c])")
         let pop = try arbiter.start(Self.request(.pop(navigation: id("left"))))
@@ -217,7 +217,7 @@ struct OperationTests {
         #expect(arbiter.state(of: present) == .running)
     }
 
-    @Test func `a controller that comes back is locked where it is then`() throws {
+    @Test func `a ticket locks a controller that was inserted again at its new place`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("split(left[a b]|right[c])")
         let right = try arbiter.start(Self.request(scope: .controllers([id("right")])))
@@ -227,7 +227,7 @@ struct OperationTests {
         let push = try arbiter.start(Self.request(Self.push("b", on: "left")))
         try arbiter.end(push)
         let other = try arbiter.serialize(Self.request(.pop(navigation: id("left"))))
-        #expect(arbiter.state(of: other) == .queued, "the older one stands there again")
+        #expect(arbiter.state(of: other) == .queued, "the earlier ticket locks the controller again")
         try arbiter.end(right)
         #expect(arbiter.state(of: both) == .running)
         try arbiter.end(both)
@@ -236,7 +236,7 @@ struct OperationTests {
 
     // MARK: Animations and appearance
 
-    @Test func `an animation is settled at the grant: by the request, its type, the scene`() throws {
+    @Test func `the grant resolves the animation from the request, its type and the scene's defaults`() throws {
         var arbiter = Arbiter()
         let star = try #require(TransitionTypeName("star"))
         try arbiter.declare(
@@ -255,7 +255,7 @@ struct OperationTests {
         try arbiter.end(push)
         let pop = try arbiter.start(Self.request(.pop(navigation: id("nav"))))
         let back = arbiter.view(of: pop)?.transition.grant?.animation
-        #expect(back?.type == star, "it goes the way it came")
+        #expect(back?.type == star, "it is removed with the type with which it was inserted")
         #expect(back?.isReversed == true)
         #expect(back?.direction == .backward)
         try arbiter.end(pop, as: .cancelled)
@@ -265,7 +265,7 @@ struct OperationTests {
         }
     }
 
-    @Test func `a controller that brings a type along comes by it, unless the request names another`() throws {
+    @Test func `a controller's own transition type applies unless the request names another`() throws {
         var arbiter = Arbiter()
         let (star, flip) = (try #require(TransitionTypeName("star")), try #require(TransitionTypeName("flip")))
         try arbiter.declare(
@@ -286,7 +286,7 @@ struct OperationTests {
         }
     }
 
-    @Test func `a controller that brings along a type that nobody knows is refused, queued or not`() throws {
+    @Test func `a controller with an unknown transition type is refused by start and serialize`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("nav[home]")
         let swirl = try #require(TransitionTypeName("swirl"))
@@ -301,7 +301,7 @@ struct OperationTests {
     }
 
     @Test(arguments: [(EndOutcome.completed, true), (.cancelled, false)])
-    func `the views are told at the beginning and at the end, and whoever follows is`(
+    func `the views and the event streams get appearance events at the start and at the end`(
         outcome: EndOutcome, isCompleted: Bool
     ) throws {
         var arbiter = Arbiter()

@@ -5,7 +5,7 @@ struct QueueTimeoutTests {
     private var arbiter = Arbiter()
 
     @Test(arguments: [false, true])
-    mutating func `a ticket waits no longer than it said`(parked: Bool) throws {
+    mutating func `a ticket waits no longer than its queue timeout`(parked: Bool) throws {
         _ = try arbiter.start(lease: .seconds(100))
         let b = try arbiter.serialize(queue: .seconds(3), parked: parked)
         arbiter.advance(by: .seconds(3) - .nanoseconds(1))
@@ -15,7 +15,7 @@ struct QueueTimeoutTests {
         #expect(arbiter.answer(to: b)?.outcome == (parked ? .expired(.queueTimeout) : nil))
     }
 
-    @Test mutating func `no word of the owner makes it wait longer`() throws {
+    @Test mutating func `no request of the owner extends the queue timeout`() throws {
         _ = try arbiter.start(lease: .seconds(100))
         let b = try arbiter.serialize(queue: .seconds(3))
         arbiter.advance(by: .seconds(2))
@@ -25,14 +25,14 @@ struct QueueTimeoutTests {
         #expect(arbiter.outcome(of: b) == .expired(.queueTimeout))
     }
 
-    @Test mutating func `silence may end a ticket sooner`() throws {
+    @Test mutating func `a silent owner's ticket can expire before its queue timeout`() throws {
         _ = try arbiter.start(lease: .seconds(100))
         let b = try arbiter.serialize(ticket: .seconds(2), queue: .seconds(3))
         arbiter.advance(by: .seconds(2))
         #expect(arbiter.outcome(of: b) == .expired(.abandoned))
     }
 
-    @Test mutating func `a grant ends the waiting`() throws {
+    @Test mutating func `a granted transition has no queue timeout`() throws {
         let a = try arbiter.start(lease: .seconds(100))
         let b = try arbiter.serialize(lease: .seconds(100), queue: .seconds(3), parked: true)
         arbiter.advance(by: .seconds(2))
@@ -41,14 +41,14 @@ struct QueueTimeoutTests {
         #expect(arbiter.state(of: b) == .running)
     }
 
-    @Test mutating func `a ticket that waits for nothing ends at once behind another`() throws {
+    @Test mutating func `a ticket with a queue timeout of zero expires at once behind another transition`() throws {
         let a = try arbiter.serialize(queue: .zero)
         #expect(arbiter.state(of: a) == .running)
         let b = try arbiter.serialize(queue: .zero, parked: true)
         #expect(arbiter.answer(to: b)?.outcome == .expired(.queueTimeout))
     }
 
-    @Test mutating func `one that gives up lets those behind it move up`() throws {
+    @Test mutating func `later tickets move up when a ticket's queue timeout has passed`() throws {
         let a = try arbiter.start(lease: .seconds(100))
         _ = try arbiter.serialize(queue: .seconds(3))
         let c = try arbiter.serialize(parked: true)

@@ -1,11 +1,11 @@
 import ArbiterCore
 import Testing
 
-/// An administrator takes a transition from its owner.
+/// An administrator ends a transition instead of its owner.
 struct RevokeTests {
     private static let reason = RevocationReason("it hangs")
 
-    @Test func `a holder that renews for ever is removed, and the next has its turn`() throws {
+    @Test func `a revocation ends a transition that is always renewed, and grants the next one`() throws {
         var arbiter = Arbiter()
         let holder = try arbiter.start()
         let next = try arbiter.serialize(parked: true)
@@ -23,7 +23,7 @@ struct RevokeTests {
         #expect(view.outcome == Self.reason.map(TransitionOutcome.revoked))
     }
 
-    @Test func `a ticket is revoked too, also one whose end is remembered`() throws {
+    @Test func `a ticket can be revoked, even if its owner has already completed it`() throws {
         var arbiter = Arbiter()
         let holder = try arbiter.start()
         let ticket = try arbiter.serialize(parked: true)
@@ -39,7 +39,7 @@ struct RevokeTests {
     }
 
     @Test(arguments: [true, false])
-    func `what is revoked leaves the hierarchy as it was`(isPreparing: Bool) throws {
+    func `a revocation does not change the hierarchy`(isPreparing: Bool) throws {
         var arbiter = Arbiter()
         try arbiter.declare("nav[home]")
         var request = TransitionRequest(
@@ -49,14 +49,14 @@ struct RevokeTests {
         #expect(arbiter.state(of: owner) == (isPreparing ? .preparing : .running))
         let view = try arbiter.revoke(owner)
         #expect(view.change == nil)
-        // Every view that was told something has appeared or disappeared in the end.
+        // Every view that got an event of the start has got one of the end.
         #expect(view.transition.ending?.appearance.isEmpty == isPreparing)
         #expect(try arbiter.machine.storyboard(of: .main).1 == Revision(rawValue: 1))
-        // Its place is free.
+        // The scope is free.
         try arbiter.end(arbiter.start(request.withoutParticipants))
     }
 
-    @Test func `revoking again changes nothing, and the first reason stands`() throws {
+    @Test func `a second revocation changes nothing, and the first reason stays`() throws {
         var arbiter = Arbiter()
         let owner = try arbiter.start()
         try arbiter.revoke(owner, because: "first")
@@ -65,7 +65,7 @@ struct RevokeTests {
         #expect(arbiter.journal.count == kept)
     }
 
-    @Test func `what has ended cannot be revoked`() throws {
+    @Test func `an ended transition cannot be revoked`() throws {
         var arbiter = Arbiter()
         let ended = try arbiter.start()
         try arbiter.end(ended, as: .cancelled)
@@ -86,13 +86,13 @@ struct RevokeTests {
     }
 
     @Test(arguments: ["", "a\nb", "\u{7f}", String(repeating: "ü", count: 129)])
-    func `a reason is a short line`(text: String) {
+    func `a text that is empty, too long or not one line is not a reason`(text: String) {
         #expect(RevocationReason(text) == nil)
     }
 
-    // MARK: What the operator is told
+    // MARK: Notices
 
-    @Test func `the operator is told of revocations, expiries and sessions, and of nothing else`() throws {
+    @Test func `the operator is notified of revocations, expiries and ended sessions only`() throws {
         var arbiter = Arbiter()
         try arbiter.end(arbiter.start())
         try arbiter.end(arbiter.start(), as: .cancelled)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterCore
 
-/// Scopes whose controllers go and come back while others run.
+/// Scopes whose controllers are removed and inserted while other transitions run.
 struct ScopeTests {
     private static func list(_ controllers: String, _ operation: Operation? = nil) -> TransitionRequest {
         TransitionRequest(scope: .controllers(ids(controllers)), operation: operation)
@@ -12,12 +12,12 @@ struct ScopeTests {
         TransitionRequest(scope: .operation, operation: operation)
     }
 
-    @Test func `a scope that grows over one that runs waits for it, though it asked earlier`() throws {
+    @Test func `a ticket whose scope grows over a running transition waits for it, even if that is newer`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("tabs{*n[a b] m[c] k[d]}")
         let holder = try arbiter.start(Self.list("c"))
         let pop = try arbiter.start(Self.operation(.pop(navigation: id("n"))))
-        // The topmost presents, and so it is locked as long as there is somebody to present from.
+        // The top of the layer presents, so the scope contains it as long as the presenting controller exists.
         let present = try arbiter.serialize(
             Self.list("c", .present(presenter: id("b"), controller: .outlined("sheet"))))
         try arbiter.end(pop)
@@ -25,7 +25,7 @@ struct ScopeTests {
         let push = try arbiter.start(Self.operation(.push(navigation: id("n"), controller: .outlined("b"))))
         try arbiter.end(push)
         try arbiter.end(holder)
-        #expect(arbiter.state(of: present) == .queued, "there is still one in its way")
+        #expect(arbiter.state(of: present) == .queued, "a granted transition still conflicts")
         let machine = try ArbiterStateMachine(snapshot: arbiter.machine.snapshot())
         #expect(machine.snapshot() == arbiter.machine.snapshot())
         let last = try arbiter.serialize(Self.list("d"))
@@ -36,10 +36,10 @@ struct ScopeTests {
         #expect(arbiter.state(of: last) == .running)
     }
 
-    /// A split with tabs in it that define a context, and with two views; `x` and `z` are not there.
+    /// A split with tabs that define a presentation context, and with two views; `x` and `z` do not exist.
     private static let outline = "split(one!@>tabs{m[p] n[q]}|two{s t})"
 
-    @Test func `tickets that grow to the same place keep their order, whenever they do`() throws {
+    @Test func `tickets whose scopes grow to the same place are granted in request order`() throws {
         var arbiter = Arbiter()
         try arbiter.declare(Self.outline)
         let (t, s) = (try arbiter.start(Self.list("t")), try arbiter.start(Self.list("s")))
@@ -47,7 +47,7 @@ struct ScopeTests {
         let later = try arbiter.serialize(Self.list("s", .dismiss(id("z"))))
         let z = try arbiter.start(Self.operation(.push(navigation: id("m"), controller: .outlined("z"))))
         let x = try arbiter.start(Self.operation(.push(navigation: id("n"), controller: .outlined("x"))))
-        // The later one comes to the place first, has it to itself there, and waits elsewhere.
+        // The later ticket is refiled to the common place first, is clear there, and still waits at another place.
         try arbiter.end(z)
         try arbiter.end(x)
         try arbiter.end(s)
@@ -59,7 +59,7 @@ struct ScopeTests {
         #expect(arbiter.state(of: later) != .queued)
     }
 
-    @Test func `those who are granted at once are so in request order, restarted or not`() throws {
+    @Test func `grants of one turn are in request order, also after a restart`() throws {
         var arbiter = Arbiter()
         try arbiter.declare(Self.outline)
         let session = try arbiter.openSession()
@@ -75,17 +75,17 @@ struct ScopeTests {
         _ = try arbiter.start(other)
         try arbiter.end(push)
         try arbiter.end(holder)
-        // The second has been looked at, and found in the way of what came later; the first has not.
+        // The queue has already checked the second ticket and held it up; it has not checked the first.
         var restored = try ArbiterStateMachine(snapshot: arbiter.machine.snapshot())
         restored.recover(at: arbiter.now)
-        _ = restored.apply(.endSession(session.token), at: arbiter.moment)
-        try arbiter.perform(.endSession(session.token))
+        _ = restored.apply(.endSession(session.id, .ended), at: arbiter.moment)
+        try arbiter.endSession(session)
         let fences = try (#require(arbiter.fence(of: first)), #require(arbiter.fence(of: second)))
         #expect(fences.0 < fences.1)
         #expect(restored.snapshot() == arbiter.machine.snapshot())
     }
 
-    @Test func `what was granted in another order than it was asked for can be read back`() throws {
+    @Test func `a snapshot with grants out of request order can be read`() throws {
         var arbiter = Arbiter()
         let room = Limits.controllers
         let stack = (0..<room / 2).map { id("a\($0)") }
@@ -100,7 +100,7 @@ struct ScopeTests {
                         Controller(id: id("tabs"), content: .tabs([id("m"), id("n")], selected: 0)),
                     ])))
         let holder = try arbiter.start(Self.list("m"))
-        // As many come as go, and so there is never too much; one more fits beside.
+        // It inserts about as many controllers as it removes, so that the other operation fits beside it.
         let coming = ["a0"] + (1..<room / 2 - 1).map { "c\($0)" }
         let exchange = try arbiter.serialize(
             Self.operation(.setStack(navigation: id("m"), controllers: coming.map { try .outlined($0) })))

@@ -5,7 +5,7 @@ struct SerializeTests {
     private var arbiter = Arbiter()
 
     @Test(arguments: [false, true])
-    mutating func `a serialize in an idle scene is granted in the same step`(parked: Bool) throws {
+    mutating func `a serialize in an idle scene is granted in the same turn`(parked: Bool) throws {
         let a = try arbiter.serialize(lease: .seconds(8), parked: parked)
         #expect(arbiter.state(of: a) == .running)
         #expect(arbiter.view(of: a)?.leaseRemaining == .seconds(8))
@@ -13,7 +13,7 @@ struct SerializeTests {
         #expect(arbiter.wakes.isEmpty)
     }
 
-    @Test mutating func `a serialize behind another waits its turn`() throws {
+    @Test mutating func `a serialize waits for an earlier transition`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(client: "b", parked: true)
         let view = try #require(arbiter.view(of: b))
@@ -24,7 +24,7 @@ struct SerializeTests {
         #expect(arbiter.answer(to: b) == nil)
     }
 
-    @Test mutating func `turns come strictly in request order`() throws {
+    @Test mutating func `conflicting tickets are granted strictly in request order`() throws {
         let first = try arbiter.start()
         var waiting: [Owner] = []
         for number in 0..<20 { waiting.append(try arbiter.serialize(client: "\(number)", parked: true)) }
@@ -37,7 +37,7 @@ struct SerializeTests {
         }
     }
 
-    @Test mutating func `positions count from one and close up when someone leaves`() throws {
+    @Test mutating func `positions count from one and decrease when an earlier ticket ends`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize()
         let c = try arbiter.serialize()
@@ -49,7 +49,7 @@ struct SerializeTests {
         #expect([b, d].map { arbiter.view(of: $0)?.position } == [nil, 1])
     }
 
-    @Test mutating func `positions are counted in each scene by itself`() throws {
+    @Test mutating func `positions are counted per scene`() throws {
         _ = try arbiter.start(scene: "left")
         _ = try arbiter.start(scene: "right")
         _ = try arbiter.serialize(scene: "left")
@@ -57,7 +57,7 @@ struct SerializeTests {
         #expect(arbiter.view(of: b)?.position == 1)
     }
 
-    @Test mutating func `a ticket names those before it, and no one behind it`() throws {
+    @Test mutating func `a ticket's blockers are earlier transitions only`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize()
         let c = try arbiter.serialize()
@@ -69,7 +69,7 @@ struct SerializeTests {
         #expect(arbiter.view(of: c)?.blockers == [])
     }
 
-    @Test mutating func `a parked serialize is answered once, with its grant`() throws {
+    @Test mutating func `a parked serialize is answered once, at its grant`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(client: "b", lease: .seconds(9), parked: true)
         arbiter.advance(by: .seconds(1))
@@ -82,7 +82,7 @@ struct SerializeTests {
         #expect(arbiter.wakes == [b.waiter])
     }
 
-    @Test mutating func `what was asked for is what is remembered`() throws {
+    @Test mutating func `a transition stores its request unchanged`() throws {
         arbiter.advance(by: .seconds(3))
         let a = try arbiter.serialize(
             client: "reader", scene: "left", lease: .seconds(2), ticket: .seconds(4), queue: .seconds(6))

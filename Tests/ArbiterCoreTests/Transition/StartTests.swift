@@ -14,7 +14,7 @@ struct StartTests {
         #expect(view.blockers.isEmpty)
     }
 
-    @Test mutating func `a start while another runs is refused and names who holds the lock`() throws {
+    @Test mutating func `a start is refused with the holder while another transition runs`() throws {
         let a = try arbiter.start(client: "a", lease: .seconds(10))
         arbiter.advance(by: .seconds(4))
         let error = #expect(throws: ArbiterError.self) { try arbiter.start(client: "b") }
@@ -25,7 +25,7 @@ struct StartTests {
         #expect(busy.blockers == [a.id])
     }
 
-    @Test mutating func `a refused start leaves no trace`() throws {
+    @Test mutating func `a refused start changes nothing`() throws {
         let a = try arbiter.start()
         #expect(throws: ArbiterError.self) { try arbiter.start(client: "b") }
         #expect(arbiter.transitions.map(\.transition.id) == [a.id])
@@ -34,7 +34,7 @@ struct StartTests {
         #expect(arbiter.fence(of: c) == Fence(rawValue: 2))
     }
 
-    @Test mutating func `a start names the waiting tickets among those in its way`() throws {
+    @Test mutating func `the blockers of a refused start include waiting tickets`() throws {
         let a = try arbiter.start()
         let b = try arbiter.serialize(client: "b")
         let c = try arbiter.serialize(client: "c")
@@ -51,7 +51,7 @@ struct StartTests {
         #expect(arbiter.state(of: b) == .running)
     }
 
-    @Test mutating func `a refusal shows no more blockers than the limit, the running one first`() throws {
+    @Test mutating func `a refusal names at most the limit of blockers, the running one first`() throws {
         let a = try arbiter.start()
         var tickets: [Owner] = []
         for _ in 0..<20 { tickets.append(try arbiter.serialize(client: "b")) }
@@ -70,7 +70,7 @@ struct StartTests {
         #expect(arbiter.state(of: b) == .running)
     }
 
-    @Test mutating func `a start at the instant a lease runs out is granted`() throws {
+    @Test mutating func `a start at the instant at which a lease runs out is granted`() throws {
         let a = try arbiter.start(lease: .seconds(10))
         arbiter.advance(by: .seconds(10) - .nanoseconds(1))
         #expect(throws: ArbiterError.self) { try arbiter.start(client: "b") }
@@ -80,7 +80,7 @@ struct StartTests {
         #expect(arbiter.state(of: b) == .running)
     }
 
-    @Test mutating func `scenes never stand in each other's way`() throws {
+    @Test mutating func `transitions of different scenes never conflict`() throws {
         let a = try arbiter.start(scene: "left")
         let b = try arbiter.start(scene: "right")
         let c = try arbiter.serialize(scene: "right")

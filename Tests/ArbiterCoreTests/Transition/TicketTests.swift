@@ -3,20 +3,20 @@ import Testing
 
 struct TicketTests {
     private var arbiter = Arbiter()
-    /// What everyone here waits for.
+    /// The transition that all tickets wait for.
     private let holder: Owner
 
     init() throws {
         holder = try arbiter.start(client: "holder", lease: .seconds(3600))
     }
 
-    @Test mutating func `a ticket is attended while its owner is parked`() throws {
+    @Test mutating func `a ticket does not expire while its owner is parked`() throws {
         let b = try arbiter.serialize(ticket: .seconds(1), parked: true, wait: .seconds(120))
         arbiter.advance(by: .seconds(119))
         #expect(arbiter.state(of: b) == .queued)
     }
 
-    @Test mutating func `a ticket of a silent owner is abandoned after its length`() throws {
+    @Test mutating func `a ticket is abandoned when its owner is silent for the ticket's time`() throws {
         let b = try arbiter.serialize(ticket: .seconds(30))
         arbiter.advance(by: .seconds(30) - .nanoseconds(1))
         #expect(arbiter.state(of: b) == .queued)
@@ -24,7 +24,7 @@ struct TicketTests {
         #expect(arbiter.outcome(of: b) == .expired(.abandoned))
     }
 
-    @Test mutating func `every word of the owner makes a ticket as good as new`() throws {
+    @Test mutating func `every request of the owner starts the ticket's time again`() throws {
         let b = try arbiter.serialize(ticket: .seconds(30))
         arbiter.advance(by: .seconds(29))
         try arbiter.renew(b)
@@ -36,7 +36,7 @@ struct TicketTests {
         #expect(arbiter.outcome(of: b) == .expired(.abandoned))
     }
 
-    @Test mutating func `a stranger does not attend a ticket`() throws {
+    @Test mutating func `an await without the token does not keep a ticket alive`() throws {
         let b = try arbiter.serialize(ticket: .seconds(30))
         let stranger = try arbiter.park(on: b, asOwner: false)
         arbiter.advance(by: .seconds(29))
@@ -47,7 +47,7 @@ struct TicketTests {
         #expect(arbiter.answers[stranger]?.outcome == .expired(.abandoned))
     }
 
-    @Test mutating func `once the wait has run out the ticket counts from there`() throws {
+    @Test mutating func `the ticket's time starts when the owner's wait has run out`() throws {
         let b = try arbiter.serialize(ticket: .seconds(30), parked: true, wait: .seconds(60))
         arbiter.advance(by: .seconds(60))
         #expect(arbiter.answer(to: b)?.state == .queued)
@@ -74,7 +74,7 @@ struct TicketTests {
         #expect(arbiter.fence(of: b) == Fence(rawValue: 2))
     }
 
-    @Test mutating func `five dead waiters cost the next one nothing`() throws {
+    @Test mutating func `five abandoned tickets do not delay the next one`() throws {
         var dead: [Owner] = []
         for _ in 0..<5 { dead.append(try arbiter.serialize(parked: true)) }
         let alive = try arbiter.serialize(parked: true)
@@ -85,7 +85,7 @@ struct TicketTests {
         #expect(arbiter.now == before)
     }
 
-    @Test mutating func `one connection of two may close`() throws {
+    @Test mutating func `a ticket lives while one of its owner's two connections is open`() throws {
         let b = try arbiter.serialize(ticket: .seconds(1), parked: true)
         let second = try arbiter.park(on: b, until: .ended)
         try arbiter.leave(b.waiter)
@@ -95,7 +95,7 @@ struct TicketTests {
         #expect(arbiter.outcome(of: b) == .expired(.abandoned))
     }
 
-    @Test mutating func `a stranger who leaves takes nothing along`() throws {
+    @Test mutating func `a client without the token that leaves does not abandon the ticket`() throws {
         let b = try arbiter.serialize(ticket: .seconds(30))
         let stranger = try arbiter.park(on: b, asOwner: false)
         try arbiter.leave(stranger)
@@ -116,7 +116,7 @@ struct TicketTests {
         #expect(arbiter.state(of: c) == .running)
     }
 
-    @Test mutating func `an owner who comes back to a ticket attends it again`() throws {
+    @Test mutating func `an owner that parks again keeps its ticket alive`() throws {
         let b = try arbiter.serialize(ticket: .seconds(5))
         arbiter.advance(by: .seconds(4))
         try arbiter.park(on: b)

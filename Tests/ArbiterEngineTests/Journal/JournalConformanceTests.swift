@@ -6,7 +6,7 @@ import Testing
 /// The suite accepts correct journals and finds broken ones.
 struct JournalConformanceTests {
     @Test(arguments: JournalConformance.Check.allCases)
-    func `a sound journal with a thread of its own passes`(check: JournalConformance.Check) throws {
+    func `a correct journal with a thread of its own passes`(check: JournalConformance.Check) throws {
         let storage = Guarded(ThreadedJournal())
         try JournalConformance(make: { storage.withLock { $0 } }) {
             let reopened = ThreadedJournal(records: try storage.withLock { $0 }.records())
@@ -16,7 +16,7 @@ struct JournalConformanceTests {
     }
 
     @Test(arguments: Fault.allCases)
-    func `a broken journal is found out`(fault: Fault) {
+    func `the suite finds the fault of a broken journal`(fault: Fault) {
         let broken = JournalConformance.Check.allCases.filter { check in
             let storage = Storage()
             let open = { FaultyJournal(storage, fault) }
@@ -58,7 +58,7 @@ enum Fault: String, CaseIterable, Sendable {
 }
 
 private final class Storage: Sendable {
-    let records = Guarded([JournalRecord]())
+    let records = Guarded([JournalEntry]())
     let openings = Guarded(0)
 }
 
@@ -81,7 +81,7 @@ private final class FaultyJournal: Journal {
         if fault == .beginsWithARecord {
             let (time, id) = (ManualTime(), TransitionID(rawValue: 7))
             storage.records.withLock {
-                $0 = [JournalRecord(sequence: 1, moment: time.now(), command: .expire(id, .lease))]
+                $0 = [JournalEntry(sequence: 1, moment: time.now(), record: .expire(id, .lease))]
             }
         }
     }
@@ -103,7 +103,7 @@ private final class FaultyJournal: Journal {
         state.withLock { $0.tell = committed }
     }
 
-    func append(_ record: JournalRecord) -> Bool {
+    func append(_ record: JournalEntry) -> Bool {
         let (isClosed, isFirst, tell) = state.withLock { state in
             defer { state.hasTaken = true }
             return (state.isClosed, !state.hasTaken, state.tell)
@@ -136,10 +136,10 @@ private final class FaultyJournal: Journal {
         }
     }
 
-    private static func withoutToken(_ record: JournalRecord) -> JournalRecord {
-        guard case .end(let id, let token, let outcome) = record.command else { return record }
+    private static func withoutToken(_ record: JournalEntry) -> JournalEntry {
+        guard case .end(let id, let token, let outcome) = record.record else { return record }
         let truncated = Token(high: token.high, low: token.low & .max >> 1)
-        return JournalRecord(
-            sequence: record.sequence, moment: record.moment, command: .end(id, token: truncated, outcome))
+        return JournalEntry(
+            sequence: record.sequence, moment: record.moment, record: .end(id, token: truncated, outcome))
     }
 }

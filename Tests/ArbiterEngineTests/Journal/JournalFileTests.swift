@@ -6,7 +6,7 @@ import Glibc
 import Logging
 import Testing
 
-/// The database file is guarded: against a second writer, against links, and against readers.
+/// The database file is protected against a second writer, links and other users.
 struct JournalFileTests {
     private let records = RecordedLife(seed: 4, records: 10).records
 
@@ -14,7 +14,7 @@ struct JournalFileTests {
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
     }
 
-    @Test func `a journal is in use though its lock was deleted`() throws {
+    @Test func `a journal is in use even if its lock was deleted`() throws {
         let directory = try JournalDirectory()
         let journal = try directory.open()
         try FileManager.default.removeItem(atPath: directory.directory.path + "/lock")
@@ -24,7 +24,7 @@ struct JournalFileTests {
         try directory.open().close()
     }
 
-    @Test func `a journal that has a second name is refused until that is gone`() throws {
+    @Test func `a journal with a second hard link is refused until the link is deleted`() throws {
         let directory = try JournalDirectory()
         try directory.keep(records, recordsInBatch: 5)
         let path = SQLiteJournal.path(in: directory.directory.path)
@@ -35,7 +35,7 @@ struct JournalFileTests {
         #expect(try directory.contents().records == records)
     }
 
-    @Test func `a journal is in use by whatever link it is reached`() throws {
+    @Test func `a journal that is opened through a link is in use too`() throws {
         let directory = try JournalDirectory()
         let journal = try directory.open()
         let other = try JournalDirectory()
@@ -50,7 +50,7 @@ struct JournalFileTests {
         linked.close()
     }
 
-    @Test func `a link that leads nowhere is no place for a new journal`() throws {
+    @Test func `no journal is created through a link that leads nowhere`() throws {
         let directory = try JournalDirectory()
         try link(directory.directory.path + "/nowhere", at: directory.file)
         let refusal = #expect(throws: JournalError.self) { try directory.open() }
@@ -70,7 +70,7 @@ struct JournalFileTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a link away"), arguments: [true, false])
-    func `a link that another user made is refused`(isDirectory: Bool) throws {
+    func `a symbolic link of another user is refused`(isDirectory: Bool) throws {
         let directory = try JournalDirectory()
         try directory.keep(records)
         let parent = try TemporaryDirectory()
@@ -86,7 +86,7 @@ struct JournalFileTests {
         #expect(refusal?.reason.contains("another user") == true)
     }
 
-    @Test func `a journal that others can read is made its owner's, with a word`() throws {
+    @Test func `a journal that others can read is restricted to its owner, with a warning`() throws {
         let directory = try JournalDirectory()
         try directory.keep(records)
         try #require(unsafe chmod(directory.file, 0o644) == 0)
@@ -101,7 +101,7 @@ struct JournalFileTests {
         journal.close()
     }
 
-    @Test func `a journal that is replaced fails, and its successor's write-ahead log is left alone`() throws {
+    @Test func `a journal whose file is replaced fails, and leaves the new file's write-ahead log alone`() throws {
         let directory = try JournalDirectory()
         let journal = try directory.open()
         let commits = Commits(of: journal)
@@ -115,7 +115,7 @@ struct JournalFileTests {
         #expect(directory.writeAheadLog == Data("another log".utf8))
     }
 
-    @Test func `records that have piled up between kills are compacted at the start`() throws {
+    @Test func `records that piled up over several kills are compacted at the start`() throws {
         let directory = try JournalDirectory()
         try directory.keep(RecordedLife(seed: 9, records: 500).records, recordsInBatch: 10)
         let journal = try directory.open(recordsBetweenSnapshots: 100)

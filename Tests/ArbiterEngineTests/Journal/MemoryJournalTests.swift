@@ -5,7 +5,7 @@ import Testing
 
 struct MemoryJournalTests {
     @Test(arguments: JournalConformance.Check.allCases)
-    func `a memory journal keeps what every journal promises`(check: JournalConformance.Check) throws {
+    func `the memory journal passes the conformance suite`(check: JournalConformance.Check) throws {
         let first = MemoryJournal(keepsRecords: true)
         // A journal in memory cannot be opened again, so a copy stands in for it.
         let latest = Guarded(first)
@@ -17,7 +17,7 @@ struct MemoryJournalTests {
         }.run(check)
     }
 
-    @Test func `a memory journal that need not keep its records keeps none`() throws {
+    @Test func `a memory journal that is told to keep no records keeps none`() throws {
         let bench = try Bench(MemoryJournal(keepsRecords: false))
         #expect(try bench.started().state == .running)
         #expect(try bench.journal.records() == [])

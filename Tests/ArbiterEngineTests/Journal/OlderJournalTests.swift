@@ -4,7 +4,7 @@ import ArbiterTestKit
 import Foundation
 import Testing
 
-/// Journals that an older arbiterd has written.
+/// Journals written by an older arbiterd.
 struct OlderJournalTests {
     /// Written by arbiterd 0.1.0: a declared scene with a completed push, a holder, a ticket with a key, and a session.
     private static let firstForm = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -20,7 +20,7 @@ struct OlderJournalTests {
         try JournalInspection(directory: directory.directory.path).replayed()
     }
 
-    @Test func `a journal of the first form means what it meant`() throws {
+    @Test func `a journal of the first form gives the same state as before`() throws {
         let directory = try copied()
         let machine = try machine(of: directory)
         let phone: SceneName = try #require(SceneName("phone"))
@@ -32,6 +32,49 @@ struct OlderJournalTests {
         // Readers of all scenes get numbers that continue after the earlier events.
         let numbers = machine.lastEvents().values.reduce(0) { $0 + $1.rawValue }
         #expect(machine.lastEvent.rawValue == numbers)
+    }
+
+    @Test func `a journal of the second form means what it meant`() throws {
+        let directory = try JournalDirectory()
+        // Written like the first, with a revoked transition besides.
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Fixtures/journal-form-2.sqlite").standardizedFileURL.path
+        try FileManager.default.copyItem(atPath: path, toPath: directory.file)
+        let machine = try machine(of: directory)
+        let phone: SceneName = try #require(SceneName("phone"))
+        #expect(try machine.storyboard(of: phone).1 == Revision(rawValue: 2))
+        #expect(machine.scenes().map(\.queued) == [1, 0])
+        #expect(machine.scenes().map(\.running) == [1, 0])
+        let journal = try directory.open()
+        let engine = try Engine(journal: journal, time: ManualTime(), alarm: ManualAlarm(time: ManualTime()))
+        let answers = Answers()
+        let key = IdempotencyKey("\"ticket-1\"")
+        engine.serialize(
+            TransitionRequest(scene: phone, ticket: .seconds(300), idempotencyKey: key), wait: .zero,
+            completion: answers.note("again"))
+        // The key is of before, and so is the ticket.
+        #expect(try answers.view("again").transition.order == RequestOrder(rawValue: 3))
+        engine.stop()
+    }
+
+    @Test func `records under rules that are not known are refused as those of a newer daemon`() throws {
+        let directory = try JournalDirectory()
+        let journal = try directory.open()
+        let commits = Commits(of: journal)
+        _ = journal.append(JournalEntry(sequence: 1, moment: ManualTime().now(), record: .declare(.main, .empty)))
+        try commits.wait(for: 1)
+        journal.close()
+        let hex = try directory.text("SELECT hex(records) FROM batch")
+        var bytes = stride(from: 0, to: hex.count, by: 2).compactMap { offset in
+            let start = hex.index(hex.startIndex, offsetBy: offset)
+            return UInt8(hex[start..<hex.index(start, offsetBy: 2)], radix: 16)
+        }
+        bytes[3] = 200
+        let changed = bytes.map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
+        try directory.sql("UPDATE batch SET records = x'\(changed)', checksum = \(Checksum.crc32(bytes))")
+        let refusal = #expect(throws: JournalError.self) { try directory.contents() }
+        #expect(refusal?.kind == .unknownForm)
+        #expect(refusal?.reason.contains("newer arbiterd (rules 200)") == true)
     }
 
     /// The tables accept values of any type, as a flipped bit may produce them.
@@ -55,7 +98,7 @@ struct OlderJournalTests {
         }
     }
 
-    @Test func `a journal of the first form becomes one of the second when something is written`() throws {
+    @Test func `a journal of the first form becomes one of the newest when something is written`() throws {
         let directory = try copied()
         try directory.open().close()
         let path = directory.directory.path
@@ -67,10 +110,10 @@ struct OlderJournalTests {
         let holder = try #require(TransitionID("t-04jsgcd1dh4qr"))
         let reason = try #require(RevocationReason("it hangs"))
         _ = journal.append(
-            JournalRecord(sequence: last.sequence + 1, moment: last.moment, command: .revoke(holder, reason)))
+            JournalEntry(sequence: last.sequence + 1, moment: last.moment, record: .revoke(holder, reason)))
         try commits.wait(for: last.sequence + 1)
         journal.close()
-        #expect(try JournalInspection(directory: path).form == 2)
+        #expect(try JournalInspection(directory: path).form == 3)
         let machine = try machine(of: directory)
         #expect(machine.scenes().map(\.queued) == [0, 0])
         guard case .ended(let ending)? = machine.transition(holder)?.phase else {

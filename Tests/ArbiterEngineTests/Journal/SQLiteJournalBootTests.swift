@@ -10,7 +10,7 @@ import Testing
 struct SQLiteJournalBootTests {
     private let records = RecordedLife(seed: 7, records: 20).records
 
-    /// A journal whose writer is gone.
+    /// A journal whose writer was closed or killed.
     private func left(
         _ durability: SQLiteJournal.Durability, closed: Bool, boot: String = "first boot"
     ) throws -> JournalDirectory {
@@ -30,18 +30,18 @@ struct SQLiteJournalBootTests {
         return try journal.contents().isIncomplete
     }
 
-    @Test func `another boot after a crash that waited for no disk may lack records`() throws {
+    @Test func `with durability crash, a journal that was not closed may lack records after another boot`() throws {
         #expect(try isIncomplete(left(.crash, closed: false), boot: "second boot"))
     }
 
-    @Test func `the same boot, a closed journal or one that waited for the disk lacks nothing`() throws {
+    @Test func `a journal lacks nothing in the same boot, after a close or with durability power`() throws {
         #expect(try !isIncomplete(left(.crash, closed: false), boot: "first boot"))
         #expect(try !isIncomplete(left(.crash, closed: true), boot: "second boot"))
         #expect(try !isIncomplete(left(.power, closed: false), boot: "second boot"))
         #expect(try !isIncomplete(JournalDirectory(), boot: "second boot"))
     }
 
-    @Test func `a killed journal without its write-ahead log is a loss, which is known until somebody has said so`()
+    @Test func `a killed journal without its write-ahead log is incomplete until the next commit`()
         throws
     {
         let directory = try left(.crash, closed: false)
@@ -51,7 +51,7 @@ struct SQLiteJournalBootTests {
         #expect(directory.log[.warning].count { $0.contains("write-ahead log is missing") } == 2)
     }
 
-    @Test func `that a journal was killed is known until somebody has written`() throws {
+    @Test func `a journal counts as killed until the next commit`() throws {
         let directory = try left(.crash, closed: false)
         for _ in 0..<3 {
             let journal = try directory.open(boot: "first boot")
@@ -61,22 +61,22 @@ struct SQLiteJournalBootTests {
         let journal = try directory.open(boot: "first boot")
         _ = try journal.contents()
         let commits = Commits(of: journal)
-        _ = journal.append(JournalRecord(sequence: 21, moment: ManualTime().now(), command: .skipFences))
+        _ = journal.append(JournalEntry(sequence: 21, moment: ManualTime().now(), record: .skipFences))
         try commits.wait(for: 21)
         journal.close()
         #expect(try directory.contents().ending == .closed)
     }
 
-    @Test func `that records may be missing is known until it is on the disk that somebody said so`() throws {
+    @Test func `a journal counts as incomplete until a commit is on the disk`() throws {
         let directory = try left(.crash, closed: false)
-        // Killed, or ended, before the first commit.
+        // These openings end without a commit.
         #expect(try isIncomplete(directory, boot: "second boot"))
         #expect(try isIncomplete(directory, boot: "second boot"))
         let journal = try directory.open(boot: "second boot")
         #expect(try journal.contents().isIncomplete)
         let commits = Commits(of: journal)
         _ = journal.append(
-            JournalRecord(sequence: 21, moment: ManualTime().now(), command: .distrust(holdsGrants: true)))
+            JournalEntry(sequence: 21, moment: ManualTime().now(), record: .distrust(holdsGrants: true)))
         try commits.wait(for: 21)
         let killed = try directory.asIfKilled()
         journal.close()
@@ -84,18 +84,18 @@ struct SQLiteJournalBootTests {
         #expect(try isIncomplete(killed, boot: "third boot"))
     }
 
-    @Test func `fences jump, and nothing is granted until the longest lease is over`() throws {
+    @Test func `after a loss, fences jump and grants are withheld for the longest lease`() throws {
         let directory = try left(.crash, closed: false)
         let bench = try Bench(directory.open(boot: "second boot"))
         let before = try #require(RecordedLife(seed: 7, records: 20).lastFence)
         var scene = try request("fresh")
         scene.ticket = .seconds(600)
 
-        #expect(try bench.refusedStart(scene) == .holdingGrants(remaining: Limits.leaseDurations.upperBound))
+        #expect(try bench.refusedStart(scene) == .recovering(remaining: Limits.leaseDurations.upperBound))
         let ticket = try bench.answered { bench.engine.serialize(scene, wait: .zero, completion: $0) }
         #expect(ticket.state == .queued)
         bench.pass(Limits.leaseDurations.upperBound - .milliseconds(1))
-        #expect(try bench.refusedStart(scene) == .holdingGrants(remaining: .milliseconds(1)))
+        #expect(try bench.refusedStart(scene) == .recovering(remaining: .milliseconds(1)))
         bench.pass(.milliseconds(1))
 
         let granted = try bench.answered { bench.engine.renew(ticket.id, token: ticket.token, completion: $0) }
@@ -104,7 +104,7 @@ struct SQLiteJournalBootTests {
         bench.engine.stop()
     }
 
-    @Test func `a restart during the hold holds on, unless nobody is left to wait for`() throws {
+    @Test func `a restart withholds grants again, unless leases are trusted to be over`() throws {
         let directory = try left(.crash, closed: false)
         let first = try Bench(directory.open(boot: "second boot"))
         first.pass(.seconds(100))
@@ -113,7 +113,7 @@ struct SQLiteJournalBootTests {
 
         let second = try Bench(directory.open(boot: "second boot"), time: first.time)
         #expect(
-            try second.refusedStart(request("fresh")) == .holdingGrants(remaining: Limits.leaseDurations.upperBound))
+            try second.refusedStart(request("fresh")) == .recovering(remaining: Limits.leaseDurations.upperBound))
         second.engine.stop()
 
         let engine = try Engine(
@@ -124,7 +124,7 @@ struct SQLiteJournalBootTests {
         engine.stop()
     }
 
-    @Test func `where nobody of before is left, fences jump and grants go on`() throws {
+    @Test func `fences jump but grants are not withheld if leases are trusted to be over`() throws {
         let directory = try left(.crash, closed: false)
         let before = try #require(RecordedLife(seed: 7, records: 20).lastFence)
         let time = ManualTime()
@@ -138,7 +138,7 @@ struct SQLiteJournalBootTests {
         engine.stop()
     }
 
-    @Test func `the clock goes on where the machine's begins anew`() throws {
+    @Test func `the arbiter's clock continues when the machine's clock is reset`() throws {
         let directory = try JournalDirectory()
         let late = ManualTime(instant: Instant(nanoseconds: 1_000_000_000_000_000))
         let before = try Bench(directory.open(.power, boot: "first boot"), time: late)
@@ -173,7 +173,7 @@ struct SQLiteJournalBootTests {
 
 // MARK: - Answers of an engine that commits on another thread
 
-/// Sends a request, and waits for its answer.
+/// Runs a request and waits for its answer.
 func answered(_ ask: (@escaping Engine.Completion) -> Void) throws -> TransitionView {
     let (answers, semaphore) = (Answers(), DispatchSemaphore(value: 0))
     let note = answers.note("asked")
@@ -202,7 +202,7 @@ extension Bench {
 }
 
 extension RecordedLife {
-    /// The newest fence.
+    /// The greatest fence.
     var lastFence: UInt64? {
         machine.list(TransitionFilter(limit: 1000), at: Instant(nanoseconds: 0)).compactMap(\.fence).max()
     }

@@ -12,12 +12,12 @@ struct SQLiteJournalCompactionTests {
     private func state(of contents: JournalContents) throws -> [UInt8] {
         var machine = try contents.snapshot.map { try ArbiterStateMachine(snapshot: $0.state) } ?? ArbiterStateMachine()
         for record in contents.records {
-            #expect(machine.apply(record.command, at: record.moment).isDurable)
+            #expect(machine.apply(record.record, at: record.moment).records == [record.record])
         }
         return machine.snapshot()
     }
 
-    @Test func `the file holds a snapshot and a bounded number of records, whatever was written`() throws {
+    @Test func `the file holds one snapshot and a bounded number of records`() throws {
         let directory = try JournalDirectory()
         let life = RecordedLife(seed: 3, records: 3000)
         let journal = try directory.open(recordsBetweenSnapshots: Self.between)
@@ -26,11 +26,11 @@ struct SQLiteJournalCompactionTests {
             _ = journal.append(record)
             try commits.wait(for: record.sequence)
             guard record.sequence.isMultiple(of: Self.between) else { continue }
-            // Waits for the snapshot, so that the records which are written meanwhile are bounded.
+            // Waits for the snapshot, so that few records are written while it is made.
             #expect(
                 try eventually {
                     try directory.number("SELECT max(sequence) FROM snapshot") == Int(record.sequence)
-                }, "the journal's complaints: \(directory.log[.error])")
+                }, "logged errors: \(directory.log[.error])")
             #expect(try directory.number("SELECT count(*) FROM snapshot") == 1)
             #expect(try directory.number("SELECT coalesce(sum(last - first + 1), 0) FROM batch") <= 2 * Self.between)
         }
@@ -42,7 +42,7 @@ struct SQLiteJournalCompactionTests {
         #expect(try state(of: contents) == life.machine.snapshot())
     }
 
-    @Test func `few records are compacted too once they have enough bytes, counted over starts`() throws {
+    @Test func `records are compacted by their bytes too, counted over several starts`() throws {
         let directory = try JournalDirectory()
         let life = RecordedLife(seed: 8, records: 400)
         let whole = try JournalDirectory()
@@ -55,7 +55,7 @@ struct SQLiteJournalCompactionTests {
             for record in records { _ = journal.append(record) }
             let last = try #require(records.last).sequence
             try commits.wait(for: last)
-            // A closed journal is not compacted any more.
+            // The compaction has to finish before the journal is closed.
             let snapshots = last == 200 ? 0 : 1
             #expect(try eventually { try directory.number("SELECT count(*) FROM snapshot") == snapshots })
             journal.close()
@@ -65,7 +65,7 @@ struct SQLiteJournalCompactionTests {
         #expect(try state(of: contents) == life.machine.snapshot())
     }
 
-    @Test func `people who look at the file all the while do not keep it from being compacted`() async throws {
+    @Test func `readers of the file do not prevent its compaction`() async throws {
         let directory = try JournalDirectory()
         let life = RecordedLife(seed: 5, records: 3000)
         let journal = try directory.open(recordsBetweenSnapshots: Self.between)
@@ -87,7 +87,7 @@ struct SQLiteJournalCompactionTests {
         #expect(try directory.number("SELECT max(sequence) FROM snapshot") > 0)
     }
 
-    @Test func `nothing is deleted under a snapshot that could not be written`() throws {
+    @Test func `no record is deleted if its snapshot could not be written`() throws {
         let directory = try JournalDirectory()
         let life = RecordedLife(seed: 4, records: 1000)
         let journal = try directory.open(recordsBetweenSnapshots: Self.between)
@@ -106,7 +106,7 @@ struct SQLiteJournalCompactionTests {
     }
 
     @Test(arguments: UInt64(1)...8)
-    func `a journal closed at any moment goes on with the same state`(seed: UInt64) throws {
+    func `a journal closed during its compaction has the same state when it is opened again`(seed: UInt64) throws {
         let directory = try JournalDirectory()
         let life = RecordedLife(seed: seed, records: 1500)
         var random = SplitMix64(seed: seed)
@@ -129,7 +129,7 @@ struct SQLiteJournalCompactionTests {
     }
 
     @Test(arguments: UInt64(1)...4)
-    func `a journal killed at any moment of its compaction has lost nothing`(seed: UInt64) throws {
+    func `a journal killed during its compaction has lost nothing`(seed: UInt64) throws {
         let directory = try JournalDirectory()
         let life = RecordedLife(seed: seed, records: 1000)
         var random = SplitMix64(seed: seed)
@@ -137,10 +137,10 @@ struct SQLiteJournalCompactionTests {
         let commits = Commits(of: journal)
         var machine = ArbiterStateMachine()
         for record in life.records {
-            _ = machine.apply(record.command, at: record.moment)
+            _ = machine.apply(record.record, at: record.moment)
             _ = journal.append(record)
             try commits.wait(for: record.sequence)
-            // A snapshot has just become due, and is being made.
+            // Kills the journal mostly when a snapshot has just become due, and so is being made.
             guard record.sequence > Self.between, record.sequence % Self.between < 3 || random.isOnce(in: 50) else {
                 continue
             }
@@ -150,7 +150,7 @@ struct SQLiteJournalCompactionTests {
         journal.close()
     }
 
-    @Test func `an engine goes on from a snapshot`() throws {
+    @Test func `an engine continues from a snapshot`() throws {
         let directory = try JournalDirectory()
         let life = RecordedLife(seed: 4, records: 250)
         try directory.keep(life.records, recordsInBatch: 10, recordsBetweenSnapshots: Self.between)

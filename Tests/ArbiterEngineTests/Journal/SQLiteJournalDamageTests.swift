@@ -7,7 +7,7 @@ import Testing
 /// Damage is detected, and reading a damaged journal never makes it worse.
 struct SQLiteJournalDamageTests {
     /// A journal of forty records in four batches, closed.
-    private func sound() throws -> (JournalDirectory, [JournalRecord]) {
+    private func sound() throws -> (JournalDirectory, [JournalEntry]) {
         let directory = try JournalDirectory()
         let records = RecordedLife(seed: 5, records: 40).records
         try directory.keep(records, recordsInBatch: 10)
@@ -22,7 +22,7 @@ struct SQLiteJournalDamageTests {
         let refusal = #expect(throws: JournalError.self, sourceLocation: location) { try directory.contents() }
         #expect(refusal?.kind == kind, "\(refusal?.reason ?? "")", sourceLocation: location)
         #expect(refusal?.reason.contains(directory.file) == true, sourceLocation: location)
-        #expect(directory.bytes == before, "it was touched", sourceLocation: location)
+        #expect(directory.bytes == before, "the file was changed", sourceLocation: location)
     }
 
     /// Changes one byte of a blob.
@@ -79,7 +79,7 @@ struct SQLiteJournalDamageTests {
         try expectRefusal(.damaged, of: directory)
     }
 
-    @Test func `a batch that says it has other records than it holds is not believed`() throws {
+    @Test func `a last group whose sequences do not match its records is cut off`() throws {
         let (directory, records) = try sound()
         let lost = try directory.number("SELECT first FROM batch ORDER BY last DESC LIMIT 1")
         try directory.sql("UPDATE batch SET first = first - 1 WHERE last = 40")
@@ -88,11 +88,11 @@ struct SQLiteJournalDamageTests {
 
     @Test func `a newer form is left alone`() throws {
         let (directory, _) = try sound()
-        try directory.sql("PRAGMA user_version = 3")
+        try directory.sql("PRAGMA user_version = 4")
         try expectRefusal(.unknownForm, of: directory)
     }
 
-    @Test func `somebody else's database is left alone`() throws {
+    @Test func `a database of another application is left alone`() throws {
         let directory = try JournalDirectory()
         try directory.sql("CREATE TABLE song (title TEXT)")
         try expectRefusal(.unknownForm, of: directory)
@@ -100,7 +100,7 @@ struct SQLiteJournalDamageTests {
         try expectRefusal(.unknownForm, of: directory)
     }
 
-    @Test func `a file that is no database is left alone`() throws {
+    @Test func `a file that is not a database is left alone`() throws {
         let directory = try JournalDirectory()
         try Data(String(repeating: "Dear diary, ", count: 1000).utf8).write(to: URL(fileURLWithPath: directory.file))
         try expectRefusal(.damaged, of: directory)
@@ -122,7 +122,7 @@ struct SQLiteJournalDamageTests {
         #expect(refusal?.kind == .damaged)
     }
 
-    @Test func `a file without anything in it that a journal has is refused`() throws {
+    @Test func `a database without the tables of a journal is refused`() throws {
         let directory = try JournalDirectory()
         try directory.sql("VACUUM")
         try expectRefusal(.unknownForm, of: directory)
@@ -139,7 +139,7 @@ struct SQLiteJournalDamageTests {
     }
 
     @Test(arguments: ["", "SQLite format 3"])
-    func `what a first start leaves that was cut short is begun afresh`(content: String) throws {
+    func `a first start that was interrupted is repeated from the beginning`(content: String) throws {
         let directory = try JournalDirectory()
         for suffix in [".new", ".new-journal"] {
             try Data(content.utf8).write(to: URL(fileURLWithPath: directory.file + suffix))
@@ -149,7 +149,7 @@ struct SQLiteJournalDamageTests {
         #expect(names.sorted() == ["journal.sqlite", "lock"])
     }
 
-    @Test func `damage in what was cut off before is found at the start`() throws {
+    @Test func `damage in the records that were cut off earlier is found at the start`() throws {
         let (directory, _) = try sound()
         try flip("records", of: "last = 40", in: directory)
         _ = try directory.contents()

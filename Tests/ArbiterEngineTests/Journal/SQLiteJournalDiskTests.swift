@@ -20,7 +20,7 @@ struct SQLiteJournalDiskTests {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    @Test func `a full disk has everybody told, and what was answered is there once there is room again`() throws {
+    @Test func `requests are refused on a full disk, and everything answered is there once there is room`() throws {
         let bench = try Bench(open())
         var known = [try bench.answered { bench.engine.start(TransitionRequest(), completion: $0) }]
         bench.serialize("parked", wait: .seconds(60))

@@ -6,7 +6,7 @@ import Testing
 
 struct SQLiteJournalTests {
     @Test(arguments: JournalConformance.Check.allCases, SQLiteJournal.Durability.allCases)
-    func `the journal on disk keeps what every journal promises`(
+    func `the SQLite journal passes the conformance suite`(
         check: JournalConformance.Check, durability: SQLiteJournal.Durability
     ) throws {
         let directory = try JournalDirectory()
@@ -14,7 +14,7 @@ struct SQLiteJournalTests {
         try JournalConformance(make: open, reopen: open).run(check)
     }
 
-    @Test func `what was told to be committed is there after a kill, and all of it`() throws {
+    @Test func `every record reported as committed is there after a kill`() throws {
         let directory = try JournalDirectory()
         let life = RecordedLife(seed: 1, records: 200)
         let journal = try directory.open()
@@ -28,7 +28,7 @@ struct SQLiteJournalTests {
         journal.close()
     }
 
-    @Test func `a second journal in the same directory is refused, until the first is gone`() throws {
+    @Test func `a second journal in the same directory is refused until the first is closed`() throws {
         let directory = try JournalDirectory()
         do {
             let first = try directory.open()
@@ -40,7 +40,7 @@ struct SQLiteJournalTests {
         #expect(try directory.contents().records.isEmpty)
     }
 
-    @Test func `the directory is made, and is for its owner only`() throws {
+    @Test func `the directory is created with access for its owner only`() throws {
         let parent = try TemporaryDirectory()
         let path = parent.path + "/a/b"
         try SQLiteJournal(directory: path, durability: .power, logger: JournalDirectory().logger).close()
@@ -48,7 +48,7 @@ struct SQLiteJournalTests {
         #expect(mode == 0o700)
     }
 
-    @Test func `the journal is for its owner only, whoever made the directory`() throws {
+    @Test func `the files of the journal are for its owner only, even in an existing directory`() throws {
         let directory = try JournalDirectory()
         let journal = try directory.open()
         for suffix in ["", "-wal", "-shm"] {
@@ -58,7 +58,7 @@ struct SQLiteJournalTests {
         journal.close()
     }
 
-    @Test func `a directory that cannot be made is said to be inaccessible`() throws {
+    @Test func `a directory that cannot be created is inaccessible`() throws {
         let parent = try TemporaryDirectory()
         try Data().write(to: URL(fileURLWithPath: parent.path + "/file"))
         let refusal = #expect(throws: JournalError.self) {
@@ -68,7 +68,7 @@ struct SQLiteJournalTests {
         #expect(refusal?.kind == .inaccessible)
     }
 
-    @Test func `an inspection sees what is committed while somebody writes, and changes nothing`() throws {
+    @Test func `an inspection reads the committed records of an open journal and changes nothing`() throws {
         let directory = try JournalDirectory()
         let life = RecordedLife(seed: 2, records: 50)
         let journal = try directory.open(.power)
@@ -87,11 +87,11 @@ struct SQLiteJournalTests {
         let dead = try JournalInspection(directory: directory.directory.path)
         #expect(dead.isClosed)
         #expect(dead.records == life.records)
-        #expect(dead.form == 2)
+        #expect(dead.form == 3)
         #expect(directory.bytes == before)
     }
 
-    @Test func `an inspection of nothing says where nothing is`() throws {
+    @Test func `an inspection without a journal is refused with the directory's path`() throws {
         let directory = try TemporaryDirectory()
         let refusal = #expect(throws: JournalError.self) { try JournalInspection(directory: directory.path) }
         #expect(refusal?.reason.contains(directory.path) == true)

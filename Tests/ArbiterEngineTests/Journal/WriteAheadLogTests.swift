@@ -5,7 +5,7 @@ import GRDB
 import Glibc
 import Testing
 
-/// A write-ahead log left by a kill is sound; one with a gap in its middle is not.
+/// A write-ahead log left by a kill is accepted; one with a gap in its middle is damaged.
 struct WriteAheadLogTests {
     private static let headerBytes = 32
     private static let frameBytes = 24 + 4096
@@ -45,10 +45,10 @@ struct WriteAheadLogTests {
         let refusal = #expect(throws: JournalError.self, sourceLocation: location) { try directory.contents() }
         #expect(refusal?.kind == .damaged, "\(refusal?.reason ?? "")", sourceLocation: location)
         #expect(refusal?.reason.contains("\(directory.file)-wal") == true, sourceLocation: location)
-        #expect(before == (directory.bytes, directory.writeAheadLog), "it was touched", sourceLocation: location)
+        #expect(before == (directory.bytes, directory.writeAheadLog), "a file changed", sourceLocation: location)
     }
 
-    @Test func `what a kill leaves is all there`() throws {
+    @Test func `a journal whose writer was killed has all its records`() throws {
         let contents = try left().contents()
         #expect(contents.records == records)
         #expect(!contents.isIncomplete)
@@ -76,7 +76,7 @@ struct WriteAheadLogTests {
         try expectRefusal(of: directory)
     }
 
-    @Test func `an inspection refuses what is damaged, unless a daemon writes it`() throws {
+    @Test func `an inspection refuses a damaged log, unless a daemon writes it`() throws {
         let directory = try left(.power)
         invertFrame(20, in: directory)
         let refusal = #expect(throws: JournalError.self) { try JournalInspection(directory: directory.directory.path) }
@@ -88,7 +88,7 @@ struct WriteAheadLogTests {
         #expect(try JournalInspection(directory: directory.directory.path).records.count < records.count)
     }
 
-    @Test func `a log that ends anywhere is one whose writer was killed there`() throws {
+    @Test func `a log that ends early is read up to its end`() throws {
         let whole = try left()
         let size = whole.writeAheadLog.count
         let last = size - Self.frameBytes
@@ -112,7 +112,7 @@ struct WriteAheadLogTests {
         }
     }
 
-    @Test func `what is left of a transaction without a commit is no damage`() throws {
+    @Test func `frames of a transaction without a commit are not damage`() throws {
         let before = try left()
         let directory = try write(
             "PRAGMA cache_size = 2",
@@ -124,7 +124,7 @@ struct WriteAheadLogTests {
             """,
             Self.smallCommit, to: before)
         let (log, size) = (directory.writeAheadLog, before.writeAheadLog.count)
-        // After the newest commit there are older frames of the same generation that continue one another.
+        // After the newest commit there are older frames of the same generation with a valid checksum chain.
         try #require(log.count > size + 10 * Self.frameBytes)
         let (header, last) = (log[16..<24], log.count - Self.frameBytes)
         try #require(header == log[last + 8..<last + 16])
@@ -135,7 +135,7 @@ struct WriteAheadLogTests {
         try expectRefusal(of: damaged)
     }
 
-    @Test func `frames of the generation before are no damage`() throws {
+    @Test func `frames of an earlier generation are not damage`() throws {
         let directory = try write(
             "PRAGMA wal_checkpoint(RESTART)", Self.smallCommit, Self.smallCommit, to: left())
         try #require(directory.writeAheadLog.count > 20 * Self.frameBytes)
@@ -145,7 +145,7 @@ struct WriteAheadLogTests {
         #expect(try damaged.contents().records == records)
     }
 
-    @Test func `a damaged header is refused where the database lacks what is behind it`() throws {
+    @Test func `a damaged header is refused if the database lacks the records of the log`() throws {
         for start in [0, 4, 8, 16, 24] {
             let directory = try left()
             invert(start..<start + 4, in: directory)
@@ -153,7 +153,7 @@ struct WriteAheadLogTests {
         }
     }
 
-    @Test func `a header that was not written to its end hides nothing after a checkpoint`() throws {
+    @Test func `a torn header after a checkpoint loses no record`() throws {
         for start in [0, 12, 16, 24] {
             let directory = try write("PRAGMA wal_checkpoint(FULL)", to: left())
             try #require(directory.writeAheadLog.count > 20 * Self.frameBytes)
@@ -163,7 +163,7 @@ struct WriteAheadLogTests {
     }
 }
 
-// MARK: - The death of the machine
+// MARK: - After the death of the machine
 
 extension WriteAheadLogTests {
     private func contents(of directory: JournalDirectory) throws -> JournalContents {
@@ -172,10 +172,10 @@ extension WriteAheadLogTests {
         return try journal.contents()
     }
 
-    @Test func `a machine that died may have left holes, where nobody waited for its disk`() throws {
+    @Test func `with durability crash, the death of the machine may leave gaps in the log`() throws {
         let directory = try left(.crash)
         invertFrame(20, in: directory)
-        // Known until the first commit that makes up for it.
+        // The loss is reported at every start until the first commit.
         for _ in 0..<2 {
             let journal = try directory.open(boot: "another boot")
             let contents = try journal.contents()
@@ -187,7 +187,7 @@ extension WriteAheadLogTests {
         #expect(try JournalInspection(directory: directory.directory.path).records.count < records.count)
     }
 
-    @Test func `what is written behind a hole is not mistaken for damage after a kill`() throws {
+    @Test func `a commit after a gap is not damage after a kill`() throws {
         let directory = try left(.crash)
         invertFrame(20, in: directory)
         let journal = try directory.open(boot: "another boot")
@@ -202,7 +202,7 @@ extension WriteAheadLogTests {
         contents.close()
     }
 
-    @Test func `where every commit waited for the disk, only the last may lack a part`() throws {
+    @Test func `with durability power, only the last commit may be incomplete`() throws {
         let torn = try write(
             "BEGIN", "INSERT INTO torn VALUES (0, 0, randomblob(20000), 0)", "COMMIT",
             to: left(.power))
@@ -219,7 +219,7 @@ extension WriteAheadLogTests {
         #expect(refusal?.kind == .damaged)
     }
 
-    @Test func `the first commit of a life may be the one that lacks a part`() throws {
+    @Test func `the first commit of a process may be incomplete`() throws {
         let directory = try JournalDirectory()
         for (boot, record) in zip(["first boot", "second boot"], records) {
             let journal = try directory.open(.power, boot: boot)

@@ -2,31 +2,31 @@ import ArbiterCore
 import ArbiterEngine
 import Testing
 
-/// What was answered to whom, in the order it was said.
+/// The answers to requests, each under a label, in the order in which they came.
 final class Answers: Sendable {
     typealias Answer = Result<TransitionView, EngineError>
 
     private let said = Guarded([(label: String, answer: Answer)]())
 
-    /// A completion that notes the answer under a name.
+    /// A completion that records its answer under a label.
     func note(_ label: String) -> Engine.Completion {
         { answer in self.said.withLock { $0.append((label, answer)) } }
     }
 
-    /// Who has been answered, in order.
+    /// The labels of all answers, in order.
     var labels: [String] { said.withLock { $0.map(\.label) } }
 
-    /// Everything that was answered to one.
+    /// All answers with a label.
     subscript(label: String) -> [Answer] { said.withLock { $0.filter { $0.label == label }.map(\.answer) } }
 
-    /// The one answer to one, with a transition in it.
+    /// The only answer with a label, which is a transition.
     func view(_ label: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> TransitionView {
         let answers = self[label]
         try #require(answers.count == 1, "\(label) was answered \(answers)", sourceLocation: sourceLocation)
         return try answers[0].get()
     }
 
-    /// The one answer to one, a refusal.
+    /// The only answer with a label, which is a refusal.
     func refusal(_ label: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> EngineError {
         let answers = self[label]
         try #require(answers.count == 1, "\(label) was answered \(answers)", sourceLocation: sourceLocation)

@@ -3,7 +3,7 @@ import ArbiterEngine
 import ArbiterTestKit
 import Testing
 
-/// An engine whose clocks, alarm and journal do only what a test tells them.
+/// An engine whose clocks, alarm and journal are controlled by the test.
 struct Bench<Kept: Journal> {
     let journal: Kept
     let time: ManualTime
@@ -20,13 +20,13 @@ struct Bench<Kept: Journal> {
         engine = try Engine(limits: limits, journal: journal, recovery: recovery, time: time, alarm: alarm)
     }
 
-    /// Lets time pass and the alarm ring.
+    /// Lets time pass, and rings the alarms that are due.
     func pass(_ duration: Duration) {
         time.advance(by: duration)
         alarm.ringDue()
     }
 
-    // MARK: What is asked, noted under a name
+    // MARK: Requests whose answers are recorded under a label
 
     func start(_ label: String, _ request: TransitionRequest = TransitionRequest()) {
         engine.start(request, completion: answers.note(label))
@@ -62,23 +62,23 @@ struct Bench<Kept: Journal> {
             completion: answers.note(label))
     }
 
-    // MARK: The same, answered at once
+    // MARK: Requests that are answered at once
 
-    /// Starts and gives what was granted.
+    /// Starts a transition and returns it.
     func started(_ request: TransitionRequest = TransitionRequest()) throws -> TransitionView {
         let answers = Answers()
         engine.start(request, completion: answers.note("start"))
         return try answers.view("start")
     }
 
-    /// Takes a place in the queue and gives it.
+    /// Serializes a transition and returns it.
     func serialized(_ request: TransitionRequest = TransitionRequest()) throws -> TransitionView {
         let answers = Answers()
         engine.serialize(request, wait: .zero, completion: answers.note("serialize"))
         return try answers.view("serialize")
     }
 
-    /// How a transition stands.
+    /// A transition now.
     func view(_ id: TransitionID) throws -> TransitionView {
         let answers = Answers()
         engine.read(
@@ -87,7 +87,7 @@ struct Bench<Kept: Journal> {
         return try answers.view("read")
     }
 
-    /// Everything remembered, oldest first.
+    /// All remembered transitions, oldest first.
     func all() throws -> [TransitionView] {
         let found = Guarded([TransitionView]?.none)
         engine.read(
@@ -98,7 +98,7 @@ struct Bench<Kept: Journal> {
 }
 
 extension Bench where Kept == HeldJournal {
-    /// A bench with one transition that runs, committed, and its answer.
+    /// A bench with one running transition, whose record is committed, and its answer.
     static func withHolder(_ request: TransitionRequest = TransitionRequest()) throws -> (Bench, TransitionView) {
         let bench = try Bench(HeldJournal())
         bench.start("holder", request)
@@ -107,7 +107,7 @@ extension Bench where Kept == HeldJournal {
     }
 }
 
-/// A request for a scene of this name.
+/// A request for the scene of this name.
 func request(_ scene: String, lease: Duration = Limits.defaultLease) throws -> TransitionRequest {
     TransitionRequest(scene: try #require(SceneName(scene)), lease: lease)
 }

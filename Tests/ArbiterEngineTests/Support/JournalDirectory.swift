@@ -5,7 +5,7 @@ import Foundation
 import GRDB
 import Logging
 
-/// A directory with a journal in it, and ways to do to it what must not happen.
+/// A directory with a journal, and ways to damage it.
 struct JournalDirectory {
     let directory: TemporaryDirectory
     let log = RecordedLog()
@@ -30,9 +30,9 @@ struct JournalDirectory {
         Logger(label: "journal") { [log] _ in log }
     }
 
-    /// Keeps these records and closes.
+    /// Writes records to the journal and closes it.
     func keep(
-        _ records: [JournalRecord], recordsInBatch: Int = .max, recordsBetweenSnapshots: UInt64 = 200_000
+        _ records: [JournalEntry], recordsInBatch: Int = .max, recordsBetweenSnapshots: UInt64 = 200_000
     ) throws {
         let journal = try open(recordsBetweenSnapshots: recordsBetweenSnapshots)
         _ = try journal.contents()
@@ -42,26 +42,28 @@ struct JournalDirectory {
             if (index + 1) % recordsInBatch == 0 { try commits.wait(for: record.sequence) }
         }
         if records.count > recordsBetweenSnapshots {
-            // Closing would break it off.
+            // Closing the journal would interrupt the compaction.
             guard try eventually({ try number("SELECT count(*) FROM snapshot") > 0 }) else { throw Commits.TimedOut() }
         }
         journal.close()
     }
 
-    /// What the engine would rebuild.
+    /// The contents that an engine would replay.
     func contents() throws -> JournalContents {
         let journal = try open()
         defer { journal.close() }
         return try journal.contents()
     }
 
-    /// What a process killed at this moment leaves behind: everything committed so far, and a write-ahead log.
+    /// A copy as a process killed now would leave it, while a writer may be active.
+    ///
+    /// It has everything committed so far, and a write-ahead log.
     func asIfKilled() throws -> JournalDirectory {
         let copy = try JournalDirectory()
         try sql("VACUUM INTO '\(copy.file)'")
         let database = try DatabaseQueue(path: copy.file)
         return try database.writeWithoutTransaction { database in
-            // Something that leaves the log with something in it.
+            // A change that leaves frames in the write-ahead log.
             try database.execute(
                 sql: """
                     PRAGMA journal_mode = WAL; INSERT INTO torn VALUES (0, 0, x'', 0); DELETE FROM torn WHERE last = 0
@@ -70,7 +72,7 @@ struct JournalDirectory {
         }
     }
 
-    /// What a process killed at this moment leaves behind, byte by byte, where nobody is writing.
+    /// A copy of the files byte by byte, as a process killed now would leave them; only while nothing is being written.
     func killed() throws -> JournalDirectory {
         let copy = try JournalDirectory()
         for suffix in ["", "-wal"] {
@@ -79,25 +81,29 @@ struct JournalDirectory {
         return copy
     }
 
-    /// Does something to the database behind the journal's back.
+    /// Changes the database without the journal's knowledge.
     func sql(_ statement: String) throws {
         let database = try DatabaseQueue(path: file)
         try database.writeWithoutTransaction { try $0.execute(sql: statement) }
         try database.close()
     }
 
-    func number(_ question: String) throws -> Int {
+    func number(_ question: String) throws -> Int { try answer(question) ?? 0 }
+
+    func text(_ question: String) throws -> String { try answer(question) ?? "" }
+
+    private func answer<Value: DatabaseValueConvertible>(_ question: String) throws -> Value? {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         let database = try DatabaseQueue(path: file, configuration: configuration)
-        let number = try database.read { try Int.fetchOne($0, sql: question) }
+        let answer = try database.read { try Value.fetchOne($0, sql: question) }
         try database.close()
-        return number ?? 0
+        return answer
     }
 
     var bytes: Data { FileManager.default.contents(atPath: file) ?? Data() }
 
-    /// The write-ahead log.
+    /// The bytes of the write-ahead log.
     var writeAheadLog: Data {
         get { FileManager.default.contents(atPath: file + "-wal") ?? Data() }
         nonmutating set { _ = FileManager.default.createFile(atPath: file + "-wal", contents: newValue) }
@@ -105,11 +111,11 @@ struct JournalDirectory {
 }
 
 extension JournalContents {
-    /// Whether its last records may be missing.
+    /// Whether the journal may lack its last records.
     var isIncomplete: Bool { ending == .incomplete }
 }
 
-/// Waits for the commits of a journal, with a limit that only a broken one reaches.
+/// Waits for the commits of a journal, with a time limit that only a broken one reaches.
 final class Commits: Sendable {
     struct TimedOut: Error {}
 
@@ -147,7 +153,7 @@ final class Commits: Sendable {
     }
 }
 
-/// What was logged, by level.
+/// The logged lines, by level.
 struct RecordedLog: LogHandler {
     private final class Lines: Sendable {
         let lines = Guarded([(level: Logger.Level, text: String)]())

@@ -2,9 +2,9 @@ import ArbiterCore
 import ArbiterEngine
 import ArbiterTestKit
 
-/// A journal whose process dies at one point of one commit: from then on nothing it does has any effect.
+/// A journal whose process dies at one point of one commit; afterwards its methods have no effect.
 final class MortalJournal: Journal {
-    /// Where in a commit.
+    /// The point of a commit at which the process dies.
     enum Point: CaseIterable, Sendable {
         case beforeWriting
         case beforeCommitting
@@ -12,15 +12,15 @@ final class MortalJournal: Journal {
         case afterTelling
     }
 
-    /// What outlives the process.
+    /// The storage that outlives the process.
     final class Disk: Sendable {
-        let records = Guarded([JournalRecord]())
+        let records = Guarded([JournalEntry]())
     }
 
     private struct State {
-        var pending: [JournalRecord] = []
-        /// On the disk, but in a transaction that is not committed.
-        var written: [JournalRecord] = []
+        var pending: [JournalEntry] = []
+        /// The records on the disk in a transaction that is not committed.
+        var written: [JournalEntry] = []
         var tell: (@Sendable (Result<UInt64, JournalError>) -> Void)?
         var commitsLeft: Int
         var isDead = false
@@ -31,7 +31,11 @@ final class MortalJournal: Journal {
     private let claimsTooMuch: Bool
     private let state: Guarded<State>
 
-    /// A journal that dies; one that claims too much calls committed what it has only taken in.
+    /// - Parameters:
+    ///   - disk: the storage.
+    ///   - point: where the process dies.
+    ///   - number: the commit in which it dies, counted from 1.
+    ///   - claimsTooMuch: whether the journal reports records as committed when they are appended, as a planted fault.
     init(_ disk: Disk, diesAt point: Point, ofCommit number: Int, claimsTooMuch: Bool = false) {
         self.disk = disk
         self.point = point
@@ -49,14 +53,14 @@ final class MortalJournal: Journal {
         state.withLock { $0.tell = committed }
     }
 
-    func append(_ record: JournalRecord) -> Bool {
+    func append(_ record: JournalEntry) -> Bool {
         state.withLock { $0.pending.append(record) }
         return claimsTooMuch
     }
 
     func close() {}
 
-    /// Commits what was taken in, or dies of it.
+    /// Commits the appended records, or dies while it does.
     func commit() {
         let isLast = state.withLock { state in
             guard !state.pending.isEmpty, !state.isDead else { return nil as Bool? }
@@ -69,25 +73,16 @@ final class MortalJournal: Journal {
             state.pending = []
         }
         guard !isLast || passes(.beforeCommitting) else { return }
-        let written = state.withLock { $0.written.map(\.kept) }
+        let written = state.withLock { $0.written }
         disk.records.withLock { $0 += written }
         guard !isLast || passes(.beforeTelling) else { return }
         if !claimsTooMuch, let last = written.last { state.withLock { $0.tell }?(.success(last.sequence)) }
         _ = !isLast || passes(.afterTelling)
     }
 
-    /// Dies here, if this is where.
+    /// Dies if this is the point; false if it has died here.
     private func passes(_ point: Point) -> Bool {
         if point == self.point { state.withLock { $0.isDead = true } }
         return point != self.point
-    }
-}
-
-extension JournalRecord {
-    /// As bytes keep it: without who waits.
-    fileprivate var kept: JournalRecord {
-        guard case .serialize(let request, let id, let token, _) = command else { return self }
-        return JournalRecord(
-            sequence: sequence, moment: moment, command: .serialize(request, id: id, token: token, park: nil))
     }
 }

@@ -2,10 +2,10 @@ import ArbiterEngine
 import ArbiterTestKit
 import Dispatch
 
-/// A journal that commits in groups on a thread of its own, as one with a disk would.
+/// A journal in memory that commits in groups on a thread of its own, like one on a disk.
 final class ThreadedJournal: Journal {
     private struct State {
-        var records: [JournalRecord] = []
+        var records: [JournalEntry] = []
         var committed = 0
         var isClosed = false
         var tell: (@Sendable (Result<UInt64, JournalError>) -> Void)?
@@ -14,7 +14,7 @@ final class ThreadedJournal: Journal {
     private let state: Guarded<State>
     private let queue = DispatchQueue(label: "journal")
 
-    init(records: [JournalRecord] = []) {
+    init(records: [JournalEntry] = []) {
         state = Guarded(State(records: records, committed: records.count))
     }
 
@@ -26,7 +26,7 @@ final class ThreadedJournal: Journal {
         state.withLock { $0.tell = committed }
     }
 
-    func append(_ record: JournalRecord) -> Bool {
+    func append(_ record: JournalEntry) -> Bool {
         let isTaken = state.withLock { state in
             if !state.isClosed { state.records.append(record) }
             return !state.isClosed

@@ -89,6 +89,17 @@ struct AllEventsTests {
         #expect(text.lastID == "c0")
     }
 
+    @Test func `a reader that begins anew while the journal is unavailable is at the end`() throws {
+        let journal = HeldJournal()
+        let service = try Service(journal: journal)
+        service.send("POST", "/transitions/start")
+        journal.fail(JournalError(reason: "The disk is full."))
+        let stream = service.send("GET", "/events?since=c999")
+        service.hub.settle()
+        #expect(try stream.events().isEmpty)
+        #expect(stream.source?.read(upTo: 4096) == .end)
+    }
+
     @Test func `a new stream says its cursor before anything happens`() throws {
         _ = try service.started(#"{"scene": "a"}"#)
         let first = try read(follow())

@@ -8,17 +8,14 @@ import Testing
 /// `GET /scenes/{scene}/events`, without the connection.
 struct EventEndpointsTests {
     private let service: Service
+    /// It runs, and began with the scene's fifth event.
+    private let holder: Owned
     private static let target = "/scenes/main/events"
 
     init() throws {
-        let scenes = SceneReader(
-            find: { scene, completion in completion(scene == .main ? nil : .refused(.unknownScene(scene))) },
-            read: { scene, completion in
-                let whole = JSONWriter.object { $0.member("name", scene.description) }
-                completion(EventSnapshot(number: EventNumber(rawValue: 5), json: whole))
-            })
-        service = try Service(scenes: scenes)
-        service.hub.publish(SceneEvent.samples(1...5))
+        service = try Service(tellsEvents: true)
+        for _ in 0..<2 { try service.ended(try service.started()) }
+        holder = try service.started()
     }
 
     private func follow(_ query: String = "", headers: [HeaderName: String] = [:]) -> RecordingExchange {
@@ -43,7 +40,7 @@ struct EventEndpointsTests {
         #expect(answer.headers("X-Request-Id") == ["r-1"])
         #expect(exchange.reservations == 1)
         #expect(try events(exchange) == [])
-        service.hub.publish([.sample(6)])
+        try service.ended(holder)
         service.hub.settle()
         #expect(exchange.wakes == 1)
         #expect(try events(exchange).numbers == [6])
@@ -64,7 +61,7 @@ struct EventEndpointsTests {
         let events = try events(follow("?since=17"))
         #expect(events.map(\.name) == ["reset"])
         #expect(events.numbers == [5])
-        #expect(events.first?.json == ["name": "main"])
+        #expect(events.first?.json["name"] == "main")
     }
 
     @Test(arguments: ["", "-1", "+1", "1.0", "0x1", "x", " 1", "18446744073709551616", "٣"])
@@ -87,8 +84,8 @@ struct EventEndpointsTests {
         #expect(try follow("?since=3&since=3").answer().field == "since")
     }
 
-    @Test(arguments: ["other", "%20", "a%2Fb"])
-    func `a scene that is not there is not found`(name: String) throws {
+    @Test(arguments: ["%20", "a%2Fb"])
+    func `a scene that cannot be there is not found`(name: String) throws {
         let answer = try service.ask("GET", "/scenes/\(name)/events")
         #expect(answer.status == 404)
         #expect(answer.code == "unknown-scene")
@@ -112,12 +109,36 @@ struct EventEndpointsTests {
         #expect(try full.answer().status == 200)
         #expect(full.reservations == 0)
         #expect(full.source?.read(upTo: 100) == .end)
-        #expect(try service.send("HEAD", "/scenes/other/events").answer().status == 404)
+        #expect(try service.send("HEAD", "/scenes/%20/events").answer().status == 404)
     }
 
     @Test func `nobody begins to follow while the daemon drains`() throws {
         service.router.drain()
         #expect(try follow().answer().code == "draining")
+    }
+
+    @Test(arguments: ["GET", "HEAD"])
+    func `a stream begins when everything before it is committed`(method: String) throws {
+        let journal = HeldJournal()
+        let service = try Service(journal: journal)
+        service.send("POST", "/transitions/start")
+        let exchange = service.send(method, Self.target)
+        #expect(exchange.responses.isEmpty)
+        journal.commit()
+        #expect(try exchange.answer().status == 200)
+    }
+
+    @Test(arguments: ["GET", "HEAD"])
+    func `nobody begins to follow a scene while the journal is unavailable`(method: String) throws {
+        let journal = HeldJournal()
+        let service = try Service(journal: journal)
+        service.send("POST", "/transitions/start")
+        let exchanges = [service.send(method, Self.target)]
+        journal.fail(JournalError(reason: "The disk is full."))
+        for exchange in exchanges + [service.send(method, Self.target)] {
+            #expect(try exchange.answer().code == "journal-unavailable")
+            #expect(exchange.source == nil)
+        }
     }
 
     @Test func `the scene whole is what the scene shows`() throws {

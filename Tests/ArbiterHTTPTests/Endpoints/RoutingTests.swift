@@ -109,4 +109,24 @@ struct RoutingTests {
         let headers = [HeaderName.contentType: "application/x-www-form-urlencoded"]
         #expect(try service.ask("POST", "/transitions/start", headers: headers).status == 201)
     }
+
+    @Test func `of several things that are wrong the first on the way is answered`() throws {
+        let target = "/scenes/%20/storyboard?x=1"
+        var headers: [HeaderName: String] = [.host: "elsewhere", .accept: "text/html", .contentType: "text/plain"]
+        let answered = { (headers: [HeaderName: String], target: String) in
+            try service.ask("PUT", target, "[", headers: headers).code
+        }
+        #expect(try answered(headers, target) == "misdirected-request")
+        headers[.host] = nil
+        #expect(try answered(headers, "/scenes?x=1") == "method-not-allowed")
+        #expect(try answered(headers, target) == "not-acceptable")
+        headers[.accept] = nil
+        #expect(try answered(headers, target) == "unsupported-media-type")
+        headers[.contentType] = nil
+        #expect(try answered(headers, target) == "unknown-field")
+        #expect(try answered(headers, "/scenes/%20/storyboard") == "unknown-scene")
+        #expect(try answered(headers, "/scenes/main/storyboard") == "malformed-json")
+        service.router.drain()
+        #expect(try answered([.accept: "text/html"], target) == "draining")
+    }
 }

@@ -53,7 +53,7 @@ private final class World: Sendable {
     func reset(_ completion: @escaping @Sendable (EventSnapshot?) -> Void) {
         resets.async { [self] in
             let number = number.withLock { $0 }
-            completion(EventSnapshot(number: EventNumber(rawValue: number), json: Array("{}".utf8)))
+            completion(EventSnapshot(number: number, json: "{}"))
         }
     }
 }

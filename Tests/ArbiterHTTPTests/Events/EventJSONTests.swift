@@ -76,7 +76,7 @@ struct EventJSONTests {
 
     @Test func `a reset tells the scene whole and its number`() throws {
         var text = EventText()
-        var events = EventSnapshot(number: EventNumber(rawValue: 5), json: Array(#"{"a":1}"#.utf8)).events
+        var events = EventSnapshot(number: 5, json: #"{"a":1}"#).events
         text.append(events.take(atLeast: .max))
         #expect(text.isComplete)
         #expect(text.events.map(\.name) == ["reset"])

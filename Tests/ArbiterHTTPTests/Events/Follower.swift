@@ -70,7 +70,14 @@ final class Follower: Sendable {
     /// Answers with the state of the scene.
     func reset(at number: UInt64?) throws {
         let completion = try #require(state.value.withLock { $0.resets.popLast() })
-        completion(number.map { EventSnapshot(number: EventNumber(rawValue: $0), json: Array("{}".utf8)) })
+        completion(number.map { EventSnapshot(number: $0, json: "{}") })
+    }
+}
+
+extension EventSnapshot {
+    /// A scene whole, of which the test makes up the JSON.
+    init(number: UInt64, json: String) {
+        self.init(number: EventNumber(rawValue: number), object: [.brief { $0.bytes += Array(json.utf8) }])
     }
 }
 

@@ -78,22 +78,39 @@ struct JSONLogHandlerTests {
         #expect(try lines.only()["error"]?.text?.contains("Trouble") == true)
     }
 
-    @Test func `a request is logged with its id and without its secrets`() throws {
+    /// Has a router handle a request, and log it.
+    private func handle(_ method: String, _ path: String) throws -> Answer {
         let time = ManualTime()
         let engine = try Engine(
             journal: MemoryJournal(keepsRecords: false), time: time, alarm: ManualAlarm(time: time))
         let exchange = RecordingExchange()
-        let headers = DictionaryHeaders(
-            fields: [.host: "localhost", .contentType: "application/json", .requestID: "r-1"])
-        let request = Request(
-            method: "POST", path: "/transitions/start", query: [], headers: headers, body: Array("{}".utf8))
+        let headers = DictionaryHeaders(fields: [.host: "localhost", .requestID: "r-1"])
+        Router(engine: engine, hub: EventHub(), logger: logger(.trace))
+            .handle(Request(method: method, path: path, headers: headers), exchange)
+        return try exchange.answer()
+    }
 
-        Router(engine: engine, hub: EventHub(), logger: logger(.trace)).handle(request, exchange)
-
+    @Test func `a request is logged with its id and without its secrets`() throws {
+        let answer = try handle("POST", "/transitions/start")
         let line = try lines.only()
         #expect(line["request"] == "r-1")
         #expect(line["message"] == "POST /transitions/start 201")
-        let token = try #require(try exchange.answer().body["token"]?.text)
+        let token = try #require(answer.body["token"]?.text)
         #expect(!String(decoding: lines.all[0], as: UTF8.self).contains(token))
+    }
+
+    @Test(
+        arguments: [
+            ("POST", "/transitions/start", "startTransition", "transition"),
+            ("PUT", "/scenes/main/storyboard", "declareStoryboard", "design"), ("HEAD", "/livez", "checkLiveness", nil),
+            ("BREW", "/livez", nil, nil), ("GET", "/nothing", nil, nil),
+        ] as [(String, String, String?, String?)])
+    func `a request is logged with its route, where there is one, and the role that this needs`(
+        method: String, path: String, route: String?, role: String?
+    ) throws {
+        _ = try handle(method, path)
+        let line = try lines.only()
+        #expect(line["route"]?.text == route)
+        #expect(line["role"]?.text == role)
     }
 }

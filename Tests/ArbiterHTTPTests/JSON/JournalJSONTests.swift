@@ -6,15 +6,15 @@ import Testing
 @testable import ArbiterHTTP
 
 struct JournalJSONTests {
-    private func line(_ command: Command) throws -> JSON {
+    private func line(_ record: Record) throws -> JSON {
         let moment = Moment(instant: Instant(nanoseconds: 1), timestamp: Timestamp(milliseconds: 0))
-        return try JSON(JournalRecord(sequence: 7, moment: moment, command: command).jsonLine)
+        return try JSON(JournalEntry(sequence: 7, moment: moment, record: record).jsonLine)
     }
 
     @Test(arguments: SampleHierarchies.requests)
     func `a request is shown in full`(request: TransitionRequest) throws {
         let shown = try line(
-            .serialize(request, id: TransitionID(rawValue: 1), token: Token(high: 0, low: 0), park: nil))
+            .serialize(request, id: TransitionID(rawValue: 1), token: Token(high: 0, low: 0)))
         #expect(shown["command"] == "serialize")
         #expect((shown["operation"] != nil) == (request.operation != nil))
         if let operation = request.operation {
@@ -30,7 +30,7 @@ struct JournalJSONTests {
 
     @Test(arguments: SampleHierarchies.storyboards)
     func `a declaration is shown with its storyboard`(storyboard: Storyboard) throws {
-        let shown = try line(.declare(.main, storyboard, ifMatch: nil))
+        let shown = try line(.declare(.main, storyboard))
         #expect(shown["command"] == "declare")
         #expect(shown["scene"] == "main")
         #expect(shown["storyboard"] == (try JSON(storyboard.json)))

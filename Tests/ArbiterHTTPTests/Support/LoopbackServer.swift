@@ -1,7 +1,6 @@
 import ArbiterEngine
 import ArbiterTestKit
 import Logging
-import Synchronization
 
 @testable import ArbiterHTTP
 
@@ -9,6 +8,7 @@ import Synchronization
 final class LoopbackServer {
     let engine: Engine
     let server: MicroHTTPDServer
+    private let places: ServerPlaces
     private let hub: EventHub
     private let port: UInt16
 
@@ -20,7 +20,8 @@ final class LoopbackServer {
             engine: engine, hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let socket = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
         port = socket.address.port
-        server = try MicroHTTPDServer(socket, router: router, limits: ServerLimits(parked: parked, threads: 1))
+        places = ServerPlaces(ServerLimits(parked: parked, threads: 1))
+        server = try MicroHTTPDServer(socket, router: router, places: places, threads: 1)
     }
 
     deinit {
@@ -34,7 +35,7 @@ final class LoopbackServer {
     func connect() throws -> WireClient { try WireClient(port: port) }
 
     /// How many places to wait are taken.
-    var placesTaken: Int { server.parked.load(ordering: .relaxed) }
+    var placesTaken: Int { places.parked.count }
 
     /// Whether so many places are taken before long.
     func takes(_ places: Int) -> Bool { eventually(within: .seconds(20)) { placesTaken == places } }

@@ -16,6 +16,10 @@ struct OpenAPIDocument {
 
     struct Operation {
         let name: String
+        let id: String?
+        let role: String?
+        /// The names of the parameters in the query, those that the path has for all its operations included.
+        let query: [String]
         /// By status, references resolved.
         let responses: [(status: Int, response: Node)]
     }
@@ -24,10 +28,15 @@ struct OpenAPIDocument {
     var operations: [Operation] {
         root["paths"]?.members.flatMap { path, item in
             item.members.filter { method, _ in method != "parameters" }.map { method, operation in
+                let parameters = [item, operation].flatMap { $0["parameters"]?.sequence ?? [] }.map(resolved)
                 let responses = operation["responses"]?.members.map { status, response in
                     (status: Int(status) ?? 0, response: resolved(response))
                 }
-                return Operation(name: "\(method.uppercased()) \(path)", responses: responses ?? [])
+                return Operation(
+                    name: "\(method.uppercased()) \(path)", id: operation["operationId"]?.string,
+                    role: operation["x-role"]?.string,
+                    query: parameters.filter { $0["in"]?.string == "query" }.compactMap { $0["name"]?.string },
+                    responses: responses ?? [])
             }
         } ?? []
     }
@@ -51,13 +60,15 @@ extension Node {
     var members: [(String, Node)] { mapping?.map { ($0.string ?? "", $1) } ?? [] }
     var keys: [String] { members.map { name, _ in name } }
 
-    /// Visits every mapping below, outermost first, with the way to it; examples are data, and left out.
-    func walk(_ path: String = "", _ visit: (_ path: String, _ node: Node) -> Void) {
+    /// Visits every mapping below, outermost first, with the way to it; examples are data, and left out unless asked for.
+    func walk(_ path: String = "", withExamples: Bool = false, _ visit: (_ path: String, _ node: Node) -> Void) {
         if mapping != nil { visit(path, self) }
-        for (name, node) in members where !["example", "examples"].contains(name) {
-            node.walk("\(path)/\(name)", visit)
+        for (name, node) in members where withExamples || !["example", "examples"].contains(name) {
+            node.walk("\(path)/\(name)", withExamples: withExamples, visit)
         }
-        for (index, node) in (sequence ?? []).enumerated() { node.walk("\(path)/\(index)", visit) }
+        for (index, node) in (sequence ?? []).enumerated() {
+            node.walk("\(path)/\(index)", withExamples: withExamples, visit)
+        }
     }
     var strings: [String]? { sequence?.compactMap(\.string) }
     var seconds: Duration? { float.map { .milliseconds(Int64(($0 * 1000).rounded())) } }

@@ -16,7 +16,7 @@ struct Service {
     let router: Router
 
     init(
-        limits: Limits = Limits(), journal: any Journal = MemoryJournal(keepsRecords: true), scenes: SceneReader? = nil,
+        limits: Limits = Limits(), journal: any Journal = MemoryJournal(keepsRecords: true),
         access: WebAccess = WebAccess(), tellsEvents: Bool = false
     ) throws {
         self.journal = journal
@@ -28,7 +28,7 @@ struct Service {
             if tellsEvents { hub.publish(events) }
         }
         router = Router(
-            engine: engine, hub: hub, scenes: scenes, access: access,
+            engine: engine, hub: hub, access: access,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 

@@ -4,7 +4,7 @@ internal import ArbiterHTTP
 internal import ArbiterTestKit
 internal import Logging
 
-/// The server on real sockets in this process, with a scene "main" whose events the test makes up.
+/// The server on real sockets in this process, with events that the test makes up.
 final class StreamServer {
     let hub: EventHub
     let port: UInt16
@@ -14,16 +14,13 @@ final class StreamServer {
     init(parked: Int = 2000, threads: Int = 2, limits: EventLimits = EventLimits()) throws {
         hub = EventHub(limits: limits)
         engine = try Engine(journal: MemoryJournal(keepsRecords: false))
-        let scenes = SceneReader(
-            find: { scene, completion in completion(scene == .main ? nil : .refused(.unknownScene(scene))) },
-            read: { _, completion in completion(nil) })
         let router = Router(
-            engine: engine, hub: hub, scenes: scenes,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            engine: engine, hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let socket = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
         port = socket.address.port
         server = try MicroHTTPDServer(
-            socket, router: router, limits: ServerLimits(parked: parked, threads: threads))
+            socket, router: router, places: ServerPlaces(ServerLimits(parked: parked, threads: threads)),
+            threads: threads)
     }
 
     /// Ends every stream, and then the server.

@@ -1,0 +1,93 @@
+extension Operation: BinaryCodable {
+    private enum Code {
+        static let present: UInt8 = 0
+        static let dismiss: UInt8 = 1
+        static let push: UInt8 = 2
+        static let pop: UInt8 = 3
+        static let popTo: UInt8 = 4
+        static let popToRoot: UInt8 = 5
+        static let setStack: UInt8 = 6
+        static let select: UInt8 = 7
+        static let showDetail: UInt8 = 8
+        static let segue: UInt8 = 9
+    }
+
+    package func encode(to writer: inout BinaryWriter) {
+        switch self {
+        case .present(let presenter, let controller):
+            writer.write(Code.present)
+            writer.write(presenter)
+            writer.write(controller)
+        case .dismiss(let controller):
+            writer.write(Code.dismiss)
+            writer.write(controller)
+        case .push(let navigation, let controller):
+            writer.write(Code.push)
+            writer.write(navigation)
+            writer.write(controller)
+        case .pop(let navigation):
+            writer.write(Code.pop)
+            writer.write(navigation)
+        case .popTo(let navigation, let controller):
+            writer.write(Code.popTo)
+            writer.write(navigation)
+            writer.write(controller)
+        case .popToRoot(let navigation):
+            writer.write(Code.popToRoot)
+            writer.write(navigation)
+        case .setStack(let navigation, let controllers):
+            writer.write(Code.setStack)
+            writer.write(navigation)
+            writer.write(controllers)
+        case .select(let tabs, let tab):
+            writer.write(Code.select)
+            writer.write(tabs)
+            writer.write(tab)
+        case .showDetail(let split, let controller):
+            writer.write(Code.showDetail)
+            writer.write(split)
+            writer.write(controller)
+        case .segue(let source, let identifier):
+            writer.write(Code.segue)
+            writer.write(source)
+            writer.write(identifier)
+        }
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        switch try reader.read(UInt8.self) {
+        case Code.present: self = .present(presenter: try reader.read(), controller: try reader.read())
+        case Code.dismiss: self = .dismiss(try reader.read())
+        case Code.push: self = .push(navigation: try reader.read(), controller: try reader.read())
+        case Code.pop: self = .pop(navigation: try reader.read())
+        case Code.popTo: self = .popTo(navigation: try reader.read(), controller: try reader.read())
+        case Code.popToRoot: self = .popToRoot(navigation: try reader.read())
+        case Code.setStack: self = .setStack(navigation: try reader.read(), controllers: try reader.readArray())
+        case Code.select: self = .select(tabs: try reader.read(), try reader.read())
+        case Code.showDetail: self = .showDetail(split: try reader.read(), controller: try reader.read())
+        case Code.segue: self = .segue(source: try reader.read(), try reader.read())
+        default: throw reader.malformed("an operation")
+        }
+    }
+}
+
+extension Operation.Tab: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        switch self {
+        case .index(let index):
+            writer.write(UInt8(0))
+            writer.write(Int64(index))
+        case .controller(let controller):
+            writer.write(UInt8(1))
+            writer.write(controller)
+        }
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        switch try reader.read(UInt8.self) {
+        case 0: self = .index(Int(try reader.readInt64()))
+        case 1: self = .controller(try reader.read())
+        default: throw reader.malformed("a tab")
+        }
+    }
+}

@@ -1,0 +1,135 @@
+// How owners and administrators end transitions, and how owners keep them.
+
+extension ArbiterStateMachine {
+    /// The owner ends its transition.
+    ///
+    /// A queued transition that is ended as `completed` keeps its place, and completes at its grant.
+    ///
+    /// - Parameters:
+    ///   - id: the transition.
+    ///   - token: the token of its owner.
+    ///   - given: the outcome; with `nil`, the decision of the gesture counts, or else `completed`.
+    ///   - step: the turn.
+    /// - Returns: the transition afterwards.
+    /// - Throws: `unknownTransition`, `wrongToken`, `alreadyEnded`, `alreadyDecided`, `endedWithoutOwner`.
+    package mutating func end(
+        _ id: TransitionID, token: Token, as given: EndOutcome?, in step: inout Step
+    ) throws(ArbiterError) -> TransitionView {
+        let transition = try owned(id, token: token)
+        let outcome = given ?? transition.decidedOutcome
+        switch transition.phase {
+        case .ended(let ending):
+            return try repeated(outcome, of: transition, ending: ending, at: step.now)
+        case .preparing, .running:
+            try checkGesture(of: transition, allows: outcome, at: step.now)
+            step.keep(.end(id, token: token, outcome))
+            return endAndGrant(id, as: TransitionOutcome(outcome), in: &step)
+        case .queued(let queued):
+            try checkGesture(of: transition, allows: outcome, at: step.now)
+            switch (outcome, queued.completesAtGrant) {
+            case (.completed, true):
+                break
+            case (.cancelled, true):
+                throw .alreadyEnded(view(of: transition, at: step.now))
+            case (.completed, false):
+                step.keep(.end(id, token: token, outcome))
+                durable.transitions[id]?.completeAtGrant()
+                attend(id, at: step.now)
+            case (.cancelled, false):
+                step.keep(.end(id, token: token, outcome))
+                return endAndGrant(id, as: .cancelled, in: &step)
+            }
+        }
+        return try view(of: id, at: step.now)
+    }
+
+    /// - Throws: `alreadyDecided` if its gesture was decided otherwise.
+    private func checkGesture(
+        of transition: Transition, allows outcome: EndOutcome, at now: Instant
+    ) throws(ArbiterError) {
+        switch (transition.gesture?.decision, outcome) {
+        case (nil, _), (.finish, .completed), (.cancel, .cancelled): break
+        case (.finish, .cancelled), (.cancel, .completed): throw .alreadyDecided(view(of: transition, at: now))
+        }
+    }
+
+    /// The answer to an end of a transition that has already ended.
+    ///
+    /// - Throws: `alreadyEnded` or `endedWithoutOwner` if it ended with another outcome.
+    private func repeated(
+        _ outcome: EndOutcome, of transition: Transition, ending: Transition.Ending, at now: Instant
+    ) throws(ArbiterError) -> TransitionView {
+        let view = view(of: transition, at: now)
+        switch (ending.outcome, outcome) {
+        case (.completed, .completed), (.cancelled, .cancelled): return view
+        case (.completed, .cancelled), (.cancelled, .completed): throw .alreadyEnded(view)
+        case (.expired, _), (.rejected, _), (.superseded, _), (.revoked, _): throw .endedWithoutOwner(view)
+        }
+    }
+
+    /// An administrator ends a transition instead of its owner; the hierarchy does not change.
+    ///
+    /// - Throws: `unknownTransition`, `alreadyEnded`, `endedWithoutOwner`.
+    package mutating func revoke(
+        _ id: TransitionID, because reason: RevocationReason, in step: inout Step
+    ) throws(ArbiterError) -> TransitionView {
+        guard let transition = durable.transitions[id] else { throw .unknownTransition(id) }
+        switch transition.phase {
+        case .queued, .preparing, .running:
+            step.keep(.revoke(id, reason))
+            return endAndGrant(id, as: .revoked(reason), in: &step)
+        case .ended(let ending):
+            let view = view(of: transition, at: step.now)
+            switch ending.outcome {
+            case .revoked: return view
+            case .completed, .cancelled: throw .alreadyEnded(view)
+            case .expired, .rejected, .superseded: throw .endedWithoutOwner(view)
+            }
+        }
+    }
+
+    /// The owner shows that it is alive: the lease or the ticket's time starts again.
+    ///
+    /// - Throws: `unknownTransition`, `wrongToken`, `alreadyEnded`, `endedWithoutOwner`.
+    package mutating func renew(
+        _ id: TransitionID, token: Token, in step: inout Step
+    ) throws(ArbiterError) -> TransitionView {
+        let transition = try owned(id, token: token)
+        let view = view(of: transition, at: step.now)
+        switch transition.phase {
+        case .queued, .preparing, .running:
+            attend(id, at: step.now)
+            return try self.view(of: id, at: step.now)
+        case .ended(let ending):
+            throw ending.outcome.isOwners ? .alreadyEnded(view) : .endedWithoutOwner(view)
+        }
+    }
+
+    /// A transition, if the token is its own.
+    ///
+    /// - Throws: `unknownTransition`, `wrongToken`.
+    func owned(_ id: TransitionID, token: Token) throws(ArbiterError) -> Transition {
+        guard let transition = durable.transitions[id] else { throw .unknownTransition(id) }
+        guard transition.token.matches(token) else { throw .wrongToken(id) }
+        return transition
+    }
+}
+
+extension Transition {
+    /// The outcome that an end without an outcome stands for.
+    fileprivate var decidedOutcome: EndOutcome {
+        switch gesture?.decision {
+        case .cancel: .cancelled
+        case .finish, nil: .completed
+        }
+    }
+}
+
+extension TransitionOutcome {
+    fileprivate init(_ outcome: EndOutcome) {
+        switch outcome {
+        case .completed: self = .completed
+        case .cancelled: self = .cancelled
+        }
+    }
+}

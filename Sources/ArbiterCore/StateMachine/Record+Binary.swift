@@ -1,0 +1,122 @@
+extension Record: BinaryCodable {
+    /// The first byte of a record; a code is never changed or used again, so that every journal can be read.
+    private enum Code {
+        static let start: UInt8 = 0
+        static let serialize: UInt8 = 1
+        static let end: UInt8 = 2
+        static let expire: UInt8 = 3
+        static let distrust: UInt8 = 4
+        static let resume: UInt8 = 5
+        static let declare: UInt8 = 6
+        static let delete: UInt8 = 7
+        static let decide: UInt8 = 8
+        static let markReady: UInt8 = 9
+        static let timeOutParticipants: UInt8 = 10
+        static let openSession: UInt8 = 11
+        static let endSession: UInt8 = 12
+        static let revoke: UInt8 = 13
+        static let skipFences: UInt8 = 14
+    }
+
+    package func encode(to writer: inout BinaryWriter) {
+        switch self {
+        case .start(let request, let id, let token):
+            writer.write(Code.start)
+            writer.write(request)
+            writer.write(id)
+            writer.write(token)
+        case .serialize(let request, let id, let token):
+            writer.write(Code.serialize)
+            writer.write(request)
+            writer.write(id)
+            writer.write(token)
+        case .end(let id, let token, let outcome):
+            writer.write(Code.end)
+            writer.write(id)
+            writer.write(token)
+            writer.write(outcome)
+        case .revoke(let id, let reason):
+            writer.write(Code.revoke)
+            writer.write(id)
+            writer.write(reason)
+        case .expire(let id, let reason):
+            writer.write(Code.expire)
+            writer.write(id)
+            writer.write(reason)
+        case .declare(let scene, let storyboard):
+            writer.write(Code.declare)
+            writer.write(scene)
+            writer.write(storyboard)
+        case .delete(let scene):
+            writer.write(Code.delete)
+            writer.write(scene)
+        case .decide(let id, let gesture):
+            writer.write(Code.decide)
+            writer.write(id)
+            writer.write(gesture)
+        case .markReady(let id, let client):
+            writer.write(Code.markReady)
+            writer.write(id)
+            writer.write(client)
+        case .timeOutParticipants(let id):
+            writer.write(Code.timeOutParticipants)
+            writer.write(id)
+        case .openSession(let client, let timeToLive, let id, let token):
+            writer.write(Code.openSession)
+            writer.write(client)
+            writer.write(timeToLive)
+            writer.write(id)
+            writer.write(token)
+        case .endSession(let id, let ending):
+            writer.write(Code.endSession)
+            writer.write(id)
+            writer.writeWord(ending)
+        case .distrust(let holdsGrants):
+            writer.write(Code.distrust)
+            writer.write(holdsGrants)
+        case .skipFences:
+            writer.write(Code.skipFences)
+        case .resume:
+            writer.write(Code.resume)
+        }
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        switch try reader.read(UInt8.self) {
+        case Code.start:
+            self = .start(try reader.read(), id: try reader.read(), token: try reader.read())
+        case Code.serialize:
+            self = .serialize(try reader.read(), id: try reader.read(), token: try reader.read())
+        case Code.end:
+            self = .end(try reader.read(), token: try reader.read(), try reader.read())
+        case Code.revoke:
+            self = .revoke(try reader.read(), try reader.read())
+        case Code.expire:
+            self = .expire(try reader.read(), try reader.read())
+        case Code.declare:
+            self = .declare(try reader.read(), try reader.read())
+        case Code.delete:
+            self = .delete(try reader.read())
+        case Code.decide:
+            self = .decide(try reader.read(), try reader.read())
+        case Code.markReady:
+            self = .markReady(try reader.read(), client: try reader.read())
+        case Code.timeOutParticipants:
+            self = .timeOutParticipants(try reader.read())
+        case Code.openSession:
+            self = .openSession(
+                client: try reader.readOptional(), timeToLive: try reader.read(), id: try reader.read(),
+                token: try reader.read())
+        case Code.endSession:
+            self = .endSession(try reader.read(), try reader.readWord())
+        case Code.distrust:
+            self = .distrust(holdsGrants: try reader.readBool())
+        case Code.skipFences:
+            self = .skipFences
+        case Code.resume:
+            self = .resume
+        default:
+            throw reader.malformed("a record")
+        }
+    }
+}

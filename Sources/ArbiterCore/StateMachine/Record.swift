@@ -1,0 +1,45 @@
+/// One change of the durable state, as the journal keeps it.
+///
+/// A record contains ids, tokens and decisions. So the same records at the same moments give the same state, without a
+/// clock or random numbers. Momentary events (a parked await, a renewed lease, a moved finger) have no record.
+package enum Record: Hashable, Sendable {
+    // MARK: Requests of clients
+
+    /// A transition was granted at once.
+    indirect case start(TransitionRequest, id: TransitionID, token: Token)
+    /// A transition was queued, granted at once or coalesced.
+    indirect case serialize(TransitionRequest, id: TransitionID, token: Token)
+    /// The owner ended its transition; a queued one with `completed` ends at its grant.
+    case end(TransitionID, token: Token, EndOutcome)
+    /// An administrator ended a transition.
+    case revoke(TransitionID, RevocationReason)
+    /// The gesture that drives a transition was decided.
+    case decide(TransitionID, DecidedGesture)
+    /// A participant became ready.
+    case markReady(TransitionID, client: ClientName)
+    /// A session was opened.
+    case openSession(client: ClientName?, timeToLive: Duration, id: SessionID, token: Token)
+    /// A session ended, and with it everything bound to it.
+    case endSession(SessionID, SessionEnding)
+    /// The storyboard of a scene was replaced.
+    indirect case declare(SceneName, Storyboard)
+    /// A scene was deleted by a client, or forgotten to make room.
+    case delete(SceneName)
+
+    // MARK: Decisions of the arbiter
+
+    /// A transition expired.
+    case expire(TransitionID, ExpiryReason)
+    /// The time that the participants had to become ready ran out.
+    case timeOutParticipants(TransitionID)
+
+    // MARK: Restarts
+
+    /// The journal may lack its last records: numbers jump. With `holdsGrants`, clients may still hold leases that the
+    /// journal lost, and nothing is granted until `resume`.
+    case distrust(holdsGrants: Bool)
+    /// The process died without closing the journal: fences jump, in case the journal lost its end unnoticed.
+    case skipFences
+    /// Every lease that the journal may have lost has run out.
+    case resume
+}

@@ -1,0 +1,253 @@
+internal import ArbiterCore
+internal import DequeModule
+
+// MARK: - The one entry
+
+extension Engine {
+    /// What an event requests; the operator is notified of it if there is no room.
+    enum Subject {
+        case transition(TransitionRequest)
+        case session(ClientName?)
+        case other
+    }
+
+    /// Runs an event in a turn: under the lock, at the current moment, with its records journalled in order.
+    ///
+    /// Every event reaches the state machine here.
+    ///
+    /// - Parameters:
+    ///   - subject: what the event requests.
+    ///   - prepare: called under the lock before the turn.
+    ///   - event: calls one of the state machine's event methods.
+    ///   - answer: turns the event's answer into a delivery, under the lock; `nil` if the event has none or parks.
+    ///   - conclude: called under the lock after the turn.
+    func run<Value>(
+        _ subject: Subject = .other,
+        prepare: (inout State) -> Void = { _ in },
+        _ event: (inout ArbiterStateMachine, inout Identities, inout Step) throws(ArbiterError) -> Value,
+        answer: (inout State, Result<Value, EngineError>) -> Delivery?,
+        conclude: (borrowing State) -> Void = { _ in }
+    ) {
+        let deliveries = state.withLock { state -> [Delivery] in
+            prepare(&state)
+            if let failure = state.failure {
+                return answer(&state, .failure(.journalUnavailable(failure))).map { [$0] } ?? []
+            }
+            let moment = now()
+            let outcome = state.machine.turn(at: moment, with: &state.identities, event)
+            // Before the effects, because a request that parks may be woken in the same turn.
+            let answer = answer(&state, outcome.answer.mapError(EngineError.refused))
+            var deliveries = self.deliveries(of: outcome, at: moment, in: &state)
+            if case .failure(let error) = outcome.answer, error.isForWantOfRoom {
+                deliveries.append(.notice(subject.refusal(because: error)))
+            }
+            if let answer { deliveries.append(answer) }
+            conclude(state)
+            setAlarm(in: &state, at: moment.instant)
+            return withhold(deliveries, in: &state)
+        }
+        for delivery in deliveries { delivery.deliver(unless: nil) }
+    }
+
+    /// Journals the records of an outcome.
+    ///
+    /// - Returns: the deliveries that its effects ask for; its events are one delivery, in order.
+    func deliveries<Value>(of outcome: Outcome<Value>, at moment: Moment, in state: inout State) -> [Delivery] {
+        journal(outcome.records, at: moment, in: &state)
+        return deliveries(of: outcome.effects, in: &state)
+    }
+
+    private func journal(_ records: [Record], at moment: Moment, in state: inout State) {
+        for record in records {
+            state.lastSequence += 1
+            let entry = JournalEntry(sequence: state.lastSequence, moment: moment, record: record)
+            if state.journal.append(entry) { state.committedSequence = state.lastSequence }
+        }
+    }
+
+    private func deliveries(of effects: [Effect], in state: inout State) -> [Delivery] {
+        var deliveries: [Delivery] = []
+        var events: [SceneEvent] = []
+        for effect in effects {
+            switch effect {
+            case .publish(let event): events.append(event)
+            case .wake(let waiter, let view):
+                guard let completion = state.parked.removeValue(forKey: waiter) else { continue }
+                deliveries.append(.transition(completion, .success(view)))
+            case .notify(let notice): deliveries.append(.notice(.happened(notice)))
+            }
+        }
+        if !events.isEmpty { deliveries.append(.events(events)) }
+        return deliveries
+    }
+}
+
+// MARK: - Kinds of events
+
+extension Engine {
+    /// Runs an event that is answered with a transition.
+    func submit(
+        _ subject: Subject = .other, _ completion: @escaping Completion,
+        _ event: (inout ArbiterStateMachine, inout Identities, inout Step) throws(ArbiterError) -> TransitionView
+    ) {
+        run(subject, event) { _, result in .transition(completion, result) }
+    }
+
+    /// Runs an event that is answered with a transition and needs no ids.
+    func submit(
+        _ completion: @escaping Completion,
+        _ event: (inout ArbiterStateMachine, inout Step) throws(ArbiterError) -> TransitionView
+    ) {
+        submit(.other, completion) { machine, _, step throws(ArbiterError) in try event(&machine, &step) }
+    }
+
+    /// Runs an event that is answered with a transition, now or at its milestone.
+    ///
+    /// - Returns: the waiter that is parked after the turn, if any.
+    func park(
+        _ subject: Subject, for wait: Duration, _ completion: @escaping Completion,
+        _ event: (inout ArbiterStateMachine, inout Identities, Park?, inout Step) throws(ArbiterError) -> AwaitAnswer
+    ) -> WaiterID? {
+        var park: Park?
+        var parked: WaiterID?
+        run(subject) { machine, identities, step throws(ArbiterError) in
+            park = identities.park(for: wait)
+            return try event(&machine, &identities, park, &step)
+        } answer: { state, result in
+            switch result {
+            case .success(.now(let view)): return .transition(completion, .success(view))
+            case .failure(let error): return .transition(completion, .failure(error))
+            case .success(.parked):
+                guard let waiter = park?.waiter else { preconditionFailure("an await parked without a waiter") }
+                state.parked[waiter] = completion
+                return nil
+            }
+        } conclude: { state in
+            parked = park.flatMap { state.parked[$0.waiter] == nil ? nil : $0.waiter }
+        }
+        return parked
+    }
+
+    /// Runs an event whose answer is not a transition.
+    func ask<Value: Sendable>(
+        _ subject: Subject = .other, _ completion: @escaping Answer<Value>,
+        _ event: (inout ArbiterStateMachine, inout Identities, inout Step) throws(ArbiterError) -> Value
+    ) {
+        run(subject, event) { _, result in
+            .answer { failure in
+                completion(failure.map { .failure(.journalUnavailable($0)) } ?? result)
+            }
+        }
+    }
+
+    /// Runs an event whose answer is not a transition and that needs no ids.
+    func ask<Value: Sendable>(
+        _ completion: @escaping Answer<Value>,
+        _ event: (inout ArbiterStateMachine, inout Step) throws(ArbiterError) -> Value
+    ) {
+        ask(.other, completion) { machine, _, step throws(ArbiterError) in try event(&machine, &step) }
+    }
+
+    /// Runs an event that has no answer.
+    func tell(
+        prepare: (inout State) -> Void = { _ in }, _ event: (inout ArbiterStateMachine, inout Step) -> Void
+    ) {
+        run(prepare: prepare) { machine, _, step in
+            event(&machine, &step)
+        } answer: { _, _ in
+            nil
+        }
+    }
+
+    /// Does what is due, in a turn without an event.
+    ///
+    /// - Parameter alarm: the instant for which the alarm that rang was set.
+    func tick(for alarm: Instant) {
+        tell { state in
+            while let next = state.alarms.last, next <= alarm { state.alarms.removeLast() }
+        } _: { _, _ in
+        }
+    }
+}
+
+// MARK: - Commit before effects
+
+extension Engine {
+    /// The current moment on the arbiter's clock.
+    func now() -> Moment {
+        let moment = time.now()
+        return Moment(instant: moment.instant.advanced(by: offset), timestamp: moment.timestamp)
+    }
+
+    /// Withholds deliveries while a record is not committed, because they may depend on it.
+    ///
+    /// - Returns: the answers that can be delivered at once; events and notices that can go have been announced.
+    func withhold(_ deliveries: [Delivery], in state: inout State) -> [Delivery] {
+        guard state.committedSequence < state.lastSequence, state.failure == nil else { return announce(deliveries) }
+        for delivery in deliveries { state.withheld.append((state.lastSequence, delivery)) }
+        return []
+    }
+
+    /// Announces events and notices to the listener and the observer, under the lock to keep their order.
+    ///
+    /// - Returns: the answers, to be delivered after the lock is released.
+    private func announce(_ deliveries: [Delivery]) -> [Delivery] {
+        deliveries.filter { delivery in
+            switch delivery {
+            case .events(let events):
+                listener(events)
+                return false
+            case .notice(let notice):
+                observer(notice)
+                return false
+            case .transition, .answer:
+                return true
+            }
+        }
+    }
+
+    /// Releases the deliveries that a commit covers, or handles its failure.
+    ///
+    /// - Parameters:
+    ///   - result: the sequence of the last committed record, or the failure of the journal.
+    ///   - era: the era in which the journal was opened; commits of an earlier era are ignored.
+    func committed(_ result: Result<UInt64, JournalError>, in era: Int) {
+        switch result {
+        case .success(let sequence):
+            let released = state.withLock { state -> [Delivery] in
+                guard state.era == era else { return [] }
+                state.pause = nil
+                state.committedSequence = max(state.committedSequence, sequence)
+                let count = state.withheld.prefix { $0.sequence <= sequence }.count
+                let released = state.withheld.prefix(count).map(\.delivery)
+                state.withheld.removeFirst(count)
+                return announce(released)
+            }
+            for delivery in released { delivery.deliver(unless: nil) }
+        case .failure(let error):
+            guard state.withLock({ $0.era == era }) else { return }
+            fail(error)
+        }
+    }
+
+    /// Sets the alarm for the next deadline, unless it already rings early enough.
+    func setAlarm(in state: inout State, at now: Instant) {
+        // An alarm that rings before the deadline is enough: the turn that it starts sets the next one.
+        guard let next = state.machine.nextDeadline, state.alarms.last.map({ next < $0 }) ?? true else { return }
+        state.alarms.append(next)
+        // The alarm uses the machine's clock, which continues while the arbiter's stands still. If it still rings too
+        // early, nothing is due, and it is set again.
+        alarm.ring(after: now.duration(to: next) + time.standstill) { [weak self] in self?.tick(for: next) }
+    }
+}
+
+extension Engine.Subject {
+    /// The notice that there was no room.
+    fileprivate func refusal(because error: ArbiterError) -> EngineNotice {
+        switch self {
+        case .transition(let request): .refused(error, scene: request.scene, client: request.client)
+        case .session(let client): .refused(error, scene: nil, client: client)
+        case .other: .refused(error, scene: nil, client: nil)
+        }
+    }
+}

@@ -1,0 +1,13 @@
+/// The access that a route needs.
+///
+/// It is described and logged; nothing is refused by it.
+enum Role: String, Hashable, Sendable {
+    /// To see scenes and transitions, and to follow events.
+    case observe
+    /// To request transitions, to act on one's own, and to have sessions.
+    case transition
+    /// To declare scenes and to delete them.
+    case design
+    /// To take transitions from their owners.
+    case admin
+}

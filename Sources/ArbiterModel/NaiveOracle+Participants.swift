@@ -1,0 +1,55 @@
+package import ArbiterCore
+
+// Sessions and participants.
+
+extension NaiveOracle.Member {
+    /// Whether a transition still waits for it.
+    var isMissing: Bool { isRequired && state == .waiting }
+}
+
+extension NaiveOracle {
+    /// A participant is ready.
+    package mutating func markReady(_ id: TransitionID, _ client: ClientName) {
+        guard let index = line.firstIndex(where: { $0.id == id }) else { return }
+        for member in line[index].members.indices where line[index].members[member].client == client {
+            line[index].members[member].state = .ready
+        }
+        runIfReady(index)
+    }
+
+    /// The time of the participants has run out.
+    package mutating func timeOutParticipants(of id: TransitionID) {
+        guard let index = line.firstIndex(where: { $0.id == id }) else { return }
+        switch line[index].request.onUnready {
+        case .proceed: run(index)
+        case .abort: finish(id, as: .expired(.participants))
+        }
+    }
+
+    private mutating func runIfReady(_ index: Int) {
+        if line[index].state == .preparing, !line[index].members.contains(where: \.isMissing) { run(index) }
+    }
+
+    /// Ends a session and everything bound to it, and grants only afterwards.
+    package mutating func end(_ id: SessionID, because ending: SessionEnding) {
+        guard let (token, session) = sessions.first(where: { $0.value.id == id }) else { return }
+        let joined = line.filter { $0.members.contains { $0.client == session.client } }.map(\.scene)
+        let scenes = session.scenes.union(joined).sorted { $0.description < $1.description }
+        sessions.removeValue(forKey: token)
+        for entry in line where entry.session == id { close(entry.id, as: .expired(.sessionLost)) }
+        if let client = session.client, !sessions.values.contains(where: { $0.client == client }) { part(client) }
+        for scene in scenes { tell(.sessionEnded(id, ending), in: scene) }
+        for scene in scenes { grant(in: scene) }
+    }
+
+    /// The last session of a client has ended: no transition waits for it any more.
+    private mutating func part(_ client: ClientName) {
+        for id in line.sorted(by: { $0.order < $1.order }).map(\.id) {
+            guard let index = line.firstIndex(where: { $0.id == id }), line[index].state != .running else { continue }
+            for member in line[index].members.indices where line[index].members[member].client == client {
+                if line[index].members[member].state == .waiting { line[index].members[member].state = .gone }
+            }
+            runIfReady(index)
+        }
+    }
+}

@@ -1,0 +1,218 @@
+package import ArbiterCore
+
+// Grants and ends of transitions.
+
+extension NaiveOracle {
+    /// Gives every transition of a scene its turn that no earlier or granted one conflicts with.
+    package mutating func grant(in scene: SceneName) {
+        while !isHoldingGrants, let index = firstFree(in: scene) { takeTurn(index) }
+    }
+
+    private func firstFree(in name: SceneName) -> Int? {
+        let scene = scene(name)
+        let own = line.indices.filter { line[$0].scene == name }
+        let locked = own.map { self.locked(line[$0]) }
+        for (rank, index) in own.enumerated() where !line[index].isGranted {
+            let isFree = !own.indices.contains { other in
+                let isHolder = line[own[other]].isGranted
+                guard other < rank || isHolder else { return false }
+                let looked = isHolder || !overlooksMoves ? locked[rank] : watched(line[index])
+                return scene.conflict(locked[other], looked, ignoringAncestors: ignoresAncestors)
+            }
+            if isFree { return index }
+        }
+        return nil
+    }
+
+    // MARK: - The planted fault `overlooksMoves`
+
+    /// The lineages of the controllers that an entry locks and that no earlier or granted entry conflicts with.
+    func clearWays(of entry: Entry, at index: Int) -> Set<[ControllerID]> {
+        let scene = scene(entry.scene)
+        let others = line.enumerated().filter { $0 < index || $1.isGranted }.map(\.element)
+        let clear = (locked(entry) ?? []).filter { controller in
+            !others.contains { $0.scene == entry.scene && scene.conflict(locked($0), [controller]) }
+        }
+        return Set(clear.map(scene.tree.lineage))
+    }
+
+    /// The controllers of an entry that the faulty rule still compares with earlier waiting entries.
+    ///
+    /// It skips those that were clear at the request and have the same lineage now.
+    private func watched(_ entry: Entry) -> [ControllerID]? {
+        let tree = scene(entry.scene).tree
+        return locked(entry)?.filter { !entry.clear.contains(tree.lineage(of: $0)) }
+    }
+
+    /// What happens to a transition when its turn comes.
+    package enum Turn {
+        case granted(NaiveChange?)
+        case noop
+        case rejected(NaiveEnding.Outcome)
+    }
+
+    /// What happens if the turn of a request comes with the current tree.
+    package func turn(of request: TransitionRequest, _ scope: Scope) -> Turn {
+        let scene = scene(request.scene)
+        if case .controllers(let named) = scope, let gone = named.first(where: { scene.tree.nodes[$0] == nil }) {
+            return .rejected(.scopeGone(gone))
+        }
+        if let failed = request.expectations.first(where: { !scene.holds($0) }) {
+            return .rejected(.expectationFailed(failed))
+        }
+        guard let operation = request.operation else { return .granted(nil) }
+        let reserved = reserved(in: request.scene)
+        switch scene.tree.outcome(of: operation, segues: scene.segues, reserved: reserved) {
+        case .refused(let code): return .rejected(.invalidOperation(code))
+        case .nothing: return .noop
+        case .done(let change): return .granted(change)
+        }
+    }
+
+    private mutating func takeTurn(_ index: Int) {
+        let entry = line[index]
+        switch turn(of: entry.request, entry.scope) {
+        case .rejected(let outcome): close(entry.id, as: outcome)
+        case .noop: close(entry.id, as: .completed)
+        case .granted(let change):
+            granted.append(entry.id)
+            line[index].type = entry.request.animation?.type ?? change.flatMap { type(of: $0, in: entry.scene) }
+            line[index].state = .preparing
+            for member in entry.members.indices where entry.members[member].state == .gone {
+                // It may have a new session.
+                let isBack = sessions.values.contains { $0.client == entry.members[member].client }
+                if isBack { line[index].members[member].state = .waiting }
+            }
+            if entry.completesAtGrant {
+                run(index)
+                close(entry.id, as: .completed)
+            } else if line[index].members.contains(where: \.isMissing) {
+                tell(.transition(.preparing, entry.id), in: entry.scene)
+            } else {
+                run(index)
+            }
+        }
+    }
+
+    /// The transition type of the controller that leaves, or else of the last one inserted.
+    private func type(of change: NaiveChange, in name: SceneName) -> TransitionTypeName? {
+        if let leaving = change.leaving { return scene(name).tree.nodes[leaving]?.type }
+        return change.inserted.last.flatMap { change.tree.nodes[$0]?.type }
+    }
+
+    /// Runs a granted transition, and expects its appearance events.
+    package mutating func run(_ index: Int) {
+        line[index].state = .running
+        let entry = line[index]
+        tell(.transition(.running, entry.id), in: entry.scene)
+        guard let change = change(of: entry) else { return }
+        tellBeginning(of: change, by: entry)
+    }
+
+    /// The change that the operation of a granted transition makes in the current tree.
+    private mutating func change(of entry: Entry) -> NaiveChange? {
+        guard let operation = entry.request.operation else { return nil }
+        let scene = scene(entry.scene)
+        switch scene.tree.outcome(of: operation, segues: scene.segues, reserved: []) {
+        case .done(let change): return change
+        case .refused, .nothing:
+            contradiction = "\(entry.id) was granted for what is not possible"
+            return nil
+        }
+    }
+
+    // MARK: - Ends
+
+    /// Ends a transition, and grants those whose turn comes because of it.
+    package mutating func finish(_ id: TransitionID, as outcome: NaiveEnding.Outcome) {
+        guard let entry = self[id] else { return }
+        close(id, as: outcome)
+        grant(in: entry.scene)
+    }
+
+    /// Ends a transition, without granting others.
+    package mutating func close(_ id: TransitionID, as outcome: NaiveEnding.Outcome) {
+        guard let index = line.firstIndex(where: { $0.id == id }) else { return }
+        let entry = line[index]
+        var ending = NaiveEnding(outcome: outcome)
+        ending.isNoop = outcome == .completed && !entry.isGranted
+        if entry.isGranted, let change = change(of: entry) { conclude(entry, change, &ending) }
+        line.remove(at: index)
+        tell(.transition(.ended, id), in: entry.scene)
+        endings.append((id, ending))
+    }
+
+    /// Applies the operation of a granted transition if its outcome carries it out, and expects the events of its end.
+    private mutating func conclude(_ entry: Entry, _ change: NaiveChange, _ ending: inout NaiveEnding) {
+        let applies =
+            switch ending.outcome {
+            case .completed: true
+            case .expired(let reason):
+                reason != .participants && entry.request.onExpiry == .complete && entry.gesture != .cancel
+            case .cancelled, .scopeGone, .expectationFailed, .invalidOperation, .superseded, .revoked: false
+            }
+        let before = scene(entry.scene).tree
+        let seen = (old: before.visible(), new: change.tree.visible())
+        let (going, coming) = (seen.old.filter { !seen.new.contains($0) }, seen.new.filter { !seen.old.contains($0) })
+        if entry.state == .preparing {
+            // It never ran, so its views have got no events yet.
+            guard applies else { return }
+            tell(going, .willDisappear, entry)
+            tell(coming, .willAppear, entry)
+        }
+        if applies {
+            var tree = change.tree
+            for id in change.inserted { tree.nodes[id]?.type = entry.type }
+            let revision = scene(entry.scene).revision + 1
+            scenes[entry.scene]?.tree = tree
+            scenes[entry.scene]?.revision = revision
+            ending.change = NaiveEnding.Change(
+                revision: revision, inserted: change.inserted, removed: change.removed)
+            tell(
+                .changed(revision: revision, by: entry.id, inserted: change.inserted, removed: change.removed),
+                in: entry.scene)
+        }
+        if !applies {
+            tell(coming, .willDisappear, entry)
+            tell(coming, .didDisappear, entry)
+            tell(going, .willAppear, entry)
+            tell(going, .didAppear, entry)
+        } else if change.isCrossed {
+            tell(coming, .didAppear, entry)
+            tell(going, .didDisappear, entry)
+        } else {
+            tell(going, .didDisappear, entry)
+            tell(coming, .didAppear, entry)
+        }
+    }
+
+    private mutating func tellBeginning(of change: NaiveChange, by entry: Entry) {
+        let seen = (old: scene(entry.scene).tree.visible(), new: change.tree.visible())
+        tell(seen.old.filter { !seen.new.contains($0) }, .willDisappear, entry)
+        tell(seen.new.filter { !seen.old.contains($0) }, .willAppear, entry)
+    }
+
+    private mutating func tell(_ ids: [ControllerID], _ change: AppearanceEvent.Change, _ entry: Entry) {
+        for id in ids { tell(.appearance(id, change, entry.id), in: entry.scene) }
+    }
+
+    // MARK: - Requests of owners
+
+    /// The owner ends its transition.
+    package mutating func end(_ id: TransitionID, as outcome: EndOutcome) {
+        guard let index = line.firstIndex(where: { $0.id == id }) else { return }
+        switch (outcome, line[index].isGranted) {
+        case (.completed, true): finish(id, as: .completed)
+        case (.completed, false): line[index].completesAtGrant = true
+        case (.cancelled, _): finish(id, as: .cancelled)
+        }
+    }
+
+    /// The gesture of a transition is decided.
+    package mutating func decide(_ id: TransitionID, _ decision: GestureDecision) {
+        guard let index = line.firstIndex(where: { $0.id == id }) else { return }
+        line[index].gesture = decision
+        tell(.transition(.released, id), in: line[index].scene)
+        if decision == .cancel, !line[index].isGranted { finish(id, as: .cancelled) }
+    }
+}

@@ -1,0 +1,251 @@
+package import ArbiterCore
+
+/// The rules of the arbiter in their plainest form, to be compared with the real state machine.
+///
+/// *A transition is granted as soon as every earlier unfinished transition that conflicts with it has ended.* It also
+/// waits for a later one that is granted and conflicts, which happens if the tree has changed since that grant.
+package struct NaiveOracle {
+    package struct Entry {
+        package let asking: Asking
+        /// The order of its request over all scenes; its index in `line` may be that of an earlier one.
+        package let order: Int
+        package let scope: Scope
+        package let session: SessionID?
+        package var state = TransitionState.queued
+        package var completesAtGrant = false
+        package var gesture: GestureDecision?
+        package var members: [Member]
+        /// The transition type of what it inserts, once it is granted.
+        package var type: TransitionTypeName?
+        /// The lineages that were free of conflicts at the request; used by the fault `overlooksMoves` only.
+        var clear: Set<[ControllerID]> = []
+
+        package var id: TransitionID { asking.id }
+        package var request: TransitionRequest { asking.request }
+        package var scene: SceneName { asking.request.scene }
+        package var isGranted: Bool { state != .queued }
+    }
+
+    /// A participant.
+    package struct Member: Hashable {
+        package let client: ClientName
+        package let isRequired: Bool
+        package var state = Participant.State.waiting
+    }
+
+    package struct Session: Hashable {
+        package let id: SessionID
+        package let client: ClientName?
+        package let timeToLive: Duration
+        package var scenes: Set<SceneName> = []
+    }
+
+    package let limits: Limits
+    /// A planted fault: controllers conflict only if they are the same, not if one is above the other.
+    package var ignoresAncestors = false
+    /// A planted fault: a part that was free of conflicts at the request is later compared with granted ones only.
+    package var overlooksMoves = false
+
+    /// The unfinished transitions of all scenes, in the order of their places.
+    package var line: [Entry] = []
+    package var scenes: [SceneName: NaiveScene] = [:]
+    package var sessions: [Token: Session] = [:]
+    package var isHoldingGrants = false
+    private var lastOrder = 0
+    /// The newest event of all scenes.
+    private var lastEvent: UInt64 = 0
+    /// The highest numbers of forgotten scenes.
+    private var forgotten = (revision: UInt64(0), events: UInt64(0))
+
+    // The effects of the last record.
+
+    package var granted: [TransitionID] = []
+    package var endings: [(id: TransitionID, ending: NaiveEnding)] = []
+    package var events: [NaiveEvent] = []
+    /// Describes something that the rules do not allow; `nil` as long as nothing of the kind has happened.
+    package var contradiction: String?
+
+    package init(limits: Limits) {
+        self.limits = limits
+    }
+
+    /// Applies a record to the oracle's state.
+    package mutating func apply(_ record: Record) {
+        forgetStep()
+        switch record {
+        case .start(let request, let id, let token):
+            enter(Asking(request, id: id, token: token, isSerialized: false), at: line.count)
+            grant(in: request.scene)
+        case .serialize(let request, let id, let token):
+            serialize(Asking(request, id: id, token: token, isSerialized: true))
+        case .end(let id, _, let outcome): end(id, as: outcome)
+        case .revoke(let id, let reason): finish(id, as: .revoked(reason))
+        case .expire(let id, let reason): finish(id, as: .expired(reason))
+        case .decide(let id, let gesture): decide(id, gesture.decision)
+        case .markReady(let id, let client): markReady(id, client)
+        case .timeOutParticipants(let id): timeOutParticipants(of: id)
+        case .openSession(let client, let timeToLive, let id, let token):
+            sessions[token] = Session(id: id, client: client, timeToLive: timeToLive)
+        case .endSession(let id, let ending): end(id, because: ending)
+        case .declare(let scene, let storyboard): declare(scene, storyboard)
+        case .delete(let scene): forget(scene)
+        case .distrust(let holdsGrants): distrust(holdsGrants: holdsGrants)
+        // The ledger checks fences.
+        case .skipFences: break
+        case .resume:
+            isHoldingGrants = false
+            for scene in scenes.keys.sorted(by: { $0.description < $1.description }) { grant(in: scene) }
+        }
+    }
+
+    /// Skips the numbers that may have been sent.
+    private mutating func distrust(holdsGrants: Bool) {
+        isHoldingGrants = isHoldingGrants || holdsGrants
+        for name in scenes.keys {
+            scenes[name]?.events += Limits.eventJump
+            scenes[name]?.revision += Limits.revisionJump
+        }
+        forgotten.events += Limits.eventJump
+        forgotten.revision += Limits.revisionJump
+        lastEvent += Limits.eventJump
+    }
+
+    // MARK: - New transitions
+
+    /// Adds a transition at an index of `line`.
+    package mutating func enter(_ asking: Asking, at index: Int) {
+        let request = asking.request
+        make(request.scene)
+        lastOrder += 1
+        scenes[request.scene]?.lastOrder = lastOrder
+        if let token = request.session { sessions[token]?.scenes.insert(request.scene) }
+        var entry = Entry(
+            asking: asking, order: lastOrder, scope: scene(request.scene).resolvedScope(of: request),
+            session: request.session.flatMap { sessions[$0]?.id },
+            members: request.participants.map { Member(client: $0.client, isRequired: $0.isRequired) })
+        if overlooksMoves { entry.clear = clearWays(of: entry, at: index) }
+        line.insert(entry, at: index)
+    }
+
+    private mutating func serialize(_ asking: Asking) {
+        let older = coalesced(asking.request)
+        switch (older, asking.request.coalescing?.keep) {
+        case (let older?, .latest):
+            close(line[older].id, as: .superseded(by: asking.id))
+            enter(asking, at: older)
+        case (let older?, .first):
+            let id = line[older].id
+            enter(asking, at: line.count)
+            close(asking.id, as: .superseded(by: id))
+        case (_, nil), (nil, _):
+            enter(asking, at: line.count)
+        }
+        grant(in: asking.request.scene)
+        if self[asking.id]?.state == .queued { tell(.transition(.queued, asking.id), in: asking.request.scene) }
+    }
+
+    /// The index of the older ticket that a new request is coalesced with.
+    package func coalesced(_ request: TransitionRequest) -> Int? {
+        guard let key = request.coalescing?.key,
+            let older = line.lastIndex(where: { other in
+                other.scene == request.scene && other.asking.isSerialized && other.request.coalescing?.key == key
+                    && other.state == .queued && !other.completesAtGrant && other.gesture == nil
+            })
+        else { return nil }
+        let scene = scene(request.scene)
+        let own = scene.locked(by: request, scene.resolvedScope(of: request))
+        let isInTheWay = line[(older + 1)...].contains { other in
+            other.scene == request.scene && (conflicts(other, own) || conflicts(other, locked(line[older])))
+        }
+        return isInTheWay ? nil : older
+    }
+
+    // MARK: - Scenes
+
+    private mutating func make(_ name: SceneName) {
+        guard scenes[name] == nil else { return }
+        if scenes.count >= limits.scenes {
+            let idle = scenes.filter { isForgettable($0.key) }
+            if let oldest = idle.min(by: { $0.value.lastOrder < $1.value.lastOrder }) { forget(oldest.key) }
+        }
+        scenes[name] = NaiveScene(revision: forgotten.revision, events: forgotten.events)
+        scenes[name]?.lastOrder = lastOrder
+    }
+
+    /// Whether a scene has no controllers and no unfinished transitions.
+    package func isBare(_ name: SceneName) -> Bool {
+        scene(name).tree.nodes.isEmpty && unfinished(in: name) == 0
+    }
+
+    package func isForgettable(_ name: SceneName) -> Bool {
+        scenes[name]?.isDeclared == false && !line.contains { $0.scene == name }
+    }
+
+    private mutating func forget(_ name: SceneName) {
+        guard let scene = scenes.removeValue(forKey: name) else { return }
+        forgotten.revision = max(forgotten.revision, scene.revision)
+        forgotten.events = max(forgotten.events, scene.events)
+        for token in sessions.keys { sessions[token]?.scenes.remove(name) }
+    }
+
+    private mutating func declare(_ name: SceneName, _ storyboard: Storyboard) {
+        make(name)
+        scenes[name]?.storyboard = storyboard
+        scenes[name]?.tree = NaiveTree(storyboard.hierarchy)
+        scenes[name]?.isDeclared = true
+        scenes[name]?.revision += 1
+        tell(.changed(revision: scene(name).revision, by: nil, inserted: [], removed: []), in: name)
+    }
+
+    // MARK: - Questions
+
+    package subscript(id: TransitionID) -> Entry? { line.first { $0.id == id } }
+
+    package func scene(_ name: SceneName) -> NaiveScene {
+        scenes[name] ?? NaiveScene(revision: forgotten.revision, events: forgotten.events)
+    }
+
+    package func locked(_ entry: Entry) -> [ControllerID]? {
+        scene(entry.scene).locked(by: entry.request, entry.scope)
+    }
+
+    package func conflicts(_ entry: Entry, _ controllers: [ControllerID]?) -> Bool {
+        scene(entry.scene).conflict(locked(entry), controllers, ignoringAncestors: ignoresAncestors)
+    }
+
+    package func unfinished(in scene: SceneName) -> Int { line.count { $0.scene == scene } }
+    package func queued(in scene: SceneName) -> Int { line.count { $0.scene == scene && !$0.isGranted } }
+
+    /// The controllers that the granted operations of a scene will insert.
+    package func reserved(in name: SceneName) -> Set<ControllerID> {
+        let scene = scene(name)
+        var arriving: Set<ControllerID> = []
+        for entry in line where entry.scene == name && entry.isGranted {
+            guard let operation = entry.request.operation,
+                case .done(let change) = scene.tree.outcome(of: operation, segues: scene.segues, reserved: [])
+            else { continue }
+            arriving.formUnion(change.tree.nodes.keys.filter { scene.tree.nodes[$0] == nil })
+        }
+        return arriving
+    }
+
+    /// The controllers that the granted transitions of a scene lock; none for one that locks the whole scene.
+    package func held(in name: SceneName) -> [ControllerID] {
+        line.filter { $0.scene == name && $0.isGranted }.flatMap { locked($0) ?? [] }
+    }
+
+    /// The controllers that the queued transitions of a scene lock and that do not exist.
+    package func missing(in name: SceneName) -> [ControllerID] {
+        let scene = scene(name)
+        let locked = line.filter { $0.scene == name && !$0.isGranted }.flatMap { self.locked($0) ?? [] }
+        return locked.filter { scene.tree.nodes[$0] == nil }
+    }
+
+    /// Expects an event of a scene.
+    package mutating func tell(_ kind: NaiveEvent.Kind, in name: SceneName) {
+        guard scenes[name] != nil else { return }
+        scenes[name]?.events += 1
+        lastEvent += 1
+        events.append(NaiveEvent(scene: name, number: scene(name).events, overall: lastEvent, kind: kind))
+    }
+}

@@ -1,0 +1,253 @@
+package import ArbiterCore
+
+/// The result of an operation on a naive tree.
+package enum NaiveOutcome {
+    case refused(OperationRefusal.Code)
+    case nothing
+    case done(NaiveChange)
+}
+
+/// The change that an operation makes.
+package struct NaiveChange {
+    /// The tree after the change.
+    package var tree: NaiveTree
+    package var inserted: [ControllerID] = []
+    package var removed: [ControllerID] = []
+    /// The controller that leaves and whose transition type is used.
+    package var leaving: ControllerID?
+    /// Whether appearing views get their events before disappearing ones at the end.
+    var isCrossed = false
+
+    /// Removes a controller and lists what is removed with it.
+    package mutating func take(_ id: ControllerID) {
+        removed += tree.leavers(with: id)
+        tree.remove(id)
+    }
+}
+
+extension NaiveTree {
+    package func outcome(of operation: Operation, segues: [Segue], reserved: Set<ControllerID>) -> NaiveOutcome {
+        switch operation {
+        case .present(let source, let arrival): present(NaiveTree(arrival), from: source, reserved)
+        case .dismiss(let controller): dismiss(controller)
+        case .push(let navigation, let arrival): push(NaiveTree(arrival), on: navigation, reserved)
+        case .pop(let navigation): pop(navigation) { max($0.count - 2, 0) }
+        case .popTo(let navigation, let controller): pop(navigation) { $0.firstIndex(of: controller) }
+        case .popToRoot(let navigation): pop(navigation) { _ in 0 }
+        case .setStack(let navigation, let arrivals): setStack(arrivals.map { NaiveTree($0) }, of: navigation, reserved)
+        case .select(let tabs, let tab): select(tab, of: tabs)
+        case .showDetail(let split, let arrival): showDetail(NaiveTree(arrival), in: split, reserved)
+        case .segue(let source, let identifier): follow(identifier, from: source, segues, reserved)
+        }
+    }
+
+    /// The controllers listed as removed with a controller: all that are presented on it, the top one first, and it.
+    fileprivate func leavers(with id: ControllerID) -> [ControllerID] {
+        (nodes[id]?.presented.map(leavers) ?? []) + [id]
+    }
+
+    fileprivate mutating func remove(_ id: ControllerID) {
+        if let parent = nodes[id]?.parent {
+            nodes[parent]?.children.removeAll { $0 == id }
+            if nodes[parent]?.presented == id { nodes[parent]?.presented = nil }
+        }
+        for gone in subtree(id) { nodes.removeValue(forKey: gone) }
+    }
+
+    private mutating func add(_ arrival: NaiveTree, under parent: ControllerID) {
+        nodes.merge(arrival.nodes) { mine, _ in mine }
+        if let top = arrival.root { nodes[top]?.parent = parent }
+    }
+
+    private func isKnown(_ arrival: NaiveTree, _ reserved: Set<ControllerID>) -> Bool {
+        arrival.nodes.keys.contains { nodes[$0] != nil || reserved.contains($0) }
+    }
+
+    // MARK: - Presentations
+
+    /// The controller that really presents what is to be presented from `source`.
+    package func presenter(for style: PresentationStyle?, from source: ControllerID) -> ControllerID? {
+        let layer = layer(upFrom: source)
+        let context = style?.seeksContext == true ? layer.first { nodes[$0]?.definesContext == true } : nil
+        return context ?? layer.last
+    }
+
+    private func present(
+        _ arrival: NaiveTree, from source: ControllerID, _ reserved: Set<ControllerID>
+    ) -> NaiveOutcome {
+        guard let top = arrival.root, let presenter = presenter(for: arrival.nodes[top]?.style, from: source) else {
+            return .refused(.unknownController)
+        }
+        if isKnown(arrival, reserved) { return .refused(.alreadyInHierarchy) }
+        if nodes[presenter]?.presented != nil { return .refused(.alreadyPresenting) }
+        if !visible().contains(source) { return .refused(.notVisible) }
+        var change = NaiveChange(tree: self, inserted: [top], isCrossed: true)
+        change.tree.add(arrival, under: presenter)
+        change.tree.nodes[presenter]?.presented = top
+        return .done(change)
+    }
+
+    /// The controller that presents what a dismissal removes.
+    private func dismisser(for id: ControllerID) -> ControllerID? {
+        let layer = layer(upFrom: id)
+        return layer.first { nodes[$0]?.presented != nil } ?? layer.last.flatMap(presenter)
+    }
+
+    private func dismiss(_ id: ControllerID) -> NaiveOutcome {
+        guard nodes[id] != nil else { return .refused(.unknownController) }
+        guard let presented = dismisser(for: id).flatMap({ nodes[$0]?.presented }) else { return .nothing }
+        var change = NaiveChange(tree: self, leaving: presented, isCrossed: true)
+        change.take(presented)
+        return .done(change)
+    }
+
+    // MARK: - Stacks
+
+    private func push(
+        _ arrival: NaiveTree, on navigation: ControllerID, _ reserved: Set<ControllerID>
+    ) -> NaiveOutcome {
+        guard let node = nodes[navigation], let top = arrival.root else { return .refused(.unknownController) }
+        guard node.kind == .navigation else { return .refused(.wrongKind) }
+        guard arrival.nodes[top]?.kind == .view else { return .refused(.cannotPushContainer) }
+        if node.children.contains(top) { return .refused(.alreadyOnStack) }
+        if isKnown(arrival, reserved) { return .refused(.alreadyInHierarchy) }
+        var change = NaiveChange(tree: self, inserted: [top])
+        change.tree.add(arrival, under: navigation)
+        change.tree.nodes[navigation]?.children.append(top)
+        return .done(change)
+    }
+
+    private func pop(_ navigation: ControllerID, to index: ([ControllerID]) -> Int?) -> NaiveOutcome {
+        guard let node = nodes[navigation] else { return .refused(.unknownController) }
+        guard node.kind == .navigation else { return .refused(.wrongKind) }
+        guard let index = index(node.children) else { return .refused(.notOnStack) }
+        guard index + 1 < node.children.count else { return .nothing }
+        var change = NaiveChange(tree: self, leaving: node.children.last)
+        for popped in node.children[(index + 1)...].reversed() { change.take(popped) }
+        return .done(change)
+    }
+
+    private func setStack(
+        _ arrivals: [NaiveTree], of navigation: ControllerID, _ reserved: Set<ControllerID>
+    ) -> NaiveOutcome {
+        guard let node = nodes[navigation] else { return .refused(.unknownController) }
+        guard node.kind == .navigation else { return .refused(.wrongKind) }
+        var change = NaiveChange(tree: self)
+        var stack: [ControllerID] = []
+        for arrival in arrivals {
+            guard let top = arrival.root else { return .refused(.unknownController) }
+            if stack.contains(top) { return .refused(.alreadyOnStack) }
+            stack.append(top)
+            if node.children.contains(top) { continue }
+            guard arrival.nodes[top]?.kind == .view else { return .refused(.cannotPushContainer) }
+            // Known controllers include those inserted earlier by the same operation.
+            if change.tree.isKnown(arrival, reserved) { return .refused(.alreadyInHierarchy) }
+            change.tree.add(arrival, under: navigation)
+            change.inserted.append(top)
+        }
+        if stack == node.children { return .nothing }
+        guard let last = stack.last else { return .refused(.notOnStack) }
+        for gone in node.children.reversed() where !stack.contains(gone) { change.take(gone) }
+        change.tree.nodes[navigation]?.children = stack
+        if last != node.children.last, node.children.contains(last) { change.leaving = node.children.last }
+        return .done(change)
+    }
+
+    // MARK: - Tabs and columns
+
+    private func select(_ tab: Operation.Tab, of tabs: ControllerID) -> NaiveOutcome {
+        guard let node = nodes[tabs] else { return .refused(.unknownController) }
+        guard node.kind == .tabs else { return .refused(.wrongKind) }
+        var change = NaiveChange(tree: self)
+        switch tab {
+        case .index(let index):
+            guard node.children.indices.contains(index) else { return .refused(.indexOutOfRange) }
+            change.tree.nodes[tabs]?.selected = index
+        case .controller(let child):
+            guard let index = node.children.firstIndex(of: child) else { return .refused(.notAChild) }
+            change.tree.nodes[tabs]?.selected = index
+        }
+        return change.tree == self ? .nothing : .done(change)
+    }
+
+    private func showDetail(
+        _ arrival: NaiveTree, in split: ControllerID, _ reserved: Set<ControllerID>
+    ) -> NaiveOutcome {
+        guard let node = nodes[split] else { return .refused(.unknownController) }
+        guard node.kind == .split else { return .refused(.wrongKind) }
+        guard node.isCollapsed else { return replace(node.children.count - 1, of: split, with: arrival, reserved) }
+        guard nodes[node.children[0]]?.kind == .navigation else { return present(arrival, from: split, reserved) }
+        return push(arrival, on: node.children[0], reserved)
+    }
+
+    private func replace(
+        _ column: Int, of split: ControllerID, with arrival: NaiveTree, _ reserved: Set<ControllerID>
+    ) -> NaiveOutcome {
+        guard let top = arrival.root, let old = nodes[split]?.children[column] else {
+            return .refused(.unknownController)
+        }
+        if isKnown(arrival, reserved) { return .refused(.alreadyInHierarchy) }
+        var change = NaiveChange(tree: self, inserted: [top])
+        change.take(old)
+        change.tree.add(arrival, under: split)
+        change.tree.nodes[split]?.children.insert(top, at: column)
+        return .done(change)
+    }
+
+    // MARK: - Segues
+
+    private func follow(
+        _ identifier: SegueIdentifier, from source: ControllerID, _ segues: [Segue], _ reserved: Set<ControllerID>
+    ) -> NaiveOutcome {
+        guard nodes[source] != nil else { return .refused(.unknownController) }
+        guard let segue = segues.first(where: { $0.source == source && $0.identifier == identifier }) else {
+            return .refused(.unknownSegue)
+        }
+        let arrival = NaiveTree(segue.destination)
+        if segue.kind == .unwind { return arrival.root.map(unwind) ?? .refused(.unknownController) }
+        guard let container = container(for: segue) else { return present(arrival, from: source, reserved) }
+        guard let node = nodes[container], node.kind == .split else { return push(arrival, on: container, reserved) }
+        if segue.kind == .showDetail || node.isCollapsed { return showDetail(arrival, in: container, reserved) }
+        return replace(0, of: container, with: arrival, reserved)
+    }
+
+    /// The container that decides what a segue does; `nil` for a segue that presents or unwinds.
+    package func container(for segue: Segue) -> ControllerID? {
+        let layer = layer(upFrom: segue.source)
+        return switch segue.kind {
+        case .present, .unwind: nil
+        case .show: layer.first { [.navigation, .split].contains(nodes[$0]?.kind) }
+        case .showDetail: layer.first { nodes[$0]?.kind == .split }
+        }
+    }
+
+    private func unwind(to destination: ControllerID) -> NaiveOutcome {
+        let layer = Array(layer(upFrom: destination).reversed())
+        guard !layer.isEmpty else { return .refused(.unknownController) }
+        var change = NaiveChange(tree: self)
+        // Dismissed controllers are listed before popped ones.
+        for member in layer {
+            guard let presented = change.tree.nodes[member]?.presented else { continue }
+            change.isCrossed = true
+            change.take(presented)
+        }
+        for (container, branch) in zip(layer, layer.dropFirst()) {
+            guard let node = nodes[container], let index = node.children.firstIndex(of: branch) else { continue }
+            if node.kind == .tabs { change.tree.nodes[container]?.selected = index }
+            guard node.kind == .navigation else { continue }
+            for popped in node.children[(index + 1)...].reversed() { change.take(popped) }
+        }
+        guard change.tree != self else { return .nothing }
+        change.leaving = outermost(gone: change.tree, along: layer)
+        return .done(change)
+    }
+
+    /// The first removed controller on the way down the layer; what a member presents comes before its children.
+    private func outermost(gone after: NaiveTree, along layer: [ControllerID]) -> ControllerID? {
+        for member in layer {
+            let below = [nodes[member]?.presented].compactMap(\.self) + (nodes[member]?.children.reversed() ?? [])
+            if let gone = below.first(where: { after.nodes[$0] == nil }) { return gone }
+        }
+        return nil
+    }
+}

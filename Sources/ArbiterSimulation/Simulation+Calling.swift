@@ -1,0 +1,138 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+internal import ArbiterModel
+
+// The calls of the engine.
+
+extension Simulation {
+    mutating func submit(_ request: Request) throws(Broken) {
+        try give(request)
+        if chance.isOnce(in: 2) { try commitEverything() }
+    }
+
+    /// Submits one request right after another.
+    mutating func submit(_ first: Request, _ second: Request) throws(Broken) {
+        guard configuration.fault == .overtakingQueue else {
+            try submit(first)
+            return try submit(second)
+        }
+        for (request, heard) in [(first, second), (second, first)] {
+            var pending = pending(for: request)
+            pending.waiter = call(heard.ask, number: pending.number)
+            try absorb(pending, isTurn: true)
+        }
+    }
+
+    /// Passes a request to the engine, and checks the records, answers and events that result.
+    mutating func give(_ request: Request) throws(Broken) {
+        var pending = pending(for: request)
+        try interfere(before: request.ask)
+        pending.waiter = call(faulty(request.ask), number: pending.number)
+        try absorb(pending, isTurn: true)
+        try interfere(after: request.ask)
+    }
+
+    private mutating func pending(for request: Request) -> Pending {
+        lastNumber += 1
+        return Pending(request: request, number: lastNumber)
+    }
+
+    /// Calls the engine's method for an ask, with a completion that posts the answer under a number.
+    ///
+    /// - Returns: the waiter that the engine has parked.
+    func call(_ ask: Ask, number: Int) -> WaiterID? {
+        let (engine, mailbox) = (process.engine, process.mailbox)
+        let transition = mailbox.answer(number, Reply.transition)
+        switch ask {
+        case .start(let request): engine.start(request, completion: transition)
+        case .serialize(let request, let wait):
+            return engine.serialize(request, wait: wait, completion: transition)
+        case .await(let id, let token, let milestone, let wait):
+            return engine.wait(on: id, token: token, until: milestone, wait: wait, completion: transition)
+        case .look(let id):
+            engine.read { machine, now throws(ArbiterError) in
+                try machine.view(of: id, at: now)
+            } completion: {
+                transition($0)
+            }
+        case .end(let id, let token, let outcome): engine.end(id, token: token, as: outcome, completion: transition)
+        case .revoke(let id, let reason): engine.revoke(id, because: reason, completion: transition)
+        case .renew(let id, let token): engine.renew(id, token: token, completion: transition)
+        case .progress(let id, let token, let progress):
+            engine.progress(id, token: token, progress, completion: mailbox.answer(number, Reply.progress))
+        case .release(let id, let token, let release):
+            engine.release(id, token: token, release, completion: transition)
+        case .ready(let id, let client, let session):
+            engine.ready(id, client: client, session: session, completion: transition)
+        case .openSession, .renewSession, .endSession, .attach: callForSession(ask, number: number)
+        case .declare(let scene, let storyboard, let precondition):
+            engine.declare(
+                scene, storyboard, if: precondition, completion: mailbox.answer(number, Reply.declared))
+        case .delete(let scene, let precondition):
+            engine.delete(scene, if: precondition, completion: mailbox.answer(number) { _ in .done })
+        }
+        return nil
+    }
+
+    private func callForSession(_ ask: Ask, number: Int) {
+        let (engine, mailbox) = (process.engine, process.mailbox)
+        let session = mailbox.answer(number, Reply.session)
+        switch ask {
+        case .openSession(let client, let timeToLive):
+            engine.openSession(client: client, timeToLive: timeToLive, completion: session)
+        case .renewSession(let token): engine.renewSession(token, completion: session)
+        case .endSession(let token): engine.endSession(token, completion: session)
+        case .attach(let token): engine.attach(token, completion: mailbox.answer(number, Reply.attached))
+        case .start, .serialize, .await, .look, .end, .renew, .progress, .release, .ready, .revoke, .declare, .delete:
+            preconditionFailure("\(ask) is not about a session")
+        }
+    }
+
+    // MARK: - Calls without an answer
+
+    /// The connection of a parked await closes.
+    mutating func leave(_ leaving: Parked) throws(Broken) {
+        statistics.count(.leaves)
+        parked.removeAll { $0.number == leaving.number }
+        // If its wait has run out, the turn first answers it: that counts as a word of its owner.
+        if leaving.until <= now, leaving.request.ask.isOwners { ledger.hear(leaving.transition, at: now) }
+        guard let waiter = leaving.waiter else { preconditionFailure("\(leaving.number) waits and has not parked") }
+        process.engine.leave(waiter)
+        note(.left(waiter))
+        try absorb(isTurn: true)
+    }
+
+    /// A connection attached to a session closes.
+    mutating func close(_ connection: Connection) throws(Broken) {
+        statistics.count(.hangups)
+        process.engine.detach(connection.attachment)
+        note(.hungUp(connection.session))
+        // The engine ignores connections from before it opened the journal again.
+        let isKnown = connection.era == process.era && !isDown
+        if isKnown { vigils.detach(connection.session, grace: configuration.limits.grace, at: now) }
+        try absorb(isTurn: isKnown)
+    }
+
+    mutating func drain() throws(Broken) {
+        statistics.count(.drains)
+        process.engine.drain()
+        isDraining = true
+        note(.drained)
+        try absorb(isTurn: true)
+        guard parked.isEmpty else { throw Broken(.wake, "\(parked.count) awaits wait through a drain") }
+    }
+
+    /// Rings the first bell of the alarm that is due.
+    ///
+    /// - Returns: whether one was due.
+    mutating func ring() throws(Broken) -> Bool {
+        guard let bell = process.alarm.takeDue() else { return false }
+        statistics.count(.alarms)
+        let before = observed
+        bell()
+        note(.rang)
+        try absorb(isTurn: true)
+        if observed == before { statistics.count(.idleAlarms) }
+        return true
+    }
+}

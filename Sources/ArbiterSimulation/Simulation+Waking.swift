@@ -1,0 +1,126 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+internal import ArbiterModel
+
+// The answers that the engine owes, and parked awaits.
+
+extension Simulation {
+    /// Expects an answer as soon as every record of the turn is committed.
+    mutating func owe(_ pending: Pending, _ state: OwedAnswer.State, verdict: Verdict) {
+        var owed = OwedAnswer(
+            number: pending.number, request: pending.request, verdict: verdict, computedAt: outside, states: [state],
+            latest: .max)
+        if case .session(let id) = verdict { owed.remaining = vigils.remaining(of: id, at: now) }
+        if case .attach(let token) = pending.request.ask { owed.session = oracle.sessions[token]?.id }
+        owedAnswers.append(owed)
+    }
+
+    mutating func park(_ pending: Pending, _ prediction: Prediction, at sequence: UInt64) throws(Broken) {
+        let ask = pending.request.ask
+        let target: (id: TransitionID, milestone: Milestone, wait: Duration)
+        switch ask {
+        case .await(let id, _, let milestone, let wait): target = (id, milestone, wait)
+        case .serialize(let request, let wait):
+            let earlier = request.idempotencyKey.flatMap { ledger.entry(for: $0, at: now)?.id }
+            guard let id = prediction.record?.newTransition ?? earlier else {
+                throw Broken(.reply, "\(ask) parks on nothing")
+            }
+            target = (id, .granted, wait)
+        case .start, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
+            .revoke, .attach, .declare, .delete:
+            preconditionFailure("\(ask) was predicted to park")
+        }
+        if ask.isOwners { ledger.hear(target.id, at: now) }
+        parked.append(
+            Parked(
+                number: pending.number, waiter: pending.waiter, request: pending.request, transition: target.id,
+                milestone: target.milestone, until: now.advanced(by: target.wait)))
+    }
+
+    /// Expects the answers to the awaits whose wait has run out: a turn begins with them.
+    mutating func answerDueAwaits(_ turn: inout Turn) {
+        let now = now
+        for waiting in parked where waiting.until <= now {
+            wake(waiting)
+            statistics.count(.wakesUnreached)
+            turn.waking.append(waiting.number)
+        }
+        parked.removeAll { $0.until <= now }
+    }
+
+    /// Expects the answers to the awaits whose milestone a record has reached.
+    mutating func answerReachedAwaits(in turn: Turn) throws(Broken) {
+        for index in owedAnswers.indices where turn.waking.contains(owedAnswers[index].number) {
+            guard case .transition(let id) = owedAnswers[index].verdict else { continue }
+            let state = OwedAnswer.State(transition: replica.machine.transition(id), sequence: observed)
+            if owedAnswers[index].states.last?.transition != state.transition {
+                owedAnswers[index].states.append(state)
+            }
+        }
+        let (entries, reached) = (ledger, parked)
+        for waiting in reached {
+            guard let entry = entries[waiting.transition] else {
+                throw Broken(.wake, "\(waiting.number) waits for a transition that is not known")
+            }
+            guard entry.hasReached(waiting.milestone) else { continue }
+            wake(waiting)
+            parked.removeAll { $0.number == waiting.number }
+        }
+    }
+
+    mutating func answerAllAwaits() {
+        for waiting in parked {
+            wake(waiting)
+            owedAnswers[owedAnswers.count - 1].latest = observed
+        }
+        parked.removeAll()
+    }
+
+    private mutating func wake(_ waiting: Parked) {
+        let state = OwedAnswer.State(transition: replica.machine.transition(waiting.transition), sequence: observed)
+        note(.woken(waiting.number, waiting.transition, state.transition?.state ?? .ended))
+        var owed = OwedAnswer(
+            number: waiting.number, request: waiting.request, verdict: .transition(waiting.transition),
+            computedAt: outside, states: [state], latest: .max)
+        owed.wasParked = true
+        if waiting.request.ask.isOwners { ledger.hear(waiting.transition, at: now) }
+        statistics.count(.wakes)
+        owedAnswers.append(owed)
+    }
+
+    // MARK: - Momentary state
+
+    /// Applies the changes of an ask that have no record: signs of life and gesture progress.
+    mutating func listen(to ask: Ask, _ prediction: Prediction, after sequence: UInt64) throws(Broken) {
+        if case .transition(let id) = prediction.verdict, ask.isOwners { ledger.hear(id, at: now) }
+        switch ask {
+        case .start(let request), .serialize(let request, _):
+            guard prediction.record != nil, let session = request.session.flatMap({ oracle.sessions[$0] }) else {
+                break
+            }
+            vigils.hear(session.id, at: now)
+        case .ready(_, _, let token):
+            guard case .transition = prediction.verdict, let id = oracle.sessions[token]?.id else { break }
+            vigils.hear(id, at: now)
+        case .renewSession(let token): if let id = oracle.sessions[token]?.id { vigils.hear(id, at: now) }
+        case .attach(let token): if let id = oracle.sessions[token]?.id { vigils.attach(id) }
+        case .progress(let id, _, let progress):
+            guard case .progress(let isApplied) = prediction.verdict else { break }
+            ledger.hear(id, at: now)
+            if isApplied { events.expect(.progress(id, ledger.drive(id, to: progress)), after: sequence) }
+        case .openSession, .endSession, .await, .look, .end, .revoke, .renew, .release, .declare, .delete:
+            break
+        }
+    }
+}
+
+extension Record {
+    fileprivate var newTransition: TransitionID? {
+        switch self {
+        case .start(_, let id, _), .serialize(_, let id, _): id
+        case .end, .revoke, .decide, .markReady, .openSession, .endSession, .declare, .delete, .expire,
+            .timeOutParticipants, .distrust, .skipFences, .resume:
+            nil
+        }
+    }
+}
