@@ -36,6 +36,16 @@ extension Simulation {
         }
     }
 
+    /// A client whose connection is from before the journal was opened again closes it, and may attach another before.
+    mutating func replaceConnection() throws(Broken) {
+        let era = process.era
+        guard let index = connections.firstIndex(where: { $0.era != era }), chance.isOnce(in: 4) else { return }
+        let connection = connections.remove(at: index)
+        let session = oracle.sessions.first { $0.value.id == connection.session }
+        if let token = session?.key, !chance.isOnce(in: 3) { try send(.attach(token), from: connection.client) }
+        try close(connection)
+    }
+
     mutating func leaveSomewhere() throws(Broken) {
         guard let leaving = parked.randomElement(using: &chance) else { return }
         try leave(leaving)

@@ -51,13 +51,7 @@ extension Simulation {
 
     private mutating func receive(_ reply: Reply, _ number: Int) throws(Broken) {
         let verdict = Verdict(reply)
-        if verdict == .unavailable {
-            guard isDown else { throw Broken(.reply, "the journal is said to be unavailable, and is not") }
-            statistics.count(.unavailable)
-            parked.removeAll { $0.number == number }
-            owedAnswers.removeAll { $0.number == number }
-            return
-        }
+        if verdict == .unavailable { return try receiveRefusal(number) }
         guard let index = owedAnswers.firstIndex(where: { $0.number == number }) else {
             let waiting = parked.first { $0.number == number }
             throw Broken(.wake, waiting.map { "\($0.number) is woken for nothing" } ?? "\(verdict) is answered twice")
@@ -71,6 +65,16 @@ extension Simulation {
         let state = try state(of: owed, in: reply)
         try checkIsCommitted(state.sequence, "\(verdict)")
         try deliver(reply, to: owed, showing: state)
+    }
+
+    /// The engine refuses because of its journal: answers that are not committed and parked awaits.
+    private mutating func receiveRefusal(_ number: Int) throws(Broken) {
+        guard isDown else { throw Broken(.reply, "the journal is said to be unavailable, and is not") }
+        let count = owedAnswers.count + parked.count
+        owedAnswers.removeAll { $0.number == number }
+        parked.removeAll { $0.number == number }
+        guard owedAnswers.count + parked.count < count else { throw Broken(.wake, "\(number) is refused twice") }
+        statistics.count(.unavailable)
     }
 
     /// The one of the allowed states that an answer shows.
@@ -100,6 +104,7 @@ extension Simulation {
             notices.removeAll()
             return
         }
+        guard resumedAfter == nil else { throw Broken(.event, "nothing says that the journal was opened again") }
         let committed = journal.committed
         if let owed = owedAnswers.first(where: { $0.latest <= committed }) {
             throw Broken(owed.wasParked ? .wake : .reply, "\(owed.request.ask) is not answered \(owed.verdict)")

@@ -81,7 +81,7 @@ extension Simulation {
         note(.restarted(journal.last))
         // If the journal had failed, it works again by then.
         journal.lose(after: journal.last, isMachineDead: false)
-        try begin(after: chance.milliseconds(upTo: 2_000))
+        try begin(after: someDowntime())
     }
 
     /// The process or its machine dies, and another process opens the rest of the journal.
@@ -96,11 +96,17 @@ extension Simulation {
         isDown = true
         journal.lose(after: surviving, isMachineDead: isMachineDead)
         _ = process.mailbox.takeAll()
-        let downtime = chance.milliseconds(upTo: isMachineDead && chance.isOnce(in: 2) ? 700_000 : 2_000)
+        let downtime = someDowntime(isMachineDead: isMachineDead)
         if isMachineDead, chance.isOnce(in: 2) {
             machineClock.restart(showing: Instant(nanoseconds: Int64.random(in: 0...60_000_000_000, using: &chance)))
         }
         try begin(after: downtime, isMachineDead: isMachineDead)
+    }
+
+    /// A time in which no process runs, now and then longer than any lease.
+    private mutating func someDowntime(isMachineDead: Bool = false) -> Duration {
+        let mayBeLong = isMachineDead || oracle.isHoldingGrants
+        return chance.milliseconds(upTo: mayBeLong && chance.isOnce(in: 2) ? 700_000 : 2_000)
     }
 
     /// Starts a process that opens the journal.

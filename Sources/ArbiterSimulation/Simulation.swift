@@ -93,6 +93,7 @@ package struct Simulation: ~Copyable {
         do throws(Broken) {
             try happen()
             try closeConnectionsOfTheDead()
+            try replaceConnection()
         } catch {
             throw Violation(
                 seed: seed, step: stepCount, rule: error.rule, what: error.what, transcript: transcript.lines)
