@@ -91,7 +91,7 @@ package struct NaiveOracle {
         case .delete(let scene): forget(scene)
         case .distrust(let holdsGrants): distrust(holdsGrants: holdsGrants)
         // The ledger checks fences.
-        case .skipFences: break
+        case .skipFences, .stop: break
         case .resume:
             isHoldingGrants = false
             for scene in scenes.keys.sorted(by: { $0.description < $1.description }) { grant(in: scene) }

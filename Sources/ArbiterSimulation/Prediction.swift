@@ -66,7 +66,7 @@ struct Rulebook {
             case .start(_, let id, let token), .serialize(_, let id, let token): (transition, self.token) = (id, token)
             case .openSession(_, _, let id, let token): (session, self.token) = (id, token)
             case .end, .revoke, .decide, .markReady, .endSession, .declare, .delete, .expire, .timeOutParticipants,
-                .distrust, .skipFences, .resume, nil:
+                .distrust, .skipFences, .resume, .stop, nil:
                 break
             }
         }

@@ -86,6 +86,8 @@ extension Simulation {
             guard oracle.isHoldingGrants, heldSince.advanced(by: Limits.leaseDurations.upperBound) <= now else {
                 throw Broken(.decision, "grants are resumed that were not held, or not for long enough")
             }
+        case .stop:
+            guard isDown else { throw Broken(.decision, "the daemon stopped by itself") }
         case .start, .serialize, .end, .revoke, .openSession, .declare, .delete, .decide, .markReady, .distrust,
             .skipFences:
             throw Broken(.decision, "the arbiter decided \(record)")

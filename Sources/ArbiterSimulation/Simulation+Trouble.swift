@@ -76,6 +76,9 @@ extension Simulation {
             throw Broken(.event, "\(announcement.announcement) is not told before the end")
         }
         try absorb(isTurn: false)
+        guard wasDown || journal.last == 0 || observedAt?.instant == now else {
+            throw Broken(.time, "the moment of a clean stop is not kept")
+        }
         // A stopped engine answers that it is stopped.
         try give(Request(client: 0, life: clients[0].life, ask: .renewSession(Token(high: 0, low: 0))))
         note(.restarted(journal.last))

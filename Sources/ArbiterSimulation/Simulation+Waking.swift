@@ -119,7 +119,7 @@ extension Record {
         switch self {
         case .start(_, let id, _), .serialize(_, let id, _): id
         case .end, .revoke, .decide, .markReady, .openSession, .endSession, .declare, .delete, .expire,
-            .timeOutParticipants, .distrust, .skipFences, .resume:
+            .timeOutParticipants, .distrust, .skipFences, .resume, .stop:
             nil
         }
     }

@@ -145,6 +145,7 @@ extension Record {
         case .distrust(let holdsGrants): holdsGrants ? 14 : 15
         case .skipFences: 16
         case .resume: 17
+        case .stop: 18
         }
     }
 }

@@ -74,6 +74,11 @@ extension ArbiterStateMachine {
         prune(at: step.now)
     }
 
+    /// The daemon stops: nothing changes, but the record's moment is the one from which the clock will continue.
+    package mutating func stop(in step: inout Step) {
+        step.keep(.stop)
+    }
+
     private mutating func scheduleResumption(from now: Instant) {
         momentary.deadlines.schedule(.hold, at: now.advanced(by: Limits.leaseDurations.upperBound))
     }

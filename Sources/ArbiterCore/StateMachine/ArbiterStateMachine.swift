@@ -128,6 +128,7 @@ extension ArbiterStateMachine {
         case .distrust(let holdsGrants): distrust(holdsGrants: holdsGrants, in: &step)
         case .skipFences: skipFences(in: &step)
         case .resume: resume(in: &step)
+        case .stop: stop(in: &step)
         }
     }
 }

@@ -16,6 +16,7 @@ extension Record: BinaryCodable {
         static let endSession: UInt8 = 12
         static let revoke: UInt8 = 13
         static let skipFences: UInt8 = 14
+        static let stop: UInt8 = 15
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -78,6 +79,8 @@ extension Record: BinaryCodable {
             writer.write(Code.skipFences)
         case .resume:
             writer.write(Code.resume)
+        case .stop:
+            writer.write(Code.stop)
         }
     }
 
@@ -115,6 +118,8 @@ extension Record: BinaryCodable {
             self = .skipFences
         case Code.resume:
             self = .resume
+        case Code.stop:
+            self = .stop
         default:
             throw reader.malformed("a record")
         }

@@ -42,4 +42,6 @@ package enum Record: Hashable, Sendable {
     case skipFences
     /// Every lease that the journal may have lost has run out.
     case resume
+    /// The daemon stopped; the arbiter's clock continues from this moment.
+    case stop
 }

@@ -88,8 +88,8 @@ package final class Engine: Sendable {
         observer: @escaping Observer = { _ in }
     ) throws(JournalError) {
         var replayed = try JournalReplay.of(journal, limits: limits, listener: listener)
-        // The arbiter's clock continues from the last record. It stands still while no daemon runs, and the machine's
-        // clock may have been reset, or be that of another machine.
+        // The arbiter's clock continues from the last record, which after a clean stop is that of the stop. It stands
+        // still while no daemon runs, and the machine's clock may have been reset, or be that of another machine.
         let begun = time.now().instant
         offset = replayed.moment.map { begun.duration(to: $0.instant) } ?? .zero
         replayed.machine.recover(at: begun.advanced(by: offset))
@@ -112,6 +112,10 @@ package final class Engine: Sendable {
     /// Commits all records and stops; requests that are not answered yet, and all later ones, are refused.
     package func stop() {
         let journal = state.withLock { state in
+            if !state.isOver, state.failure == nil, state.lastSequence > 0 {
+                let moment = now()
+                _ = deliveries(of: state.machine.apply(.stop, at: moment), at: moment, in: &state)
+            }
             state.isOver = true
             return state.journal
         }

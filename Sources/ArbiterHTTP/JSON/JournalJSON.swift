@@ -69,6 +69,8 @@ extension JSONWriter {
             member("command", "skipFences")
         case .resume:
             member("command", "resume")
+        case .stop:
+            member("command", "stop")
         }
     }
 

@@ -31,11 +31,11 @@ enum SampleRecords {
 // MARK: - Every kind of record
 
 extension SampleRecords {
-    /// The cases of `Command` that a journal stores; if one is missing here, `kind(of:)` does not compile.
+    /// The cases of `Record`; if one is missing here, `kind(of:)` does not compile.
     private enum Kind: CaseIterable {
         case start, serialize, end, revoke, decide, markReady, timeOutParticipants, openSession, endSession, declare,
             delete, expire
-        case distrust, skipFences, resume
+        case distrust, skipFences, resume, stop
     }
 
     private static func kind(of record: Record) -> Kind {
@@ -55,6 +55,7 @@ extension SampleRecords {
         case .distrust: .distrust
         case .skipFences: .skipFences
         case .resume: .resume
+        case .stop: .stop
         }
     }
 
@@ -76,6 +77,7 @@ extension SampleRecords {
             case .distrust: [.distrust(holdsGrants: false), .distrust(holdsGrants: true)]
             case .skipFences: [.skipFences]
             case .resume: [.resume]
+            case .stop: [.stop]
             }
         precondition(records.allSatisfy { self.kind(of: $0) == kind }, "a sample of another kind than \(kind)")
         return records

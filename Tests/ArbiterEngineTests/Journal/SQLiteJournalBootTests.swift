@@ -138,35 +138,57 @@ struct SQLiteJournalBootTests {
         engine.stop()
     }
 
-    @Test func `the arbiter's clock continues when the machine's clock is reset`() throws {
+    /// A ticket that waits for at most 60 s, behind a holder, 40 s after it was made.
+    private func waitedFor40Seconds(in bench: Bench<SQLiteJournal>) throws -> TransitionView {
+        _ = try bench.answered { bench.engine.start(TransitionRequest(lease: .seconds(300)), completion: $0) }
+        let patient = TransitionRequest(ticket: .seconds(600), queue: .seconds(60))
+        let ticket = try bench.answered { bench.engine.serialize(patient, wait: .zero, completion: $0) }
+        bench.time.advance(by: .seconds(40))
+        return ticket
+    }
+
+    /// Ten seconds after another boot, the machine's clock shows ten seconds.
+    private func afterBoot(in directory: JournalDirectory) throws -> Bench<SQLiteJournal> {
+        try Bench(
+            directory.open(.power, boot: "second boot"), time: ManualTime(instant: Instant(nanoseconds: 10_000_000_000))
+        )
+    }
+
+    /// How long a ticket still waits before its time in the queue is over, in seconds.
+    private func secondsLeft(_ ticket: TransitionView, in bench: Bench<SQLiteJournal>) throws -> Int {
+        for second in 0...60 {
+            let view = try bench.answered {
+                bench.engine.wait(on: ticket.id, token: nil, until: .ended, wait: .zero, completion: $0)
+            }
+            if view.outcome == .expired(.queueTimeout) { return second }
+            bench.pass(.seconds(1))
+        }
+        throw Commits.TimedOut()
+    }
+
+    @Test func `the arbiter's clock continues from a clean stop when the machine's clock is reset`() throws {
         let directory = try JournalDirectory()
         let late = ManualTime(instant: Instant(nanoseconds: 1_000_000_000_000_000))
         let before = try Bench(directory.open(.power, boot: "first boot"), time: late)
-        let holder = try before.answered {
-            before.engine.start(TransitionRequest(lease: .seconds(300)), completion: $0)
-        }
-        let patient = TransitionRequest(ticket: .seconds(600), queue: .seconds(60))
-        let ticket = try before.answered { before.engine.serialize(patient, wait: .zero, completion: $0) }
-        late.advance(by: .seconds(40))
-        _ = try before.answered { before.engine.renew(holder.id, token: holder.token, completion: $0) }
-        let mark = try before.answered {
-            before.engine.serialize(TransitionRequest(ticket: .seconds(600)), wait: .zero, completion: $0)
-        }
+        let ticket = try waitedFor40Seconds(in: before)
         before.engine.stop()
+        let after = try afterBoot(in: directory)
+        #expect(try secondsLeft(ticket, in: after) == 20)
+        after.engine.stop()
+    }
 
-        // Ten seconds after another boot, the machine's clock shows ten seconds.
-        let after = try Bench(
-            directory.open(.power, boot: "second boot"), time: ManualTime(instant: Instant(nanoseconds: 10_000_000_000))
-        )
-        #expect(try after.answered { after.engine.renew(mark.id, token: mark.token, completion: $0) }.state == .queued)
-        after.pass(.seconds(19))
-        #expect(
-            try after.answered { after.engine.renew(ticket.id, token: ticket.token, completion: $0) }.state == .queued)
-        after.pass(.seconds(1))
-        #expect(
-            try after.answered {
-                after.engine.wait(on: ticket.id, token: nil, until: .ended, wait: .zero, completion: $0)
-            }.outcome == .expired(.queueTimeout))
+    @Test func `the time between two clean stops counts without any request`() throws {
+        let directory = try JournalDirectory()
+        let before = try Bench(directory.open(.power, boot: "first boot"))
+        let ticket = try waitedFor40Seconds(in: before)
+        before.engine.stop()
+        for _ in 1...3 {
+            let idle = try afterBoot(in: directory)
+            idle.time.advance(by: .seconds(5))
+            idle.engine.stop()
+        }
+        let after = try afterBoot(in: directory)
+        #expect(try secondsLeft(ticket, in: after) == 5)
         after.engine.stop()
     }
 }
