@@ -76,7 +76,9 @@ extension NaiveOracle {
         case .noop: close(entry.id, as: .completed)
         case .granted(let change):
             granted.append(entry.id)
-            line[index].type = entry.request.animation?.type ?? change.flatMap { type(of: $0, in: entry.scene) }
+            let isAnimated = change?.isAnimated ?? true
+            line[index].type =
+                isAnimated ? entry.request.animation?.type ?? change.flatMap { type(of: $0, in: entry.scene) } : nil
             line[index].state = .preparing
             for member in entry.members.indices where entry.members[member].state == .gone {
                 // It may have a new session.
@@ -151,18 +153,15 @@ extension NaiveOracle {
                 reason != .participants && entry.request.onExpiry == .complete && entry.gesture != .cancel
             case .cancelled, .scopeGone, .expectationFailed, .invalidOperation, .superseded, .revoked: false
             }
-        let before = scene(entry.scene).tree
-        let seen = (old: before.visible(), new: change.tree.visible())
-        let (going, coming) = (seen.old.filter { !seen.new.contains($0) }, seen.new.filter { !seen.old.contains($0) })
+        let (going, coming) = scene(entry.scene).tree.seen(in: change)
         if entry.state == .preparing {
             // It never ran, so its views have got no events yet.
             guard applies else { return }
-            tell(going, .willDisappear, entry)
-            tell(coming, .willAppear, entry)
+            tellBeginning(of: change, by: entry)
         }
         if applies {
             var tree = change.tree
-            for id in change.inserted { tree.nodes[id]?.type = entry.type }
+            if change.isAnimated { for id in change.inserted { tree.nodes[id]?.type = entry.type } }
             let revision = scene(entry.scene).revision + 1
             scenes[entry.scene]?.tree = tree
             scenes[entry.scene]?.revision = revision
@@ -187,9 +186,10 @@ extension NaiveOracle {
     }
 
     private mutating func tellBeginning(of change: NaiveChange, by entry: Entry) {
-        let seen = (old: scene(entry.scene).tree.visible(), new: change.tree.visible())
-        tell(seen.old.filter { !seen.new.contains($0) }, .willDisappear, entry)
-        tell(seen.new.filter { !seen.old.contains($0) }, .willAppear, entry)
+        let (going, coming) = scene(entry.scene).tree.seen(in: change)
+        if change.comesFirst { tell(coming, .willAppear, entry) }
+        tell(going, .willDisappear, entry)
+        if !change.comesFirst { tell(coming, .willAppear, entry) }
     }
 
     private mutating func tell(_ ids: [ControllerID], _ change: AppearanceEvent.Change, _ entry: Entry) {

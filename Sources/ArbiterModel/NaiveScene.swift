@@ -21,6 +21,7 @@ package struct NaiveScene {
     /// A controller that does not exist is in the list too: a transition that locks it conflicts.
     package func locked(by request: TransitionRequest, _ scope: Scope) -> [ControllerID]? {
         let touched = request.operation.map(anchors) ?? []
+        if case .setRoot? = request.operation { return nil }
         return switch scope {
         case .scene: nil
         case .operation: touched
@@ -45,10 +46,12 @@ package struct NaiveScene {
         case .present(let presenter, let arrival): [self.presenter(of: arrival, from: presenter) ?? presenter]
         case .dismiss(let controller): [layerAnchor(of: controller, isDismissed: true)]
         case .push(let id, _), .pop(let id), .popTo(let id, _), .popToRoot(let id), .setStack(let id, _),
-            .select(let id, _):
+            .select(let id, _), .collapse(let id), .expand(let id), .setTabs(let id, _, _):
             [id]
+        case .setRoot: []
         case .showDetail(let split, let arrival): [detailAnchor(of: arrival, in: split)]
-        case .segue(let source, let identifier): segueAnchors(identifier, from: source)
+        case .segue(let source, let identifier, let destination):
+            segueAnchors(identifier, to: destination, from: source)
         }
     }
 
@@ -69,20 +72,23 @@ package struct NaiveScene {
         return presenter(of: arrival, from: split) ?? split
     }
 
-    private func segueAnchors(_ identifier: SegueIdentifier, from source: ControllerID) -> [ControllerID] {
+    private func segueAnchors(
+        _ identifier: SegueIdentifier, to given: Hierarchy?, from source: ControllerID
+    ) -> [ControllerID] {
         guard tree.nodes[source] != nil,
             let segue = segues.first(where: { $0.source == source && $0.identifier == identifier })
         else { return [source] }
+        let brought = given ?? segue.destination
         if segue.kind == .unwind {
-            guard let destination = segue.destination.root else { return [source] }
+            guard let destination = brought.root else { return [source] }
             guard tree.nodes[destination] != nil else { return [destination] }
             return [layerAnchor(of: destination, isDismissed: false), source]
         }
         guard let container = tree.container(for: segue) else {
-            return [presenter(of: segue.destination, from: source) ?? source]
+            return [presenter(of: brought, from: source) ?? source]
         }
         let isSplit = tree.nodes[container]?.kind == .split
-        return [isSplit ? detailAnchor(of: segue.destination, in: container) : container]
+        return [isSplit ? detailAnchor(of: brought, in: container) : container]
     }
 
     // MARK: - Expectations
@@ -95,14 +101,14 @@ package struct NaiveScene {
     }
 
     private func holds(_ id: ControllerID, _ condition: ArbiterCore.Expectation.Condition) -> Bool {
-        guard let node = tree.nodes[id] else { return condition == .absent }
+        guard tree.nodes[id] != nil else { return condition == .absent }
         let container = tree.container(of: id).flatMap { tree.nodes[$0] }
         return switch condition {
         case .exists: true
         case .absent: false
         case .visible: tree.visible().contains(id)
-        case .presented: tree.presenter(of: id) != nil
-        case .presenting: node.presented != nil
+        case .presented: tree.layer(upFrom: id).last.map { tree.presenter(of: $0) != nil } ?? false
+        case .presenting: tree.layer(upFrom: id).contains { tree.nodes[$0]?.presented != nil }
         case .top: container?.kind == .navigation && container?.children.last == id
         case .selected: container.map { $0.kind == .tabs && $0.children[$0.selected] == id } ?? false
         }

@@ -17,10 +17,20 @@ package struct NaiveChange {
     package var leaving: ControllerID?
     /// Whether appearing views get their events before disappearing ones at the end.
     var isCrossed = false
+    /// Whether appearing views get their events before disappearing ones at the beginning.
+    var comesFirst = false
+    /// Whether there is something to animate.
+    package var isAnimated = true
+
+    /// Everything that is removed.
+    fileprivate var gone: Set<ControllerID> = []
+    /// The ids of controllers that are removed and whose place another controller takes.
+    package var renewed: Set<ControllerID> { gone.filter { tree.nodes[$0] != nil } }
 
     /// Removes a controller and lists what is removed with it.
     package mutating func take(_ id: ControllerID) {
         removed += tree.leavers(with: id)
+        gone.formUnion(tree.subtree(id))
         tree.remove(id)
     }
 }
@@ -37,7 +47,13 @@ extension NaiveTree {
         case .setStack(let navigation, let arrivals): setStack(arrivals.map { NaiveTree($0) }, of: navigation, reserved)
         case .select(let tabs, let tab): select(tab, of: tabs)
         case .showDetail(let split, let arrival): showDetail(NaiveTree(arrival), in: split, reserved)
-        case .segue(let source, let identifier): follow(identifier, from: source, segues, reserved)
+        case .collapse(let split): collapse(split)
+        case .expand(let split): expand(split)
+        case .setTabs(let tabs, let arrivals, let selected):
+            setTabs(arrivals.map { NaiveTree($0) }, selected: selected, of: tabs, reserved)
+        case .setRoot(let arrival): setRoot(NaiveTree(arrival), reserved)
+        case .segue(let source, let identifier, let destination):
+            follow(identifier, to: destination, from: source, segues, reserved)
         }
     }
 
@@ -48,9 +64,13 @@ extension NaiveTree {
 
     fileprivate mutating func remove(_ id: ControllerID) {
         if let parent = nodes[id]?.parent {
+            if nodes[parent]?.hasSecondary == true, nodes[parent]?.children.last == id {
+                nodes[parent]?.hasSecondary = false
+            }
             nodes[parent]?.children.removeAll { $0 == id }
             if nodes[parent]?.presented == id { nodes[parent]?.presented = nil }
         }
+        if root == id { root = nil }
         for gone in subtree(id) { nodes.removeValue(forKey: gone) }
     }
 
@@ -104,11 +124,12 @@ extension NaiveTree {
     // MARK: - Stacks
 
     private func push(
-        _ arrival: NaiveTree, on navigation: ControllerID, _ reserved: Set<ControllerID>
+        _ arrival: NaiveTree, on navigation: ControllerID, _ reserved: Set<ControllerID>,
+        kinds: [ControllerKind] = [.view]
     ) -> NaiveOutcome {
         guard let node = nodes[navigation], let top = arrival.root else { return .refused(.unknownController) }
         guard node.kind == .navigation else { return .refused(.wrongKind) }
-        guard arrival.nodes[top]?.kind == .view else { return .refused(.cannotPushContainer) }
+        guard let kind = arrival.nodes[top]?.kind, kinds.contains(kind) else { return .refused(.cannotPushContainer) }
         if node.children.contains(top) { return .refused(.alreadyOnStack) }
         if isKnown(arrival, reserved) { return .refused(.alreadyInHierarchy) }
         var change = NaiveChange(tree: self, inserted: [top])
@@ -133,12 +154,13 @@ extension NaiveTree {
         guard let node = nodes[navigation] else { return .refused(.unknownController) }
         guard node.kind == .navigation else { return .refused(.wrongKind) }
         var change = NaiveChange(tree: self)
-        var stack: [ControllerID] = []
+        let stack = arrivals.compactMap(\.root)
+        guard stack.count == arrivals.count else { return .refused(.unknownController) }
+        guard Set(stack).count == stack.count else { return .refused(.alreadyOnStack) }
+        // Those that leave make their ids free for those that come.
+        for gone in node.children.reversed() where !stack.contains(gone) { change.take(gone) }
         for arrival in arrivals {
-            guard let top = arrival.root else { return .refused(.unknownController) }
-            if stack.contains(top) { return .refused(.alreadyOnStack) }
-            stack.append(top)
-            if node.children.contains(top) { continue }
+            guard let top = arrival.root, !node.children.contains(top) else { continue }
             guard arrival.nodes[top]?.kind == .view else { return .refused(.cannotPushContainer) }
             // Known controllers include those inserted earlier by the same operation.
             if change.tree.isKnown(arrival, reserved) { return .refused(.alreadyInHierarchy) }
@@ -147,8 +169,8 @@ extension NaiveTree {
         }
         if stack == node.children { return .nothing }
         guard let last = stack.last else { return .refused(.notOnStack) }
-        for gone in node.children.reversed() where !stack.contains(gone) { change.take(gone) }
         change.tree.nodes[navigation]?.children = stack
+        change.isAnimated = last != node.children.last
         if last != node.children.last, node.children.contains(last) { change.leaving = node.children.last }
         return .done(change)
     }
@@ -158,11 +180,17 @@ extension NaiveTree {
     private func select(_ tab: Operation.Tab, of tabs: ControllerID) -> NaiveOutcome {
         guard let node = nodes[tabs] else { return .refused(.unknownController) }
         guard node.kind == .tabs else { return .refused(.wrongKind) }
-        var change = NaiveChange(tree: self)
+        var change = NaiveChange(tree: self, comesFirst: true)
         switch tab {
         case .index(let index):
             guard node.children.indices.contains(index) else { return .refused(.indexOutOfRange) }
             change.tree.nodes[tabs]?.selected = index
+        case .offset(let offset):
+            let all = node.children.indices
+            guard offset >= -all.count, offset <= all.count, all.contains(node.selected + offset) else {
+                return .refused(.indexOutOfRange)
+            }
+            change.tree.nodes[tabs]?.selected += offset
         case .controller(let child):
             guard let index = node.children.firstIndex(of: child) else { return .refused(.notAChild) }
             change.tree.nodes[tabs]?.selected = index
@@ -170,40 +198,119 @@ extension NaiveTree {
         return change.tree == self ? .nothing : .done(change)
     }
 
+    private func setTabs(
+        _ arrivals: [NaiveTree], selected: Int?, of tabs: ControllerID, _ reserved: Set<ControllerID>
+    ) -> NaiveOutcome {
+        guard let node = nodes[tabs] else { return .refused(.unknownController) }
+        guard node.kind == .tabs else { return .refused(.wrongKind) }
+        let order = arrivals.compactMap(\.root)
+        guard order.count == arrivals.count else { return .refused(.unknownController) }
+        guard Set(order).count == order.count else { return .refused(.alreadyInHierarchy) }
+        if let selected, !(order.isEmpty ? selected == 0 : order.indices.contains(selected)) {
+            return .refused(.indexOutOfRange)
+        }
+        let shown = node.children.isEmpty ? nil : node.children[node.selected]
+        let kept = shown.flatMap { order.firstIndex(of: $0) }
+        let same = node.selected < order.count ? node.selected : 0
+        var change = NaiveChange(tree: self, comesFirst: true)
+        for gone in node.children where !order.contains(gone) { change.take(gone) }
+        for arrival in arrivals {
+            guard let top = arrival.root, !node.children.contains(top) else { continue }
+            if change.tree.isKnown(arrival, reserved) { return .refused(.alreadyInHierarchy) }
+            change.tree.add(arrival, under: tabs)
+            change.inserted.append(top)
+        }
+        change.tree.nodes[tabs]?.children = order
+        change.tree.nodes[tabs]?.selected = selected ?? kept ?? same
+        guard change.tree != self else { return .nothing }
+        let now = order.isEmpty ? nil : order[change.tree.nodes[tabs]?.selected ?? 0]
+        change.isAnimated = now != shown
+        return .done(change)
+    }
+
     private func showDetail(
         _ arrival: NaiveTree, in split: ControllerID, _ reserved: Set<ControllerID>
     ) -> NaiveOutcome {
         guard let node = nodes[split] else { return .refused(.unknownController) }
         guard node.kind == .split else { return .refused(.wrongKind) }
-        guard node.isCollapsed else { return replace(node.children.count - 1, of: split, with: arrival, reserved) }
+        guard node.isCollapsed else { return replace(nil, of: split, with: arrival, reserved) }
         guard nodes[node.children[0]]?.kind == .navigation else { return present(arrival, from: split, reserved) }
-        return push(arrival, on: node.children[0], reserved)
+        return push(arrival, on: node.children[0], reserved, kinds: [.view, .navigation])
     }
 
+    /// Replaces the primary column, or with `nil` the secondary one, which may be missing.
     private func replace(
-        _ column: Int, of split: ControllerID, with arrival: NaiveTree, _ reserved: Set<ControllerID>
+        _ column: Int?, of split: ControllerID, with arrival: NaiveTree, _ reserved: Set<ControllerID>
     ) -> NaiveOutcome {
-        guard let top = arrival.root, let old = nodes[split]?.children[column] else {
-            return .refused(.unknownController)
-        }
-        if isKnown(arrival, reserved) { return .refused(.alreadyInHierarchy) }
+        guard let top = arrival.root, let node = nodes[split] else { return .refused(.unknownController) }
+        let old = column.map { node.children[$0] } ?? (node.hasSecondary ? node.children.last : nil)
         var change = NaiveChange(tree: self, inserted: [top])
-        change.take(old)
+        if let old { change.take(old) }
+        if change.tree.isKnown(arrival, reserved) { return .refused(.alreadyInHierarchy) }
         change.tree.add(arrival, under: split)
-        change.tree.nodes[split]?.children.insert(top, at: column)
+        let last = change.tree.nodes[split]?.children.count ?? 0
+        change.tree.nodes[split]?.children.insert(top, at: column ?? last)
+        change.tree.nodes[split]?.hasSecondary = node.hasSecondary || column == nil
+        return .done(change)
+    }
+
+    private func collapse(_ split: ControllerID) -> NaiveOutcome {
+        guard let node = nodes[split] else { return .refused(.unknownController) }
+        guard node.kind == .split else { return .refused(.wrongKind) }
+        guard !node.isCollapsed else { return .nothing }
+        var change = NaiveChange(tree: self)
+        change.tree.nodes[split]?.isCollapsed = true
+        let primary = node.children[0]
+        guard nodes[primary]?.kind == .navigation, node.hasSecondary, let secondary = node.children.last else {
+            return .done(change)
+        }
+        guard [.view, .navigation].contains(nodes[secondary]?.kind) else { return .refused(.cannotPushContainer) }
+        change.tree.nodes[split]?.children.removeLast()
+        change.tree.nodes[split]?.hasSecondary = false
+        change.tree.nodes[primary]?.children.append(secondary)
+        change.tree.nodes[secondary]?.parent = primary
+        return .done(change)
+    }
+
+    private func expand(_ split: ControllerID) -> NaiveOutcome {
+        guard let node = nodes[split] else { return .refused(.unknownController) }
+        guard node.kind == .split else { return .refused(.wrongKind) }
+        guard node.isCollapsed else { return .nothing }
+        var change = NaiveChange(tree: self)
+        change.tree.nodes[split]?.isCollapsed = false
+        let primary = node.children[0]
+        guard let stack = nodes[primary], stack.kind == .navigation, !node.hasSecondary, stack.children.count > 1 else {
+            return .done(change)
+        }
+        let top = stack.children[stack.children.count - 1]
+        change.tree.nodes[primary]?.children.removeLast()
+        change.tree.nodes[split]?.children.append(top)
+        change.tree.nodes[split]?.hasSecondary = true
+        change.tree.nodes[top]?.parent = split
+        return .done(change)
+    }
+
+    private func setRoot(_ arrival: NaiveTree, _ reserved: Set<ControllerID>) -> NaiveOutcome {
+        guard let top = arrival.root else { return .refused(.unknownController) }
+        guard arrival.nodes.keys.allSatisfy({ !reserved.contains($0) }) else { return .refused(.alreadyInHierarchy) }
+        var change = NaiveChange(tree: self, inserted: [top])
+        if let root { change.take(root) }
+        change.tree.nodes = arrival.nodes
+        change.tree.root = top
         return .done(change)
     }
 
     // MARK: - Segues
 
     private func follow(
-        _ identifier: SegueIdentifier, from source: ControllerID, _ segues: [Segue], _ reserved: Set<ControllerID>
+        _ identifier: SegueIdentifier, to destination: Hierarchy?, from source: ControllerID, _ segues: [Segue],
+        _ reserved: Set<ControllerID>
     ) -> NaiveOutcome {
         guard nodes[source] != nil else { return .refused(.unknownController) }
         guard let segue = segues.first(where: { $0.source == source && $0.identifier == identifier }) else {
             return .refused(.unknownSegue)
         }
-        let arrival = NaiveTree(segue.destination)
+        let arrival = NaiveTree(destination ?? segue.destination)
         if segue.kind == .unwind { return arrival.root.map(unwind) ?? .refused(.unknownController) }
         guard let container = container(for: segue) else { return present(arrival, from: source, reserved) }
         guard let node = nodes[container], node.kind == .split else { return push(arrival, on: container, reserved) }

@@ -8,7 +8,9 @@ package struct NaiveTree: Hashable {
         package var children: [ControllerID]
         /// The index of the selected tab; 0 for other kinds.
         package var selected = 0
-        package let isCollapsed: Bool
+        package var isCollapsed: Bool
+        /// Whether a split has a secondary column, which then is the last child.
+        package var hasSecondary = false
         package var presented: ControllerID?
         var parent: ControllerID?
         package let style: PresentationStyle
@@ -16,7 +18,7 @@ package struct NaiveTree: Hashable {
         package var type: TransitionTypeName?
     }
 
-    package let root: ControllerID?
+    package var root: ControllerID?
     package var nodes: [ControllerID: Node] = [:]
 
     /// Copies a hierarchy; parents are computed here, because those that the controllers name may be wrong.
@@ -75,6 +77,15 @@ package struct NaiveTree: Hashable {
     /// The visible controllers: each container before what it shows, and that before what it presents.
     package func visible() -> [ControllerID] { root.map(visible) ?? [] }
 
+    /// The views that disappear and those that appear by a change of this tree.
+    package func seen(in change: NaiveChange) -> (going: [ControllerID], coming: [ControllerID]) {
+        let (old, new, renewed) = (visible(), change.tree.visible(), change.renewed)
+        return (
+            old.filter { !new.contains($0) || renewed.contains($0) },
+            new.filter { !old.contains($0) || renewed.contains($0) }
+        )
+    }
+
     private func visible(from id: ControllerID) -> [ControllerID] {
         guard let node = nodes[id] else { return [] }
         let isCovered = node.presented.flatMap { nodes[$0]?.style.coversPresenter } ?? false
@@ -100,6 +111,7 @@ extension NaiveTree.Node {
             selected = index
         case .split(let columns):
             isCollapsed = columns.isCollapsed
+            hasSecondary = columns.secondary != nil
         }
     }
 

@@ -8,7 +8,7 @@ extension Simulation {
         switch outcome {
         case .completed: statistics.count(ending.isNoop ? .noops : .completed)
         case .cancelled: statistics.count(.cancelled)
-        case .expired(.lease): statistics.count(.expiredLease)
+        case .expired(.lease), .expired(.hold): statistics.count(.expiredLease)
         case .expired(.abandoned): statistics.count(.expiredAbandoned)
         case .expired(.unclaimed): statistics.count(.expiredUnclaimed)
         case .expired(.queueTimeout): statistics.count(.expiredQueueTimeout)
@@ -80,6 +80,10 @@ extension Statistics.Figure {
         case .setStack: self = .stackSet
         case .select: self = .selected
         case .showDetail: self = .detailShown
+        case .collapse: self = .collapsed
+        case .expand: self = .expanded
+        case .setTabs: self = .tabsSet
+        case .setRoot: self = .rootSet
         case .segue: self = .segued
         }
     }

@@ -97,7 +97,7 @@ extension Simulation {
     private func isFair(_ reason: ExpiryReason, for entry: Ledger.Entry) -> Bool {
         let isOwnerParked = parked.contains { $0.transition == entry.id && $0.request.ask.isOwners }
         return switch reason {
-        case .lease: !entry.isQueued
+        case .lease, .hold: !entry.isQueued
         case .unclaimed: !entry.isQueued && entry.request.session == nil
         case .abandoned:
             entry.isQueued && entry.remembered == nil && entry.request.session == nil && !isOwnerParked

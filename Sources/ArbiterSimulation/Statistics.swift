@@ -30,6 +30,10 @@ package struct Statistics: Sendable {
         case stackSet = "done: setStack"
         case selected = "done: select"
         case detailShown = "done: showDetail"
+        case collapsed = "done: collapse"
+        case expanded = "done: expand"
+        case tabsSet = "done: setTabs"
+        case rootSet = "done: setRoot"
         case segued = "done: segue"
         case appliedAtExpiry = "done although expired"
         case declared

@@ -42,7 +42,8 @@ struct PlantedFaultTests {
     func `a ticket that overtakes another is found`(seed: UInt64) throws {
         try expect([.record], of: .overtakingQueue, seed: seed)
         try expect(
-            [.oracle, .order, .life, .participants, .reply], of: .overtakingQueue, seed: seed, watchingJournal: false)
+            [.oracle, .hierarchy, .order, .life, .participants, .reply], of: .overtakingQueue, seed: seed,
+            watchingJournal: false)
     }
 
     @Test(arguments: UInt64(1)...3)
@@ -54,7 +55,7 @@ struct PlantedFaultTests {
     @Test(arguments: UInt64(1)...3)
     func `a token that is not looked at is found`(seed: UInt64) throws {
         try expect([.record, .reply], of: .blindToken, seed: seed)
-        try expect([.oracle, .hierarchy, .reply], of: .blindToken, seed: seed, watchingJournal: false)
+        try expect([.oracle, .hierarchy, .order, .reply], of: .blindToken, seed: seed, watchingJournal: false)
     }
 
     @Test(arguments: UInt64(1)...3)

@@ -18,8 +18,10 @@ package struct AppearanceEvent: Hashable, Sendable {
 
 /// The order in which UIKit notifies the views that appear and those that disappear.
 package enum AppearanceOrder: Hashable, Sendable {
-    /// Disappearing views first, at the start and at the end: pushes, pops, selections.
+    /// Disappearing views first, at the start and at the end: stacks, columns, the root.
     case goingFirst
+    /// Appearing views first at the start, disappearing views first at the end: tabs.
+    case comingFirst
     /// Disappearing views first at the start, appearing views first at the end: presentations and dismissals.
     case crossed
 }
@@ -27,7 +29,11 @@ package enum AppearanceOrder: Hashable, Sendable {
 extension OperationPlan {
     /// The events when the transition starts to run.
     package var beginning: [AppearanceEvent] {
-        disappearing.telling(.willDisappear) + appearing.telling(.willAppear)
+        let (going, coming) = (disappearing.telling(.willDisappear), appearing.telling(.willAppear))
+        return switch appearanceOrder {
+        case .goingFirst, .crossed: going + coming
+        case .comingFirst: coming + going
+        }
     }
 
     /// The events when the transition ends.
@@ -41,7 +47,7 @@ extension OperationPlan {
         }
         let (going, coming) = (disappearing.telling(.didDisappear), appearing.telling(.didAppear))
         return switch appearanceOrder {
-        case .goingFirst: going + coming
+        case .goingFirst, .comingFirst: going + coming
         case .crossed: coming + going
         }
     }

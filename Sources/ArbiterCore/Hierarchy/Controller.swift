@@ -42,13 +42,14 @@ package struct Controller: Hashable, Sendable {
     /// The columns of a split controller.
     package struct Columns: Hashable, Sendable {
         package internal(set) var primary: ControllerID
-        package internal(set) var secondary: ControllerID
+        /// `nil` if it moved to the primary column's stack when the split collapsed, or if there is none yet.
+        package internal(set) var secondary: ControllerID?
         package internal(set) var supplementary: ControllerID?
         /// If true, only the primary column is shown.
-        package let isCollapsed: Bool
+        package internal(set) var isCollapsed: Bool
 
         package init(
-            primary: ControllerID, secondary: ControllerID, supplementary: ControllerID? = nil,
+            primary: ControllerID, secondary: ControllerID?, supplementary: ControllerID? = nil,
             isCollapsed: Bool = false
         ) {
             self.primary = primary
@@ -107,7 +108,7 @@ extension Controller {
 extension Controller.Columns {
     /// The existing columns, from the primary to the secondary.
     package var all: [ControllerID] {
-        supplementary.map { [primary, $0, secondary] } ?? [primary, secondary]
+        [primary, supplementary, secondary].compactMap(\.self)
     }
 }
 

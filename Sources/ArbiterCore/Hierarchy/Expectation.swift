@@ -7,9 +7,9 @@ package enum Expectation: Hashable, Sendable {
         case exists
         case absent
         case visible
-        /// Another controller presents it.
+        /// Another controller presents it, or it stands in what is presented.
         case presented
-        /// It presents another controller.
+        /// It presents another controller, or the nearest ancestor in its layer does; so a dismissal of it does something.
         case presenting
         /// It is the top of its navigation stack.
         case top

@@ -29,9 +29,10 @@ extension Controller.Content: BinaryCodable {
             writer.write(children)
             writer.write(UInt32(selected))
         case .split(let columns):
-            writer.write(UInt8(3))
+            // The first form of a split has a secondary column always.
+            writer.write(UInt8(columns.secondary == nil ? 4 : 3))
             writer.write(columns.primary)
-            writer.write(columns.secondary)
+            if let secondary = columns.secondary { writer.write(secondary) }
             writer.write(columns.supplementary)
             writer.write(columns.isCollapsed)
         }
@@ -46,6 +47,11 @@ extension Controller.Content: BinaryCodable {
             self = .split(
                 Controller.Columns(
                     primary: try reader.read(), secondary: try reader.read(), supplementary: try reader.readOptional(),
+                    isCollapsed: try reader.readBool()))
+        case 4:
+            self = .split(
+                Controller.Columns(
+                    primary: try reader.read(), secondary: nil, supplementary: try reader.readOptional(),
                     isCollapsed: try reader.readBool()))
         default: throw reader.malformed("the content of a controller")
         }

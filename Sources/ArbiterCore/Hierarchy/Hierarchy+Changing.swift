@@ -7,18 +7,29 @@ extension Hierarchy {
     }
 
     /// Applies a plan that was made for this hierarchy.
-    mutating func apply(_ plan: OperationPlan) -> HierarchyChange {
+    mutating func apply(_ plan: OperationPlan) -> HierarchyChange { apply(plan.steps) }
+
+    /// Applies the steps of a plan, or some of them that leave a valid tree.
+    @discardableResult
+    package mutating func apply(_ steps: [OperationPlan.Edit]) -> HierarchyChange {
         var arrived: [ControllerID] = []
         var departed: [ControllerID] = []
-        for step in plan.steps {
+        var moved: [ControllerID] = []
+        for step in steps {
             switch step {
             case .insert(let arrival, let place): insert(arrival, at: place, noting: &arrived)
             case .remove(let controller): remove(controller, noting: &departed)
+            case .move(let controller, let place): move(controller, to: place)
             case .select(let tabs, let index): controllers[tabs]?.content.select(index)
             case .arrange(let navigation, let stack): controllers[navigation]?.content = .navigation(stack)
+            case .arrangeTabs(let tabs, let children, let selected):
+                controllers[tabs]?.content = .tabs(children, selected: selected)
+            case .collapse(let split, let isCollapsed):
+                controllers[split]?.content.collapse(isCollapsed)
+                moved += preorder(from: split).map(\.id)
             }
         }
-        return HierarchyChange(arrived: arrived, departed: departed)
+        return HierarchyChange(arrived: arrived, departed: departed, moved: moved)
     }
 
     private mutating func insert(
@@ -31,24 +42,40 @@ extension Hierarchy {
             }
             arrived.append(controller.id)
         }
-        controllers[top]?.parent = place.parent
+        attach(top, at: place)
+    }
+
+    private mutating func attach(_ controller: ControllerID, at place: OperationPlan.Place) {
+        controllers[controller]?.parent = place.parent
         switch place {
-        case .top(let navigation): controllers[navigation]?.content.push(top)
-        case .presented(let presenter): controllers[presenter]?.presented = top
-        case .primary(let split): controllers[split]?.content.replaceColumn(\.primary, with: top)
-        case .secondary(let split): controllers[split]?.content.replaceColumn(\.secondary, with: top)
+        case .root: root = controller
+        case .top(let navigation): controllers[navigation]?.content.push(controller)
+        case .tab(let tabs): controllers[tabs]?.content.push(controller)
+        case .presented(let presenter): controllers[presenter]?.presented = controller
+        case .primary(let split): controllers[split]?.content.replaceColumn(\.primary, with: controller)
+        case .secondary(let split): controllers[split]?.content.replaceColumn(\.secondary, with: controller)
         }
     }
 
-    private mutating func remove(_ controller: ControllerID, noting departed: inout [ControllerID]) {
-        if let parent = controllers[controller]?.parent {
-            if controllers[parent]?.presented == controller {
-                controllers[parent]?.presented = nil
-            } else {
-                // A removed column was replaced by the step before, and tabs are never removed.
-                controllers[parent]?.content.pop(controller)
-            }
+    private mutating func detach(_ controller: ControllerID) {
+        guard let parent = controllers[controller]?.parent else {
+            root = nil
+            return
         }
+        if controllers[parent]?.presented == controller {
+            controllers[parent]?.presented = nil
+        } else {
+            controllers[parent]?.content.drop(controller)
+        }
+    }
+
+    private mutating func move(_ controller: ControllerID, to place: OperationPlan.Place) {
+        detach(controller)
+        attach(controller, at: place)
+    }
+
+    private mutating func remove(_ controller: ControllerID, noting departed: inout [ControllerID]) {
+        detach(controller)
         var leaving = [controller]
         while let gone = leaving.popLast().flatMap({ controllers.removeValue(forKey: $0) }) {
             departed.append(gone.id)
@@ -58,28 +85,51 @@ extension Hierarchy {
 }
 
 extension OperationPlan.Place {
-    /// The container or presenter of the inserted controller.
-    fileprivate var parent: ControllerID {
+    /// The container or presenter of a controller at this place; `nil` for the root.
+    package var parent: ControllerID? {
         switch self {
-        case .top(let parent), .presented(let parent), .primary(let parent), .secondary(let parent): parent
+        case .root: nil
+        case .top(let parent), .tab(let parent), .presented(let parent), .primary(let parent), .secondary(let parent):
+            parent
         }
     }
 }
 
 extension Controller.Content {
+    /// Adds a child at the end.
     fileprivate mutating func push(_ controller: ControllerID) {
-        guard case .navigation(var stack) = self else { return }
-        // Drops this reference to the array, so that `append` does not copy it.
-        self = .view
-        stack.append(controller)
-        self = .navigation(stack)
+        switch self {
+        case .view, .split: break
+        case .navigation(var stack):
+            // Drops this reference to the array, so that `append` does not copy it.
+            self = .view
+            stack.append(controller)
+            self = .navigation(stack)
+        case .tabs(var tabs, let selected):
+            self = .view
+            tabs.append(controller)
+            self = .tabs(tabs, selected: selected)
+        }
     }
 
-    fileprivate mutating func pop(_ controller: ControllerID) {
-        guard case .navigation(var stack) = self, stack.last == controller else { return }
-        self = .view
-        stack.removeLast()
-        self = .navigation(stack)
+    /// Removes a child; a primary column remains until another one replaces it.
+    fileprivate mutating func drop(_ controller: ControllerID) {
+        switch self {
+        case .view: break
+        case .navigation(var stack):
+            guard let index = stack.lastIndex(of: controller) else { return }
+            self = .view
+            stack.remove(at: index)
+            self = .navigation(stack)
+        case .tabs(var tabs, let selected):
+            guard let index = tabs.firstIndex(of: controller) else { return }
+            tabs.remove(at: index)
+            self = .tabs(tabs, selected: max(0, index < selected ? selected - 1 : min(selected, tabs.count - 1)))
+        case .split(var columns):
+            if columns.secondary == controller { columns.secondary = nil }
+            if columns.supplementary == controller { columns.supplementary = nil }
+            self = .split(columns)
+        }
     }
 
     fileprivate mutating func select(_ index: Int) {
@@ -87,8 +137,14 @@ extension Controller.Content {
         self = .tabs(tabs, selected: index)
     }
 
-    fileprivate mutating func replaceColumn(
-        _ column: WritableKeyPath<Controller.Columns, ControllerID>, with controller: ControllerID
+    fileprivate mutating func collapse(_ isCollapsed: Bool) {
+        guard case .split(var columns) = self else { return }
+        columns.isCollapsed = isCollapsed
+        self = .split(columns)
+    }
+
+    fileprivate mutating func replaceColumn<Column>(
+        _ column: WritableKeyPath<Controller.Columns, Column>, with controller: Column
     ) {
         guard case .split(var columns) = self else { return }
         columns[keyPath: column] = controller

@@ -42,9 +42,12 @@ extension Hierarchy {
     }
 
     /// The number of levels.
-    var height: Int {
+    var height: Int { root.map { height(from: $0) } ?? 0 }
+
+    /// The number of levels from a controller downwards, its own included.
+    func height(from top: ControllerID) -> Int {
         var height = 0
-        var unvisited = root.map { [(id: $0, depth: 1)] } ?? []
+        var unvisited = [(id: top, depth: 1)]
         while let (id, depth) = unvisited.popLast() {
             height = max(height, depth)
             for child in controllers[id]?.below ?? [] { unvisited.append((child, depth + 1)) }

@@ -53,13 +53,25 @@ package struct Hierarchy: Hashable, Sendable {
             }
         }
         if let parent = mention.parent.flatMap({ controllers[$0] }), parent.kind == .navigation,
-            parent.presented != controller.id, controller.kind != .view
+            parent.presented != controller.id, !mayStack(controller.kind, on: parent)
         {
             throw .cannotPushContainer(controller.id, navigation: parent.id)
         }
         var controller = controller
         controller.parent = mention.parent
         controllers[controller.id] = controller
+    }
+
+    /// Whether a controller may be on a navigation's stack: a view always, a navigation only on that of a primary column,
+    /// where the detail of a collapsed split is.
+    private func mayStack(_ kind: ControllerKind, on navigation: Controller) -> Bool {
+        kind == .view || kind == .navigation && isPrimaryColumn(navigation)
+    }
+
+    /// Whether a controller is the primary column of a split.
+    func isPrimaryColumn(_ controller: Controller) -> Bool {
+        guard case .split(let columns)? = controller.parent.flatMap({ controllers[$0] })?.content else { return false }
+        return columns.primary == controller.id
     }
 
     /// A reference to a controller from the one above it.
@@ -91,7 +103,7 @@ package enum HierarchyFault: Error, Hashable, Sendable {
     case missing(ControllerID)
     /// It cannot be reached from the root: nothing refers to it, or only a cycle does.
     case unreachable(ControllerID)
-    /// A navigation, tabs or split controller cannot be in a navigation's stack.
+    /// A navigation, tabs or split controller cannot be in a navigation's stack, but for a navigation in a primary column.
     case cannotPushContainer(ControllerID, navigation: ControllerID)
     /// The selected index is outside the list of tabs.
     case indexOutOfRange(tabs: ControllerID, selected: Int)

@@ -10,6 +10,12 @@ extension Operation: BinaryCodable {
         static let select: UInt8 = 7
         static let showDetail: UInt8 = 8
         static let segue: UInt8 = 9
+        // Since the second rules:
+        static let collapse: UInt8 = 10
+        static let expand: UInt8 = 11
+        static let setTabs: UInt8 = 12
+        static let setRoot: UInt8 = 13
+        static let segueWithDestination: UInt8 = 14
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -47,10 +53,26 @@ extension Operation: BinaryCodable {
             writer.write(Code.showDetail)
             writer.write(split)
             writer.write(controller)
-        case .segue(let source, let identifier):
-            writer.write(Code.segue)
+        case .collapse(let split):
+            writer.write(Code.collapse)
+            writer.write(split)
+        case .expand(let split):
+            writer.write(Code.expand)
+            writer.write(split)
+        case .setTabs(let tabs, let controllers, let selected):
+            writer.write(Code.setTabs)
+            writer.write(tabs)
+            writer.write(controllers)
+            writer.write(selected != nil)
+            if let selected { writer.write(Int64(selected)) }
+        case .setRoot(let controller):
+            writer.write(Code.setRoot)
+            writer.write(controller)
+        case .segue(let source, let identifier, let destination):
+            writer.write(destination == nil ? Code.segue : Code.segueWithDestination)
             writer.write(source)
             writer.write(identifier)
+            if let destination { writer.write(destination) }
         }
     }
 
@@ -65,7 +87,16 @@ extension Operation: BinaryCodable {
         case Code.setStack: self = .setStack(navigation: try reader.read(), controllers: try reader.readArray())
         case Code.select: self = .select(tabs: try reader.read(), try reader.read())
         case Code.showDetail: self = .showDetail(split: try reader.read(), controller: try reader.read())
-        case Code.segue: self = .segue(source: try reader.read(), try reader.read())
+        case Code.segue: self = .segue(source: try reader.read(), try reader.read(), destination: nil)
+        case Code.collapse: self = .collapse(split: try reader.read())
+        case Code.expand: self = .expand(split: try reader.read())
+        case Code.setTabs:
+            self = .setTabs(
+                tabs: try reader.read(), controllers: try reader.readArray(),
+                selected: try reader.readBool() ? Int(try reader.readInt64()) : nil)
+        case Code.setRoot: self = .setRoot(try reader.read())
+        case Code.segueWithDestination:
+            self = .segue(source: try reader.read(), try reader.read(), destination: try reader.read())
         default: throw reader.malformed("an operation")
         }
     }
@@ -80,6 +111,9 @@ extension Operation.Tab: BinaryCodable {
         case .controller(let controller):
             writer.write(UInt8(1))
             writer.write(controller)
+        case .offset(let offset):
+            writer.write(UInt8(2))
+            writer.write(Int64(offset))
         }
     }
 
@@ -87,6 +121,7 @@ extension Operation.Tab: BinaryCodable {
         switch try reader.read(UInt8.self) {
         case 0: self = .index(Int(try reader.readInt64()))
         case 1: self = .controller(try reader.read())
+        case 2: self = .offset(Int(try reader.readInt64()))
         default: throw reader.malformed("a tab")
         }
     }

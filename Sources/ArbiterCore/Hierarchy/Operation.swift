@@ -12,13 +12,25 @@ package indirect enum Operation: Hashable, Sendable {
     case setStack(navigation: ControllerID, controllers: [Hierarchy])
     case select(tabs: ControllerID, Tab)
     case showDetail(split: ControllerID, controller: Hierarchy)
-    case segue(source: ControllerID, SegueIdentifier)
+    /// The secondary column moves to the stack of the primary one, if that is a navigation.
+    case collapse(split: ControllerID)
+    /// The top of the primary column's stack becomes the secondary column, if there is none.
+    case expand(split: ControllerID)
+    /// Controllers that are tabs already do not change; the others are inserted. Without `selected`, the selected tab
+    /// remains selected if it remains; else the index counts, or the first tab is selected.
+    case setTabs(tabs: ControllerID, controllers: [Hierarchy], selected: Int?)
+    /// The whole tree is replaced.
+    case setRoot(Hierarchy)
+    /// With a destination, that controller is inserted instead of the declared one.
+    case segue(source: ControllerID, SegueIdentifier, destination: Hierarchy? = nil)
 
     /// One of the children of a `tabs` controller.
     package enum Tab: Hashable, Sendable {
         /// Counted from 0.
         case index(Int)
         case controller(ControllerID)
+        /// Counted from the selected tab.
+        case offset(Int)
     }
 }
 
@@ -33,6 +45,10 @@ package enum OperationType: String, Hashable, Sendable, CaseIterable {
     case setStack
     case select
     case showDetail
+    case collapse
+    case expand
+    case setTabs
+    case setRoot
     case segue
 }
 
@@ -48,18 +64,25 @@ extension Operation {
         case .setStack: .setStack
         case .select: .select
         case .showDetail: .showDetail
+        case .collapse: .collapse
+        case .expand: .expand
+        case .setTabs: .setTabs
+        case .setRoot: .setRoot
         case .segue: .segue
         }
     }
 }
 
 extension Operation {
-    /// The hierarchies to insert, as requested; none for a segue, whose destination is in the storyboard.
+    /// The hierarchies to insert, as requested; none for a segue without a destination of its own.
     package var arrivals: [Hierarchy] {
         switch self {
-        case .present(_, let controller), .push(_, let controller), .showDetail(_, let controller): [controller]
-        case .setStack(_, let controllers): controllers
-        case .dismiss, .pop, .popTo, .popToRoot, .select, .segue: []
+        case .present(_, let controller), .push(_, let controller), .showDetail(_, let controller),
+            .setRoot(let controller):
+            [controller]
+        case .setStack(_, let controllers), .setTabs(_, let controllers, _): controllers
+        case .segue(_, _, let destination): destination.map { [$0] } ?? []
+        case .dismiss, .pop, .popTo, .popToRoot, .select, .collapse, .expand: []
         }
     }
 
@@ -70,17 +93,22 @@ extension Operation {
         case .push(let navigation, _): .push(navigation: navigation, controller: arrivals[0])
         case .setStack(let navigation, _): .setStack(navigation: navigation, controllers: arrivals)
         case .showDetail(let split, _): .showDetail(split: split, controller: arrivals[0])
-        case .dismiss, .pop, .popTo, .popToRoot, .select, .segue: self
+        case .setTabs(let tabs, _, let selected): .setTabs(tabs: tabs, controllers: arrivals, selected: selected)
+        case .setRoot: .setRoot(arrivals[0])
+        case .segue(let source, let identifier, _): .segue(source: source, identifier, destination: arrivals.first)
+        case .dismiss, .pop, .popTo, .popToRoot, .select, .collapse, .expand: self
         }
     }
 
-    /// The existing controller that it names first, and on whose place its scope depends.
-    var target: ControllerID {
+    /// The existing controller that it names first, and on whose place its scope depends; `nil` if that is the root.
+    var target: ControllerID? {
         switch self {
         case .present(let controller, _), .dismiss(let controller), .push(let controller, _), .pop(let controller),
             .popTo(let controller, _), .popToRoot(let controller), .setStack(let controller, _),
-            .select(let controller, _), .showDetail(let controller, _), .segue(let controller, _):
+            .select(let controller, _), .showDetail(let controller, _), .collapse(let controller),
+            .expand(let controller), .setTabs(let controller, _, _), .segue(let controller, _, _):
             controller
+        case .setRoot: nil
         }
     }
 }
@@ -112,7 +140,7 @@ package struct OperationRefusal: Error, Hashable, Sendable {
 /// The effect of an operation on the current hierarchy.
 package struct OperationPlan: Hashable, Sendable {
     /// The changes, in the order in which they are applied.
-    let steps: [Edit]
+    package let steps: [Edit]
     /// The controller that presents, or presented before a dismissal.
     package let presenter: ControllerID?
     /// The inserted controllers, in the order requested, without those below them.
@@ -129,11 +157,14 @@ package struct OperationPlan: Hashable, Sendable {
     package let isBackward: Bool
     /// The removed controller whose `introTransitionType` the transition uses again.
     package let leaving: ControllerID?
+    /// Whether there is something to animate: not if a stack or a list of tabs changes where nobody sees it.
+    let isAnimated: Bool
 
     init(
         steps: [Edit], presenter: ControllerID? = nil, inserted: [ControllerID] = [], removed: [ControllerID] = [],
         disappearing: [ControllerID] = [], appearing: [ControllerID] = [],
-        appearanceOrder: AppearanceOrder = .goingFirst, isBackward: Bool = false, leaving: ControllerID? = nil
+        appearanceOrder: AppearanceOrder = .goingFirst, isBackward: Bool = false, leaving: ControllerID? = nil,
+        isAnimated: Bool = true
     ) {
         self.steps = steps
         self.presenter = presenter
@@ -144,6 +175,7 @@ package struct OperationPlan: Hashable, Sendable {
         self.appearanceOrder = appearanceOrder
         self.isBackward = isBackward
         self.leaving = leaving
+        self.isAnimated = isAnimated
     }
 
     /// Every inserted controller, including those below the ones in `inserted`.
@@ -163,19 +195,26 @@ package struct OperationPlan: Hashable, Sendable {
     }
 
     /// A single change of the tree.
-    enum Edit: Hashable, Sendable {
+    package enum Edit: Hashable, Sendable {
         case insert(Hierarchy, at: Place)
-        /// Removes it with everything below it; it is the top of its stack, presented, or a column that was replaced.
+        /// Removes it with everything below it. A primary column that is removed is replaced by the next edit.
         case remove(ControllerID)
+        /// Moves it with everything below it.
+        case move(ControllerID, to: Place)
         case select(tabs: ControllerID, index: Int)
-        /// Reorders the stack after all insertions and before all removals, so it contains both; those to remove are on
-        /// top.
+        /// Sets the order of the controllers on a stack.
         case arrange(navigation: ControllerID, stack: [ControllerID])
+        /// Sets the order of the tabs, and which one is selected.
+        case arrangeTabs(tabs: ControllerID, children: [ControllerID], selected: Int)
+        case collapse(split: ControllerID, Bool)
     }
 
-    /// Where a controller is inserted.
-    enum Place: Hashable, Sendable {
+    /// Where a controller is inserted, or moved to.
+    package enum Place: Hashable, Sendable {
+        case root
         case top(ofNavigation: ControllerID)
+        /// The last tab.
+        case tab(ofTabs: ControllerID)
         case presented(by: ControllerID)
         case primary(ofSplit: ControllerID)
         case secondary(ofSplit: ControllerID)
@@ -188,4 +227,6 @@ package struct HierarchyChange: Hashable, Sendable {
     package let arrived: [ControllerID]
     /// Every removed controller, each before those below it.
     package let departed: [ControllerID]
+    /// The controllers that remain, but may have other places now.
+    package let moved: [ControllerID]
 }

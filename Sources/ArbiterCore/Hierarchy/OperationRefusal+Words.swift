@@ -67,6 +67,15 @@ extension OperationRefusal {
             detail: "Index \(index) is none of the tabs of <\(tabs)>, which has \(count), counted from 0.")
     }
 
+    static func offsetOutOfRange(
+        _ offset: Int, from selected: Int, of count: Int, tabs: ControllerID
+    ) -> OperationRefusal {
+        OperationRefusal(
+            code: .indexOutOfRange,
+            detail:
+                "From tab \(selected), counted from 0, \(offset) leads past the end of <\(tabs)>, which has \(count).")
+    }
+
     static func notAChild(_ id: ControllerID, of tabs: ControllerID) -> OperationRefusal {
         OperationRefusal(
             code: .notAChild,

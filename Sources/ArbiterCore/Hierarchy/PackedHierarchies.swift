@@ -14,7 +14,12 @@ struct PackedHierarchies: Hashable, Sendable {
         static let hasIntroduction: UInt8 = 1 << 4
         static let presents: UInt8 = 1 << 5
         static let isCollapsed: UInt8 = 1 << 6
-        static let hasSupplementary: UInt8 = 1 << 7
+    }
+
+    /// The columns of a split besides the primary one.
+    private enum ColumnFlag {
+        static let hasSupplementary = 1
+        static let hasSecondary = 2
     }
 
     init(_ hierarchies: [Hierarchy]) {
@@ -46,10 +51,7 @@ extension PackedHierarchies {
         if controller.definesPresentationContext { flags |= Flag.definesContext }
         if controller.introTransitionType != nil { flags |= Flag.hasIntroduction }
         if controller.presented != nil { flags |= Flag.presents }
-        if case .split(let columns) = controller.content {
-            if columns.isCollapsed { flags |= Flag.isCollapsed }
-            if columns.supplementary != nil { flags |= Flag.hasSupplementary }
-        }
+        if case .split(let columns) = controller.content, columns.isCollapsed { flags |= Flag.isCollapsed }
         bytes.append(flags)
         write(controller.id.description)
         if flags & Flag.hasStyle != 0 {
@@ -57,13 +59,17 @@ extension PackedHierarchies {
         }
         if let type = controller.introTransitionType { write(type.description) }
         switch controller.content {
-        case .view, .split:
+        case .view:
             break
         case .navigation(let stack):
             write(stack.count)
         case .tabs(let tabs, let selected):
             write(tabs.count)
             write(selected)
+        case .split(let columns):
+            write(
+                (columns.supplementary == nil ? 0 : ColumnFlag.hasSupplementary)
+                    + (columns.secondary == nil ? 0 : ColumnFlag.hasSecondary))
         }
     }
 
@@ -99,6 +105,7 @@ extension PackedHierarchies {
             let introduction: TransitionTypeName?
             let childCount: Int
             let selected: Int
+            let columns: Int
             /// The controllers below it that have been read; the presented one is the last.
             var below: [ControllerID] = []
 
@@ -115,8 +122,9 @@ extension PackedHierarchies {
                     case .split:
                         .split(
                             Controller.Columns(
-                                primary: children[0], secondary: children[childCount - 1],
-                                supplementary: childCount == 3 ? children[1] : nil,
+                                primary: children[0],
+                                secondary: columns & ColumnFlag.hasSecondary == 0 ? nil : children[childCount - 1],
+                                supplementary: columns & ColumnFlag.hasSupplementary == 0 ? nil : children[1],
                                 isCollapsed: flags & Flag.isCollapsed != 0))
                     }
                 return Controller(
@@ -156,16 +164,18 @@ extension PackedHierarchies {
             guard let id = ControllerID(readName()) else { preconditionFailure("a packed controller has no id") }
             let style = flags & Flag.hasStyle == 0 ? .fullScreen : PresentationStyle.allCases[Int(readByte())]
             let introduction = flags & Flag.hasIntroduction == 0 ? nil : TransitionTypeName(readName())
-            var (childCount, selected) = (0, 0)
+            var (childCount, selected, columns) = (0, 0, 0)
             switch kind {
             case .view: break
             case .navigation: childCount = readNumber()
             case .tabs: (childCount, selected) = (readNumber(), readNumber())
-            case .split: childCount = flags & Flag.hasSupplementary == 0 ? 2 : 3
+            case .split:
+                columns = readNumber()
+                childCount = 1 + columns.nonzeroBitCount
             }
             return Node(
                 flags: flags, id: id, style: style, introduction: introduction, childCount: childCount,
-                selected: selected)
+                selected: selected, columns: columns)
         }
 
         private mutating func readByte() -> UInt8 {

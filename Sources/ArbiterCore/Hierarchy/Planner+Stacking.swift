@@ -1,10 +1,18 @@
 // Operations on navigation stacks.
 
 extension Planner {
-    func push(_ arrival: Hierarchy, on navigation: ControllerID) throws(OperationRefusal) -> OperationPlan {
+    /// - Parameters:
+    ///   - arrival: the controller to push.
+    ///   - navigation: whose stack it is pushed onto.
+    ///   - isDetail: whether it is the detail of a collapsed split; UIKit pushes a navigation only then.
+    /// - Returns: the plan.
+    /// - Throws: `OperationRefusal` if it cannot be pushed.
+    func push(
+        _ arrival: Hierarchy, on navigation: ControllerID, asDetail isDetail: Bool = false
+    ) throws(OperationRefusal) -> OperationPlan {
         let stack = try stack(of: navigation)
         let top = try top(of: arrival)
-        try checkPush(of: arrival, top: top, on: navigation)
+        try checkPush(of: arrival, top: top, on: navigation, asDetail: isDetail)
         try checkSize(of: [arrival], below: navigation)
         let isVisible = hierarchy.isVisible(navigation)
         return OperationPlan(
@@ -14,11 +22,13 @@ extension Planner {
     }
 
     private func checkPush(
-        of arrival: Hierarchy, top: Controller, on navigation: ControllerID
+        of arrival: Hierarchy, top: Controller, on navigation: ControllerID, asDetail isDetail: Bool = false,
+        leaving: Set<ControllerID> = []
     ) throws(OperationRefusal) {
-        guard top.kind == .view else { throw .cannotPush(top, on: navigation) }
+        let mayStack = top.kind == .view || isDetail && top.kind == .navigation && rules.stacksNavigationDetails
+        guard mayStack else { throw .cannotPush(top, on: navigation) }
         guard hierarchy.container(of: top.id) != navigation else { throw .alreadyOnStack(top.id, of: navigation) }
-        if let known = firstKnown(of: arrival) { throw .alreadyInHierarchy(known) }
+        if let known = firstKnown(of: arrival, leaving: leaving) { throw .alreadyInHierarchy(known) }
     }
 
     func pop(_ navigation: ControllerID) throws(OperationRefusal) -> OperationPlan? {
@@ -60,29 +70,29 @@ extension Planner {
         _ controllers: [Hierarchy], of navigation: ControllerID
     ) throws(OperationRefusal) -> OperationPlan? {
         let old = try stack(of: navigation)
-        let lineup = try lineup(controllers, of: navigation)
+        let lineup = try lineup(controllers, of: navigation, old)
         guard let last = lineup.stack.last, let lastGiven = controllers.last else {
             // UIKit accepts an empty stack, but here a navigation controller keeps at least its root.
             guard old.isEmpty else { throw .neverEmpty(navigation) }
             return nil
         }
         guard lineup.stack != old else { return nil }
-        let popped = Array(old.filter { !lineup.names.contains($0) }.reversed())
+        let popped = lineup.popped
         let departing = popped.reduce(0) { $0 + size(of: $1) }
         try checkSize(of: lineup.arrivals, below: navigation, departing: departing)
-        // Controllers to remove are moved to the top, so that each removal is a pop of the last one.
-        let arranged = lineup.stack + popped.reversed()
         let isPush = hierarchy.container(of: last) != navigation
         let isMoving = last != old.last
         let shows = isMoving && hierarchy.isVisible(navigation)
         let source = isPush ? lastGiven : hierarchy
+        // Removals come first, because they may free ids for the insertions.
         return OperationPlan(
-            steps: lineup.arrivals.map { .insert($0, at: .top(ofNavigation: navigation)) }
-                + [.arrange(navigation: navigation, stack: arranged)] + popped.map { .remove($0) },
+            steps: popped.map { .remove($0) } + lineup.arrivals.map { .insert($0, at: .top(ofNavigation: navigation)) }
+                + [.arrange(navigation: navigation, stack: lineup.stack)],
             inserted: lineup.arrivals.compactMap(\.root), removed: popped.flatMap(leavers(with:)),
             disappearing: shows ? old.last.map { hierarchy.visible(from: $0) } ?? [] : [],
             appearing: shows ? source.visible(from: last) : [],
-            isBackward: isMoving && !isPush, leaving: isMoving && !isPush ? old.last : nil)
+            isBackward: isMoving && !isPush, leaving: isMoving && !isPush ? old.last : nil,
+            isAnimated: isMoving || !rules.animatesOnlyMoves)
     }
 
     /// The requested stack.
@@ -90,23 +100,30 @@ extension Planner {
         var stack: [ControllerID] = []
         /// The ids in `stack`, for lookup.
         var names: Set<ControllerID> = []
+        /// The controllers to remove, the top one first.
+        var popped: [ControllerID] = []
         /// The hierarchies whose root is not on the stack yet.
         var arrivals: [Hierarchy] = []
     }
 
     private func lineup(
-        _ controllers: [Hierarchy], of navigation: ControllerID
+        _ controllers: [Hierarchy], of navigation: ControllerID, _ old: [ControllerID]
     ) throws(OperationRefusal) -> Lineup {
         var lineup = Lineup()
-        var arriving: Set<ControllerID> = []
         for given in controllers {
             let top = try top(of: given)
             guard lineup.names.insert(top.id).inserted else { throw .alreadyOnStack(top.id, of: navigation) }
             lineup.stack.append(top.id)
+        }
+        lineup.popped = old.filter { !lineup.names.contains($0) }.reversed()
+        let freed = freed(by: lineup.popped)
+        var arriving: Set<ControllerID> = []
+        for given in controllers {
+            let top = try top(of: given)
             // A controller that is on the stack already does not change, even if the request lists other children for
             // it.
             guard hierarchy.container(of: top.id) != navigation else { continue }
-            try checkPush(of: given, top: top, on: navigation)
+            try checkPush(of: given, top: top, on: navigation, leaving: freed)
             for controller in given.preorder where !arriving.insert(controller.id).inserted {
                 throw .alreadyInHierarchy(controller.id)
             }

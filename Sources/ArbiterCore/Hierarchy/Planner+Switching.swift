@@ -6,20 +6,26 @@ extension Planner {
         guard case .tabs(let tabs, let selected) = controller.content else {
             throw .wrongKind(controller, needed: .tabs)
         }
-        let index = try index(of: tab, in: tabs, of: id)
+        let index = try index(of: tab, in: tabs, selected, of: id)
         guard index != selected else { return nil }
         let isVisible = hierarchy.isVisible(id)
         return OperationPlan(
             steps: [.select(tabs: id, index: index)],
             disappearing: isVisible ? hierarchy.visible(from: tabs[selected]) : [],
             appearing: isVisible ? hierarchy.visible(from: tabs[index]) : [],
-            isBackward: index < selected)
+            appearanceOrder: tabsOrder, isBackward: index < selected)
     }
 
     private func index(
-        of tab: Operation.Tab, in tabs: [ControllerID], of id: ControllerID
+        of tab: Operation.Tab, in tabs: [ControllerID], _ selected: Int, of id: ControllerID
     ) throws(OperationRefusal) -> Int {
         switch tab {
+        case .offset(let offset):
+            let (index, isTooFar) = selected.addingReportingOverflow(offset)
+            guard !isTooFar, tabs.indices.contains(index) else {
+                throw .offsetOutOfRange(offset, from: selected, of: tabs.count, tabs: id)
+            }
+            return index
         case .index(let index):
             guard tabs.indices.contains(index) else { throw .indexOutOfRange(index, of: tabs.count, tabs: id) }
             return index
@@ -37,8 +43,11 @@ extension Planner {
             return try replace(columns.secondary, of: split, with: arrival, at: .secondary(ofSplit: split))
         }
         guard hierarchy[columns.primary]?.kind == .navigation else { return try present(arrival, from: split) }
-        return try push(arrival, on: columns.primary)
+        return try push(arrival, on: columns.primary, asDetail: true)
     }
+
+    /// The order in which the views of tabs are told.
+    private var tabsOrder: AppearanceOrder { rules.tellsComingTabsFirst ? .comingFirst : .goingFirst }
 
     /// The effect of `show` in a split that is not collapsed.
     func replacePrimary(of split: ControllerID, with arrival: Hierarchy) throws(OperationRefusal) -> OperationPlan {
@@ -47,15 +56,146 @@ extension Planner {
     }
 
     private func replace(
-        _ old: ControllerID, of split: ControllerID, with arrival: Hierarchy, at place: OperationPlan.Place
+        _ old: ControllerID?, of split: ControllerID, with arrival: Hierarchy, at place: OperationPlan.Place
     ) throws(OperationRefusal) -> OperationPlan {
         let top = try top(of: arrival)
-        if let known = firstKnown(of: arrival) { throw .alreadyInHierarchy(known) }
-        try checkSize(of: [arrival], below: split, departing: size(of: old))
+        if let known = firstKnown(of: arrival, leaving: freed(by: old.map { [$0] } ?? [])) {
+            throw .alreadyInHierarchy(known)
+        }
+        try checkSize(of: [arrival], below: split, departing: old.map { size(of: $0) } ?? 0)
         let isVisible = hierarchy.isVisible(split)
         return OperationPlan(
-            steps: [.insert(arrival, at: place), .remove(old)], inserted: [top.id], removed: leavers(with: old),
-            disappearing: isVisible ? hierarchy.visible(from: old) : [],
+            steps: (old.map { [.remove($0)] } ?? []) + [.insert(arrival, at: place)], inserted: [top.id],
+            removed: old.map(leavers(with:)) ?? [],
+            disappearing: isVisible ? old.map { hierarchy.visible(from: $0) } ?? [] : [],
             appearing: isVisible ? arrival.visible(from: top.id) : [])
+    }
+}
+
+// MARK: - Lists of tabs
+
+extension Planner {
+    /// - Returns: `nil` if neither the tabs nor the selected one would change.
+    func setTabs(
+        _ controllers: [Hierarchy], selected given: Int?, of id: ControllerID
+    ) throws(OperationRefusal) -> OperationPlan? {
+        let controller = try controller(id)
+        guard case .tabs(let old, let oldSelected) = controller.content else {
+            throw .wrongKind(controller, needed: .tabs)
+        }
+        let order = try distinct(controllers)
+        let oldShown = old.isEmpty ? nil : old[oldSelected]
+        let selected = try selection(given, among: order, after: oldShown, at: oldSelected, of: id)
+        guard order != old || selected != oldSelected else { return nil }
+        let staying = Set(order)
+        let gone = old.filter { !staying.contains($0) }
+        let arrivals = controllers.filter { $0.root.flatMap { hierarchy.container(of: $0) } != id }
+        let freed = freed(by: gone)
+        var arriving: Set<ControllerID> = []
+        for arrival in arrivals {
+            if let known = firstKnown(of: arrival, leaving: freed) { throw .alreadyInHierarchy(known) }
+            for inserted in arrival.preorder where !arriving.insert(inserted.id).inserted {
+                throw .alreadyInHierarchy(inserted.id)
+            }
+        }
+        try checkSize(of: arrivals, below: id, departing: gone.reduce(0) { $0 + size(of: $1) })
+        let shown = order.isEmpty ? nil : order[selected]
+        let isMoving = shown != oldShown
+        let shows = isMoving && hierarchy.isVisible(id)
+        let source = shown.flatMap { shown in arrivals.first { $0.root == shown } } ?? hierarchy
+        return OperationPlan(
+            steps: gone.map { .remove($0) } + arrivals.map { .insert($0, at: .tab(ofTabs: id)) }
+                + [.arrangeTabs(tabs: id, children: order, selected: selected)],
+            inserted: arrivals.compactMap(\.root), removed: gone.flatMap(leavers(with:)),
+            disappearing: shows ? oldShown.map { hierarchy.visible(from: $0) } ?? [] : [],
+            appearing: shows ? shown.map { source.visible(from: $0) } ?? [] : [],
+            appearanceOrder: tabsOrder,
+            isBackward: oldShown.flatMap { order.firstIndex(of: $0) }.map { selected < $0 } ?? false,
+            isAnimated: isMoving)
+    }
+
+    private func distinct(_ controllers: [Hierarchy]) throws(OperationRefusal) -> [ControllerID] {
+        var names: Set<ControllerID> = []
+        var order: [ControllerID] = []
+        for given in controllers {
+            let top = try top(of: given)
+            guard names.insert(top.id).inserted else { throw .alreadyInHierarchy(top.id) }
+            order.append(top.id)
+        }
+        return order
+    }
+
+    /// The index of the tab that is selected among the new ones.
+    private func selection(
+        _ given: Int?, among order: [ControllerID], after shown: ControllerID?, at index: Int, of tabs: ControllerID
+    ) throws(OperationRefusal) -> Int {
+        if let given {
+            guard order.isEmpty ? given == 0 : order.indices.contains(given) else {
+                throw .indexOutOfRange(given, of: order.count, tabs: tabs)
+            }
+            return given
+        }
+        if let kept = shown.flatMap({ order.firstIndex(of: $0) }) { return kept }
+        return order.indices.contains(index) ? index : 0
+    }
+}
+
+// MARK: - Splits that collapse and expand
+
+extension Planner {
+    /// - Returns: `nil` if it is collapsed already.
+    func collapse(_ split: ControllerID) throws(OperationRefusal) -> OperationPlan? {
+        let columns = try columns(of: split)
+        guard !columns.isCollapsed else { return nil }
+        guard let secondary = columns.secondary.flatMap({ hierarchy[$0] }), let primary = hierarchy[columns.primary],
+            primary.kind == .navigation
+        else { return change(split, by: [.collapse(split: split, true)]) }
+        guard secondary.kind == .view || secondary.kind == .navigation else {
+            throw .cannotPush(secondary, on: primary.id)
+        }
+        let depth = hierarchy.depth(of: primary.id) + hierarchy.height(from: secondary.id)
+        guard depth <= Limits.hierarchyDepth else { throw .tooDeep(depth) }
+        return change(
+            split, by: [.move(secondary.id, to: .top(ofNavigation: primary.id)), .collapse(split: split, true)])
+    }
+
+    /// - Returns: `nil` if it is expanded already.
+    func expand(_ split: ControllerID) throws(OperationRefusal) -> OperationPlan? {
+        let columns = try columns(of: split)
+        guard columns.isCollapsed else { return nil }
+        guard columns.secondary == nil, case .navigation(let stack)? = hierarchy[columns.primary]?.content,
+            stack.count > 1, let top = stack.last
+        else { return change(split, by: [.collapse(split: split, false)]) }
+        return change(split, by: [.move(top, to: .secondary(ofSplit: split)), .collapse(split: split, false)])
+    }
+
+    /// A plan whose views follow from the tree before and after; unlike other plans, it costs a copy of the tree.
+    private func change(_ split: ControllerID, by steps: [OperationPlan.Edit]) -> OperationPlan {
+        guard hierarchy.isPlaced(split) else { return OperationPlan(steps: steps) }
+        var changed = hierarchy
+        changed.apply(steps)
+        let (before, after) = (hierarchy.visible(from: split), changed.visible(from: split))
+        let (visibleBefore, visibleAfter) = (Set(before), Set(after))
+        return OperationPlan(
+            steps: steps, disappearing: before.filter { !visibleAfter.contains($0) },
+            appearing: after.filter { !visibleBefore.contains($0) })
+    }
+}
+
+// MARK: - The whole tree
+
+extension Planner {
+    func setRoot(_ arrival: Hierarchy) throws(OperationRefusal) -> OperationPlan {
+        let top = try top(of: arrival)
+        // Everything leaves, so only ids that granted operations bring in are taken.
+        if let reserved = arrival.preorder.first(where: { reserved.contains($0.id) }) {
+            throw .alreadyInHierarchy(reserved.id)
+        }
+        try checkSize(of: [arrival], below: nil, departing: hierarchy.count)
+        return OperationPlan(
+            steps: (hierarchy.root.map { [.remove($0)] } ?? []) + [.insert(arrival, at: .root)], inserted: [top.id],
+            removed: hierarchy.root.map(leavers(with:)) ?? [],
+            disappearing: hierarchy.root.map { hierarchy.visible(from: $0) } ?? [],
+            appearing: arrival.visible(from: top.id))
     }
 }

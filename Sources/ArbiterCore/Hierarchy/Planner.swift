@@ -6,6 +6,7 @@ struct Planner {
     let hierarchy: Hierarchy
     /// The ids that granted operations will insert; no other operation may insert them.
     let reserved: Set<ControllerID>
+    let rules: Rules
 
     func controller(_ id: ControllerID) throws(OperationRefusal) -> Controller {
         guard let controller = hierarchy[id] else { throw .unknownController(id) }
@@ -32,23 +33,33 @@ struct Planner {
         return top
     }
 
-    /// The first controller to insert that exists already or is reserved.
-    func firstKnown(of arrival: Hierarchy) -> ControllerID? {
-        arrival.preorder.first { hierarchy[$0.id] != nil || reserved.contains($0.id) }?.id
+    /// The first controller to insert that exists already, and is not removed at the same time, or that is reserved.
+    func firstKnown(of arrival: Hierarchy, leaving: Set<ControllerID> = []) -> ControllerID? {
+        arrival.preorder.first {
+            hierarchy[$0.id] != nil && !leaving.contains($0.id) || reserved.contains($0.id)
+        }?.id
+    }
+
+    /// The ids that become free when these controllers are removed with everything below them.
+    func freed(by removed: some Sequence<ControllerID>) -> Set<ControllerID> {
+        guard rules.freesRemovedIDs else { return [] }
+        return removed.reduce(into: []) { freed, id in
+            for gone in hierarchy.preorder(from: id) { freed.insert(gone.id) }
+        }
     }
 
     /// - Parameters:
     ///   - arrivals: The hierarchies to insert.
-    ///   - parent: The controller right above them.
+    ///   - parent: The controller right above them; `nil` for the root.
     ///   - departing: How many controllers are removed at the same time.
     /// - Throws: `OperationRefusal` if the hierarchy would have too many controllers or too many levels.
     func checkSize(
-        of arrivals: [Hierarchy], below parent: ControllerID, departing: Int = 0
+        of arrivals: [Hierarchy], below parent: ControllerID?, departing: Int = 0
     ) throws(OperationRefusal) {
         let count = arrivals.reduce(hierarchy.count + reserved.count - departing) { $0 + $1.count }
         guard count <= Limits.controllers else { throw .tooMany(count) }
         let height = arrivals.reduce(0) { max($0, $1.height) }
-        let depth = hierarchy.depth(of: parent) + height
+        let depth = (parent.map { hierarchy.depth(of: $0) } ?? 0) + height
         guard depth <= Limits.hierarchyDepth else { throw .tooDeep(depth) }
     }
 

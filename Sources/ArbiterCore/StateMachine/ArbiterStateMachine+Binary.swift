@@ -22,8 +22,9 @@ extension ArbiterStateMachine {
 extension DurableState: BinaryCodable {
     /// The first value of a snapshot that names its form; one of the first form begins with an order, never this value.
     private static let marker = UInt64.max
-    /// The form that is written; the second added the number of the newest event over all scenes, the third the rules.
-    private static let form: UInt8 = 3
+    /// The form that is written; the second added the number of the newest event over all scenes, the third the rules,
+    /// the fourth has the second layout.
+    private static let form: UInt8 = 4
 
     func encode(to writer: inout BinaryWriter) {
         writer.write(Self.marker)
@@ -54,10 +55,12 @@ extension DurableState: BinaryCodable {
             let form = try reader.read(UInt8.self)
             guard 2...Self.form ~= form else { throw reader.unknownVersion("form \(form) of a snapshot") }
             rules = form >= 3 ? try reader.read() : .first
+            reader.layout = form >= 4 ? .second : .first
             lastEvent = try reader.read()
             lastOrder = try reader.read()
         } else {
             rules = .first
+            reader.layout = .first
             lastOrder = RequestOrder(rawValue: first)
         }
         lastFence = try reader.read()
@@ -129,9 +132,10 @@ extension DurableState: BinaryCodable {
     private mutating func reserve(what transition: Transition, _ reader: inout BinaryReader) throws(BinaryDecodingError)
     {
         let name = transition.request.scene
-        guard let operation = transition.request.operation, let scene = scenes[name] else { return }
+        guard let operation = transition.request.operation, let grant = transition.grant, let scene = scenes[name]
+        else { return }
         // Planned without the other reservations: at its grant there was room beside them, in whatever order they came.
-        guard let plan = try? scene.storyboard.plan(operation) else {
+        guard let plan = try? scene.storyboard.plan(operation, under: grant.rules) else {
             throw reader.malformed("the operation of a granted transition")
         }
         scenes[name]?.reserved.formUnion(plan.arriving)

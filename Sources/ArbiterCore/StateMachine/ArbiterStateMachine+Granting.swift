@@ -13,7 +13,8 @@ extension ArbiterStateMachine {
     mutating func grantWhatIsFree(in scene: SceneName, asker: TransitionID? = nil, step: inout Step) {
         while !durable.isHoldingGrants, let id = durable.scenes[scene]?.queue.grantNext() {
             guard let transition = durable.transitions[id], case .queued(let queued) = transition.phase,
-                let turn = durable.scenes[scene]?.turn(of: transition.request, scope: transition.scope)
+                let turn = durable.scenes[scene]?.turn(
+                    of: transition.request, scope: transition.scope, under: durable.rules)
             else { preconditionFailure("\(id) is granted but was not queued") }
             switch turn {
             case .rejected(let rejection):
@@ -43,10 +44,12 @@ extension ArbiterStateMachine {
         if let plan { durable.scenes[name]?.reserved.formUnion(plan.arriving) }
         let animation = durable.scenes[name]?.animation(of: transition.request, plan)
         durable.scenes[name]?.tickets.remove(transition.place)
+        let course = transition.request.operation.flatMap { try? durable.scenes[name]?.storyboard.course(of: $0) }
         durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + 1)
         return Transition.Grant(
             fence: durable.lastFence, grantedAt: moment.timestamp, revision: revision,
-            presenter: plan?.presenter, animation: animation, appearance: plan?.beginning ?? [])
+            presenter: plan?.presenter, animation: animation, appearance: plan?.beginning ?? [],
+            resolved: course.map { ResolvedSegue($0) }, rules: durable.rules)
     }
 
     /// Runs and completes, in one step, a transition that its owner ended before its turn.
@@ -134,7 +137,7 @@ extension ArbiterStateMachine {
         let name = transition.request.scene
         guard let operation = transition.request.operation else { return OperationEffect() }
         // No other transition could change what it locks, so this plan is the same as at the grant.
-        guard let planned = try? durable.scenes[name]?.storyboard.plan(operation) else {
+        guard let planned = try? durable.scenes[name]?.storyboard.plan(operation, under: grant.rules) else {
             preconditionFailure("\(transition.id) was granted with an operation that is not possible: \(operation)")
         }
         durable.scenes[name]?.reserved.subtract(planned.arriving)

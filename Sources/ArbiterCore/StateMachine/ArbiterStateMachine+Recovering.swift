@@ -9,6 +9,7 @@ extension ArbiterStateMachine {
     ///   - now: when the leases begin.
     ///   - isDraining: whether no await may park any more.
     package mutating func recover(at now: Instant, isDraining: Bool = false) {
+        adopt(.newest)
         momentary = MomentaryState()
         momentary.isDraining = isDraining
         let remembered = durable.transitions.values.sorted { $0.order < $1.order }

@@ -104,7 +104,9 @@ extension ArbiterStateMachine {
         guard scene.queue.isFree(paths) else {
             throw .busy(busy(scene.queue.blockers(of: paths, limit: Limits.blockersShown), at: now))
         }
-        if case .rejected(let rejection) = scene.turn(of: request, scope: scope) { throw ArbiterError(rejection) }
+        if case .rejected(let rejection) = scene.turn(of: request, scope: scope, under: durable.rules) {
+            throw ArbiterError(rejection)
+        }
     }
 
     /// - Throws: the reason why the transition cannot wait.

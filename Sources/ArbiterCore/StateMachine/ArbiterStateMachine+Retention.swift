@@ -38,7 +38,8 @@ extension Transition {
         let read = locked + request.controllerCount + request.expectations.count + participants.count
         let unread = (request.animation?.userInfo?.count ?? 0) / Limits.controllerIDBytes
         guard case .ended(let ending) = phase else { return read + unread }
+        let resolved = ending.grant?.resolved?.arrivalCounts.controllers ?? 0
         let changed = ending.change.map { $0.inserted.count + $0.removed.count } ?? 0
-        return read + unread + changed + ending.appearance.count + (ending.grant?.appearance.count ?? 0)
+        return read + unread + resolved + changed + ending.appearance.count + (ending.grant?.appearance.count ?? 0)
     }
 }

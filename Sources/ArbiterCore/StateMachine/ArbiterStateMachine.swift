@@ -64,6 +64,7 @@ extension ArbiterStateMachine {
         at moment: Moment, with context: inout Context,
         _ event: (inout ArbiterStateMachine, inout Context, inout Step) throws(ArbiterError) -> Answer
     ) -> Outcome<Answer> {
+        adopt(.newest)
         var step = Step(moment: moment)
         doWhatIsDue(in: &step)
         let answer = run(in: &step) { machine, step throws(ArbiterError) in
@@ -102,11 +103,24 @@ extension ArbiterStateMachine {
 extension ArbiterStateMachine {
     /// Applies a record, without doing what is due: in a journal, that has records of its own.
     ///
+    /// - Parameters:
+    ///   - record: the record.
+    ///   - moment: its moment.
+    ///   - rules: the rules that it was made under, not older than those of the record before.
     /// - Returns: an outcome with the same record; without a record if it contradicts the state, which has not changed.
-    package mutating func apply(_ record: Record, at moment: Moment) -> Outcome<Void> {
+    package mutating func apply(
+        _ record: Record, at moment: Moment, under rules: Rules = .newest
+    ) -> Outcome<Void> {
+        adopt(rules)
         var step = Step(moment: moment)
         let answer = run(in: &step) { machine, step throws(ArbiterError) in try machine.apply(record, in: &step) }
         return Outcome(answer: answer, effects: step.effects, records: step.records)
+    }
+
+    /// Continues under newer rules; what is granted ends under the rules of its grant.
+    mutating func adopt(_ rules: Rules) {
+        guard durable.rules < rules else { return }
+        durable.rules = rules
     }
 
     private mutating func apply(_ record: Record, in step: inout Step) throws(ArbiterError) {
@@ -136,7 +150,7 @@ extension ArbiterStateMachine {
 /// The part of the state that outlives the process.
 struct DurableState: Sendable {
     /// The version of the rules under which the last record was made.
-    var rules = Rules.newest
+    var rules = Rules.first
     /// The unfinished transitions, and the ended ones that are still remembered.
     var transitions: [TransitionID: Transition] = [:]
     var scenes: [SceneName: Scene] = [:]

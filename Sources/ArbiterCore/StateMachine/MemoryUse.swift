@@ -58,7 +58,8 @@ extension Transition {
         guard case .ended(let ending) = phase else { return request.byteCount }
         let changed = ending.change.map { $0.inserted.count + $0.removed.count } ?? 0
         let told = ending.appearance.count + (ending.grant?.appearance.count ?? 0)
-        return request.byteCount + (changed + told) * Limits.bytesPerName
+        let resolved = ending.grant?.resolved?.byteCount ?? 0
+        return request.byteCount + resolved + (changed + told) * Limits.bytesPerName
     }
 }
 

@@ -65,9 +65,9 @@ extension Scene {
         _ plan: OperationPlan, introducedBy type: TransitionTypeName?
     ) -> (change: Transition.Change, displaced: [TransitionID]) {
         let change = storyboard.apply(plan)
-        for controller in plan.inserted { storyboard.hierarchy.introduce(controller, by: type) }
+        if plan.isAnimated { for controller in plan.inserted { storyboard.hierarchy.introduce(controller, by: type) } }
         numbers.revision = Revision(rawValue: numbers.revision.rawValue + 1)
-        let displaced = queue.waiting(on: change.arrived + change.departed)
+        let displaced = queue.waiting(on: change.arrived + change.departed + change.moved)
         return (
             Transition.Change(revision: numbers.revision, inserted: plan.inserted, removed: plan.removed), displaced
         )
@@ -94,22 +94,22 @@ enum Turn {
 
 extension Scene {
     /// What happens if the turn of a request comes with the current hierarchy.
-    func turn(of request: TransitionRequest, scope: Scope) -> Turn {
+    func turn(of request: TransitionRequest, scope: Scope, under rules: Rules) -> Turn {
         if case .controllers(let named) = scope, let gone = named.first(where: { storyboard.hierarchy[$0] == nil }) {
             return .rejected(.scopeGone(gone))
         }
         for expectation in request.expectations {
-            if let failure = storyboard.failure(of: expectation, at: numbers.revision) {
+            if let failure = storyboard.failure(of: expectation, at: numbers.revision, under: rules) {
                 return .rejected(.expectationFailed(failure))
             }
         }
-        return request.operation.map { turn(of: $0) } ?? .granted(nil)
+        return request.operation.map { turn(of: $0, under: rules) } ?? .granted(nil)
     }
 
     /// What happens if the turn of an operation comes with the current hierarchy.
-    func turn(of operation: Operation) -> Turn {
+    private func turn(of operation: Operation, under rules: Rules) -> Turn {
         do throws(OperationRefusal) {
-            return try storyboard.plan(operation, reserving: reserved).map { .granted($0) } ?? .noop
+            return try storyboard.plan(operation, reserving: reserved, under: rules).map { .granted($0) } ?? .noop
         } catch {
             return .rejected(.invalidOperation(error))
         }
@@ -121,7 +121,7 @@ extension Scene {
     ///
     /// - Returns: `nil` if there is nothing to animate.
     func animation(of request: TransitionRequest, _ plan: OperationPlan?) -> Animation? {
-        guard plan != nil || request.animation != nil || request.isInteractive else { return nil }
+        guard plan?.isAnimated ?? (request.animation != nil || request.isInteractive) else { return nil }
         let asked = request.animation ?? AnimationRequest()
         let type = asked.type ?? plan.flatMap { introduction(of: $0) }
         let known = type.flatMap { storyboard.transitionType($0) }

@@ -2,11 +2,11 @@
 
 extension Storyboard {
     /// The failed expectation with what holds instead; `nil` if it holds.
-    func failure(of expectation: Expectation, at revision: Revision) -> FailedExpectation? {
+    func failure(of expectation: Expectation, at revision: Revision, under rules: Rules) -> FailedExpectation? {
         let actual: String? =
             switch expectation {
             case .revision(let expected): expected == revision ? nil : "revision \(revision.rawValue)"
-            case .controller(let id, let condition): hierarchy.contradiction(of: id, being: condition)
+            case .controller(let id, let condition): hierarchy.contradiction(of: id, being: condition, rules)
             }
         return actual.map { FailedExpectation(expectation: expectation, actual: $0) }
     }
@@ -14,14 +14,20 @@ extension Storyboard {
 
 extension Hierarchy {
     /// The actual state of a controller, for people to read; `nil` if the condition holds.
-    fileprivate func contradiction(of id: ControllerID, being condition: Expectation.Condition) -> String? {
+    fileprivate func contradiction(
+        of id: ControllerID, being condition: Expectation.Condition, _ rules: Rules
+    ) -> String? {
         guard let controller = controllers[id] else { return condition == .absent ? nil : "absent" }
         switch condition {
         case .exists: return nil
         case .absent: return "exists"
         case .visible: return isVisible(id) ? nil : "not visible"
-        case .presented: return presenter(of: id) == nil ? "not presented" : nil
-        case .presenting: return controller.presented == nil ? "presents nothing" : nil
+        case .presented:
+            let isPresented = rules.expectsOfLayers ? isInPresentation(id) : presenter(of: id) != nil
+            return isPresented ? nil : "not presented"
+        case .presenting:
+            let isPresenting = rules.expectsOfLayers ? isInPresentingLayer(id) : controller.presented != nil
+            return isPresenting ? nil : "presents nothing"
         case .top, .selected: return contradiction(of: id, shownAs: condition)
         }
     }
@@ -33,5 +39,15 @@ extension Hierarchy {
         }
         guard let shown = container.shown.first, shown != id else { return nil }
         return "\(condition.rawValue) is \"\(shown)\""
+    }
+
+    /// Whether a controller is what a presentation put up, or stands in it.
+    package func isInPresentation(_ id: ControllerID) -> Bool {
+        layer(upFrom: id).last.map { presenter(of: $0.id) != nil } ?? false
+    }
+
+    /// Whether a controller, or an ancestor in its layer, presents.
+    package func isInPresentingLayer(_ id: ControllerID) -> Bool {
+        layer(upFrom: id).contains { $0.presented != nil }
     }
 }

@@ -7,18 +7,15 @@ extension Storyboard {
     ///   - operation: The requested operation.
     ///   - reserved: The `arriving` of the plans that are granted and not ended; their ids may not be used again, and
     ///     they count towards the size of the hierarchy.
+    ///   - rules: The rules under which the transition is granted.
     /// - Returns: `nil` if the operation would change nothing.
     /// - Throws: `OperationRefusal` if UIKit would not perform it.
     func plan(
-        _ operation: Operation, reserving reserved: Set<ControllerID> = []
+        _ operation: Operation, reserving reserved: Set<ControllerID> = [], under rules: Rules
     ) throws(OperationRefusal) -> OperationPlan? {
-        let planner = Planner(hierarchy: hierarchy, reserved: reserved)
-        guard case .segue(let source, let identifier) = operation else { return try planner.plan(operation) }
-        let controller = try planner.controller(source)
-        guard let segue = segue(identifier, from: controller.id) else {
-            throw .unknownSegue(identifier, of: controller.id)
-        }
-        switch try course(of: segue) {
+        let planner = Planner(hierarchy: hierarchy, reserved: reserved, rules: rules)
+        guard let course = try course(of: operation) else { return try planner.plan(operation) }
+        switch course {
         case .operation(let operation): return try planner.plan(operation)
         case .replacePrimary(let split, let arrival): return try planner.replacePrimary(of: split, with: arrival)
         case .unwind(let destination): return try planner.unwind(to: destination)
@@ -44,7 +41,11 @@ extension Planner {
         case .setStack(let navigation, let controllers): try setStack(controllers, of: navigation)
         case .select(let tabs, let tab): try select(tab, of: tabs)
         case .showDetail(let split, let controller): try showDetail(controller, in: split)
-        case .segue(let source, _): preconditionFailure("the segue from \(source) was not resolved to an operation")
+        case .collapse(let split): try collapse(split)
+        case .expand(let split): try expand(split)
+        case .setTabs(let tabs, let controllers, let selected): try setTabs(controllers, selected: selected, of: tabs)
+        case .setRoot(let controller): try setRoot(controller)
+        case .segue(let source, _, _): preconditionFailure("the segue from \(source) was not resolved to an operation")
         }
     }
 }
@@ -60,9 +61,12 @@ extension Storyboard {
             switch operation {
             case .present(let presenter, let controller): [presentationAnchor(of: controller, from: presenter)]
             case .dismiss(let controller): [dismissalAnchor(of: controller)]
-            case .push, .pop, .popTo, .popToRoot, .setStack, .select: [hierarchy[operation.target]?.id]
+            case .push, .pop, .popTo, .popToRoot, .setStack, .select, .collapse, .expand, .setTabs:
+                [operation.target.flatMap { hierarchy[$0]?.id }]
+            // It locks the whole scene.
+            case .setRoot: []
             case .showDetail(let split, let controller): [detailAnchor(of: controller, in: split)]
-            case .segue(let source, let identifier): segueAnchors(of: identifier, from: source)
+            case .segue(let source, _, _): segueAnchors(of: operation, from: source)
             }
         return anchors.compactMap(\.self)
     }
@@ -79,17 +83,15 @@ extension Storyboard {
     }
 
     private func detailAnchor(of controller: Hierarchy, in split: ControllerID) -> ControllerID? {
-        // A collapsed split's primary column is never replaced, so the condition gives the same result at the grant.
+        // The split is locked below its anchor, so the condition gives the same result at the grant.
         guard case .split(let columns)? = hierarchy[split]?.content, columns.isCollapsed,
             hierarchy[columns.primary]?.kind != .navigation
         else { return hierarchy[split]?.id }
         return presentationAnchor(of: controller, from: split)
     }
 
-    private func segueAnchors(of identifier: SegueIdentifier, from source: ControllerID) -> [ControllerID] {
-        guard hierarchy[source] != nil, let segue = segue(identifier, from: source),
-            let course = try? course(of: segue)
-        else { return [] }
+    private func segueAnchors(of operation: Operation, from source: ControllerID) -> [ControllerID] {
+        guard let course = try? course(of: operation) else { return [] }
         switch course {
         // A segue never stands for another segue, so this does not recurse further.
         case .operation(let operation): return anchors(of: operation)

@@ -6,6 +6,7 @@ extension Storyboard {
     /// A controller that does not exist gets a path of its own, under its id. So its scope conflicts with scopes of the
     /// whole scene, whose operations may insert it, and with scopes that name it too.
     package func paths(of scope: Scope, _ operation: Operation?) -> [ScopePath] {
+        if case .setRoot? = operation { return [[]] }
         var controllers = operation.map { touched(by: $0) } ?? []
         switch scope {
         case .scene: return [[]]
@@ -36,9 +37,10 @@ extension Storyboard {
     }
 
     private func names(of operation: Operation) -> [ControllerID] {
-        guard case .segue(let source, let identifier) = operation, let segue = segue(identifier, from: source),
-            segue.kind == .unwind, let destination = segue.destination.root
-        else { return [operation.target] }
+        guard case .segue(let source, let identifier, let given) = operation,
+            let segue = segue(identifier, from: source), segue.kind == .unwind,
+            let destination = (given ?? segue.destination).root
+        else { return operation.target.map { [$0] } ?? [] }
         return [source, destination]
     }
 }

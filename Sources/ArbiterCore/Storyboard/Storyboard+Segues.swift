@@ -9,6 +9,16 @@ extension Storyboard {
         case unwind(to: ControllerID)
     }
 
+    /// The effect of an operation that is a segue; `nil` for another operation.
+    ///
+    /// - Throws: `OperationRefusal` if its source does not exist, or has no such segue.
+    func course(of operation: Operation) throws(OperationRefusal) -> Course? {
+        guard case .segue(let source, let identifier, let destination) = operation else { return nil }
+        guard hierarchy[source] != nil else { throw .unknownController(source) }
+        guard let declared = segue(identifier, from: source) else { throw .unknownSegue(identifier, of: source) }
+        return try course(of: destination.map { declared.leading(to: $0) } ?? declared)
+    }
+
     /// Depends only on the segue and on the containers above its source, up to the topmost of the layer.
     ///
     /// See UIKit's documentation of `show(_:sender:)` and `showDetailViewController(_:sender:)`.

@@ -114,6 +114,11 @@ package struct Segue: Hashable, Sendable {
         case unwind
     }
 
+    /// The same segue with another destination.
+    func leading(to destination: Hierarchy) -> Segue {
+        Segue(identifier: identifier, source: source, kind: kind, destination: destination)
+    }
+
     struct Key: Hashable, Sendable {
         let source: ControllerID
         let identifier: SegueIdentifier

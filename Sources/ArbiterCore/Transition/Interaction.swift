@@ -37,14 +37,18 @@ package struct GestureRelease: Hashable, Sendable {
     package var velocity: Double?
     /// Whether the system cancelled the gesture; then the decision is always `cancel`.
     package var isCancelled: Bool
+    /// How much faster than its duration the rest of the animation is, within `Limits.completionSpeeds`.
+    package var completionSpeed: Double?
 
     package init(
-        decision: GestureDecision? = nil, fraction: Double? = nil, velocity: Double? = nil, isCancelled: Bool = false
+        decision: GestureDecision? = nil, fraction: Double? = nil, velocity: Double? = nil, isCancelled: Bool = false,
+        completionSpeed: Double? = nil
     ) {
         self.decision = decision
         self.fraction = fraction.map { min(max($0, 0), 1) }
         self.velocity = velocity
         self.isCancelled = isCancelled
+        self.completionSpeed = completionSpeed
     }
 
     /// The decision: explicit, or by the policy, which uses the last progress for values that the release lacks.
@@ -63,15 +67,18 @@ package struct DecidedGesture: Hashable, Sendable {
     package let decision: GestureDecision
     /// The fraction at the release; 0 if the gesture was decided before the grant, when nothing had moved.
     package let fraction: Double
+    /// Replaces the animation's, within `Limits.completionSpeeds`; `nil` if the release named none.
+    package let completionSpeed: Double?
 
-    package init(decision: GestureDecision, fraction: Double) {
+    package init(decision: GestureDecision, fraction: Double, completionSpeed: Double? = nil) {
         self.decision = decision
         self.fraction = fraction
+        self.completionSpeed = completionSpeed
     }
 
     /// How long the rest of the animation takes after the release.
     package func remaining(of animation: Animation) -> Duration {
         let share = decision == .finish ? 1 - fraction : fraction
-        return animation.duration * share / animation.completionSpeed
+        return animation.duration * share / (completionSpeed ?? animation.completionSpeed)
     }
 }

@@ -79,13 +79,17 @@ extension Transition.Grant: BinaryCodable {
         writer.write(presenter)
         writer.write(animation)
         writer.write(appearance)
+        writer.write(resolved)
+        writer.write(rules)
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         self.init(
             fence: try reader.read(), grantedAt: try reader.read(), revision: try reader.read(),
             presenter: try reader.readOptional(), animation: try reader.readOptional(),
-            appearance: try reader.readArray())
+            appearance: try reader.readArray(),
+            resolved: reader.layout >= .second ? try reader.readOptional() : nil,
+            rules: reader.layout >= .second ? try reader.read() : .first)
     }
 }
 
@@ -173,6 +177,7 @@ extension ExpiryReason: BinaryCodable {
         case .queueTimeout: 3
         case .sessionLost: 4
         case .participants: 5
+        case .hold: 6
         }
     }
 
@@ -199,9 +204,12 @@ extension DecidedGesture: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) {
         writer.writeWord(decision)
         writer.write(fraction)
+        writer.write(completionSpeed)
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
-        self.init(decision: try reader.readWord(), fraction: try reader.read())
+        self.init(
+            decision: try reader.readWord(), fraction: try reader.read(),
+            completionSpeed: reader.layout >= .second ? try reader.readOptional() : nil)
     }
 }

@@ -86,12 +86,16 @@ package struct Transition: Hashable, Sendable {
         package let animation: Animation?
         /// The appearance events that the views get when it begins to run.
         package let appearance: [AppearanceEvent]
+        /// What its segue became; `nil` if its operation is no segue.
+        package let resolved: ResolvedSegue?
+        /// The rules under which its operation was planned, and is carried out.
+        let rules: Rules
 
         /// The same grant without appearance events, for a transition that ended before it ran.
         var untold: Grant {
             Grant(
                 fence: fence, grantedAt: grantedAt, revision: revision, presenter: presenter, animation: animation,
-                appearance: [])
+                appearance: [], resolved: resolved, rules: rules)
         }
     }
 
@@ -284,6 +288,8 @@ package enum ExpiryReason: String, Hashable, Sendable, CaseIterable {
     case sessionLost = "session-lost"
     /// Its participants were not ready in time.
     case participants
+    /// It was granted for the longest time that its request allows.
+    case hold
 }
 
 /// A transition at one instant, with the momentary values that answers show.

@@ -26,6 +26,7 @@ extension TransitionRequest: BinaryCodable {
         writer.write(ready)
         writer.writeWord(onUnready)
         writer.write(coalescing)
+        writer.write(maxHold)
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
@@ -44,6 +45,7 @@ extension TransitionRequest: BinaryCodable {
         ready = try reader.read()
         onUnready = try reader.readWord()
         coalescing = try reader.readOptional()
+        if reader.layout >= .second { maxHold = try reader.readOptional() }
     }
 }
 

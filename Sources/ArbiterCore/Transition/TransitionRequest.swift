@@ -17,6 +17,8 @@ package struct TransitionRequest: Hashable, Sendable {
     /// How long the granted transition may go without a request of its owner, within `Limits.leaseDurations`; without
     /// it, the scene's default lease.
     package var lease: Duration?
+    /// The longest time after its grant, within `Limits.holdDurations`; without it, there is no such limit.
+    package var maxHold: Duration?
     /// What happens to the operation if the transition expires after its grant because its owner is silent or its
     /// session ended.
     package var onExpiry: ExpiryAction
@@ -47,6 +49,7 @@ package struct TransitionRequest: Hashable, Sendable {
         expectations: [Expectation] = [],
         animation: AnimationRequest? = nil,
         lease: Duration? = nil,
+        maxHold: Duration? = nil,
         onExpiry: ExpiryAction = .discard,
         ticket: Duration = Limits.defaultTicket,
         queue: Duration? = nil,
@@ -66,6 +69,7 @@ package struct TransitionRequest: Hashable, Sendable {
         self.expectations = expectations
         self.animation = animation
         self.lease = lease
+        self.maxHold = maxHold
         self.onExpiry = onExpiry
         self.ticket = ticket
         self.queue = queue

@@ -5,11 +5,33 @@
 /// none.
 package enum Rules: UInt8, Hashable, Comparable, Sendable, CaseIterable {
     case first = 0
+    /// Closer to what interfaces do; the properties below say in what.
+    case second = 1
 
     /// What this version adds to a journal is made under these.
-    package static let newest = Rules.first
+    package static let newest = Rules.second
 
     package static func < (left: Rules, right: Rules) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension Rules {
+    /// The layout of records that were made under these rules.
+    package var layout: BinaryLayout { self >= .second ? .second : .first }
+}
+
+// MARK: - Differences
+
+extension Rules {
+    /// Whether an operation may insert controllers with the ids of those that it removes.
+    var freesRemovedIDs: Bool { self >= .second }
+    /// Whether a navigation may be the detail of a collapsed split.
+    var stacksNavigationDetails: Bool { self >= .second }
+    /// Whether "presenting" and "presented" look at the whole layer, as a dismissal does.
+    var expectsOfLayers: Bool { self >= .second }
+    /// Whether the views of tabs that appear are told before those that disappear.
+    var tellsComingTabsFirst: Bool { self >= .second }
+    /// Whether an operation that changes nothing visible in its container has no animation.
+    var animatesOnlyMoves: Bool { self >= .second }
 }
 
 extension Rules: BinaryCodable {

@@ -6,11 +6,14 @@ package struct JournalEntry: Hashable, Sendable {
     package let sequence: UInt64
     package let moment: Moment
     package let record: Record
+    /// The rules that the record was made under.
+    package let rules: Rules
 
-    package init(sequence: UInt64, moment: Moment, record: Record) {
+    package init(sequence: UInt64, moment: Moment, record: Record, rules: Rules = .newest) {
         self.sequence = sequence
         self.moment = moment
         self.record = record
+        self.rules = rules
     }
 }
 

@@ -57,7 +57,7 @@ struct JournalReplay {
     /// - Throws: `JournalError` if they contradict what was before.
     mutating func take(_ entries: [JournalEntry]) throws(JournalError) {
         for entry in entries {
-            let outcome = machine.apply(entry.record, at: entry.moment)
+            let outcome = machine.apply(entry.record, at: entry.moment, under: entry.rules)
             guard !outcome.records.isEmpty else {
                 throw JournalError(
                     .damaged,

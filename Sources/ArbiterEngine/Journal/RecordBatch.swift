@@ -11,15 +11,16 @@ struct RecordBatch: Hashable, Sendable {
     /// CRC-32 of the bytes.
     let checksum: UInt32
 
-    /// A batch of records without a gap between them.
+    /// A batch of records made under the same rules, without a gap between them.
     init(_ records: [JournalEntry]) {
         guard let first = records.first, let last = records.last else { preconditionFailure("a batch of no records") }
         self.first = first.sequence
         self.last = last.sequence
         var writer = BinaryWriter()
         precondition(records.count < 1 << 24, "a batch of \(records.count) records")
-        writer.write(UInt32(records.count) | UInt32(Rules.newest.rawValue) << 24)
+        writer.write(UInt32(records.count) | UInt32(first.rules.rawValue) << 24)
         for record in records {
+            precondition(record.rules == first.rules, "record \(record.sequence) was made under other rules")
             writer.write(record.moment)
             writer.write(record.record)
         }
@@ -51,12 +52,14 @@ struct RecordBatch: Hashable, Sendable {
     private func decoded() throws(BinaryDecodingError) -> [JournalEntry] {
         var reader = BinaryReader(bytes)
         let count = UInt64(try reader.read(UInt16.self)) | UInt64(try reader.read(UInt8.self)) << 16
-        _ = try reader.read(Rules.self)
+        let rules: Rules = try reader.read()
+        reader.layout = rules.layout
         guard last >= first, count == last - first + 1 else { throw reader.malformed("the number of records") }
         var records: [JournalEntry] = []
         for sequence in first...last {
             records.append(
-                JournalEntry(sequence: sequence, moment: try reader.read(), record: try reader.read()))
+                JournalEntry(
+                    sequence: sequence, moment: try reader.read(), record: try reader.read(), rules: rules))
         }
         guard reader.isAtEnd else { throw reader.malformed("the end of a batch") }
         return records

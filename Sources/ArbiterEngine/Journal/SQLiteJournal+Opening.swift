@@ -14,9 +14,9 @@ extension SQLiteJournal {
     /// The form that this version writes; files of a newer form are refused.
     ///
     /// Form 2 has revocations, and its snapshots contain their own form. Since form 3, records and snapshots name the
-    /// rules that they were made under. A file of an older form is read unchanged, and becomes one of the newest form
-    /// with the first commit.
-    static let form: Int32 = 3
+    /// rules that they were made under; form 4 has records and snapshots of the second layout. A file of an older form is
+    /// read unchanged, and becomes one of the newest form with the first commit.
+    static let form: Int32 = 4
 
     /// The id of the machine's current boot, which the kernel draws at random.
     static func currentBoot() -> String {

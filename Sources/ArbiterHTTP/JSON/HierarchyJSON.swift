@@ -99,7 +99,7 @@ extension HierarchyFault {
             "has the controller \(quoted(id.description)), but no controller has it as a child or presents it"
         case .cannotPushContainer(let id, let navigation):
             "has \(quoted(id.description)) on the stack of \(quoted(navigation.description)), which cannot hold a "
-                + "navigation, tabs or split controller"
+                + "navigation, tabs or split controller, but for a navigation on the stack of a primary column"
         case .indexOutOfRange(let tabs, let selected):
             "has a tabs controller \(quoted(tabs.description)) without a child number \(selected), counted from 0"
         }
@@ -197,7 +197,7 @@ struct HierarchyWriter: Sendable {
             steps.append(.elements(children[...]))
         case .split(let columns):
             if let supplementary = columns.supplementary { steps.append(.member("supplementary", supplementary)) }
-            steps.append(.member("secondary", columns.secondary))
+            if let secondary = columns.secondary { steps.append(.member("secondary", secondary)) }
             steps.append(.member("primary", columns.primary))
         }
     }
@@ -206,7 +206,9 @@ struct HierarchyWriter: Sendable {
         if hierarchy.presenter(of: controller.id) != nil || controller.presentationStyle != .fullScreen {
             writer.member("presentationStyle", controller.presentationStyle.rawValue)
         }
-        if controller.definesPresentationContext { writer.member("definesPresentationContext", true) }
+        if controller.definesPresentationContext != controller.kind.definesPresentationContext {
+            writer.member("definesPresentationContext", controller.definesPresentationContext)
+        }
         if let type = controller.introTransitionType { writer.member("introTransitionType", type.description) }
         writer.endObject()
     }

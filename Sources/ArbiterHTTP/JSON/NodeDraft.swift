@@ -12,7 +12,8 @@ struct NodeDraft {
     private var isCollapsed = false
     private var presented: ControllerID?
     private var presentationStyle = PresentationStyle.fullScreen
-    private var definesPresentationContext = false
+    /// If the member is missing, UIKit's default for the kind applies.
+    private var definesPresentationContext: Bool?
     private var introTransitionType: TransitionTypeName?
 
     /// The names of the members that have been read.
@@ -82,7 +83,8 @@ struct NodeDraft {
         }
         return Controller(
             id: id, content: try content(reader), presented: presented, presentationStyle: presentationStyle,
-            definesPresentationContext: definesPresentationContext, introTransitionType: introTransitionType)
+            definesPresentationContext: definesPresentationContext ?? kind.definesPresentationContext,
+            introTransitionType: introTransitionType)
     }
 
     private func content(_ reader: JSONReader) throws(Problem) -> Controller.Content {
@@ -96,7 +98,6 @@ struct NodeDraft {
             return .tabs(children, selected: selected)
         case .split:
             guard let primary else { throw reader.missing("primary") }
-            guard let secondary else { throw reader.missing("secondary") }
             return .split(
                 Controller.Columns(
                     primary: primary, secondary: secondary, supplementary: supplementary, isCollapsed: isCollapsed))
@@ -105,6 +106,11 @@ struct NodeDraft {
 }
 
 extension ControllerKind {
+    /// Whether a controller of this kind defines a presentation context if its node does not say so.
+    ///
+    /// In UIKit a navigation controller does, see `definesPresentationContext`.
+    var definesPresentationContext: Bool { self == .navigation }
+
     /// The members that a node of this kind may have.
     fileprivate var fields: Set<String> {
         switch self {

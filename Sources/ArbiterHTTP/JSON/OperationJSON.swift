@@ -24,6 +24,9 @@ private struct OperationDraft {
     private var controllerID: ControllerID?
     private var controllers: [Hierarchy] = []
     private var index: Int?
+    private var offset: Int?
+    private var selected: Int?
+    private var destination: Hierarchy?
     private var segue: SegueIdentifier?
 
     /// The members that have been read, without the type.
@@ -36,9 +39,12 @@ private struct OperationDraft {
         case controllers
         case tabs
         case index
+        case offset
+        case selected
         case split
         case source
         case identifier
+        case destination
     }
 
     mutating func read(_ field: String, from reader: inout JSONReader) throws(Problem) {
@@ -56,7 +62,10 @@ private struct OperationDraft {
             controller = read
             controllerID = isText ? read.root : nil
         case .controllers: try readControllers(field, from: &reader)
-        case .index: index = try reader.integer(field, in: 0 ... .max)
+        case .index: index = try reader.integer(field, in: .min ... .max)
+        case .offset: offset = try reader.integer(field, in: .min ... .max)
+        case .selected: selected = try reader.integer(field, in: .min ... .max)
+        case .destination: destination = try reader.hierarchy(field)
         case .identifier: segue = try reader.name(field)
         }
     }
@@ -84,8 +93,10 @@ extension OperationDraft {
                 .unknownField, "There is no field \(quoted(name)) in an operation of type \(type.rawValue).",
                 field: name)
         }
-        for member in type.members where !given.contains(member) && !type.alternatives.contains(member) {
-            throw reader.missing(member.rawValue)
+        for member in type.members where !given.contains(member) {
+            guard type.alternatives.contains(member) || type.optional.contains(member) else {
+                throw reader.missing(member.rawValue)
+            }
         }
         return try operation(of: type, reader)
     }
@@ -101,7 +112,11 @@ extension OperationDraft {
         case .setStack: .setStack(navigation: try id(.navigation, reader), controllers: controllers)
         case .select: .select(tabs: try id(.tabs, reader), try tab(reader))
         case .showDetail: .showDetail(split: try id(.split, reader), controller: try node(reader))
-        case .segue: .segue(source: try id(.source, reader), try identifier(reader))
+        case .collapse: .collapse(split: try id(.split, reader))
+        case .expand: .expand(split: try id(.split, reader))
+        case .setTabs: .setTabs(tabs: try id(.tabs, reader), controllers: controllers, selected: selected)
+        case .setRoot: .setRoot(try node(reader))
+        case .segue: .segue(source: try id(.source, reader), try identifier(reader), destination: destination)
         }
     }
 
@@ -125,12 +140,14 @@ extension OperationDraft {
     }
 
     private func tab(_ reader: JSONReader) throws(Problem) -> Operation.Tab {
-        guard let index else {
-            guard controller != nil else { throw reader.missing(Member.index.rawValue) }
-            return .controller(try id(.controller, reader))
+        let alternatives = OperationType.select.alternatives.filter(given.contains)
+        guard let first = alternatives.first else { throw reader.missing(Member.index.rawValue) }
+        if alternatives.count > 1 {
+            throw reader.invalid(alternatives[1].rawValue, "cannot be given together with \(quoted(first.rawValue))")
         }
-        guard controller == nil else { throw reader.invalid(Member.controller.rawValue, "excludes an index") }
-        return .index(index)
+        if let index { return .index(index) }
+        if let offset { return .offset(offset) }
+        return .controller(try id(.controller, reader))
     }
 }
 
@@ -144,15 +161,29 @@ extension OperationType {
         case .pop, .popToRoot: [.navigation]
         case .popTo: [.navigation, .controller]
         case .setStack: [.navigation, .controllers]
-        case .select: [.tabs, .index, .controller]
+        case .select: [.tabs, .index, .controller, .offset]
         case .showDetail: [.split, .controller]
-        case .segue: [.source, .identifier]
+        case .collapse, .expand: [.split]
+        case .setTabs: [.tabs, .controllers, .selected]
+        case .setRoot: [.controller]
+        case .segue: [.source, .identifier, .destination]
         }
     }
 
     /// The members of which exactly one must be given.
     fileprivate var alternatives: [OperationDraft.Member] {
-        self == .select ? [.index, .controller] : []
+        self == .select ? [.index, .controller, .offset] : []
+    }
+
+    /// The members that may be missing.
+    fileprivate var optional: [OperationDraft.Member] {
+        switch self {
+        case .setTabs: [.selected]
+        case .segue: [.destination]
+        case .present, .dismiss, .push, .pop, .popTo, .popToRoot, .setStack, .select, .showDetail, .collapse, .expand,
+            .setRoot:
+            []
+        }
     }
 }
 
@@ -163,10 +194,18 @@ extension JSONWriter {
     ///
     /// With `counts`, writes a summary: the roots and the number of the controllers to insert. The operation's outline
     /// is enough for that.
-    mutating func member(_ name: StaticString, _ operation: Operation, bringing counts: ArrivalCounts? = nil) {
+    ///
+    /// - Parameters:
+    ///   - name: the name of the member.
+    ///   - operation: the operation, or its outline.
+    ///   - type: another type than the operation's own.
+    ///   - counts: how much it inserts, for a summary.
+    mutating func member(
+        _ name: StaticString, _ operation: Operation, as type: String? = nil, bringing counts: ArrivalCounts? = nil
+    ) {
         begin(name)
         beginObject()
-        member("type", operation.type.rawValue)
+        member("type", type ?? operation.type.rawValue)
         switch operation {
         case .present(let presenter, let controller):
             member("presenter", presenter)
@@ -183,11 +222,7 @@ extension JSONWriter {
             member("controller", controller)
         case .setStack(let navigation, let controllers):
             member("navigation", navigation)
-            if let counts {
-                member("controllerCount", counts.hierarchies)
-            } else {
-                array("controllers", controllers) { writer, controller in writer.node(of: controller) }
-            }
+            arrivals(controllers, counts)
         case .select(let tabs, .index(let index)):
             member("tabs", tabs)
             member("index", index)
@@ -197,19 +232,51 @@ extension JSONWriter {
         case .showDetail(let split, let controller):
             member("split", split)
             arrival(controller, counts)
-        case .segue(let source, let identifier):
+        case .select(let tabs, .offset(let offset)):
+            member("tabs", tabs)
+            member("offset", offset)
+        case .collapse(let split), .expand(let split):
+            member("split", split)
+        case .setTabs(let tabs, let controllers, let selected):
+            member("tabs", tabs)
+            arrivals(controllers, counts)
+            if let selected { member("selected", selected) }
+        case .setRoot(let controller):
+            arrival(controller, counts)
+        case .segue(let source, let identifier, let destination):
             member("source", source)
             member("identifier", identifier.description)
+            if let destination { arrival(destination, counts, named: "destination") }
         }
         endObject()
     }
 
-    private mutating func arrival(_ controller: Hierarchy, _ counts: ArrivalCounts?) {
+    /// Writes what a segue became.
+    mutating func member(_ name: StaticString, _ resolved: ResolvedSegue, isSummary: Bool) {
+        let type = resolved.form == .operation ? nil : resolved.form.rawValue
+        if isSummary {
+            member(name, resolved.outline, as: type, bringing: resolved.arrivalCounts)
+        } else {
+            member(name, resolved.operation, as: type)
+        }
+    }
+
+    private mutating func arrival(
+        _ controller: Hierarchy, _ counts: ArrivalCounts?, named name: StaticString = "controller"
+    ) {
         if let counts, let root = controller.root {
-            member("controller", root)
+            member(name, root)
             member("controllerCount", counts.controllers)
         } else {
-            member("controller", controller)
+            member(name, controller)
+        }
+    }
+
+    private mutating func arrivals(_ controllers: [Hierarchy], _ counts: ArrivalCounts?) {
+        if let counts {
+            member("controllerCount", counts.hierarchies)
+        } else {
+            array("controllers", controllers) { writer, controller in writer.node(of: controller) }
         }
     }
 

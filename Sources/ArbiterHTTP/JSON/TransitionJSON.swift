@@ -49,7 +49,7 @@ extension JSONWriter {
         member("ticketSeconds", transition.request.ticket)
         if let queue = transition.request.queue { member("queueSeconds", queue) }
         askedMembers(of: transition.request, isSummary: isSummary)
-        resultMembers(of: transition)
+        resultMembers(of: transition, isSummary: isSummary)
     }
 
     /// The members after the lists of controllers.
@@ -74,9 +74,10 @@ extension JSONWriter {
     }
 
     /// The effect on the hierarchy, if it is known.
-    private mutating func resultMembers(of transition: Transition) {
+    private mutating func resultMembers(of transition: Transition, isSummary: Bool) {
         let (grant, ending) = (transition.grant, transition.ending)
         if let grant {
+            if let resolved = grant.resolved { member("resolved", resolved, isSummary: isSummary) }
             if let animation = grant.animation { member("animation", animation) }
             if let presenter = grant.presenter { member("presenter", presenter) }
             member("requestedRevision", transition.requestedRevision.rawValue)

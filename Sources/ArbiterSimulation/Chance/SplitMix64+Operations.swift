@@ -17,7 +17,7 @@ extension SplitMix64 {
     private mutating func someOperation(in scene: NaiveScene, _ wanted: [ControllerID]) -> Operation {
         let tree = scene.tree
         let taken = Array(tree.nodes.keys)
-        switch Int.random(in: 0..<18, using: &self) {
+        switch Int.random(in: 0..<24, using: &self) {
         case 0, 1: return .present(presenter: member(of: tree), controller: arrival(avoiding: taken, wanted: wanted))
         case 2, 3: return .dismiss(member(of: tree))
         case 4, 5, 6:
@@ -27,12 +27,17 @@ extension SplitMix64 {
         case 8: return popTo(in: tree)
         case 9: return .popToRoot(navigation: member(of: tree, .navigation))
         case 10: return setStack(in: tree, avoiding: taken, wanted)
-        case 11: return .select(tabs: member(of: tree, .tabs), .index(Int.random(in: 0...3, using: &self)))
+        case 11:
+            let number = Int.random(in: -1...3, using: &self)
+            return .select(tabs: member(of: tree, .tabs), isOnce(in: 2) ? .index(number) : .offset(number - 1))
         case 12, 13:
             let tabs = member(of: tree, .tabs)
             return .select(tabs: tabs, .controller(pick(tree.nodes[tabs]?.children ?? [], or: name())))
-        case 14, 15:
-            return .showDetail(split: member(of: tree, .split), controller: arrival(avoiding: taken, wanted: wanted))
+        case 14, 15: return showDetail(in: tree, avoiding: taken, wanted)
+        case 16: return .collapse(split: member(of: tree, .split))
+        case 17: return .expand(split: member(of: tree, .split))
+        case 18: return setTabs(in: tree, avoiding: taken, wanted)
+        case 19: return isOnce(in: 3) ? .setRoot(arrival(avoiding: [], wanted: wanted)) : segue(in: scene)
         default: return segue(in: scene)
         }
     }
@@ -61,10 +66,38 @@ extension SplitMix64 {
 
     private mutating func segue(in scene: NaiveScene) -> Operation {
         let possible = scene.segues.filter { scene.tree.nodes[$0.source] != nil }
+        let destination = isOnce(in: 3) ? arrival(avoiding: Array(scene.tree.nodes.keys)) : nil
         if let segue = possible.randomElement(using: &self), !isOnce(in: 6) {
-            return .segue(source: segue.source, segue.identifier)
+            return .segue(source: segue.source, segue.identifier, destination: destination)
         }
-        return .segue(source: member(of: scene.tree), pick(Self.identifiers, or: Self.identifiers[0]))
+        return .segue(
+            source: member(of: scene.tree), pick(Self.identifiers, or: Self.identifiers[0]), destination: destination)
+    }
+
+    /// A detail, now and then with the id of the one that it replaces.
+    private mutating func showDetail(
+        in tree: NaiveTree, avoiding taken: [ControllerID], _ wanted: [ControllerID]
+    ) -> Operation {
+        let split = member(of: tree, .split)
+        guard let last = tree.nodes[split]?.children.last, isOnce(in: 3) else {
+            return .showDetail(split: split, controller: arrival(avoiding: taken, wanted: wanted))
+        }
+        let replaced = tree.lineage(of: last).isEmpty ? [] : [last]
+        return .showDetail(split: split, controller: arrival(avoiding: taken.filter { $0 != last }, wanted: replaced))
+    }
+
+    private mutating func setTabs(
+        in tree: NaiveTree, avoiding taken: [ControllerID], _ wanted: [ControllerID]
+    ) -> Operation {
+        let tabs = member(of: tree, .tabs)
+        let kept = (tree.nodes[tabs]?.children ?? []).shuffled(using: &self)
+            .prefix(Int.random(in: 0...3, using: &self)).compactMap { id in
+                try? Hierarchy(root: id, controllers: [Controller(id: id)])
+            }
+        let new = (0..<Int.random(in: 0...2, using: &self)).map { _ in arrival(avoiding: taken, wanted: wanted) }
+        return .setTabs(
+            tabs: tabs, controllers: (kept + new).shuffled(using: &self),
+            selected: isOnce(in: 3) ? Int.random(in: -1...3, using: &self) : nil)
     }
 
     private mutating func popTo(in tree: NaiveTree) -> Operation {

@@ -60,7 +60,14 @@ package enum SampleHierarchies {
         .select(tabs: id("tabs"), .index(-1)),
         .select(tabs: id("tabs"), .controller(id("nav"))),
         .showDetail(split: id("split"), controller: view("new")),
+        .select(tabs: id("tabs"), .offset(-2)),
+        .collapse(split: id("split")),
+        .expand(split: id("split")),
+        .setTabs(tabs: id("tabs"), controllers: [view("new"), everything], selected: nil),
+        .setTabs(tabs: id("tabs"), controllers: [], selected: 1),
+        .setRoot(everything),
         .segue(source: id("home"), segue("détail")),
+        .segue(source: id("home"), segue("détail"), destination: everything),
     ]
 
     package static func id(_ text: String) -> ControllerID { known(ControllerID(text), text) }

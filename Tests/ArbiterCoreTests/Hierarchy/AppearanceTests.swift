@@ -30,7 +30,7 @@ struct HierarchyAppearanceTests {
             cancelled: "b.willDisappear b.didDisappear a.willAppear a.didAppear"),
         AppearanceCase(
             rule: "select, each container before what it shows", before: "tabs{*a nav[b c]}", operation: .select(1),
-            beginning: "a.willDisappear nav.willAppear c.willAppear",
+            beginning: "nav.willAppear c.willAppear a.willDisappear",
             completed: "a.didDisappear nav.didAppear c.didAppear",
             cancelled: "nav.willDisappear c.willDisappear nav.didDisappear c.didDisappear a.willAppear a.didAppear"),
         AppearanceCase(
@@ -51,6 +51,34 @@ struct HierarchyAppearanceTests {
         AppearanceCase(
             rule: "sheet dismiss", before: "a~>b", operation: .dismiss("a"),
             beginning: "b.willDisappear", completed: "b.didDisappear", cancelled: "b.willAppear b.didAppear"),
+        AppearanceCase(
+            rule: "current-context present", before: "tabs!{*nav[a] b}", operation: .present("@>x", from: "a"),
+            beginning: "tabs.willDisappear nav.willDisappear a.willDisappear x.willAppear",
+            completed: "x.didAppear tabs.didDisappear nav.didDisappear a.didDisappear",
+            cancelled: "x.willDisappear x.didDisappear tabs.willAppear nav.willAppear a.willAppear "
+                + "tabs.didAppear nav.didAppear a.didAppear"),
+        AppearanceCase(
+            rule: "over-current-context present", before: "nav!{a}", operation: .present("~@>x", from: "a"),
+            beginning: "x.willAppear", completed: "x.didAppear", cancelled: "x.willDisappear x.didDisappear"),
+        AppearanceCase(
+            rule: "a full screen over a sheet tells what the sheet shows", before: "a~>b",
+            operation: .present("c", from: "b"),
+            beginning: "b.willDisappear c.willAppear", completed: "c.didAppear b.didDisappear",
+            cancelled: "c.willDisappear c.didDisappear b.willAppear b.didAppear"),
+        AppearanceCase(
+            rule: "setTabs", before: "tabs{*a b}", operation: .setTabs(["c"]),
+            beginning: "c.willAppear a.willDisappear", completed: "a.didDisappear c.didAppear",
+            cancelled: "c.willDisappear c.didDisappear a.willAppear a.didAppear"),
+        AppearanceCase(
+            rule: "collapse", before: "split(nav[a]|b)", operation: .collapse(),
+            beginning: "a.willDisappear", completed: "a.didDisappear", cancelled: "a.willAppear a.didAppear"),
+        AppearanceCase(
+            rule: "expand", before: "split(nav[a b])^", operation: .expand(),
+            beginning: "a.willAppear", completed: "a.didAppear", cancelled: "a.willDisappear a.didDisappear"),
+        AppearanceCase(
+            rule: "setRoot", before: "a", operation: .setRoot("b"),
+            beginning: "a.willDisappear b.willAppear", completed: "a.didDisappear b.didAppear",
+            cancelled: "b.willDisappear b.didDisappear a.willAppear a.didAppear"),
         AppearanceCase(
             rule: "where nothing is in view", before: "tabs{*x nav[a b]}", operation: .pop(),
             beginning: "", completed: "", cancelled: ""),

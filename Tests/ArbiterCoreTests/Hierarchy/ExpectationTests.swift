@@ -12,10 +12,13 @@ struct HierarchyExpectationTests {
         ("home", .visible, "not visible"),
         ("nobody", .visible, "absent"),
         ("sheet", .presented, nil),
-        ("name", .presented, "not presented"),
+        ("name", .presented, nil),
+        ("home", .presented, "not presented"),
         ("nobody", .presented, "absent"),
         ("tabs", .presenting, nil),
-        ("home", .presenting, "presents nothing"),
+        ("home", .presenting, nil),
+        ("other", .presenting, nil),
+        ("name", .presenting, "presents nothing"),
         ("nobody", .presenting, "absent"),
         ("detail", .top, nil),
         ("home", .top, #"top is "detail""#),
@@ -33,15 +36,15 @@ struct HierarchyExpectationTests {
     ) throws {
         let storyboard = try Storyboard(hierarchy: .outlined("tabs{*nav[home detail] other}~>sheet[name]"))
         let expectation = ArbiterCore.Expectation.controller(id(name), is: condition)
-        let failure = storyboard.failure(of: expectation, at: Revision(rawValue: 1))
+        let failure = storyboard.failure(of: expectation, at: Revision(rawValue: 1), under: .newest)
         #expect(failure?.actual == actual)
         #expect(failure?.expectation == (actual == nil ? nil : expectation))
     }
 
     @Test func `a revision is the one expected or says which it is`() {
         let expectation = ArbiterCore.Expectation.revision(Revision(rawValue: 41))
-        #expect(Storyboard.empty.failure(of: expectation, at: Revision(rawValue: 41)) == nil)
-        let failure = Storyboard.empty.failure(of: expectation, at: Revision(rawValue: 42))
+        #expect(Storyboard.empty.failure(of: expectation, at: Revision(rawValue: 41), under: .newest) == nil)
+        let failure = Storyboard.empty.failure(of: expectation, at: Revision(rawValue: 42), under: .newest)
         #expect(failure?.actual == "revision 42")
     }
 }

@@ -41,12 +41,15 @@ struct HierarchyPropertyTests {
         #expect(plan.removed == expected.removed, comment)
         #expect(plan.leaving == expected.leaving, comment)
         let (earlier, later) = (Set(before.nodes.keys), Set(after.nodes.keys))
-        #expect(Set(change.arrived) == later.subtracting(earlier), comment)
-        #expect(Set(change.departed) == earlier.subtracting(later), comment)
-        let (wasVisible, isVisible) = (before.visible(), after.visible())
-        #expect(plan.disappearing == wasVisible.filter { !isVisible.contains($0) }, comment)
-        #expect(plan.appearing == isVisible.filter { !wasVisible.contains($0) }, comment)
-        #expect(new.preorder.map(\.id).filter(new.isVisible) == isVisible, comment)
+        #expect(Set(change.arrived) == later.subtracting(earlier).union(expected.renewed), comment)
+        #expect(Set(change.departed) == earlier.subtracting(later).union(expected.renewed), comment)
+        let seen = before.seen(in: expected)
+        #expect(plan.disappearing == seen.going, comment)
+        #expect(plan.appearing == seen.coming, comment)
+        #expect(plan.isAnimated == expected.isAnimated, comment)
+        #expect(new.preorder.map(\.id).filter(new.isVisible) == after.visible(), comment)
+        // A new root locks the whole scene.
+        if case .setRoot = operation { return }
         // Everything that has changed is within what the operation locks.
         for id in earlier.union(later) where old[id] != new[id] {
             let path = try #require(old.path(to: id) ?? new.path(to: id))
@@ -65,7 +68,9 @@ struct HierarchyPropertyTests {
             let comment = Comment(
                 "seed \(seed), step \(step): \(second) after \(first) on \(storyboard.hierarchy.outline)")
             let beside = try? storyboard.plan(second, reserving: Set(plan.arriving))
-            let isFree = areApart(storyboard.anchors(of: first), storyboard.anchors(of: second), in: storyboard)
+            let isFree =
+                areApart(storyboard.anchors(of: first), storyboard.anchors(of: second), in: storyboard)
+                && first.type != .setRoot && second.type != .setRoot
             storyboard.apply(plan)
             guard isFree, let beside else { continue }
             #expect((try? storyboard.plan(second)) == beside, comment)
@@ -83,10 +88,12 @@ struct HierarchyPropertyTests {
             let before = storyboard
             let operation = operations.operation(on: storyboard.hierarchy)
             guard let plan = try? storyboard.plan(operation) else { continue }
-            storyboard.apply(plan)
+            let moved = Set(storyboard.apply(plan).moved)
             for waiter in waiting {
                 let named = names(in: waiter, of: storyboard)
-                guard named.map(before.hierarchy.path) == named.map(storyboard.hierarchy.path) else { continue }
+                guard moved.isDisjoint(with: named),
+                    named.map(before.hierarchy.path) == named.map(storyboard.hierarchy.path)
+                else { continue }
                 #expect(
                     before.anchors(of: waiter) == storyboard.anchors(of: waiter),
                     "seed \(seed), step \(step): \(waiter) after \(operation) on \(before.hierarchy.outline)")
@@ -108,11 +115,15 @@ struct HierarchyPropertyTests {
     private func names(in operation: Operation, of storyboard: Storyboard) -> [ControllerID] {
         switch operation {
         case .present(let id, _), .dismiss(let id), .push(let id, _), .pop(let id), .popTo(let id, _),
-            .popToRoot(let id), .setStack(let id, _), .select(let id, _), .showDetail(let id, _):
+            .popToRoot(let id), .setStack(let id, _), .select(let id, _), .showDetail(let id, _),
+            .collapse(let id), .expand(let id), .setTabs(let id, _, _):
             return [id]
-        case .segue(let source, let identifier):
+        case .setRoot:
+            return []
+        case .segue(let source, let identifier, let destination):
             let segue = storyboard.segue(identifier, from: source)
-            return [source] + (segue?.kind == .unwind ? segue?.destination.root.map { [$0] } ?? [] : [])
+            let root = (destination ?? segue?.destination)?.root
+            return [source] + (segue?.kind == .unwind ? root.map { [$0] } ?? [] : [])
         }
     }
 }

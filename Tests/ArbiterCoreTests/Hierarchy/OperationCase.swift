@@ -17,6 +17,7 @@ struct OperationCase: CustomTestStringConvertible, Sendable {
     var order = AppearanceOrder.goingFirst
     var isBackward = false
     var leaving: String?
+    var isAnimated = true
     /// What it locks.
     var anchor: String?
 
@@ -43,8 +44,10 @@ struct OperationCase: CustomTestStringConvertible, Sendable {
         #expect(plan.isBackward == isBackward)
         #expect(plan.leaving?.description == leaving)
         let (old, new) = (untouched.preorder.map(\.id), storyboard.hierarchy.preorder.map(\.id))
-        #expect(Set(change.arrived) == Set(new).subtracting(old))
-        #expect(Set(change.departed) == Set(old).subtracting(new))
+        // A controller may come with the id of one that goes.
+        #expect(Set(change.arrived).isSuperset(of: Set(new).subtracting(old)) && new.contains(all: change.arrived))
+        #expect(Set(change.departed).isSuperset(of: Set(old).subtracting(new)) && old.contains(all: change.departed))
+        #expect(plan.isAnimated == isAnimated)
         #expect(Set(plan.arriving) == Set(change.arrived))
     }
 }
@@ -80,13 +83,31 @@ extension Operation {
         .select(tabs: id(tabs), .index(index))
     }
 
+    static func select(by offset: Int, of tabs: String = "tabs") -> Operation {
+        .select(tabs: id(tabs), .offset(offset))
+    }
+
     static func showDetail(_ outline: String, in split: String = "split") -> Operation {
         .showDetail(split: id(split), controller: arrival(outline))
     }
 
-    static func segue(_ identifier: String = "go", from source: String) -> Operation {
-        .segue(source: id(source), .named(identifier))
+    static func collapse(_ split: String = "split") -> Operation { .collapse(split: id(split)) }
+
+    static func expand(_ split: String = "split") -> Operation { .expand(split: id(split)) }
+
+    static func setTabs(_ outlines: [String], selected: Int? = nil, of tabs: String = "tabs") -> Operation {
+        .setTabs(tabs: id(tabs), controllers: outlines.map(arrival), selected: selected)
     }
+
+    static func setRoot(_ outline: String) -> Operation { .setRoot(arrival(outline)) }
+
+    static func segue(_ identifier: String = "go", from source: String, to destination: String? = nil) -> Operation {
+        .segue(source: id(source), .named(identifier), destination: destination.map(arrival))
+    }
+}
+
+extension [ControllerID] {
+    fileprivate func contains(all others: [ControllerID]) -> Bool { Set(self).isSuperset(of: others) }
 }
 
 extension SegueIdentifier {
@@ -102,5 +123,14 @@ func arrival(_ outline: String) -> Hierarchy {
         return try Hierarchy.outlined(outline)
     } catch {
         preconditionFailure("\(outline) is no hierarchy: \(error)")
+    }
+}
+
+extension Storyboard {
+    /// The effect of an operation under the newest rules.
+    func plan(
+        _ operation: Operation, reserving reserved: Set<ControllerID> = []
+    ) throws(OperationRefusal) -> OperationPlan? {
+        try plan(operation, reserving: reserved, under: .newest)
     }
 }

@@ -7,6 +7,7 @@
 //     tabs{first *second}  tabs, the selected one starred
 //     split(one|two)       a split: primary, (supplementary,) secondary
 //     split(one|two)^      the same, collapsed
+//     split(nav[one two])^ a split without a secondary column
 //     home>login           home presents login with `fullScreen`
 //     home~>sheet          with `pageSheet`, which leaves home in view
 //     home@>inner          with `currentContext`
@@ -126,9 +127,9 @@ private struct OutlineReader {
     private mutating func readColumns() -> Controller.Columns {
         var columns: [ControllerID] = []
         repeat { columns.append(readController(style: .fullScreen)) } while skip("|")
-        precondition(skip(")") && (2...3).contains(columns.count), "\(columns) are no columns")
+        precondition(skip(")") && (1...3).contains(columns.count), "\(columns) are no columns")
         return Controller.Columns(
-            primary: columns[0], secondary: columns[columns.count - 1],
+            primary: columns[0], secondary: columns.count == 1 ? nil : columns[columns.count - 1],
             supplementary: columns.count == 3 ? columns[1] : nil, isCollapsed: skip("^"))
     }
 

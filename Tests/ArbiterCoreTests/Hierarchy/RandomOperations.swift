@@ -10,7 +10,7 @@ struct RandomOperations {
 
     static let beginnings = [
         "nav[a]", "tabs{*n[a b] m[c] d}", "split(n[a]|s|d)", "split(n[a]|d)^", "split(a|d)^",
-        "tabs!{*split(n![a]|m[b!])}>p[c]", "tabs{*split(tabs2{*n[a] b!}|c) m[d]}",
+        "tabs!{*split(n![a]|m[b!])}>p[c]", "split(n[a])", "split(n[a m[b]])^", "tabs{*split(tabs2{*n[a] b!}|c) m[d]}",
     ]
 
     mutating func storyboard() throws -> Storyboard {
@@ -31,7 +31,7 @@ struct RandomOperations {
 
     /// An operation, mostly on existing controllers; presentations and dismissals are more frequent than others.
     mutating func operation(on hierarchy: Hierarchy) -> Operation {
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<18, using: &random) {
         case 0, 1, 2: .present(presenter: member(of: hierarchy), controller: arrival())
         case 3: .dismiss(member(of: hierarchy))
         case 4, 5: .push(navigation: member(of: hierarchy, .navigation), controller: arrival())
@@ -42,12 +42,28 @@ struct RandomOperations {
         case 10: .select(tabs: member(of: hierarchy, .tabs), .index(Int.random(in: -1...3, using: &random)))
         case 11: .select(tabs: member(of: hierarchy, .tabs), .controller(member(of: hierarchy)))
         case 12: .showDetail(split: member(of: hierarchy, .split), controller: arrival())
+        case 13: .collapse(split: member(of: hierarchy, .split))
+        case 14: .expand(split: member(of: hierarchy, .split))
+        case 15: setTabs(in: hierarchy)
+        case 16: random.isOnce(in: 6) ? .setRoot(arrival()) : segue(in: hierarchy)
         default: segue(in: hierarchy)
         }
     }
 
+    private mutating func setTabs(in hierarchy: Hierarchy) -> Operation {
+        let tabs = member(of: hierarchy, .tabs)
+        let kept = (hierarchy[tabs]?.children ?? []).shuffled(using: &random)
+            .prefix(Int.random(in: 0...3, using: &random)).map { ArbiterCoreTests.arrival($0.description) }
+        let new = (0..<Int.random(in: 0...2, using: &random)).map { _ in arrival() }
+        return .setTabs(
+            tabs: tabs, controllers: (kept + new).shuffled(using: &random),
+            selected: random.isOnce(in: 3) ? Int.random(in: -1...3, using: &random) : nil)
+    }
+
     private mutating func segue(in hierarchy: Hierarchy) -> Operation {
-        .segue(source: member(of: hierarchy), .named("s\(Int.random(in: 0..<4, using: &random))"))
+        .segue(
+            source: member(of: hierarchy), .named("s\(Int.random(in: 0..<4, using: &random))"),
+            destination: random.isOnce(in: 3) ? arrival() : nil)
     }
 
     private mutating func setStack(in hierarchy: Hierarchy) -> Operation {

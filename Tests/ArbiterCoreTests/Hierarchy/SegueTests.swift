@@ -115,7 +115,7 @@ struct HierarchySegueTests {
 
     /// The segue `go` from the source that the row's operation names.
     private func segues(_ kind: Segue.Kind, to outline: String, in row: OperationCase) -> [Segue] {
-        guard case .segue(let source, let identifier) = row.operation else { return [] }
+        guard case .segue(let source, let identifier, _) = row.operation else { return [] }
         return [Segue(identifier: identifier, source: source, kind: kind, destination: arrival(outline))]
     }
 }

@@ -68,7 +68,7 @@ struct HierarchyStackingTests {
             leaving: "c", anchor: "nav"),
         OperationCase(
             rule: "a last one that is the top moves no view", before: "nav[a b c]", operation: .setStack(["x", "c"]),
-            after: "nav[x c]", inserted: "x", removed: "b a", anchor: "nav"),
+            after: "nav[x c]", inserted: "x", removed: "b a", isAnimated: false, anchor: "nav"),
         OperationCase(
             rule: "those on the stack stay as they are", before: "nav[a~>sheet b]",
             operation: .setStack(["b", "a>other"]), after: "nav[b a~>sheet]", disappearing: "b",

@@ -57,6 +57,46 @@ struct OlderJournalTests {
         engine.stop()
     }
 
+    /// Written under the first rules; what it holds means something else under the second.
+    @Test func `a journal of the third form means what it meant`() throws {
+        let directory = try JournalDirectory()
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Fixtures/journal-form-3.sqlite").standardizedFileURL.path
+        try FileManager.default.copyItem(atPath: path, toPath: directory.file)
+        let machine = try machine(of: directory)
+        let phone = try #require(SceneName("phone"))
+        let (storyboard, revision) = try machine.storyboard(of: phone)
+        #expect(revision == Revision(rawValue: 5))
+        // An operation that keeps the top was animated, and so its arrivals have its type.
+        let inserted = try #require(ControllerID("x"))
+        #expect(storyboard.hierarchy[inserted]?.introTransitionType == TransitionTypeName("star"))
+        // A navigation defines a presentation context only where the storyboard said so.
+        let navigation = try #require(ControllerID("other"))
+        #expect(storyboard.hierarchy[navigation]?.definesPresentationContext == false)
+        let dismissal = try #require(TransitionID("t-5yxjm2mmbyar1"))
+        #expect(machine.transition(dismissal)?.grant?.fence == Fence(rawValue: 5))
+        #expect(machine.transition(dismissal)?.gesture == DecidedGesture(decision: .finish, fraction: 0))
+        let selection = try #require(
+            machine.list(TransitionFilter(scene: phone), at: Instant(nanoseconds: 0)).first {
+                $0.transition.request.operation?.type == .select && $0.transition.isEnded
+            })
+        // Under the first rules, the views that disappeared were told first.
+        #expect(selection.transition.grant?.appearance.first?.change == .willDisappear)
+        let queued = try machine.scene(phone, at: Instant(nanoseconds: 0)).queue
+        #expect(queued.map(\.id.description) == ["t-5yxpjspr3dsx8", "t-5yxvesmkpq21n", "t-5yxwmzjt319ze"])
+
+        // What was granted ends under the rules of its grant, and everything goes on.
+        let time = ManualTime(instant: Instant(nanoseconds: 9_000_000_000_000_000))
+        let engine = try Engine(journal: directory.open(), time: time, alarm: ManualAlarm(time: time))
+        let token = Token(high: 0xc018_58ae_72b2_af48, low: 0x815e_3666_581e_cb21)
+        let ended = try answered { engine.end(dismissal, token: token, as: .completed, completion: $0) }
+        #expect(ended.outcome == .completed)
+        #expect(engine.inspect { $0.brokenInvariant() } == nil)
+        engine.stop()
+        let after = try self.machine(of: directory)
+        #expect(try after.storyboard(of: phone).0.hierarchy[try #require(ControllerID("sheet"))] == nil)
+    }
+
     @Test func `records under rules that are not known are refused as those of a newer daemon`() throws {
         let directory = try JournalDirectory()
         let journal = try directory.open()
@@ -113,7 +153,7 @@ struct OlderJournalTests {
             JournalEntry(sequence: last.sequence + 1, moment: last.moment, record: .revoke(holder, reason)))
         try commits.wait(for: last.sequence + 1)
         journal.close()
-        #expect(try JournalInspection(directory: path).form == 3)
+        #expect(try JournalInspection(directory: path).form == 4)
         let machine = try machine(of: directory)
         #expect(machine.scenes().map(\.queued) == [0, 0])
         guard case .ended(let ending)? = machine.transition(holder)?.phase else {

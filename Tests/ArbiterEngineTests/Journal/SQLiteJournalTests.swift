@@ -87,7 +87,7 @@ struct SQLiteJournalTests {
         let dead = try JournalInspection(directory: directory.directory.path)
         #expect(dead.isClosed)
         #expect(dead.records == life.records)
-        #expect(dead.form == 3)
+        #expect(dead.form == 4)
         #expect(directory.bytes == before)
     }
 

@@ -83,7 +83,6 @@ struct HierarchyJSONTests {
         RefusedValue(
             #"{"id":"a","kind":"split","primary":"b","secondary":"c","children":[]}"#, .unknownField, "root.children"),
         RefusedValue(#"{"id":"a","kind":"split","secondary":"c"}"#, .missingField, "root.primary"),
-        RefusedValue(#"{"id":"a","kind":"split","primary":"c"}"#, .missingField, "root.secondary"),
         RefusedValue(#"{"id":"a","kind":"tabs","children":["b"],"selected":1}"#, .invalidField, "root.selected"),
         RefusedValue(#"{"id":"a","kind":"tabs","selected":1}"#, .invalidField, "root.selected"),
         RefusedValue(#"{"id":"a","kind":"tabs","children":["b"],"selected":-1}"#, .invalidField, "root.selected"),

@@ -30,7 +30,21 @@ struct OperationJSONTests {
             (#"{"type":"select","tabs":"a","index":3}"#, .select(tabs: a, .index(3))),
             (#"{"type":"select","tabs":"a","controller":"n"}"#, .select(tabs: a, .controller(n))),
             (#"{"type":"showDetail","split":"a","controller":"b"}"#, .showDetail(split: a, controller: b)),
+            (#"{"type":"select","tabs":"a","index":-1}"#, .select(tabs: a, .index(-1))),
+            (#"{"type":"select","tabs":"a","offset":-1}"#, .select(tabs: a, .offset(-1))),
+            (#"{"type":"collapse","split":"a"}"#, .collapse(split: a)),
+            (#"{"type":"expand","split":"a"}"#, .expand(split: a)),
+            (#"{"type":"setTabs","tabs":"a","controllers":[]}"#, .setTabs(tabs: a, controllers: [], selected: nil)),
+            (
+                #"{"type":"setTabs","tabs":"a","controllers":["b","c"],"selected":1}"#,
+                .setTabs(tabs: a, controllers: [b, c], selected: 1)
+            ),
+            (#"{"type":"setRoot","controller":"b"}"#, .setRoot(b)),
             (#"{"type":"segue","source":"a","identifier":"go"}"#, .segue(source: a, go)),
+            (
+                #"{"type":"segue","source":"a","identifier":"go","destination":"b"}"#,
+                .segue(source: a, go, destination: b)
+            ),
         ]
     }()
 
@@ -72,7 +86,15 @@ struct OperationJSONTests {
                 #"{"type":"select","tabs":"a","index":3}"#,
                 #"{"type":"select","tabs":"a","controller":"n"}"#,
                 #"{"type":"showDetail","split":"a","controller":"b","controllerCount":1}"#,
+                #"{"type":"select","tabs":"a","index":-1}"#,
+                #"{"type":"select","tabs":"a","offset":-1}"#,
+                #"{"type":"collapse","split":"a"}"#,
+                #"{"type":"expand","split":"a"}"#,
+                #"{"type":"setTabs","tabs":"a","controllerCount":0}"#,
+                #"{"type":"setTabs","tabs":"a","controllerCount":2,"selected":1}"#,
+                #"{"type":"setRoot","controller":"b","controllerCount":1}"#,
                 #"{"type":"segue","source":"a","identifier":"go"}"#,
+                #"{"type":"segue","source":"a","identifier":"go","destination":"b","controllerCount":1}"#,
                 #"{"type":"push","navigation":"a","controller":"b","controllerCount":2}"#,
             ])
     }

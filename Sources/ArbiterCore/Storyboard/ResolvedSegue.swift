@@ -1,0 +1,45 @@
+/// What a segue became at its grant, when its containers decided what it does.
+package struct ResolvedSegue: Hashable, Sendable {
+    private let kept: KeptOperation
+    package let form: Form
+
+    /// What the operation stands for.
+    package enum Form: String, Hashable, Sendable, CaseIterable {
+        /// The operation itself.
+        case operation
+        /// `show` in a split that is not collapsed: `showDetail` for the primary column.
+        case show
+        /// The dismissal and pops that lead back to the controller that the operation, a `dismiss`, names.
+        case unwind
+    }
+
+    init(_ course: Storyboard.Course) {
+        let (operation, form): (Operation, Form) =
+            switch course {
+            case .operation(let operation): (operation, .operation)
+            case .replacePrimary(let split, let arrival): (.showDetail(split: split, controller: arrival), .show)
+            case .unwind(let destination): (.dismiss(destination), .unwind)
+            }
+        kept = KeptOperation(operation).packed
+        self.form = form
+    }
+
+    package var operation: Operation { kept.operation }
+    /// See `TransitionRequest.operationOutline`.
+    package var outline: Operation { kept.outline }
+    package var arrivalCounts: ArrivalCounts { kept.arrivalCounts }
+    /// An estimate of the bytes that it takes.
+    var byteCount: Int { kept.byteCount }
+}
+
+extension ResolvedSegue: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.writeWord(form)
+        writer.write(operation)
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        form = try reader.readWord()
+        kept = KeptOperation(try reader.read()).packed
+    }
+}
