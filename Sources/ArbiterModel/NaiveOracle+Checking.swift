@@ -50,7 +50,9 @@ extension NaiveOracle {
         guard transition.session == entry.session, transition.scope == entry.scope else {
             throw Broken(.life, "\(entry.id) is bound to another session, or locks something else")
         }
-        if let session = transition.session, !sessions.values.contains(where: { $0.id == session }) {
+        if let session = transition.session, !entry.completesAtGrant,
+            !sessions.values.contains(where: { $0.id == session })
+        {
             throw Broken(.session, "\(entry.id) outlives \(session)")
         }
     }

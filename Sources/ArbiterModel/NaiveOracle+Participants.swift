@@ -36,7 +36,7 @@ extension NaiveOracle {
         let joined = line.filter { $0.members.contains { $0.client == session.client } }.map(\.scene)
         let scenes = session.scenes.union(joined).sorted { $0.description < $1.description }
         sessions.removeValue(forKey: token)
-        for entry in line where entry.session == id { close(entry.id, as: .expired(.sessionLost)) }
+        for entry in line where entry.session == id && !entry.completesAtGrant { close(entry.id, as: .expired(.sessionLost)) }
         if let client = session.client, !sessions.values.contains(where: { $0.client == client }) { part(client) }
         for scene in scenes { tell(.sessionEnded(id, ending), in: scene) }
         for scene in scenes { grant(in: scene) }

@@ -20,6 +20,19 @@ enum Ask {
     case declare(SceneName, Storyboard, if: Precondition)
     case delete(SceneName, if: Precondition)
 
+    /// The transition that it acts on with a token.
+    var acted: (TransitionID, Token)? {
+        switch self {
+        case .end(let id, let token, _), .renew(let id, let token), .progress(let id, let token, _),
+            .release(let id, let token, _):
+            (id, token)
+        case .await(let id, let token, _, _): token.map { (id, $0) }
+        case .start, .serialize, .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare,
+            .delete:
+            nil
+        }
+    }
+
     /// Whether it is a request of the transition's owner.
     var isOwners: Bool {
         switch self {
@@ -55,6 +68,8 @@ struct Parked {
     let transition: TransitionID
     let milestone: Milestone
     let until: Instant
+    /// The session that it keeps alive.
+    let session: SessionID?
 }
 
 /// An answer that the engine has to give as soon as the records of its turn are committed.

@@ -32,11 +32,16 @@ extension Ledger {
                 grants.append((transition.id, grant.fence))
                 entries[index].grant = (grant.fence, sequence)
                 entries[index].heardAt = now
+                entries[index].grantedAt = now
             }
             switch transition.phase {
             case .queued: break
             case .preparing: entries[index].preparingSince = entries[index].preparingSince ?? now
-            case .running: entries[index].ran = entries[index].ran ?? sequence
+            case .running:
+                guard entries[index].ran == nil else { break }
+                entries[index].ran = sequence
+                // Beginning to run makes the lease full.
+                entries[index].heardAt = now
             case .ended(let ending):
                 guard entries[index].ending == nil else { continue }
                 entries[index].ending = (ending.outcome, ending.endedAt.instant, sequence)

@@ -27,6 +27,8 @@ struct Ledger {
         /// The last sign of life of its owner, or later.
         var heardAt: Instant
         var preparingSince: Instant?
+        /// When it was granted, on the arbiter's clock.
+        var grantedAt: Instant?
         /// The progress of its gesture.
         var progress: GestureProgress?
 
@@ -106,7 +108,6 @@ struct Ledger {
         case .markReady(let id, let client):
             if let index = index(of: id) {
                 entries[index].readied.append((client, sequence))
-                entries[index].heardAt = moment.instant
             }
         case .openSession(_, _, let id, _): open(id, sequence: sequence)
         case .endSession(let id, _): close(id, sequence: sequence)

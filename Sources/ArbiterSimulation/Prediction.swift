@@ -233,7 +233,6 @@ extension Rulebook {
     private func progress(_ entry: Ledger.Entry, _ progress: GestureProgress) -> Prediction {
         guard entry.request.isInteractive else { return refused(.notInteractive) }
         if let ending = entry.ending { return refused(refusal(after: ending.outcome)) }
-        guard entry.ran != nil else { return refused(.notRunning) }
         guard entry.gesture == nil else { return refused(.alreadyDecided) }
         let isLate =
             if let number = progress.sequence, let last = entry.progress?.sequence { number <= last } else { false }
@@ -253,7 +252,8 @@ extension Rulebook {
         let decision = decision(of: release, entry)
         if decision == .cancel, entry.remembered != nil, entry.isQueued { return refused(.alreadyEnded) }
         let fraction = entry.isQueued ? 0 : release.fraction ?? entry.progress?.fraction ?? 0
-        let gesture = DecidedGesture(decision: decision, fraction: fraction)
+        let gesture = DecidedGesture(
+            decision: decision, fraction: fraction, completionSpeed: release.completionSpeed)
         return Prediction(verdict: .transition(entry.id), record: .decide(entry.id, gesture))
     }
 

@@ -46,6 +46,7 @@ extension Simulation {
             let lease = chance.isOnce(in: 200) ? 300_000 : chance.isOnce(in: 4) ? 500 : 6_000
             request.lease = max(chance.milliseconds(upTo: lease), Limits.leaseDurations.lowerBound)
         }
+        if chance.isOnce(in: 8) { request.maxHold = max(chance.milliseconds(upTo: 8_000), Limits.holdDurations.lowerBound) }
         if chance.isOnce(in: 3) {
             request.isInteractive = true
             request.policy = chance.isOnce(in: 2) ? .velocity : .standard

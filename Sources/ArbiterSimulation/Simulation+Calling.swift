@@ -95,7 +95,12 @@ extension Simulation {
         statistics.count(.leaves)
         parked.removeAll { $0.number == leaving.number }
         // If its wait has run out, the turn first answers it: that counts as a word of its owner.
-        if leaving.until <= now, leaving.request.ask.isOwners { ledger.hear(leaving.transition, at: now) }
+        // The time of a lease, or of a ticket whose request had a key, begins when its owner is no longer parked.
+        let isExpected = oracle[leaving.transition].map { $0.isGranted || $0.request.idempotencyKey != nil } ?? false
+        if leaving.until <= now || isExpected, leaving.request.ask.isOwners { ledger.hear(leaving.transition, at: now) }
+        if let session = leaving.session {
+            vigils.detach(session, isCut: leaving.until > now, grace: configuration.limits.grace, at: now)
+        }
         guard let waiter = leaving.waiter else { preconditionFailure("\(leaving.number) waits and has not parked") }
         process.engine.leave(waiter)
         note(.left(waiter))

@@ -8,7 +8,8 @@ extension Simulation {
         switch outcome {
         case .completed: statistics.count(ending.isNoop ? .noops : .completed)
         case .cancelled: statistics.count(.cancelled)
-        case .expired(.lease), .expired(.hold): statistics.count(.expiredLease)
+        case .expired(.lease): statistics.count(.expiredLease)
+        case .expired(.hold): statistics.count(.expiredHold)
         case .expired(.abandoned): statistics.count(.expiredAbandoned)
         case .expired(.unclaimed): statistics.count(.expiredUnclaimed)
         case .expired(.queueTimeout): statistics.count(.expiredQueueTimeout)

@@ -32,7 +32,7 @@ extension Simulation {
         if let late = parked.first(where: { $0.until <= now }) {
             throw Broken(.wake, "\(late.number) has waited for longer than it asked to")
         }
-        if oracle.isHoldingGrants, heldSince.advanced(by: Limits.leaseDurations.upperBound) <= now {
+        if oracle.isHoldingGrants, heldSince.advanced(by: Limits.longestSilence) <= now {
             throw Broken(.decision, "grants are held for longer than any lease")
         }
         if let id = vigils.someDue(at: now) { throw Broken(.session, "\(id) lives on without a word") }
@@ -42,8 +42,11 @@ extension Simulation {
     }
 
     private func checkMayHold(_ entry: Ledger.Entry, at now: Instant) throws(Broken) {
-        if entry.heardAt.advanced(by: entry.lease) <= now {
+        if entry.heardAt.advanced(by: entry.lease) <= now, !isOwnerParked(on: entry) {
             throw Broken(.decision, "\(entry.id) runs on after its lease")
+        }
+        if let hold = entry.request.maxHold, let since = entry.grantedAt, since.advanced(by: hold) <= now {
+            throw Broken(.decision, "\(entry.id) runs for longer than it may")
         }
         if entry.isPreparing, let since = entry.preparingSince, since.advanced(by: entry.request.ready) <= now {
             throw Broken(.decision, "\(entry.id) waits on for its participants")
@@ -51,15 +54,20 @@ extension Simulation {
     }
 
     private func checkMayWait(_ entry: Ledger.Entry, at now: Instant) throws(Broken) {
+        guard entry.remembered == nil else { return }
         if let queue = entry.request.queue, entry.requestedAt.instant.advanced(by: queue) <= now {
             throw Broken(.decision, "\(entry.id) waits for longer than it was ready to")
         }
-        guard entry.remembered == nil, entry.request.session == nil,
+        guard entry.request.session == nil,
             entry.heardAt.advanced(by: entry.request.ticket) <= now
         else { return }
-        guard parked.contains(where: { $0.transition == entry.id && $0.request.ask.isOwners }) else {
+        guard isOwnerParked(on: entry) else {
             throw Broken(.decision, "\(entry.id) waits on without its owner")
         }
+    }
+
+    private func isOwnerParked(on entry: Ledger.Entry) -> Bool {
+        parked.contains { $0.transition == entry.id && $0.request.ask.isOwners }
     }
 
     /// Checks that a record of the arbiter's own is made at a time and for a reason that the rules allow.
@@ -83,7 +91,7 @@ extension Simulation {
                 throw Broken(.session, "\(id) is \(ending.rawValue) too early")
             }
         case .resume:
-            guard oracle.isHoldingGrants, heldSince.advanced(by: Limits.leaseDurations.upperBound) <= now else {
+            guard oracle.isHoldingGrants, heldSince.advanced(by: Limits.longestSilence) <= now else {
                 throw Broken(.decision, "grants are resumed that were not held, or not for long enough")
             }
         case .stop:
@@ -95,14 +103,16 @@ extension Simulation {
     }
 
     private func isFair(_ reason: ExpiryReason, for entry: Ledger.Entry) -> Bool {
-        let isOwnerParked = parked.contains { $0.transition == entry.id && $0.request.ask.isOwners }
+        let isAlone = !isOwnerParked(on: entry)
         return switch reason {
-        case .lease, .hold: !entry.isQueued
-        case .unclaimed: !entry.isQueued && entry.request.session == nil
-        case .abandoned:
-            entry.isQueued && entry.remembered == nil && entry.request.session == nil && !isOwnerParked
+        case .lease: !entry.isQueued && isAlone
+        case .hold:
+            !entry.isQueued
+                && (entry.request.maxHold.flatMap { hold in entry.grantedAt.map { $0.advanced(by: hold) <= now } } ?? false)
+        case .unclaimed: !entry.isQueued && entry.request.session == nil && isAlone
+        case .abandoned: entry.isQueued && entry.remembered == nil && entry.request.session == nil && isAlone
         case .queueTimeout:
-            entry.isQueued
+            entry.isQueued && entry.remembered == nil
                 && entry.request.queue.map { entry.requestedAt.instant.advanced(by: $0) <= now } ?? false
         case .sessionLost, .participants: false
         }

@@ -31,10 +31,12 @@ extension Simulation {
             preconditionFailure("\(ask) was predicted to park")
         }
         if ask.isOwners { ledger.hear(target.id, at: now) }
+        let bound = ask.isOwners ? sessionBinding(target.id) : nil
+        if let bound { vigils.attach(bound) }
         parked.append(
             Parked(
                 number: pending.number, waiter: pending.waiter, request: pending.request, transition: target.id,
-                milestone: target.milestone, until: now.advanced(by: target.wait)))
+                milestone: target.milestone, until: now.advanced(by: target.wait), session: bound))
     }
 
     /// Expects the answers to the awaits whose wait has run out: a turn begins with them.
@@ -84,24 +86,35 @@ extension Simulation {
             computedAt: outside, states: [state], latest: .max)
         owed.wasParked = true
         if waiting.request.ask.isOwners { ledger.hear(waiting.transition, at: now) }
+        if let session = waiting.session {
+            vigils.detach(session, isCut: false, grace: configuration.limits.grace, at: now)
+        }
         statistics.count(.wakes)
         owedAnswers.append(owed)
     }
 
     // MARK: - Momentary state
 
+    /// The living session that binds a transition.
+    private func sessionBinding(_ id: TransitionID) -> SessionID? {
+        ledger[id]?.request.session.flatMap { oracle.sessions[$0]?.id }
+    }
+
     /// Applies the changes of an ask that have no record: signs of life and gesture progress.
     mutating func listen(to ask: Ask, _ prediction: Prediction, after sequence: UInt64) throws(Broken) {
         if case .transition(let id) = prediction.verdict, ask.isOwners { ledger.hear(id, at: now) }
+        // Every word counts, refused or not.
+        if let (id, token) = ask.acted, let entry = ledger[id], entry.forgotten == nil, entry.token == token,
+            let session = sessionBinding(id)
+        {
+            vigils.hear(session, at: now)
+        }
         switch ask {
         case .start(let request), .serialize(let request, _):
-            guard prediction.record != nil, let session = request.session.flatMap({ oracle.sessions[$0] }) else {
-                break
-            }
-            vigils.hear(session.id, at: now)
-        case .ready(_, _, let token):
-            guard case .transition = prediction.verdict, let id = oracle.sessions[token]?.id else { break }
-            vigils.hear(id, at: now)
+            if let session = request.session.flatMap({ oracle.sessions[$0] }) { vigils.hear(session.id, at: now) }
+        case .ready(let id, _, let token):
+            guard let entry = ledger[id], entry.forgotten == nil, let session = oracle.sessions[token]?.id else { break }
+            vigils.hear(session, at: now)
         case .renewSession(let token): if let id = oracle.sessions[token]?.id { vigils.hear(id, at: now) }
         case .attach(let token): if let id = oracle.sessions[token]?.id { vigils.attach(id) }
         case .progress(let id, _, let progress):

@@ -98,7 +98,7 @@ extension Simulation {
         let release = GestureRelease(
             decision: chance.isOnce(in: 3) ? GestureDecision.allCases.randomElement(using: &chance) : nil,
             fraction: chance.isOnce(in: 2) ? someFraction() : nil, velocity: someVelocity(),
-            isCancelled: chance.isOnce(in: 8))
+            isCancelled: chance.isOnce(in: 8), completionSpeed: chance.isOnce(in: 4) ? 2 : nil)
         try send(.release(driven.id, token: guessed(driven.token), release), from: client)
     }
 

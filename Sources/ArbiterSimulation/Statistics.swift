@@ -11,6 +11,7 @@ package struct Statistics: Sendable {
         case cancelled
         case expiredLease = "expired: lease"
         case expiredAbandoned = "expired: abandoned"
+        case expiredHold = "expired: hold"
         case expiredUnclaimed = "expired: unclaimed"
         case expiredQueueTimeout = "expired: queue-timeout"
         case expiredSessionLost = "expired: session-lost"

@@ -2,27 +2,46 @@
 
 extension ArbiterStateMachine {
     /// Notes a request of the owner: the lease or the ticket's time starts again at full length.
+    ///
+    /// While an await of the owner is parked, neither runs.
     mutating func attend(_ id: TransitionID, at now: Instant) {
         guard let transition = durable.transitions[id], var attention = momentary.attention[id] else { return }
+        attention.heardAt = now
+        if !transition.isQueued { attention.isUnclaimed = false }
+        momentary.attention[id] = attention
         switch transition.phase {
         case .preparing, .running:
-            attention.isUnclaimed = false
-            momentary.attention[id] = attention
-            momentary.deadlines.schedule(.transition(id), at: now.advanced(by: transition.lease))
+            if attention.ownersWaiting > 0 {
+                momentary.deadlines.cancel(.transition(id))
+            } else {
+                momentary.deadlines.schedule(.transition(id), at: now.advanced(by: transition.lease))
+            }
         case .queued(let queued):
-            // No limit on silence while the owner waits, has already ended the transition, or has a session instead.
-            let isAttended = attention.ownersWaiting > 0 || queued.completesAtGrant || transition.session != nil
-            let silence = isAttended ? nil : now.advanced(by: transition.request.ticket)
-            schedule(transition, silence: silence)
+            // A remembered end is the owner's last word: nothing takes it back.
+            guard !queued.completesAtGrant else { return momentary.deadlines.cancel(.transition(id)) }
+            // No limit on silence while the owner waits, or has a session instead.
+            let isAttended = attention.ownersWaiting > 0 || transition.session != nil
+            schedule(transition, silence: isAttended ? nil : now.advanced(by: transition.request.ticket))
         case .ended:
             break
         }
     }
 
-    /// Notes that the owner has stopped waiting for its queued transition: the transition is due to expire at once.
+    /// Notes that the connection of the owner's last parked await has closed.
+    ///
+    /// A granted transition gets its full lease. A queued one is due to expire at once, unless its request had a key: then
+    /// its owner may ask again within `Limits.grace`.
     mutating func abandon(_ id: TransitionID, at now: Instant) {
-        guard let transition = durable.transitions[id], case .queued(let queued) = transition.phase else { return }
-        if !queued.completesAtGrant, transition.session == nil { schedule(transition, silence: now) }
+        guard let transition = durable.transitions[id] else { return }
+        switch transition.phase {
+        case .queued(let queued):
+            guard !queued.completesAtGrant, transition.session == nil else { return }
+            let isExpected = transition.request.idempotencyKey != nil
+            let grace = min(limits.grace, transition.request.ticket)
+            schedule(transition, silence: isExpected ? now.advanced(by: grace) : now)
+        case .preparing, .running: attend(id, at: now)
+        case .ended: break
+        }
     }
 
     /// Sets the deadline of a queued transition: the earlier of `silence` and its queue timeout, if there is any.
@@ -38,14 +57,29 @@ extension ArbiterStateMachine {
         transition.request.queue.map { transition.requestedAt.instant.advanced(by: $0) }
     }
 
-    /// Starts the lease of a granted transition; it is short if the owner has to claim the transition first.
+    /// Starts the lease of a transition that is being granted; it is short if the owner has to claim the transition first.
     mutating func beginLease(of transition: Transition, isAttended: Bool, in step: inout Step) {
+        let id = transition.id
+        if let hold = transition.request.maxHold {
+            momentary.deadlines.schedule(.hold(id), at: step.now.advanced(by: hold))
+        }
+        guard let attention = momentary.attention[id], attention.ownersWaiting == 0 else {
+            return momentary.deadlines.cancel(.transition(id))
+        }
         var first = transition.lease
-        if !isAttended, transition.session == nil, momentary.attention[transition.id]?.ownersWaiting == 0 {
-            momentary.attention[transition.id]?.isUnclaimed = true
+        if !isAttended, transition.session == nil {
+            momentary.attention[id]?.isUnclaimed = true
+            momentary.attention[id]?.grantedAt = step.now
             first = min(limits.claim, first)
         }
-        momentary.deadlines.schedule(.transition(transition.id), at: step.now.advanced(by: first))
+        momentary.deadlines.schedule(.transition(id), at: step.now.advanced(by: first))
+    }
+
+    /// Makes the lease of a transition that begins to run full, unless its owner has yet to claim it.
+    mutating func renewLease(of transition: Transition, at now: Instant) {
+        guard let attention = momentary.attention[transition.id], attention.ownersWaiting == 0, !attention.isUnclaimed
+        else { return }
+        momentary.deadlines.schedule(.transition(transition.id), at: now.advanced(by: transition.lease))
     }
 }
 
@@ -60,7 +94,8 @@ extension ArbiterStateMachine {
         while let deadline = momentary.deadlines.firstDue(at: step.now) {
             switch deadline {
             case .waiter(let waiter): answerAsItStands(waiter, in: &step)
-            case .hold: resume(in: &step)
+            case .resumption: resume(in: &step)
+            case .hold(let id): expire(id, because: .hold, in: &step)
             case .ready(let id): timeOutParticipants(of: id, in: &step)
             case .session(let id): end(id, because: .expired, in: &step)
             case .transition(let id): expire(id, because: reasonToExpire(id), in: &step)

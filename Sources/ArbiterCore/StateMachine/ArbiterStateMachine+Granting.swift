@@ -47,7 +47,7 @@ extension ArbiterStateMachine {
         let course = transition.request.operation.flatMap { try? durable.scenes[name]?.storyboard.course(of: $0) }
         durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + 1)
         return Transition.Grant(
-            fence: durable.lastFence, grantedAt: moment.timestamp, revision: revision,
+            fence: durable.lastFence, grantedAt: moment.timestamp, instant: moment.instant, revision: revision,
             presenter: plan?.presenter, animation: animation, appearance: plan?.beginning ?? [],
             resolved: course.map { ResolvedSegue($0) }, rules: durable.rules)
     }
@@ -113,6 +113,7 @@ extension ArbiterStateMachine {
         }
         durable.noteEnd(of: transition, at: step.now)
         momentary.deadlines.cancel(.transition(id))
+        if transition.request.maxHold != nil { momentary.deadlines.cancel(.hold(id)) }
         if !transition.participants.isEmpty { momentary.deadlines.cancel(.ready(id)) }
         tell(effect.appearance, of: transition, in: &step)
         tell(.ended, transition, in: &step)

@@ -3,17 +3,15 @@
 extension ArbiterStateMachine {
     /// The finger that drives a transition has moved; momentary, and so without a record.
     ///
-    /// - Throws: `unknownTransition`, `wrongToken`, `notInteractive`, `notRunning`, `alreadyDecided`, `alreadyEnded`,
+    /// Before the grant it counts only for the decision of a release that names none.
+    ///
+    /// - Throws: `unknownTransition`, `wrongToken`, `notInteractive`, `alreadyDecided`, `alreadyEnded`,
     ///   `endedWithoutOwner`.
     package mutating func progress(
         _ id: TransitionID, token: Token, _ progress: GestureProgress, in step: inout Step
     ) throws(ArbiterError) -> ProgressAnswer {
         let transition = try interactive(id, token: token, at: step.now)
-        switch transition.phase {
-        case .queued, .preparing: throw .notRunning(view(of: transition, at: step.now))
-        case .running: break
-        case .ended: throw .alreadyEnded(view(of: transition, at: step.now))
-        }
+        guard !transition.isEnded else { throw .alreadyEnded(view(of: transition, at: step.now)) }
         guard transition.gesture == nil else { throw .alreadyDecided(view(of: transition, at: step.now)) }
         attend(id, at: step.now)
         let last = momentary.attention[id]?.progress
@@ -53,7 +51,8 @@ extension ArbiterStateMachine {
             throw .alreadyEnded(view(of: transition, at: step.now))
         }
         let fraction = transition.grant == nil ? 0 : release.fraction ?? last?.fraction ?? 0
-        let gesture = DecidedGesture(decision: decision, fraction: fraction)
+        let gesture = DecidedGesture(
+            decision: decision, fraction: fraction, completionSpeed: release.completionSpeed)
         attend(id, at: step.now)
         return decide(id, gesture, in: &step) ?? view(of: transition, at: step.now)
     }
@@ -87,8 +86,8 @@ extension ArbiterStateMachine {
     /// An interactive transition, unfinished or ended by its owner.
     ///
     /// - Throws: `unknownTransition`, `wrongToken`, `notInteractive`, `endedWithoutOwner`.
-    private func interactive(_ id: TransitionID, token: Token, at now: Instant) throws(ArbiterError) -> Transition {
-        let transition = try owned(id, token: token)
+    private mutating func interactive(_ id: TransitionID, token: Token, at now: Instant) throws(ArbiterError) -> Transition {
+        let transition = try owned(id, token: token, at: now)
         guard transition.request.isInteractive else { throw .notInteractive(id) }
         if case .ended(let ending) = transition.phase, !ending.outcome.isOwners {
             throw .endedWithoutOwner(view(of: transition, at: now))

@@ -11,6 +11,7 @@ extension ArbiterStateMachine {
         guard let speaker = durable.index.sessions[session].flatMap({ durable.sessions[$0] }) else {
             throw .unknownSession
         }
+        hear(speaker.id, at: step.now)
         guard speaker.client == client,
             let participant = transition.participants.first(where: { $0.client == client })
         else { throw .notAParticipant(client) }
@@ -22,7 +23,6 @@ extension ArbiterStateMachine {
         case .running, .ended:
             guard participant.state == .ready else { throw .tooLate(view(of: transition, at: step.now)) }
         }
-        hear(speaker.id, at: step.now)
         if participant.state != .ready { markReady(id, client: client, in: &step) }
         return try view(of: id, at: step.now)
     }
@@ -34,7 +34,6 @@ extension ArbiterStateMachine {
         else { return }
         step.keep(.markReady(id, client: client))
         durable.transitions[id]?.mark(client, as: .ready)
-        attend(id, at: step.now)
         runIfAllAreReady(id, in: &step)
     }
 
@@ -68,6 +67,7 @@ extension ArbiterStateMachine {
             preconditionFailure("\(id) runs but is not known")
         }
         momentary.deadlines.cancel(.ready(id))
+        renewLease(of: running, at: step.now)
         tell(.running, running, in: &step)
         tell(grant.appearance, of: running, in: &step)
         wakeWaiters(of: running, in: &step)

@@ -24,11 +24,13 @@ extension ArbiterStateMachine {
                 leaseRemaining: nil,
                 position: scene?.tickets.rank(of: transition.place),
                 blockers: scene?.queue.blockers(of: transition.place, limit: Limits.blockersShown) ?? [],
-                progress: nil
+                progress: momentary.attention[transition.id]?.progress
             )
         case .preparing, .running:
             let deadline = momentary.deadlines[.transition(transition.id)]
-            let remaining = deadline.map { max(.zero, now.duration(to: $0)) } ?? transition.lease
+            let lease = deadline.map { max(.zero, now.duration(to: $0)) } ?? transition.lease
+            let hold = momentary.deadlines[.hold(transition.id)].map { max(.zero, now.duration(to: $0)) }
+            let remaining = min(lease, hold ?? lease)
             return TransitionView(
                 transition: transition, leaseRemaining: remaining, position: nil, blockers: [],
                 progress: momentary.attention[transition.id]?.progress)

@@ -15,8 +15,11 @@ extension ArbiterStateMachine {
         let remembered = durable.transitions.values.sorted { $0.order < $1.order }
         momentary.requested = Deque(remembered.map { MomentaryState.Requested(id: $0.id, order: $0.order) })
         for transition in remembered where !transition.isEnded {
-            momentary.attention[transition.id] = Attention()
+            momentary.attention[transition.id] = Attention(heardAt: now)
             attend(transition.id, at: now)
+            if let hold = transition.request.maxHold, let grant = transition.grant {
+                momentary.deadlines.schedule(.hold(transition.id), at: (grant.instant ?? now).advanced(by: hold))
+            }
             if transition.state == .preparing {
                 momentary.deadlines.schedule(.ready(transition.id), at: now.advanced(by: transition.request.ready))
             }
@@ -32,7 +35,7 @@ extension ArbiterStateMachine {
 
     /// How long grants are still withheld, if they are.
     func holdRemaining(at now: Instant) -> Duration {
-        momentary.deadlines[.hold].map { max(.zero, now.duration(to: $0)) } ?? .zero
+        momentary.deadlines[.resumption].map { max(.zero, now.duration(to: $0)) } ?? .zero
     }
 
     /// The journal may lack its last records: numbers jump, so that none that may have been sent is used again.
@@ -64,7 +67,7 @@ extension ArbiterStateMachine {
 
     /// Every lease that the journal may have lost has run out: grants are no longer withheld.
     package mutating func resume(in step: inout Step) {
-        momentary.deadlines.cancel(.hold)
+        momentary.deadlines.cancel(.resumption)
         guard durable.isHoldingGrants else { return }
         step.keep(.resume)
         durable.isHoldingGrants = false
@@ -81,6 +84,6 @@ extension ArbiterStateMachine {
     }
 
     private mutating func scheduleResumption(from now: Instant) {
-        momentary.deadlines.schedule(.hold, at: now.advanced(by: Limits.leaseDurations.upperBound))
+        momentary.deadlines.schedule(.resumption, at: now.advanced(by: Limits.longestSilence))
     }
 }

@@ -13,6 +13,7 @@ extension ArbiterStateMachine {
     package mutating func start(
         _ request: TransitionRequest, id: TransitionID, token: Token, in step: inout Step
     ) throws(ArbiterError) -> TransitionView {
+        if let session = request.session { hear(session, in: &step) }
         if let earlier = try repeated(request, isSerialized: false, at: step.now) {
             attend(earlier, at: step.now)
             return try view(of: earlier, at: step.now)
@@ -43,6 +44,7 @@ extension ArbiterStateMachine {
     package mutating func serialize(
         _ request: TransitionRequest, id: TransitionID, token: Token, park: Park?, in step: inout Step
     ) throws(ArbiterError) -> AwaitAnswer {
+        if let session = request.session { hear(session, in: &step) }
         if let earlier = try repeated(request, isSerialized: true, at: step.now) {
             return try answerGrant(of: earlier, park: park, in: &step)
         }
@@ -161,9 +163,8 @@ extension ArbiterStateMachine {
         if let session = transition.session {
             durable.sessions[session]?.scenes.insert(request.scene)
             durable.index.visitors[request.scene, default: []].insert(session)
-            hear(session, at: step.now)
         }
-        momentary.attention[id] = Attention()
+        momentary.attention[id] = Attention(heardAt: step.now)
         remember(id, at: durable.lastOrder)
     }
 

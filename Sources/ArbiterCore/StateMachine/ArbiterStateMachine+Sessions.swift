@@ -49,17 +49,43 @@ extension ArbiterStateMachine {
     /// - Throws: `unknownSession`.
     package mutating func attach(_ token: Token, in step: inout Step) throws(ArbiterError) -> SessionView {
         let session = try session(token)
-        momentary.attachments[session.id, default: 0] += 1
-        momentary.deadlines.cancel(.session(session.id))
+        attach(session.id)
         return view(of: session, at: step.now)
+    }
+
+    /// Counts one more connection of a session, which has no deadline while it has one.
+    mutating func attach(_ id: SessionID) {
+        momentary.attachments[id, default: 0] += 1
+        momentary.deadlines.cancel(.session(id))
+    }
+
+    /// Counts one connection of a session less; after the last one its time starts again.
+    ///
+    /// - Parameters:
+    ///   - id: the session.
+    ///   - isCut: whether the client closed the connection; then only `Limits.grace` is left for its next word.
+    ///   - now: the present.
+    mutating func detach(_ id: SessionID, isCut: Bool, at now: Instant) {
+        guard let count = momentary.attachments[id] else { return }
+        momentary.attachments[id] = count > 1 ? count - 1 : nil
+        guard count == 1, let session = durable.sessions[id] else { return }
+        momentary.deadlines.schedule(.session(id), at: now.advanced(by: isCut ? limits.grace : session.timeToLive))
     }
 
     /// An attached connection has closed; after the last one, the session expires in `Limits.grace` unless it is used.
     package mutating func detach(_ id: SessionID, in step: inout Step) {
-        guard let count = momentary.attachments[id] else { return }
-        momentary.attachments[id] = count > 1 ? count - 1 : nil
-        guard count == 1, durable.sessions[id] != nil else { return }
-        momentary.deadlines.schedule(.session(id), at: step.now.advanced(by: limits.grace))
+        detach(id, isCut: true, at: step.now)
+    }
+
+    /// Notes a request that names a session, whatever it asks for; nothing if the session is not known.
+    package mutating func hear(_ token: Token, in step: inout Step) {
+        if let id = durable.index.sessions[token] { hear(id, at: step.now) }
+    }
+
+    /// Notes a request with the token of a transition: its owner and the session that binds it are alive.
+    mutating func hear(ownerOf transition: Transition, at now: Instant) {
+        if let session = transition.session { hear(session, at: now) }
+        attend(transition.id, at: now)
     }
 
     /// The session of a token.
@@ -82,7 +108,9 @@ extension ArbiterStateMachine {
     mutating func end(_ id: SessionID, because ending: SessionEnding, in step: inout Step) {
         guard let session = durable.sessions[id] else { return }
         step.keep(.endSession(id, ending))
+        // A remembered end is the owner's last word: the end of its session does not take it back.
         let bound = (durable.index.bound[session.id] ?? []).compactMap { durable.transitions[$0] }
+            .filter { !durable.rules.keepsRememberedEnds || !$0.completesAtGrant }
         let scenes = self.scenes(of: session)
         durable.sessions.removeValue(forKey: session.id)
         durable.memory.sessionCount -= 1
@@ -152,7 +180,10 @@ extension DurableState.Index {
 
     /// Removes a transition that ends.
     mutating func leave(_ transition: Transition) {
-        if let session = transition.session { bound[session]?.remove(transition.id) }
+        if let session = transition.session {
+            bound[session]?.remove(transition.id)
+            if bound[session]?.isEmpty == true { bound.removeValue(forKey: session) }
+        }
         for participant in transition.participants {
             participations[participant.client]?.remove(transition.id)
             if participations[participant.client]?.isEmpty == true {

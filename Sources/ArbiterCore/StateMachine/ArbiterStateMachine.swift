@@ -255,6 +255,10 @@ struct Attention: Sendable {
     var ownersWaiting = 0
     /// Whether it was granted while its owner was not waiting, and is not claimed yet.
     var isUnclaimed = false
+    /// When it was granted, if it is unclaimed.
+    var grantedAt: Instant?
+    /// The last word of its owner.
+    var heardAt: Instant
     /// The last position of the finger that drives it.
     var progress: GestureProgress?
 }
@@ -264,4 +268,6 @@ struct Waiter: Sendable {
     let transition: TransitionID
     let milestone: Milestone
     let isOwner: Bool
+    /// The session that it keeps alive.
+    let session: SessionID?
 }

@@ -14,8 +14,10 @@ struct DeadlineQueue {
         case ready(TransitionID)
         /// The end of a session without a request or a connection.
         case session(SessionID)
+        /// The end of the longest time that a granted transition may take.
+        case hold(TransitionID)
         /// The end of the time for which grants are withheld after a crash.
-        case hold
+        case resumption
     }
 
     private struct Entry {

@@ -53,7 +53,7 @@ extension ArbiterStateMachine {
     /// No transition outlives its session, none prepares without a missing participant, and every session can end.
     private func brokenParticipants() -> String? {
         for transition in durable.transitions.values where !transition.isEnded {
-            if let session = transition.session, durable.sessions[session] == nil {
+            if let session = transition.session, durable.sessions[session] == nil, !transition.completesAtGrant {
                 return "\(transition.id) is bound to \(session), which is over"
             }
             if transition.state == .preparing {
@@ -93,7 +93,7 @@ extension ArbiterStateMachine {
             switch transition.phase {
             case .queued(let queued):
                 isSilent = owners == 0 && !queued.completesAtGrant && transition.session == nil
-            case .preparing, .running: isSilent = true
+            case .preparing, .running: isSilent = owners == 0
             case .ended: isSilent = false
             }
             if isSilent, momentary.deadlines[.transition(id)] == nil { return "\(id) has no deadline" }

@@ -76,7 +76,7 @@ package struct DecidedGesture: Hashable, Sendable {
         self.completionSpeed = completionSpeed
     }
 
-    /// How long the rest of the animation takes after the release.
+    /// How long the rest of the animation takes after the release: of the whole, times its share, by the speed.
     package func remaining(of animation: Animation) -> Duration {
         let share = decision == .finish ? 1 - fraction : fraction
         return animation.duration * share / (completionSpeed ?? animation.completionSpeed)

@@ -81,15 +81,20 @@ extension Transition.Grant: BinaryCodable {
         writer.write(appearance)
         writer.write(resolved)
         writer.write(rules)
+        writer.write(instant)
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
-        self.init(
-            fence: try reader.read(), grantedAt: try reader.read(), revision: try reader.read(),
-            presenter: try reader.readOptional(), animation: try reader.readOptional(),
-            appearance: try reader.readArray(),
-            resolved: reader.layout >= .second ? try reader.readOptional() : nil,
-            rules: reader.layout >= .second ? try reader.read() : .first)
+        fence = try reader.read()
+        grantedAt = try reader.read()
+        revision = try reader.read()
+        presenter = try reader.readOptional()
+        animation = try reader.readOptional()
+        appearance = try reader.readArray()
+        let isSecond = reader.layout >= .second
+        resolved = isSecond ? try reader.readOptional() : nil
+        rules = isSecond ? try reader.read() : .first
+        instant = isSecond ? try reader.readOptional() : nil
     }
 }
 

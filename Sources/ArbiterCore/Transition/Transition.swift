@@ -78,6 +78,8 @@ package struct Transition: Hashable, Sendable {
     package struct Grant: Hashable, Sendable {
         package let fence: Fence
         package let grantedAt: Timestamp
+        /// The same on the arbiter's clock; `nil` in journals of before.
+        let instant: Instant?
         /// The revision of the hierarchy at the grant.
         package let revision: Revision
         /// The controller that really presents, or that presents what is dismissed.
@@ -94,7 +96,7 @@ package struct Transition: Hashable, Sendable {
         /// The same grant without appearance events, for a transition that ended before it ran.
         var untold: Grant {
             Grant(
-                fence: fence, grantedAt: grantedAt, revision: revision, presenter: presenter, animation: animation,
+                fence: fence, grantedAt: grantedAt, instant: instant, revision: revision, presenter: presenter, animation: animation,
                 appearance: [], resolved: resolved, rules: rules)
         }
     }
@@ -125,6 +127,15 @@ package struct Transition: Hashable, Sendable {
 
     package var isEnded: Bool {
         if case .ended = phase { true } else { false }
+    }
+
+    package var isQueued: Bool {
+        if case .queued = phase { true } else { false }
+    }
+
+    /// Whether it is queued, and its owner has ended it already.
+    package var completesAtGrant: Bool {
+        if case .queued(let queued) = phase { queued.completesAtGrant } else { false }
     }
 
     package var state: TransitionState {

@@ -32,12 +32,17 @@ extension Engine {
     /// - Returns: the parked waiter, for `leave` if the connection closes before the answer; `nil` if none is parked.
     @discardableResult
     package func wait(
-        on id: TransitionID, token: Token?, until milestone: Milestone, wait: Duration,
+        on id: TransitionID, token: Token?, until milestone: Milestone, session: Token? = nil, wait: Duration,
         completion: @escaping Completion
     ) -> WaiterID? {
         park(.other, for: wait, completion) { machine, _, park, step throws(ArbiterError) in
-            try machine.wait(on: id, token: token, until: milestone, park: park, in: &step)
+            try machine.wait(on: id, token: token, until: milestone, session: session, park: park, in: &step)
         }
+    }
+
+    /// Notes a request of a session's client, whatever it asks for; nothing if the session is not known.
+    package func hear(_ session: Token) {
+        tell { machine, step in machine.hear(session, in: &step) }
     }
 
     /// Ends a transition; without an outcome, the decision of its gesture counts, or else `completed`.

@@ -42,6 +42,7 @@ struct GestureEndpoints: Sendable {
             case "fraction": release.fraction = min(max(try value.double(field), 0), 1)
             case "velocity": release.velocity = try value.double(field)
             case "cancelled": release.isCancelled = try value.boolean(field)
+            case "completionSpeed": release.completionSpeed = try value.double(field, in: Limits.completionSpeeds)
             default: try transition.read(field, &value)
             }
         }

@@ -1,3 +1,4 @@
+internal import ArbiterCore
 package import ArbiterEngine
 package import Logging
 internal import Synchronization
@@ -12,6 +13,7 @@ package final class Router: Sendable {
     private let access: WebAccess
     private let logger: Logger
     private let operatorLog: OperatorLog
+    private let engine: Engine
     private let isDraining = Atomic(false)
     /// The last request id that was made; where it begins tells one run from another.
     private let lastRequestID = Atomic(UInt64.random(in: 0..<1 << 59))
@@ -26,6 +28,7 @@ package final class Router: Sendable {
         engine: Engine, hub: EventHub, access: WebAccess = WebAccess(), logger: Logger,
         operatorLog: OperatorLog? = nil
     ) {
+        self.engine = engine
         self.access = access
         self.logger = logger
         self.operatorLog = operatorLog ?? OperatorLog(logger)
@@ -84,6 +87,7 @@ package final class Router: Sendable {
             try checkAccept(request, route)
             try checkBody(of: request)
             context.query = try Query(request.query, taking: route.query)
+            noteSession(of: request)
             try route.endpoint(Call(request, exchange, context, logger: logger))
         } catch {
             refuse(request, exchange, error, context)
@@ -111,6 +115,12 @@ package final class Router: Sendable {
             return given
         }
         return String(lastRequestID.wrappingAdd(1, ordering: .relaxed).newValue, radix: 16)
+    }
+
+    /// Tells the engine that the client of a session is alive, whatever it asks for.
+    private func noteSession(of request: Request) {
+        guard let text = request.headers.value(of: .session), let session = try? Token(text, field: "") else { return }
+        engine.hear(session)
     }
 
     private func checkDraining(_ route: Route) throws(Problem) {

@@ -49,8 +49,9 @@ struct TransitionEndpoints: Sendable {
         _ call: Call, on id: TransitionID, token: Token?, until: Milestone?, wait: Wait
     ) throws(Problem) {
         let duration = wait.resolved(default: Limits.defaultAwait)
+        let session = try call.session()
         try reservePlace(call, for: duration)
-        let waiter = engine.wait(on: id, token: token, until: until ?? .granted, wait: duration) {
+        let waiter = engine.wait(on: id, token: token, until: until ?? .granted, session: session, wait: duration) {
             call.respond($0, headers: wait.appliedPreference)
         }
         leaveWhenAbandoned(waiter, call)

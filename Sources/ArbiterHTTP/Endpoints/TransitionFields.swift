@@ -19,6 +19,7 @@ struct AskedTransition: Sendable {
             case "scene": request.scene = try SceneName(try value.string(field), field: field)
             case "client": request.client = try ClientName(try value.string(field), field: field)
             case "leaseSeconds": request.lease = try value.seconds(field, in: Limits.leaseDurations)
+            case "maxHoldSeconds": request.maxHold = try value.seconds(field, in: Limits.holdDurations)
             case "ticketSeconds": request.ticket = try value.seconds(field, in: Limits.ticketDurations)
             case "queueSeconds": request.queue = try value.seconds(field, in: Limits.queueDurations)
             case "wait" where maySetWait: wait.body = try value.seconds(field, in: Limits.waitDurations)

@@ -69,6 +69,7 @@ extension JSONWriter {
             member("operation", operation)
         }
         if !request.expectations.isEmpty { member("expect", request.expectations) }
+        if let hold = request.maxHold { member("maxHoldSeconds", hold) }
         if request.onExpiry != .discard { member("onExpiry", request.onExpiry.rawValue) }
         cooperationMembers(of: request)
     }
@@ -78,7 +79,7 @@ extension JSONWriter {
         let (grant, ending) = (transition.grant, transition.ending)
         if let grant {
             if let resolved = grant.resolved { member("resolved", resolved, isSummary: isSummary) }
-            if let animation = grant.animation { member("animation", animation) }
+            if let animation = grant.animation { member("animation", animation.completed(by: transition.gesture)) }
             if let presenter = grant.presenter { member("presenter", presenter) }
             member("requestedRevision", transition.requestedRevision.rawValue)
             member("revision", (ending?.change?.revision ?? grant.revision).rawValue)

@@ -41,13 +41,39 @@ struct GestureTests {
         #expect(arbiter.view(of: owner)?.progress?.fraction == 0.2)
     }
 
-    @Test func `only a running interactive transition accepts progress`() throws {
+    @Test func `a finger that moves before the grant decides a bare release`() throws {
+        var arbiter = Arbiter()
+        let holder = try arbiter.start()
+        let (far, near) = (try arbiter.serialize(Self.interactive), try arbiter.serialize(Self.interactive))
+        #expect(try arbiter.progress(far, 0.8))
+        #expect(try arbiter.progress(near, 0.2))
+        #expect(arbiter.view(of: far)?.progress?.fraction == 0.8)
+        #expect(try arbiter.release(far).transition.gesture == DecidedGesture(decision: .finish, fraction: 0))
+        #expect(try arbiter.release(near).outcome == .cancelled)
+        try arbiter.end(holder)
+        #expect(arbiter.state(of: far) == .running)
+    }
+
+    @Test func `the completion speed of the release counts`() throws {
+        // TabBarTransitioning: what is left is faster than its share by the ratio of the durations.
+        var arbiter = Arbiter()
+        var request = Self.interactive
+        request.animation = AnimationRequest(duration: .milliseconds(300))
+        let owner = try arbiter.start(request)
+        #expect(try arbiter.progress(owner, 0.6))
+        let release = GestureRelease(decision: .finish, completionSpeed: 0.4)
+        let view = try arbiter.release(owner, release)
+        let animation = try #require(view.transition.grant?.animation)
+        #expect(view.transition.gesture?.remaining(of: animation) == .milliseconds(300))
+        #expect(animation.completed(by: view.transition.gesture).completionSpeed == 0.4)
+    }
+
+    @Test func `only an interactive transition accepts progress`() throws {
         var arbiter = Arbiter()
         let plain = try arbiter.start()
         let ticket = try arbiter.serialize(Self.interactive)
         #expect(throws: ArbiterError.notInteractive(plain.id)) { try arbiter.progress(plain, 0.5) }
         #expect(throws: ArbiterError.notInteractive(plain.id)) { try arbiter.release(plain) }
-        #expect(throws: ArbiterError.self) { try arbiter.progress(ticket, 0.5) }
         #expect(throws: ArbiterError.wrongToken(ticket.id)) { try arbiter.release(ticket.guessing) }
     }
 

@@ -34,13 +34,15 @@ struct ParticipantTests {
         #expect(try arbiter.ready(owner, client: "b", b).state == .running, "and also when it runs")
     }
 
-    @Test func `a refused ready does not keep its session alive`() throws {
+    @Test func `a refused ready keeps its session alive as any word does`() throws {
         var arbiter = Arbiter()
         let session = try arbiter.openSession(client: "a", timeToLive: .seconds(2))
         let (owner, other) = (try arbiter.start(Self.request(["a"])), try arbiter.serialize(Self.request(["a"])))
         arbiter.advance(by: .milliseconds(1500))
         #expect(throws: ArbiterError.self) { try arbiter.ready(other, client: "a", session) }
-        arbiter.advance(by: .milliseconds(500))
+        arbiter.advance(by: .milliseconds(1999))
+        #expect(throws: ArbiterError.self) { try arbiter.ready(owner, client: "b", session) }
+        arbiter.advance(by: .seconds(2))
         #expect(throws: ArbiterError.unknownSession) { try arbiter.ready(owner, client: "a", session) }
     }
 

@@ -77,12 +77,50 @@ struct SessionTests {
         let holder = try arbiter.start(lease: .seconds(100))
         let ticket = try arbiter.serialize(TransitionRequest(ticket: .seconds(1), session: session.token), parked: true)
         try arbiter.leave(ticket.waiter)
+        arbiter.advance(by: .milliseconds(1999))
+        try arbiter.renewSession(session)
         arbiter.advance(by: .seconds(50))
         #expect(arbiter.state(of: ticket) == .queued)
         try arbiter.end(holder)
         #expect(arbiter.view(of: ticket)?.leaseRemaining == Limits.defaultLease)
         arbiter.advance(by: Limits.defaultLease)
         #expect(arbiter.outcome(of: ticket) == .expired(.lease), "a session does not renew leases")
+    }
+
+    @Test func `a session lives by every word of its client`() throws {
+        var arbiter = Arbiter()
+        let session = try arbiter.openSession(timeToLive: .seconds(1))
+        var request = TransitionRequest(lease: .seconds(100), isInteractive: true, session: session.token)
+        let drag = try arbiter.start(request)
+        for _ in 1...8 {
+            arbiter.advance(by: .milliseconds(750))
+            #expect(try arbiter.progress(drag, 0.5))
+        }
+        arbiter.advance(by: .milliseconds(750))
+        request.scene = .main
+        #expect(throws: ArbiterError.self, "it is busy, and the word counts") { try arbiter.start(request) }
+        arbiter.advance(by: .milliseconds(750))
+        #expect(arbiter.state(of: drag) == .running)
+        let parked = try arbiter.park(on: drag, until: .ended)
+        arbiter.advance(by: .seconds(50))
+        #expect(arbiter.state(of: drag) == .running, "a parked connection keeps it alive")
+        try arbiter.leave(parked)
+        arbiter.advance(by: .seconds(2))
+        #expect(arbiter.outcome(of: drag) == .expired(.sessionLost))
+    }
+
+    @Test func `the end of a session does not take a remembered end back`() throws {
+        var arbiter = Arbiter()
+        let session = try arbiter.openSession()
+        let holder = try arbiter.start()
+        let ticket = try arbiter.serialize(
+            TransitionRequest(ticket: .seconds(1), queue: .seconds(2), session: session.token))
+        try arbiter.end(ticket)
+        try arbiter.endSession(session)
+        arbiter.advance(by: .seconds(5))
+        #expect(arbiter.state(of: ticket) == .queued)
+        try arbiter.end(holder)
+        #expect(arbiter.outcome(of: ticket) == .completed)
     }
 
     @Test func `a restart keeps a session, with its full time and without connections`() throws {

@@ -104,11 +104,52 @@ struct AwaitTests {
 
     @Test mutating func `an await for the end is answered when the lease has run out`() throws {
         let a = try arbiter.start(lease: .seconds(2))
-        let owner = try arbiter.park(on: a, until: .ended)
         let stranger = try arbiter.park(on: a, until: .ended, asOwner: false)
         arbiter.advance(by: .seconds(2))
-        #expect(arbiter.wakes == [owner, stranger])
+        #expect(arbiter.wakes == [stranger])
         #expect(arbiter.answers[stranger]?.outcome == .expired(.lease))
+    }
+
+    @Test mutating func `while its owner is parked a lease does not run, and then it is full`() throws {
+        let a = try arbiter.start(lease: .seconds(2))
+        let first = try arbiter.park(on: a, until: .ended)
+        let second = try arbiter.park(on: a, until: .ended)
+        arbiter.advance(by: .seconds(20))
+        try arbiter.leave(first)
+        arbiter.advance(by: .seconds(9))
+        #expect(arbiter.view(of: a)?.leaseRemaining == .seconds(2))
+        try arbiter.leave(second)
+        arbiter.advance(by: .seconds(2) - .nanoseconds(1))
+        #expect(arbiter.state(of: a) == .running)
+        arbiter.advance(by: .nanoseconds(1))
+        #expect(arbiter.outcome(of: a) == .expired(.lease))
+    }
+
+    @Test mutating func `nothing prolongs the longest hold`() throws {
+        var request = TransitionRequest(lease: .seconds(10))
+        request.maxHold = .seconds(12)
+        let a = try arbiter.start(request)
+        arbiter.advance(by: .seconds(9))
+        try arbiter.renew(a)
+        #expect(arbiter.view(of: a)?.leaseRemaining == .seconds(3))
+        let owner = try arbiter.park(on: a, until: .ended)
+        arbiter.advance(by: .seconds(3))
+        #expect(arbiter.wakes == [owner])
+        #expect(arbiter.outcome(of: a) == .expired(.hold))
+    }
+
+    @Test mutating func `a ticket whose request had a key has two seconds to come back after a cut`() throws {
+        try arbiter.start(lease: .seconds(100))
+        let key = IdempotencyKey("0123456789abcdef")
+        let b = try arbiter.serialize(TransitionRequest(idempotencyKey: key), parked: true)
+        try arbiter.leave(b.waiter)
+        arbiter.advance(by: .milliseconds(1999))
+        let again = try arbiter.serialize(TransitionRequest(idempotencyKey: key), parked: true)
+        #expect(arbiter.state(of: b) == .queued)
+        arbiter.advance(by: .seconds(50))
+        try arbiter.leave(again.waiter)
+        arbiter.advance(by: .seconds(2))
+        #expect(arbiter.outcome(of: b) == .expired(.abandoned))
     }
 }
 

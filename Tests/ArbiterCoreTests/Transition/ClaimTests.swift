@@ -55,7 +55,11 @@ struct ClaimTests {
         switch word {
         case "renew": try arbiter.renew(b)
         case "look": try arbiter.look(at: b)
-        default: try arbiter.park(on: b, until: .ended)
+        default:
+            let waiter = try arbiter.park(on: b, until: .ended)
+            arbiter.advance(by: .seconds(60))
+            #expect(arbiter.state(of: b) == .running, "while its owner is parked, the lease does not run")
+            try arbiter.leave(waiter)
         }
         #expect(arbiter.view(of: b)?.leaseRemaining == .seconds(10))
         arbiter.advance(by: .seconds(10) - .nanoseconds(1))

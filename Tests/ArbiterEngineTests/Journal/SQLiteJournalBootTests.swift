@@ -84,17 +84,17 @@ struct SQLiteJournalBootTests {
         #expect(try isIncomplete(killed, boot: "third boot"))
     }
 
-    @Test func `after a loss, fences jump and grants are withheld for the longest lease`() throws {
+    @Test func `after a loss, fences jump and grants are withheld for as long as an owner may be silent`() throws {
         let directory = try left(.crash, closed: false)
         let bench = try Bench(directory.open(boot: "second boot"))
         let before = try #require(RecordedLife(seed: 7, records: 20).lastFence)
         var scene = try request("fresh")
-        scene.ticket = .seconds(600)
+        scene.ticket = .seconds(900)
 
-        #expect(try bench.refusedStart(scene) == .recovering(remaining: Limits.leaseDurations.upperBound))
+        #expect(try bench.refusedStart(scene) == .recovering(remaining: Limits.longestSilence))
         let ticket = try bench.answered { bench.engine.serialize(scene, wait: .zero, completion: $0) }
         #expect(ticket.state == .queued)
-        bench.pass(Limits.leaseDurations.upperBound - .milliseconds(1))
+        bench.pass(Limits.longestSilence - .milliseconds(1))
         #expect(try bench.refusedStart(scene) == .recovering(remaining: .milliseconds(1)))
         bench.pass(.milliseconds(1))
 
@@ -113,7 +113,7 @@ struct SQLiteJournalBootTests {
 
         let second = try Bench(directory.open(boot: "second boot"), time: first.time)
         #expect(
-            try second.refusedStart(request("fresh")) == .recovering(remaining: Limits.leaseDurations.upperBound))
+            try second.refusedStart(request("fresh")) == .recovering(remaining: Limits.longestSilence))
         second.engine.stop()
 
         let engine = try Engine(

@@ -88,7 +88,7 @@ struct SQLiteJournalDamageTests {
 
     @Test func `a newer form is left alone`() throws {
         let (directory, _) = try sound()
-        try directory.sql("PRAGMA user_version = 4")
+        try directory.sql("PRAGMA user_version = 5")
         try expectRefusal(.unknownForm, of: directory)
     }
 
