@@ -137,7 +137,9 @@ extension EncodingTests {
         let (id, token) = (TransitionID(rawValue: .max), Token(high: 1, low: .max))
         let full = TransitionRequest(
             client: ClientName("ünï"), queue: .seconds(1), idempotencyKey: IdempotencyKey("key"))
-        var records: [Record] = [.distrust(holdsGrants: true), .distrust(holdsGrants: false), .skipFences, .resume, .stop]
+        var records: [Record] = [
+            .distrust(holdsGrants: true), .distrust(holdsGrants: false), .skipFences, .resume, .stop,
+        ]
         for request in [TransitionRequest(), full] {
             records += [
                 .start(request, id: id, token: token), .serialize(request, id: id, token: token),

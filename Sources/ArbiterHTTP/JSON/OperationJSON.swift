@@ -56,7 +56,7 @@ private struct OperationDraft {
             controller = read
             controllerID = isText ? read.root : nil
         case .controllers: try readControllers(field, from: &reader)
-        case .index: index = try reader.integer(field, in: 0 ... .max)
+        case .index: index = try reader.integer(field, in: .min ... .max)
         case .identifier: segue = try reader.name(field)
         }
     }
@@ -129,7 +129,9 @@ extension OperationDraft {
             guard controller != nil else { throw reader.missing(Member.index.rawValue) }
             return .controller(try id(.controller, reader))
         }
-        guard controller == nil else { throw reader.invalid(Member.controller.rawValue, "excludes an index") }
+        guard controller == nil else {
+            throw reader.invalid(Member.controller.rawValue, "cannot be given together with an index")
+        }
         return .index(index)
     }
 }

@@ -26,6 +26,7 @@ struct OperationRefusalTests {
             "Tried to pop to a view controller that doesn't exist."
         ),
         (#"{"type": "select", "tabs": "tabs", "index": 9}"#, "index-out-of-range", "Index 9 is none of the tabs"),
+        (#"{"type": "select", "tabs": "tabs", "index": -1}"#, "index-out-of-range", "Index -1 is none of the tabs"),
         (
             #"{"type": "select", "tabs": "tabs", "controller": "list"}"#, "not-a-child",
             "Attempting to select a view controller that isn't a child!"
