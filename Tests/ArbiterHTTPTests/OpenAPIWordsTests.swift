@@ -201,6 +201,10 @@ struct OpenAPIWordsTests {
         #expect(document.schema("TransitionTypeName")["maxLength"]?.int == Limits.transitionTypeBytes)
         #expect(document.schema("SegueIdentifier")["maxLength"]?.int == Limits.segueIdentifierBytes)
         #expect(document.schema("CoalescingKey")["maxLength"]?.int == Limits.coalescingKeyBytes)
+        let key = document.root["components"]?["parameters"]?["IdempotencyKey"]
+        let (least, most) = (Limits.idempotencyKeys.lowerBound, Limits.idempotencyKeys.upperBound)
+        #expect(key?["schema"]?["pattern"]?.string == "^[!-~]{\(least),\(most)}$")
+        #expect(key?["description"]?.string?.contains("first one arrived: \(least) to \(most)\nvisible") == true)
     }
 
     @Test func `the limits of lists are described as they are`() {

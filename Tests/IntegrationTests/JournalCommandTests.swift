@@ -16,10 +16,10 @@ extension Integration {
             daemon = try DaemonProcess(["--durability", "power"], in: directory)
             let client = try daemon.connect()
             let held = try client.post(
-                "/transitions/start", ["client": "holder"], headers: ["Idempotency-Key: secret-key"])
+                "/transitions/start", ["client": "holder"], headers: ["Idempotency-Key: secret-key-0123456789"])
             let ticket = try client.serialize(["client": "ticket"])
             #expect(try client.end(held).status == 200)
-            secrets = ["secret-key"] + [held["token"], ticket["token"]].compactMap(\.string)
+            secrets = ["secret-key-0123456789"] + [held["token"], ticket["token"]].compactMap(\.string)
         }
 
         enum Fate: CaseIterable {

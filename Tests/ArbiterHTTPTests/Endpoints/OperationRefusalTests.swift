@@ -172,7 +172,7 @@ struct OperationRefusalTests {
     }
 
     @Test func `the same key with another operation is another request`() throws {
-        let headers = [HeaderName.idempotencyKey: "key"]
+        let headers = [HeaderName.idempotencyKey: "0123456789abcdef"]
         let (first, second) = (Self.push(#""a""#), Self.push(#""b""#))
         let body = #"{"operation": \#(first)}"#
         let started = try service.ask("POST", "/transitions/start", body, headers: headers)

@@ -156,11 +156,14 @@ struct SessionEndpointsTests {
 
     @Test func `a key is known again only in the same session`() throws {
         let (session, other) = (try service.opened(), try service.opened())
-        let headers = [HeaderName.idempotencyKey: "k", .session: session.token]
+        let headers = [HeaderName.idempotencyKey: "0123456789abcdef", .session: session.token]
         let first = try Owned(try service.ask("POST", "/transitions/start", headers: headers))
         let again = try Owned(try service.ask("POST", "/transitions/start", headers: headers))
         #expect(again.id == first.id && again.token == first.token)
-        for reused in [[HeaderName.idempotencyKey: "k"], [.idempotencyKey: "k", .session: other.token]] {
+        for reused in [
+            [HeaderName.idempotencyKey: "0123456789abcdef"],
+            [.idempotencyKey: "0123456789abcdef", .session: other.token],
+        ] {
             let answer = try service.ask("POST", "/transitions/start", headers: reused)
             #expect(answer.status == 422 && answer.code == "idempotency-key-reused")
         }
