@@ -297,4 +297,10 @@ package struct TransitionView: Hashable, Sendable {
     package let blockers: [TransitionID]
     /// The last position of the finger that drives it, until the gesture is decided.
     package let progress: GestureProgress?
+
+    /// The same view without momentary values, which a replay of the journal does not have.
+    package var lasting: TransitionView {
+        TransitionView(
+            transition: transition, leaseRemaining: nil, position: position, blockers: blockers, progress: nil)
+    }
 }
