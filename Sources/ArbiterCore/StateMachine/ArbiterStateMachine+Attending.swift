@@ -27,6 +27,7 @@ extension ArbiterStateMachine {
 
     /// Sets the deadline of a queued transition: the earlier of `silence` and its queue timeout, if there is any.
     private mutating func schedule(_ transition: Transition, silence: Instant?) {
+        momentary.attention[transition.id]?.silence = silence
         if let deadline = [silence, queueTimeout(of: transition)].compactMap(\.self).min() {
             momentary.deadlines.schedule(.transition(transition.id), at: deadline)
         } else {
@@ -34,7 +35,8 @@ extension ArbiterStateMachine {
         }
     }
 
-    private func queueTimeout(of transition: Transition) -> Instant? {
+    /// When a queued transition expires in any case, if there is such a limit.
+    func queueTimeout(of transition: Transition) -> Instant? {
         transition.request.queue.map { transition.requestedAt.instant.advanced(by: $0) }
     }
 

@@ -239,6 +239,8 @@ struct Attention: Sendable {
     var waiters: Set<WaiterID> = []
     /// How many of them are awaits of its owner.
     var ownersWaiting = 0
+    /// When it expires, while it is queued, unless its owner says something; `nil` if silence does not count.
+    var silence: Instant?
     /// Whether it was granted while its owner was not waiting, and is not claimed yet.
     var isUnclaimed = false
     /// The last position of the finger that drives it.

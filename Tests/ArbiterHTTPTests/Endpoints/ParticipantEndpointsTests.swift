@@ -33,6 +33,7 @@ struct ParticipantEndpointsTests {
         #expect(body["onUnready"] == "abort")
         #expect(body["fence"] == 1)
         #expect(body["leaseRemaining"] == 10)
+        #expect(body["readyRemaining"] == 2)
         let none = try service.started(#"{"scene": "other", "participants": [], "readySeconds": 1}"#)
         #expect(none.answer.body["state"] == "running")
         #expect(none.answer.body.names.isDisjoint(with: ["participants", "laggards", "readySeconds", "onUnready"]))
