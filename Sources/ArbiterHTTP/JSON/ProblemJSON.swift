@@ -34,6 +34,7 @@ extension Problem {
             }
             writer.member("blockers", busy.blockers)
         }
+        if let isApplied { writer.member("applied", isApplied) }
         if let transition { writer.object("transition") { $0.summaryMembers(of: transition) } }
         if let retryAfter { writer.member("retryAfter", retryAfter) }
     }

@@ -71,8 +71,11 @@ extension Problem {
         case .tooManySessions(let limit):
             self.init(.tooManySessions, "\(limit) sessions are alive already.", retryAfter: Self.briefly)
         case .endedWithoutOwner(let view):
-            self.init(view.codeAfterEnd, "\(view.transition.id) ended without its owner: \(view.outcomeText).")
+            self.init(
+                view.codeAfterEnd,
+                "\(view.transition.id) ended without its owner: \(view.outcomeText). \(view.changeText)")
             transition = view
+            isApplied = view.isApplied
         case .recovering(let remaining):
             self.init(remainingHold: remaining)
         case .idempotencyKeyReused(let key):
@@ -235,6 +238,16 @@ extension TransitionView {
             }
         return "The gesture of \(transition.id) was decided as \"\(decision.rawValue)\"; end it without an outcome, or "
             + "with \"\(outcome.rawValue)\"."
+    }
+
+    /// Whether its operation was applied at its end.
+    fileprivate var isApplied: Bool {
+        if case .ended(let ending) = transition.phase { ending.change != nil } else { false }
+    }
+
+    /// What its end did to the hierarchy.
+    fileprivate var changeText: String {
+        isApplied ? "Its operation was applied." : "The hierarchy was not changed."
     }
 
     /// The code of an act on a transition that ended by itself.

@@ -15,6 +15,8 @@ package struct Problem: Error, Sendable {
     var actual: String?
     /// The transition that it is about, as it ended or will end.
     var transition: TransitionView?
+    /// Whether the operation of a transition that ended without its owner was applied.
+    var isApplied: Bool?
     /// Seconds after which to try again.
     var retryAfter: Int?
     /// The methods that the path does have.
