@@ -14,7 +14,7 @@ struct Answer {
         self.response = response
         guard response.contentType != nil else {
             body = .null
-            #expect(response.status == 204 && response.body.isEmpty, sourceLocation: sourceLocation)
+            #expect([204, 304].contains(response.status) && response.body.isEmpty, sourceLocation: sourceLocation)
             try checkHeaders(sourceLocation)
             return
         }
