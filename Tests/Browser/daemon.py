@@ -99,7 +99,8 @@ class Daemon:
         """Everything that a request may change, but for what passes by itself."""
         transitions = self.transitions()
         for transition in transitions:
-            transition.pop("leaseRemaining", None)
+            for name in ["leaseRemaining", "ticketRemaining", "queueRemaining", "readyRemaining"]:
+                transition.pop(name, None)
         scenes = [scene["name"] for scene in self.ask("GET", "/scenes")["scenes"]]
         return transitions, [self.ask("GET", f"/scenes/{scene}")["revision"] for scene in scenes]
 

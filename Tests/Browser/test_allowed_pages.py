@@ -132,7 +132,8 @@ def test_an_allowed_page_gets_the_same_transition_with_the_same_key(
 ) -> None:
     page = open_page(kiosk)
     answers = [
-        ask(page, allowing, "POST", "/transitions/start", {}, {"Idempotency-Key": "tap-1"})["body"] for _ in range(2)]
+        ask(page, allowing, "POST", "/transitions/start", {}, {"Idempotency-Key": "0123456789-tap-1"})["body"]
+        for _ in range(2)]
     assert [answer["token"] for answer in answers] == [answers[0]["token"]] * 2
     assert [each["id"] for each in allowing.transitions()] == [answers[0]["id"]]
 

@@ -53,6 +53,18 @@ extension Integration {
             #expect(head.body.isEmpty)
         }
 
+        @Test(arguments: ["GET", "HEAD"])
+        func `whoever has a document already gets none, and its connection is good for more`(method: String) throws {
+            for tags in ["\"1\"", "W/\"1\", \"7\""] {
+                let known = try client.request(
+                    method, "/scenes/main/storyboard", headers: ["If-None-Match: \(tags)"])
+                #expect(known.status == 304)
+                #expect(known.header("ETag") == "\"1\"")
+                #expect(known.body.isEmpty)
+            }
+            #expect(isWhole(try client.get("/scenes/main/storyboard").json))
+        }
+
         @Test func `a long answer that is not taken keeps nobody else waiting on its thread`() throws {
             let idle = try daemon.connect()
             try idle.send("GET", "/scenes/main/storyboard")

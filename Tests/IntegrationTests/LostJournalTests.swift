@@ -80,7 +80,8 @@ extension Integration {
             let disk = try TinyDisk(bytes: 512 * 1024)
             let daemon = try DaemonProcess(in: disk.directory)
             let client = try daemon.connect()
-            let held = try client.post("/transitions/start", ["leaseSeconds": 300], headers: ["Idempotency-Key: held"])
+            let held = try client.post(
+                "/transitions/start", ["leaseSeconds": 300], headers: ["Idempotency-Key: held-0123456789ab"])
             let other = try daemon.connect()
             var answer = held
             while answer.status != 503 { answer = try other.serialize(["scene": "filling"]) }
@@ -90,7 +91,7 @@ extension Integration {
             try disk.grow(toBytes: 16 * 1024 * 1024)
             #expect(try eventually { try other.get("/readyz").status == 200 })
             let again = try other.post(
-                "/transitions/start", ["leaseSeconds": 300], headers: ["Idempotency-Key: held"])
+                "/transitions/start", ["leaseSeconds": 300], headers: ["Idempotency-Key: held-0123456789ab"])
             #expect(again["token"] == held["token"])
             #expect(try other.end(held).status == 200)
             daemon.signal(SIGTERM)

@@ -24,7 +24,7 @@ extension Integration {
         private func ask(
             _ client: WireClient, _ verb: String, key: String, _ body: JSONValue = [:]
         ) throws -> WireResponse {
-            try client.post("/transitions/\(verb)", body, headers: ["Idempotency-Key: \(key)"])
+            try client.post("/transitions/\(verb)", body, headers: ["Idempotency-Key: 0123456789-\(key)"])
         }
 
         @Test func `whoever was parked comes back by asking again, and keeps its place`() throws {
@@ -36,7 +36,8 @@ extension Integration {
                 let waiter = try first.connect()
                 let body: JSONValue = ["wait": 60, "client": .string("waiter-\(number)")]
                 try waiter.send(
-                    "POST", "/transitions/serialize", headers: ["Idempotency-Key: waiter-\(number)"], body: body.text)
+                    "POST", "/transitions/serialize", headers: ["Idempotency-Key: 0123456789-waiter-\(number)"],
+                    body: body.text)
                 try #require(try client.isQueueLong(number))
                 return waiter
             }
@@ -52,7 +53,8 @@ extension Integration {
                 let waiter = try second.connect()
                 let body: JSONValue = ["wait": 60, "client": .string("waiter-\(number)")]
                 try waiter.send(
-                    "POST", "/transitions/serialize", headers: ["Idempotency-Key: waiter-\(number)"], body: body.text)
+                    "POST", "/transitions/serialize", headers: ["Idempotency-Key: 0123456789-waiter-\(number)"],
+                    body: body.text)
                 return (number, waiter)
             }.sorted { $0.0 < $1.0 }
             var running = holder

@@ -63,7 +63,7 @@ extension Integration {
             #expect(declared.status == 200)
             let matching = ["If-Match: \"7\"", "if-match: \"1\""]
             #expect(try client.request("PUT", "/scenes/main/storyboard", headers: matching, body: "{}").status == 200)
-            let keys = ["Idempotency-Key: a", "Idempotency-Key: b"]
+            let keys = ["Idempotency-Key: 0123456789abcdef", "Idempotency-Key: fedcba9876543210"]
             let refused = try client.request("POST", "/transitions/start", headers: keys)
             #expect(refused.status == 400)
             #expect(refused["field"] == "Idempotency-Key")

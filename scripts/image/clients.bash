@@ -134,7 +134,7 @@ leave_traces() {
 }
 
 ask_with_key() {
-    ask POST /transitions/serialize "$(waiting_ticket kept sheet)" --header "Idempotency-Key: $name-sheet"
+    ask POST /transitions/serialize "$(waiting_ticket kept sheet)" --header "Idempotency-Key: $name-sheet-0123456789abcdef"
 }
 
 queue_of_kept() { of '[.queue[] | .id, .client] | join(" ")' "$(ask GET /scenes/kept)"; }

@@ -18,7 +18,7 @@ VARYING = {
 # Splits a text of the page into `…`, what varies, and what must be equal.
 PIECE = re.compile("|".join(["(?P<any>…)"] + [f"(?P<{kind}>{pattern})" for kind, pattern in VARYING.items()]))
 # Members that tell how much is left: what the page shows is the most they can be.
-COUNTED_DOWN = {"leaseRemaining"}
+COUNTED_DOWN = {"leaseRemaining", "ticketRemaining", "queueRemaining", "readyRemaining"}
 # Lines that may come at any time: an event stream's signs of life, and bash's notice of a job that was killed.
 PASSING = re.compile(r": keep-alive$|bash: line \d+: +\d+ Killed ")
 GAP = object()

@@ -32,8 +32,8 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case tooLate(TransitionView)
     /// No session has this token: it has ended or never existed.
     case unknownSession
-    /// The session belongs to another client than the one named, or that client does not take part.
-    case notAParticipant(ClientName)
+    /// The session belongs to another client than the one named, or to none, or that client does not take part.
+    case notAParticipant(ClientName?)
     /// The limit of sessions is reached.
     case tooManySessions(limit: Int)
     /// The transition ended, but not by its owner.

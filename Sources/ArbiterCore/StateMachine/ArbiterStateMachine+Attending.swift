@@ -18,7 +18,10 @@ extension ArbiterStateMachine {
             }
         case .queued(let queued):
             // A remembered end is the owner's last word: nothing takes it back.
-            guard !queued.completesAtGrant else { return momentary.deadlines.cancel(.transition(id)) }
+            guard !queued.completesAtGrant else {
+                momentary.attention[id]?.silence = nil
+                return momentary.deadlines.cancel(.transition(id))
+            }
             // No limit on silence while the owner waits, or has a session instead.
             let isAttended = attention.ownersWaiting > 0 || transition.session != nil
             schedule(transition, silence: isAttended ? nil : now.advanced(by: transition.request.ticket))
@@ -46,6 +49,7 @@ extension ArbiterStateMachine {
 
     /// Sets the deadline of a queued transition: the earlier of `silence` and its queue timeout, if there is any.
     private mutating func schedule(_ transition: Transition, silence: Instant?) {
+        momentary.attention[transition.id]?.silence = silence
         if let deadline = [silence, queueTimeout(of: transition)].compactMap(\.self).min() {
             momentary.deadlines.schedule(.transition(transition.id), at: deadline)
         } else {
@@ -53,7 +57,8 @@ extension ArbiterStateMachine {
         }
     }
 
-    private func queueTimeout(of transition: Transition) -> Instant? {
+    /// When a queued transition expires in any case, if there is such a limit.
+    func queueTimeout(of transition: Transition) -> Instant? {
         transition.request.queue.map { transition.requestedAt.instant.advanced(by: $0) }
     }
 

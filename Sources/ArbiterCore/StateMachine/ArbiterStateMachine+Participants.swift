@@ -3,16 +3,22 @@
 extension ArbiterStateMachine {
     /// A participant reports that it is ready.
     ///
+    /// - Parameters:
+    ///   - id: the transition.
+    ///   - client: the participant; without it, the client of the session.
+    ///   - session: the token of the participant's session.
+    ///   - step: the turn.
+    /// - Returns: the transition afterwards.
     /// - Throws: `unknownTransition`, `unknownSession`, `notAParticipant`, `notRunning`, `tooLate`.
     package mutating func ready(
-        _ id: TransitionID, client: ClientName, session: Token, in step: inout Step
+        _ id: TransitionID, client: ClientName?, session: Token, in step: inout Step
     ) throws(ArbiterError) -> TransitionView {
         guard let transition = durable.transitions[id] else { throw .unknownTransition(id) }
         guard let speaker = durable.index.sessions[session].flatMap({ durable.sessions[$0] }) else {
             throw .unknownSession
         }
         hear(speaker.id, at: step.now)
-        guard speaker.client == client,
+        guard let client = client ?? speaker.client, speaker.client == client,
             let participant = transition.participants.first(where: { $0.client == client })
         else { throw .notAParticipant(client) }
         switch transition.phase {

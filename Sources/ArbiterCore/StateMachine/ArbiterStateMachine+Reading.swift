@@ -21,23 +21,41 @@ extension ArbiterStateMachine {
             let scene = durable.scenes[transition.request.scene]
             return TransitionView(
                 transition: transition,
-                leaseRemaining: nil,
+                remaining: remaining(of: transition, at: now),
                 position: scene?.tickets.rank(of: transition.place),
                 blockers: scene?.queue.blockers(of: transition.place, limit: Limits.blockersShown) ?? [],
                 progress: momentary.attention[transition.id]?.progress
             )
         case .preparing, .running:
-            let deadline = momentary.deadlines[.transition(transition.id)]
-            let lease = deadline.map { max(.zero, now.duration(to: $0)) } ?? transition.lease
-            let hold = momentary.deadlines[.hold(transition.id)].map { max(.zero, now.duration(to: $0)) }
-            let remaining = min(lease, hold ?? lease)
             return TransitionView(
-                transition: transition, leaseRemaining: remaining, position: nil, blockers: [],
+                transition: transition, remaining: remaining(of: transition, at: now), position: nil, blockers: [],
                 progress: momentary.attention[transition.id]?.progress)
         case .ended:
             return TransitionView(
-                transition: transition, leaseRemaining: nil, position: nil, blockers: [], progress: nil)
+                transition: transition, remaining: TransitionView.Remaining(), position: nil, blockers: [],
+                progress: nil)
         }
+    }
+
+    /// What is left of a transition's times.
+    private func remaining(of transition: Transition, at now: Instant) -> TransitionView.Remaining {
+        func left(until deadline: Instant?) -> Duration? { deadline.map { max(.zero, now.duration(to: $0)) } }
+        let deadline = momentary.deadlines[.transition(transition.id)]
+        var remaining = TransitionView.Remaining()
+        switch transition.phase {
+        case .queued:
+            remaining.ticket = left(until: momentary.attention[transition.id]?.silence)
+            // Without any deadline, there is no limit on the time in the queue either.
+            remaining.queue = deadline == nil ? nil : left(until: queueTimeout(of: transition))
+        case .preparing, .running:
+            // The lease ends with the longest hold, if that is earlier.
+            let lease = left(until: deadline) ?? transition.lease
+            remaining.lease = min(lease, left(until: momentary.deadlines[.hold(transition.id)]) ?? lease)
+            remaining.ready = left(until: momentary.deadlines[.ready(transition.id)])
+        case .ended:
+            break
+        }
+        return remaining
     }
 
     /// The newest transitions that match the filter, oldest first.

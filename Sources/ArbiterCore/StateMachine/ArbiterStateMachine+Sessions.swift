@@ -98,6 +98,22 @@ extension ArbiterStateMachine {
         return session
     }
 
+    /// A request as it is decided and recorded: if it names no client, its client is that of its session.
+    ///
+    /// A request that is repeated after the end of its session keeps the client that it had.
+    package func named(_ request: TransitionRequest) -> TransitionRequest {
+        guard request.client == nil, let token = request.session else { return request }
+        var named = request
+        if let session = try? session(token) {
+            named.client = session.client
+        } else if let earlier = request.idempotencyKey.flatMap({ durable.keys[$0] }).flatMap({ transition($0) }),
+            earlier.request.session == token
+        {
+            named.client = earlier.request.client
+        }
+        return named
+    }
+
     /// Notes a request of a session's client: the session's time starts again, unless a connection is attached.
     mutating func hear(_ id: SessionID, at now: Instant) {
         guard momentary.attachments[id] == nil, let session = durable.sessions[id] else { return }

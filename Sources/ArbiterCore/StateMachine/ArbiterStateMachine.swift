@@ -253,6 +253,8 @@ struct Attention: Sendable {
     var waiters: Set<WaiterID> = []
     /// How many of them are awaits of its owner.
     var ownersWaiting = 0
+    /// When it expires, while it is queued, unless its owner says something; `nil` if silence does not count.
+    var silence: Instant?
     /// Whether it was granted while its owner was not waiting, and is not claimed yet.
     var isUnclaimed = false
     /// When it was granted, if it is unclaimed.

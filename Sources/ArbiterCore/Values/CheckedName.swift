@@ -114,7 +114,8 @@ package struct SegueIdentifier: CheckedName {
 
 /// Identifies a request that a client may send again: 1 to 255 visible ASCII characters.
 ///
-/// The repeated request gets the token of the first one.
+/// The repeated request gets the token of the first one. New requests are held to `Limits.idempotencyKeys`; other lengths
+/// occur in older journals.
 package struct IdempotencyKey: CheckedName {
     package static var kind: String { "an idempotency key" }
     package static var rule: String { "1 to \(Limits.idempotencyKeyBytes) visible ASCII characters" }

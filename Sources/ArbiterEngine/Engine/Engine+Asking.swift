@@ -10,7 +10,7 @@ extension Engine {
     package func start(_ request: TransitionRequest, completion: @escaping Completion) {
         submit(.transition(request), completion) { machine, identities, step throws(ArbiterError) in
             let id = identities.transition(in: request.scene, of: machine)
-            return try machine.start(request, id: id, token: identities.token(), in: &step)
+            return try machine.start(machine.named(request), id: id, token: identities.token(), in: &step)
         }
     }
 
@@ -23,7 +23,8 @@ extension Engine {
     ) -> WaiterID? {
         park(.transition(request), for: wait, completion) { machine, identities, park, step throws(ArbiterError) in
             let id = identities.transition(in: request.scene, of: machine)
-            return try machine.serialize(request, id: id, token: identities.token(), park: park, in: &step)
+            return try machine.serialize(
+                machine.named(request), id: id, token: identities.token(), park: park, in: &step)
         }
     }
 

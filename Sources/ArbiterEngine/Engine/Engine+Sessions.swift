@@ -21,9 +21,9 @@ extension Engine {
         }
     }
 
-    /// Notes that a participant is ready.
+    /// Notes that a participant is ready; without a client, it is that of the session.
     package func ready(
-        _ id: TransitionID, client: ClientName, session: Token, completion: @escaping Completion
+        _ id: TransitionID, client: ClientName?, session: Token, completion: @escaping Completion
     ) {
         submit(completion) { machine, step throws(ArbiterError) in
             try machine.ready(id, client: client, session: session, in: &step)

@@ -9,7 +9,7 @@ enum CrossOrigin {
     ]
     /// The fields that a page may send, besides those that are always allowed.
     private static let sentHeaders: [HeaderName] = [
-        .session, .contentType, .idempotencyKey, .ifMatch, .lastEventID, .prefer, .requestID,
+        .session, .contentType, .idempotencyKey, .ifMatch, .ifNoneMatch, .lastEventID, .prefer, .requestID,
     ]
 
     /// The fields of every answer to an allowed origin.

@@ -38,8 +38,9 @@ final class Call: Sendable {
     /// The parameters of the query.
     var query: Query { context.query }
 
-    /// Answers.
+    /// Answers; without the content if the client has it already.
     func respond(_ response: Response) {
+        let response = unchanged(response.status, response.headers) ?? response
         exchange.respond(withCommonHeaders(response))
         log(response)
     }
@@ -98,6 +99,7 @@ final class Call: Sendable {
 
     /// Answers with a document: whole, or piece by piece if it is long.
     func respond(_ status: Int, _ document: JSONDocument, headers: [HeaderField] = []) {
+        if let unchanged = unchanged(status, headers) { return respond(unchanged) }
         var document = document
         let beginning = document.take(atLeast: ServerLimits.answerBytes)
         if document.isOver {

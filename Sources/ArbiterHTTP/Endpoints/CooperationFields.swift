@@ -35,7 +35,9 @@ extension JSONReader {
         case .fraction:
             return threshold.map { .fraction(threshold: $0) } ?? .standard
         case .velocity:
-            guard threshold == nil else { throw .invalid("policy.threshold", "is only for \"fraction\"") }
+            guard threshold == nil else {
+                throw .invalid("policy.threshold", "can be given only where \"policy.by\" is \"fraction\"")
+            }
             return .velocity
         }
     }

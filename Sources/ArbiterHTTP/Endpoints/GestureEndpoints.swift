@@ -70,7 +70,11 @@ struct GestureEndpoints: Sendable {
             }
         }
         guard let id else { throw Problem.missing("id") }
-        guard let client else { throw Problem.missing("client") }
-        engine.ready(id, client: client, session: try call.requiredSession()) { call.respond($0) }
+        engine.ready(id, client: client, session: try call.requiredSession()) { result in
+            switch result {
+            case .success(let view): call.respond(200, view)
+            case .failure(let error): call.respond(Problem(whenReady: error).response)
+            }
+        }
     }
 }

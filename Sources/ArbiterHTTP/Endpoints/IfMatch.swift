@@ -53,7 +53,7 @@ extension Problem {
 }
 
 /// Reads `#entity-tag` (RFC 9110, sections 5.6.1 and 8.8.3).
-private struct EntityTagReader {
+struct EntityTagReader {
     private var rest: Substring.UTF8View
 
     init(_ text: String) {
@@ -65,25 +65,30 @@ private struct EntityTagReader {
         rest.lazy.filter { !Self.isSpace($0) }.elementsEqual("*".utf8)
     }
 
-    /// The revisions among the entity tags.
+    /// The revisions among the entity tags; a weak tag is none.
     ///
     /// - Returns: `nil` if the text is not a list with at least one entity tag.
-    mutating func revisions() -> [Revision]? {
-        var revisions: [Revision] = []
-        var count = 0
+    fileprivate mutating func revisions() -> [Revision]? {
+        tags()?.compactMap { tag in tag.isWeak ? nil : Revision(tag: tag.text) }
+    }
+
+    /// The entity tags, without quotes.
+    ///
+    /// - Returns: `nil` if the text is not a list with at least one entity tag.
+    mutating func tags() -> [(isWeak: Bool, text: Substring.UTF8View)]? {
+        var tags: [(isWeak: Bool, text: Substring.UTF8View)] = []
         while true {
             // Empty elements are allowed and ignored.
             while let byte = rest.first, byte == UInt8(ascii: ",") || Self.isSpace(byte) { rest.removeFirst() }
-            guard !rest.isEmpty else { return count > 0 ? revisions : nil }
-            guard let (isWeak, tag) = tag() else { return nil }
-            count += 1
-            if !isWeak, let revision = Revision(tag: tag) { revisions.append(revision) }
+            guard !rest.isEmpty else { return tags.isEmpty ? nil : tags }
+            guard let tag = tag() else { return nil }
+            tags.append(tag)
             rest = rest.drop(while: Self.isSpace)
             guard rest.isEmpty || rest.first == UInt8(ascii: ",") else { return nil }
         }
     }
 
-    private mutating func tag() -> (isWeak: Bool, tag: Substring.UTF8View)? {
+    private mutating func tag() -> (isWeak: Bool, text: Substring.UTF8View)? {
         let isWeak = rest.starts(with: "W/".utf8)
         if isWeak { rest = rest.dropFirst(2) }
         guard rest.popFirst() == UInt8(ascii: "\"") else { return nil }

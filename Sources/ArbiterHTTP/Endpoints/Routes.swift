@@ -45,7 +45,8 @@ final class Route: Sendable {
     /// Every route of the arbiter, in the order of openapi.yaml.
     static func all(engine: Engine, hub: EventHub) -> [Route] {
         transitionRoutes(TransitionEndpoints(engine: engine), GestureEndpoints(engine: engine))
-            + sceneRoutes(SceneEndpoints(engine: engine), StoryboardEndpoints(engine: engine))
+            + sceneRoutes(
+                SceneEndpoints(engine: engine), StoryboardEndpoints(engine: engine), ControllerEndpoint(engine: engine))
             + eventRoutes(EventEndpoints(engine: engine, hub: hub))
             + sessionRoutes(SessionEndpoints(engine: engine))
             + operationRoutes(HealthEndpoints(engine: engine))
@@ -105,7 +106,9 @@ extension Route {
         ]
     }
 
-    private static func sceneRoutes(_ scenes: SceneEndpoints, _ storyboards: StoryboardEndpoints) -> [Route] {
+    private static func sceneRoutes(
+        _ scenes: SceneEndpoints, _ storyboards: StoryboardEndpoints, _ controllers: ControllerEndpoint
+    ) -> [Route] {
         [
             Route("listScenes", "GET", "/scenes", role: .observe, query: [.limit, .after], scenes.list),
             Route("showScene", "GET", "/scenes/{scene}", role: .observe, scenes.show),
@@ -114,6 +117,7 @@ extension Route {
                 "declareStoryboard", "PUT", "/scenes/{scene}/storyboard", role: .design,
                 bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),
             Route("showStoryboard", "GET", "/scenes/{scene}/storyboard", role: .observe, storyboards.show),
+            Route("showController", "GET", "/scenes/{scene}/controllers/{id}", role: .observe, controllers.show),
         ]
     }
 

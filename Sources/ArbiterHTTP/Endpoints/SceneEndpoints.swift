@@ -43,7 +43,7 @@ struct SceneEndpoints: Sendable {
                 let queue = HeaderField.link(
                     "related", to: "/transitions",
                     ["scene": name.description, "state": TransitionState.queued.rawValue])
-                call.respond(200, document, headers: [scene.summary.revision.entityTag, queue])
+                call.respond(200, document, headers: [queue])
             case .failure(let error): call.respond(Problem(error).response)
             }
         }

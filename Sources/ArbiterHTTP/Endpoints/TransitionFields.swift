@@ -36,7 +36,7 @@ struct AskedTransition: Sendable {
         }
         request.session = try call.session()
         if let key = call.request.headers.value(of: .idempotencyKey) {
-            request.idempotencyKey = try IdempotencyKey(key, field: HeaderName.idempotencyKey.rawValue)
+            request.idempotencyKey = try IdempotencyKey(ofRequest: key)
         }
         if maySetWait { try wait.readQueryAndHeader(of: call) }
     }
@@ -170,6 +170,23 @@ extension TransitionID {
             throw Problem(.invalidField, "A transition's id looks like t-7f3k9v0m2c5xq.", field: field)
         }
         self = id
+    }
+}
+
+extension IdempotencyKey {
+    /// Reads the key of a request, which must be so long that nobody guesses it.
+    ///
+    /// - Throws: `invalid-field` if the text is no key, or is too short or too long.
+    fileprivate init(ofRequest text: String) throws(Problem) {
+        let lengths = Limits.idempotencyKeys
+        guard lengths.contains(text.utf8.count), let key = IdempotencyKey(text) else {
+            throw Problem(
+                .invalidField,
+                "An idempotency key must have \(lengths.lowerBound) to \(lengths.upperBound) visible ASCII characters: "
+                    + "draw it at random, because whoever has it gets the token.",
+                field: HeaderName.idempotencyKey.rawValue)
+        }
+        self = key
     }
 }
 

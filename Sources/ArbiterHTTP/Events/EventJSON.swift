@@ -49,8 +49,8 @@ extension JSONWriter {
     fileprivate mutating func members(of event: SceneEvent) {
         switch event.kind {
         case .transition(_, let view):
-            // The transition's members include the scene.
-            summaryMembers(of: view)
+            // The transition's members include the scene. The same number must be the same event after a restart.
+            summaryMembers(of: view.lasting)
         case .appearance(let appearance, let transition):
             member("scene", event.scene.description)
             member("controller", appearance.controller.description)

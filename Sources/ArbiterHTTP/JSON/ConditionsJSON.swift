@@ -12,7 +12,7 @@ extension JSONReader {
             switch try text() {
             case "scene": return .scene
             case "operation": return .operation
-            default: throw invalid(field, Self.scopeWanted)
+            default: throw invalid(field, "must be \(Self.scopeWanted)")
             }
         case .array:
             var controllers: [ControllerID] = []
@@ -26,7 +26,7 @@ extension JSONReader {
         }
     }
 
-    private static let scopeWanted = "\"scene\", \"operation\" or a list of controllers' ids"
+    private static let scopeWanted = "\"scene\", \"operation\" or a list of controller ids"
 
     /// Reads one expectation, or a list of them.
     ///
@@ -62,7 +62,7 @@ extension JSONReader {
         }
         if let revision {
             guard controller == nil, condition == nil else {
-                throw invalid("revision", "excludes the other members of the expectation")
+                throw invalid("revision", "cannot be given together with the other members of an expectation")
             }
             leave()
             return .revision(revision)

@@ -38,6 +38,7 @@ extension JSONWriter {
             object("interaction") { $0.interactionMembers(of: view) }
         }
         guard !transition.participants.isEmpty else { return }
+        if let remaining = view.remaining.ready { member("readyRemaining", remaining) }
         array("participants", transition.participants) { writer, participant in
             writer.object { writer in
                 writer.member("client", participant.client.description)

@@ -93,6 +93,10 @@ extension JSONReader {
 
 extension ClosedRange<Int> {
     fileprivate var words: String {
-        "a whole number" + (upperBound == .max ? ", \(lowerBound) or more" : " from \(lowerBound) to \(upperBound)")
+        switch (lowerBound, upperBound) {
+        case (.min, .max): "a whole number of 64 bits"
+        case (_, .max): "a whole number, \(lowerBound) or more"
+        default: "a whole number from \(lowerBound) to \(upperBound)"
+        }
     }
 }

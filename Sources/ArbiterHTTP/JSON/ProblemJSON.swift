@@ -2,7 +2,7 @@ internal import ArbiterCore
 
 extension Problem {
     package var response: Response {
-        var response = Response(code.status, .problem, body: JSONWriter.line(write))
+        var response = Response(status, .problem, body: JSONWriter.line(write))
         if let retryAfter { response.headers.append(HeaderField("Retry-After", String(retryAfter))) }
         if !allowedMethods.isEmpty {
             response.headers.append(HeaderField("Allow", allowedMethods.joined(separator: ", ")))
@@ -18,7 +18,7 @@ extension Problem {
     private func write(_ writer: inout JSONWriter) {
         writer.member("type", "urn:arbiter:problem:\(code.rawValue)")
         writer.member("title", code.title)
-        writer.member("status", code.status)
+        writer.member("status", status)
         writer.member("detail", detail)
         writer.member("code", code.rawValue)
         if let field { writer.member("field", field) }
@@ -34,6 +34,7 @@ extension Problem {
             }
             writer.member("blockers", busy.blockers)
         }
+        if let isApplied { writer.member("applied", isApplied) }
         if let transition { writer.object("transition") { $0.summaryMembers(of: transition) } }
         if let retryAfter { writer.member("retryAfter", retryAfter) }
     }

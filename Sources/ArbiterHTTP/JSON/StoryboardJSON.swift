@@ -105,10 +105,13 @@ struct StoryboardDraft: Sendable {
                 let index = segues.lastIndex { $0.identifier == identifier && $0.source == source } ?? 0
                 throw .invalid(
                     "segues[\(index)].identifier",
-                    "must be the only \(quoted(identifier.description)) from \(quoted(source.description))")
+                    "repeats the identifier \(quoted(identifier.description)) of another segue from "
+                        + "\(quoted(source.description))")
             case .duplicateTransitionType(let name):
                 let index = transitionTypes.lastIndex { $0.name == name } ?? 0
-                throw .invalid("transitionTypes[\(index)].name", "must be the only \(quoted(name.description))")
+                throw .invalid(
+                    "transitionTypes[\(index)].name",
+                    "repeats the name \(quoted(name.description)) of another transition type")
             case .unknownTransitionType(let name):
                 throw Problem(
                     .unknownTransitionType,

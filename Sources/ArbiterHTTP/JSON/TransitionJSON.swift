@@ -35,7 +35,12 @@ extension JSONWriter {
         member("scene", transition.request.scene.description)
         if let client = transition.request.client { member("client", client.description) }
         member("state", transition.state.rawValue)
-        if case .ended(let ending) = transition.phase {
+        switch transition.phase {
+        case .queued(let queued):
+            if queued.completesAtGrant { member("endRequested", EndOutcome.completed.rawValue) }
+        case .preparing, .running:
+            break
+        case .ended(let ending):
             member("outcome", ending.outcome.name)
             outcomeMembers(ending.outcome)
         }
@@ -45,9 +50,11 @@ extension JSONWriter {
         if !view.blockers.isEmpty { member("blockers", view.blockers) }
         member("scope", transition.scope)
         member("leaseSeconds", transition.lease)
-        if let remaining = view.leaseRemaining { member("leaseRemaining", remaining) }
+        if let remaining = view.remaining.lease { member("leaseRemaining", remaining) }
         member("ticketSeconds", transition.request.ticket)
+        if let remaining = view.remaining.ticket { member("ticketRemaining", remaining) }
         if let queue = transition.request.queue { member("queueSeconds", queue) }
+        if let remaining = view.remaining.queue { member("queueRemaining", remaining) }
         askedMembers(of: transition.request, isSummary: isSummary)
         resultMembers(of: transition, isSummary: isSummary)
     }

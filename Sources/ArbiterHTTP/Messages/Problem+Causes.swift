@@ -52,7 +52,8 @@ extension Problem {
             self.init(.notInteractive, "\(id) was not asked for as interactive: end it, without a gesture.")
         case .notRunning(let view):
             self.init(
-                .notRunning, "\(view.transition.id) is \(view.transition.state.rawValue): wait for it with await.")
+                .notRunning,
+                "\(view.transition.id) is \(view.transition.state.rawValue): wait with await until it is \"running\".")
             transition = view
         case .tooLate(let view):
             self.init(
@@ -63,14 +64,18 @@ extension Problem {
                 .unauthenticated, "No session has this token; if there was one, it has ended: begin another.",
                 field: HeaderName.session.rawValue)
         case .notAParticipant(let client):
-            self.init(
-                .forbidden, "The session does not speak for a participant \(quoted(client.description)).",
-                field: "client")
+            let text =
+                client.map { "The session does not speak for a participant \(quoted($0.description))." }
+                ?? "The session has no client, and so speaks for no participant: begin one with the client's name."
+            self.init(.forbidden, text, field: "client")
         case .tooManySessions(let limit):
             self.init(.tooManySessions, "\(limit) sessions are alive already.", retryAfter: Self.briefly)
         case .endedWithoutOwner(let view):
-            self.init(view.codeAfterEnd, "\(view.transition.id) ended without its owner: \(view.outcomeText).")
+            self.init(
+                view.codeAfterEnd,
+                "\(view.transition.id) ended without its owner: \(view.outcomeText). \(view.changeText)")
             transition = view
+            isApplied = view.isApplied
         case .recovering(let remaining):
             self.init(remainingHold: remaining)
         case .idempotencyKeyReused(let key):
@@ -101,6 +106,20 @@ extension Problem {
     init(unfinished busy: Busy) {
         self.init(.busy, "\(busy.holderName) is unfinished in the scene: ask again when it has ended.")
         self.busy = busy
+    }
+
+    /// Why a participant is not ready: it has no token, so it waits as anybody may.
+    init(whenReady error: EngineError) {
+        guard case .refused(.notRunning(let view)) = error else {
+            self.init(error)
+            return
+        }
+        let id = view.transition.id
+        self.init(
+            .notRunning,
+            "\(id) is \(view.transition.state.rawValue): wait for its grant with "
+                + "GET /transitions/await?id=\(id)&until=granted, and be ready then.")
+        transition = view
     }
 
     /// A scene does not have any of the revisions that `If-Match` names, or is not there.
@@ -219,6 +238,16 @@ extension TransitionView {
             }
         return "The gesture of \(transition.id) was decided as \"\(decision.rawValue)\"; end it without an outcome, or "
             + "with \"\(outcome.rawValue)\"."
+    }
+
+    /// Whether its operation was applied at its end.
+    fileprivate var isApplied: Bool {
+        if case .ended(let ending) = transition.phase { ending.change != nil } else { false }
+    }
+
+    /// What its end did to the hierarchy.
+    fileprivate var changeText: String {
+        isApplied ? "Its operation was applied." : "The hierarchy was not changed."
     }
 
     /// The code of an act on a transition that ended by itself.

@@ -3,6 +3,8 @@ internal import ArbiterCore
 /// Why a request is not done, as RFC 9457 tells it.
 package struct Problem: Error, Sendable {
     let code: Code
+    /// The status of the answer: that of the code, unless the code is about the path.
+    var status: Int
     /// One sentence that a person can act on.
     let detail: String
     /// The field, parameter or header at fault.
@@ -15,6 +17,8 @@ package struct Problem: Error, Sendable {
     var actual: String?
     /// The transition that it is about, as it ended or will end.
     var transition: TransitionView?
+    /// Whether the operation of a transition that ended without its owner was applied.
+    var isApplied: Bool?
     /// Seconds after which to try again.
     var retryAfter: Int?
     /// The methods that the path does have.
@@ -26,6 +30,7 @@ package struct Problem: Error, Sendable {
         _ code: Code, _ detail: String, field: String? = nil, retryAfter: Int? = nil, closesConnection: Bool = false
     ) {
         self.code = code
+        status = code.status
         self.detail = detail
         self.field = field
         self.retryAfter = retryAfter
@@ -88,6 +93,9 @@ package struct Problem: Error, Sendable {
         case recovering
         case journalUnavailable = "journal-unavailable"
         case outOfRoom = "out-of-room"
+
+        /// Every status that an answer with the code may have; its own first.
+        package var statuses: [Int] { self == .unknownController ? [status, 404] : [status] }
 
         package var status: Int {
             switch self {

@@ -44,6 +44,7 @@ package enum HeaderName: String, Hashable, Sendable, CaseIterable {
     case host = "Host"
     case idempotencyKey = "Idempotency-Key"
     case ifMatch = "If-Match"
+    case ifNoneMatch = "If-None-Match"
     case lastEventID = "Last-Event-ID"
     case origin = "Origin"
     case prefer = "Prefer"

@@ -1,7 +1,7 @@
 /// What a client is answered.
 package struct Response: Hashable, Sendable {
     package let status: Int
-    /// `nil` where there is nothing in the body, and never will be.
+    /// `nil` where there is nothing in the body, and never will be, as with 204 and 304.
     package let contentType: ContentType?
     package let body: [UInt8]
     /// Further header fields, in their order.

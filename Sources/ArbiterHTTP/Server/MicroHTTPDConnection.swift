@@ -139,12 +139,12 @@ extension MicroHTTPDHead.Fault {
         let (detail, field): (String, String?) =
             switch self {
             case .requestLine:
-                ("The request line has one space between its parts, and no control characters in them.", nil)
+                ("The request line must have one space between its parts, and no control characters in them.", nil)
             case .name(let name):
-                ("\(quoted(name)) is no name of a header field; the colon stands directly behind that.", name)
+                ("\(quoted(name)) is no name of a header field; the colon must follow the name directly.", name)
             case .value(let name): ("There is a control character in the value.", name)
             case .line(let name):
-                ("A header field is one line, without NUL, and what follows this one is not.", name)
+                ("Every header field must be one line without NUL; the one after this field is not.", name)
             case .severalHosts: ("Say once which host is meant.", HeaderName.host.rawValue)
             case .severalLengths:
                 ("Say once where the body ends: by its length, or by chunks.", HeaderName.contentLength.rawValue)

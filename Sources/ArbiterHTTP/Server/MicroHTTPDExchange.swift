@@ -162,7 +162,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
             server.router.handle(
                 Request(method: method, path: path, query: query, headers: self, body: body), self)
         } else {
-            refuse(Problem(.invalidField, "A query may have \(ServerLimits.queryParameters) parameters."))
+            refuse(Problem(.invalidField, "A query may have \(ServerLimits.queryParameters) parameters at most."))
         }
         return takeAnswer() ?? park()
     }

@@ -100,8 +100,8 @@ extension WireClient {
     package func receive(within limit: Duration = patience, hasBody: Bool = true) throws(WireError) -> WireResponse {
         let deadline = Deadline(after: limit)
         let head = try receiveHead(by: deadline)
-        // Interim responses and 204 have no body.
-        guard hasBody, head.status >= 200, head.status != 204 else { return head }
+        // Interim responses, 204 and 304 have no body.
+        guard hasBody, head.status >= 200, head.status != 204, head.status != 304 else { return head }
         var body: [UInt8] = []
         if let length = head.header("Content-Length").flatMap(Int.init) {
             body = try take(length, by: deadline)

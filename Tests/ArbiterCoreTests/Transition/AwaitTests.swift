@@ -139,7 +139,7 @@ struct AwaitTests {
     }
 
     @Test mutating func `a ticket whose request had a key has two seconds to come back after a cut`() throws {
-        try arbiter.start(lease: .seconds(100))
+        _ = try arbiter.start(lease: .seconds(100))
         let key = IdempotencyKey("0123456789abcdef")
         let b = try arbiter.serialize(TransitionRequest(idempotencyKey: key), parked: true)
         try arbiter.leave(b.waiter)

@@ -24,6 +24,15 @@ struct TicketTests {
         #expect(arbiter.outcome(of: b) == .expired(.abandoned))
     }
 
+    @Test mutating func `a ticket shows what is left of its times`() throws {
+        let b = try arbiter.serialize(ticket: .seconds(30), queue: .seconds(10))
+        arbiter.advance(by: .seconds(4))
+        let view = try #require(arbiter.view(of: b))
+        #expect(view.remaining == TransitionView.Remaining(ticket: .seconds(26), queue: .seconds(6)))
+        #expect(view.lasting.remaining == TransitionView.Remaining())
+        #expect(arbiter.view(of: holder)?.remaining == TransitionView.Remaining(lease: .seconds(3_596)))
+    }
+
     @Test mutating func `every request of the owner starts the ticket's time again`() throws {
         let b = try arbiter.serialize(ticket: .seconds(30))
         arbiter.advance(by: .seconds(29))

@@ -127,7 +127,10 @@ struct WebAccessTests {
         #expect(answer.headers("Access-Control-Allow-Origin") == [Self.page])
         #expect(answer.headers("Access-Control-Allow-Methods") == ["GET, HEAD, PUT"])
         let sent = try #require(answer.headers("Access-Control-Allow-Headers").first)
-        for name in ["Arbiter-Session", "Content-Type", "Idempotency-Key", "If-Match", "Last-Event-ID", "Prefer"] {
+        for name in [
+            "Arbiter-Session", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID",
+            "Prefer",
+        ] {
             #expect(sent.contains(name))
         }
         #expect(answer.headers("Access-Control-Allow-Private-Network") == ["true"])

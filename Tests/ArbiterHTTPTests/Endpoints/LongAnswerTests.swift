@@ -76,7 +76,7 @@ struct LongAnswerTests {
             #expect(exchange.responses.first?.body.isEmpty == true)
             let answer = try exchange.answer()
             #expect(answer.status == 200)
-            #expect(answer.headers("ETag") == ["\"1\""])
+            #expect(answer.headers("ETag") == (member == "root" ? ["\"1\""] : []))
             #expect(answer.response.body.count > 1 << 20)
             #expect(answer.body[member]?["children"]?.elements.compactMap { $0["id"]?.text } == ids)
             #expect(answer.response.body.last == UInt8(ascii: "\n"))

@@ -55,7 +55,7 @@ struct OperationEndpointsTests {
             stack == [
                 ["id": "list", "kind": "view"], ["id": "editor", "kind": "view", "introTransitionType": "star"],
             ])
-        #expect(try service.ask("GET", "/scenes/main").headers("ETag") == ["\"2\""])
+        #expect(try service.ask("GET", "/scenes/main/storyboard").headers("ETag") == ["\"2\""])
     }
 
     @Test func `a cancelled push changes nothing, and tells its views so`() throws {

@@ -26,6 +26,7 @@ struct OperationRefusalTests {
             "Tried to pop to a view controller that doesn't exist."
         ),
         (#"{"type": "select", "tabs": "tabs", "index": 9}"#, "index-out-of-range", "Index 9 is none of the tabs"),
+        (#"{"type": "select", "tabs": "tabs", "index": -1}"#, "index-out-of-range", "Index -1 is none of the tabs"),
         (
             #"{"type": "select", "tabs": "tabs", "controller": "list"}"#, "not-a-child",
             "Attempting to select a view controller that isn't a child!"
@@ -171,7 +172,7 @@ struct OperationRefusalTests {
     }
 
     @Test func `the same key with another operation is another request`() throws {
-        let headers = [HeaderName.idempotencyKey: "key"]
+        let headers = [HeaderName.idempotencyKey: "0123456789abcdef"]
         let (first, second) = (Self.push(#""a""#), Self.push(#""b""#))
         let body = #"{"operation": \#(first)}"#
         let started = try service.ask("POST", "/transitions/start", body, headers: headers)

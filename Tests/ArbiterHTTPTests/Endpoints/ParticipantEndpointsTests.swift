@@ -33,6 +33,7 @@ struct ParticipantEndpointsTests {
         #expect(body["onUnready"] == "abort")
         #expect(body["fence"] == 1)
         #expect(body["leaseRemaining"] == 10)
+        #expect(body["readyRemaining"] == 2)
         let none = try service.started(#"{"scene": "other", "participants": [], "readySeconds": 1}"#)
         #expect(none.answer.body["state"] == "running")
         #expect(none.answer.body.names.isDisjoint(with: ["participants", "laggards", "readySeconds", "onUnready"]))
@@ -139,9 +140,15 @@ struct ParticipantEndpointsTests {
         let early = try ready(ticket, "master", master)
         #expect(early.status == 409 && early.code == "not-running")
         #expect(early.body["transition"]?["state"] == "queued")
+        let call = "/transitions/await?id=\(ticket.id)&until=granted"
+        #expect(
+            early.body["detail"]
+                == .string("\(ticket.id) is queued: wait for its grant with GET \(call), and be ready then."))
+        let waiting = service.send("GET", call)
         let plain = try ready(holder, "master", master)
         #expect(plain.status == 403 && plain.code == "forbidden" && plain.field == "client")
         try service.ended(holder)
+        #expect(try waiting.answer().body["state"] == "preparing")
         let (anonymous, clock) = (try service.opened(), try service.opened(#"{"client": "clock"}"#))
         for (client, session) in [("master", anonymous), ("master", clock), ("clock", clock), ("clock", master)] {
             let answer = try ready(ticket, client, session)
@@ -155,6 +162,16 @@ struct ParticipantEndpointsTests {
             "POST", "/transitions/ready", #"{"id": "t-0000000000001", "client": "master"}"#, headers: master.headers)
         #expect(missing.status == 404 && missing.code == "unknown-transition")
         #expect(try service.shown(ticket)["state"] == "preparing")
+    }
+
+    @Test func `a participant need not say who it is, because its session does`() throws {
+        let owner = try service.started(#"{"participants": ["master"]}"#)
+        let ready = #"{"id": "\#(owner.id)"}"#
+        let anonymous = try service.opened()
+        let stranger = try service.ask("POST", "/transitions/ready", ready, headers: anonymous.headers)
+        #expect(stranger.status == 403 && stranger.code == "forbidden" && stranger.field == "client")
+        let answer = try service.ask("POST", "/transitions/ready", ready, headers: master.headers)
+        #expect(answer.status == 200 && answer.body["state"] == "running")
     }
 
     @Test func `an owner may renew, release and end what is being prepared`() throws {

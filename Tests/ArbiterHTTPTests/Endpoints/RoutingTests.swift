@@ -12,6 +12,7 @@ struct RoutingTests {
     @Test(arguments: [
         "/", "", "/transition", "/transitions/", "/transitions/start/", "//transitions", "/transitions//", "/scenes/",
         "/scenes/main/", "/scenes/main/nothing", "/scenes/main/events/", "/scenes/main/storyboard/", "/Transitions",
+        "/scenes/main/controllers", "/scenes/main/controllers/", "/scenes/main/controllers/a/b",
         "/livez/", "/openapi", "/openapi.yml", "*", "/sessions/", "/sessions/s-0000000000001", "/transitions/ready/",
         "/transitions%2Fstart", "/scenes/%", "/scenes/%f", "/scenes/%ff", "/transitions/%zz",
     ])
@@ -29,6 +30,7 @@ struct RoutingTests {
         ("/transitions", ["GET", "HEAD"]), ("/transitions/t-0000000000001", ["GET", "HEAD"]),
         ("/scenes", ["GET", "HEAD"]), ("/scenes/main", ["DELETE", "GET", "HEAD"]),
         ("/scenes/main/storyboard", ["GET", "HEAD", "PUT"]), ("/scenes/main/events", ["GET", "HEAD"]),
+        ("/scenes/main/controllers/list", ["GET", "HEAD"]),
         ("/transitions/progress", ["POST"]), ("/transitions/release", ["POST"]), ("/transitions/ready", ["POST"]),
         ("/sessions", ["POST"]), ("/sessions/renew", ["POST"]), ("/sessions/end", ["POST"]),
         ("/livez", ["GET", "HEAD"]),

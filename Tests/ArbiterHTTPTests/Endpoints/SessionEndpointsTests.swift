@@ -154,13 +154,41 @@ struct SessionEndpointsTests {
         #expect(try service.shown(ticket)["reason"] == "session-lost")
     }
 
+    @Test(arguments: ["start", "serialize"])
+    func `the client of a transition is that of its session, unless the body names one`(verb: String) throws {
+        let (session, anonymous) = (try service.opened(#"{"client": "detail"}"#), try service.opened())
+        func client(_ body: String, _ session: OwnedSession) throws -> JSON? {
+            let owned = try Owned(
+                try service.ask("POST", "/transitions/\(verb)", body, headers: session.headers))
+            try service.ended(owned)
+            return try service.shown(owned)["client"]
+        }
+        #expect(try client("", session) == "detail")
+        #expect(try client(#"{"client": "other"}"#, session) == "other")
+        #expect(try client("", anonymous) == nil)
+        #expect(try service.ask("GET", "/transitions?client=detail").body["transitions"]?.elements.count == 1)
+    }
+
+    @Test func `a request is the same after the end of its session, without a client of its own`() throws {
+        let session = try service.opened(#"{"client": "detail"}"#)
+        let headers = [HeaderName.idempotencyKey: "0123456789abcdef", .session: session.token]
+        let first = try Owned(try service.ask("POST", "/transitions/start", headers: headers))
+        try service.ask("POST", "/sessions/end", headers: session.headers)
+        let again = try Owned(try service.ask("POST", "/transitions/start", headers: headers))
+        #expect(again.id == first.id && again.answer.body["client"] == "detail")
+        #expect(again.answer.body["reason"] == "session-lost")
+    }
+
     @Test func `a key is known again only in the same session`() throws {
         let (session, other) = (try service.opened(), try service.opened())
-        let headers = [HeaderName.idempotencyKey: "k", .session: session.token]
+        let headers = [HeaderName.idempotencyKey: "0123456789abcdef", .session: session.token]
         let first = try Owned(try service.ask("POST", "/transitions/start", headers: headers))
         let again = try Owned(try service.ask("POST", "/transitions/start", headers: headers))
         #expect(again.id == first.id && again.token == first.token)
-        for reused in [[HeaderName.idempotencyKey: "k"], [.idempotencyKey: "k", .session: other.token]] {
+        for reused in [
+            [HeaderName.idempotencyKey: "0123456789abcdef"],
+            [.idempotencyKey: "0123456789abcdef", .session: other.token],
+        ] {
             let answer = try service.ask("POST", "/transitions/start", headers: reused)
             #expect(answer.status == 422 && answer.code == "idempotency-key-reused")
         }

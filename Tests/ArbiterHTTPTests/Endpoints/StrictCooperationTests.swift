@@ -110,7 +110,7 @@ struct StrictCooperationTests {
 
     @Test(arguments: [
         Refusal("", .missingField, "id"), Refusal("{}", .missingField, "id"),
-        Refusal(#"{"id": "t-0000000000001"}"#, .missingField, "client"),
+        Refusal(#"{"client": "a"}"#, .missingField, "id"),
         Refusal(#"{"id": "s-0000000000001", "client": "a"}"#, .invalidField, "id"),
         Refusal(#"{"id": "t-0000000000001", "client": ""}"#, .invalidField, "client"),
         Refusal(#"{"id": "t-0000000000001", "client": null}"#, .invalidField, "client"),

@@ -73,6 +73,57 @@ struct TransitionEndpointsTests {
         #expect(second.body["token"] != first.body["token"])
     }
 
+    @Test func `what is left is told, in every answer and in lists`() throws {
+        let holder = try service.started()
+        let ticket = try service.serialized(#"{"ticketSeconds": 40, "queueSeconds": 25}"#)
+        #expect(ticket.answer.body["ticketRemaining"] == 40)
+        #expect(ticket.answer.body["queueRemaining"] == 25)
+        #expect(ticket.answer.body["readyRemaining"] == nil && ticket.answer.body["leaseRemaining"] == nil)
+        service.pass(.milliseconds(2_500))
+        let listed = try #require(try service.transitions().last)
+        #expect(listed["ticketRemaining"] == 37.5 && listed["queueRemaining"] == 22.5)
+        let renewed = try service.ask("POST", "/transitions/renew", ticket.acting()).body
+        #expect(renewed["ticketRemaining"] == 40 && renewed["queueRemaining"] == 22.5)
+        try service.ended(holder)
+        let granted = try service.shown(ticket)
+        #expect(granted.names.isDisjoint(with: ["ticketRemaining", "queueRemaining"]))
+        #expect(granted["leaseRemaining"] == 5)
+        try service.ended(ticket)
+        #expect(try service.shown(ticket).names.allSatisfy { !$0.hasSuffix("Remaining") })
+    }
+
+    @Test func `a ticket whose owner waits, or has a session, runs out by no silence`() throws {
+        let holder = try service.started()
+        let parked = service.send("POST", "/transitions/serialize", #"{"wait": 20, "queueSeconds": 60}"#)
+        #expect(try service.transitions().last?["ticketRemaining"] == nil)
+        #expect(try service.transitions().last?["queueRemaining"] == 60)
+        service.pass(.seconds(9))
+        try service.ask("POST", "/transitions/renew", holder.acting())
+        service.pass(.seconds(9))
+        try service.ask("POST", "/transitions/renew", holder.acting())
+        service.pass(.seconds(2))
+        let answer = try parked.answer()
+        #expect(answer.body["ticketRemaining"] == 30)
+        #expect(answer.body["queueRemaining"] == 40)
+        let session = try service.opened()
+        let bound = try service.serialized(in: session)
+        #expect(bound.answer.body.names.isDisjoint(with: ["ticketRemaining", "queueRemaining"]))
+    }
+
+    @Test func `a ticket that was ended shows it until its turn`() throws {
+        let holder = try service.started()
+        let ticket = try service.serialized()
+        #expect(ticket.answer.body["endRequested"] == nil)
+        let ended = try service.ended(ticket).body
+        #expect(ended["state"] == "queued")
+        #expect(ended["endRequested"] == "completed")
+        #expect(ended["ticketRemaining"] == nil)
+        #expect(try service.transitions().last?["endRequested"] == "completed")
+        try service.ended(holder)
+        let completed = try service.shown(ticket)
+        #expect(completed["outcome"] == "completed" && completed["endRequested"] == nil)
+    }
+
     @Test func `serialize that waits is answered at its grant`() throws {
         let holder = try service.started()
         let exchange = service.send("POST", "/transitions/serialize", #"{"wait": 60}"#)

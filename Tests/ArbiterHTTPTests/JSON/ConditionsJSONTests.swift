@@ -30,6 +30,16 @@ struct ConditionsJSONTests {
         refused.holds(as: "scope") { field, reader throws(Problem) in try reader.scope(field) }
     }
 
+    @Test(arguments: [#""nav""#, "1"])
+    func `a scope that is none is refused with the scopes that there are`(json: String) {
+        let problem = #expect(throws: Problem.self) {
+            try read(json, as: "scope") { field, reader throws(Problem) in try reader.scope(field) }
+        }
+        #expect(
+            problem?.detail
+                == #"The field "scope" must be "scene", "operation" or a list of controller ids."#)
+    }
+
     @Test func `as many controllers as a scope may have are read`() throws {
         let json = "[" + (0..<Limits.scopeControllers).map { #""c\#($0)""# }.joined(separator: ",") + "]"
         let scope = try read(json) { field, reader throws(Problem) in try reader.scope(field) }

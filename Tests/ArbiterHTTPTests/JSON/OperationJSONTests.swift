@@ -28,6 +28,8 @@ struct OperationJSONTests {
                 .setStack(navigation: n, controllers: [b, c])
             ),
             (#"{"type":"select","tabs":"a","index":3}"#, .select(tabs: a, .index(3))),
+            (#"{"type":"select","tabs":"a","index":-1}"#, .select(tabs: a, .index(-1))),
+            (#"{"type":"select","tabs":"a","index":-9223372036854775808}"#, .select(tabs: a, .index(.min))),
             (#"{"type":"select","tabs":"a","controller":"n"}"#, .select(tabs: a, .controller(n))),
             (#"{"type":"showDetail","split":"a","controller":"b"}"#, .showDetail(split: a, controller: b)),
             (#"{"type":"select","tabs":"a","index":-1}"#, .select(tabs: a, .index(-1))),
@@ -84,6 +86,8 @@ struct OperationJSONTests {
                 #"{"type":"popToRoot","navigation":"n"}"#,
                 #"{"type":"setStack","navigation":"n","controllerCount":2}"#,
                 #"{"type":"select","tabs":"a","index":3}"#,
+                #"{"type":"select","tabs":"a","index":-1}"#,
+                #"{"type":"select","tabs":"a","index":-9223372036854775808}"#,
                 #"{"type":"select","tabs":"a","controller":"n"}"#,
                 #"{"type":"showDetail","split":"a","controller":"b","controllerCount":1}"#,
                 #"{"type":"select","tabs":"a","index":-1}"#,
@@ -148,7 +152,8 @@ struct OperationJSONTests {
         RefusedValue(#"{"type":"select","tabs":"a","controller":{"id":"b"}}"#, .invalidField, "operation.controller"),
         RefusedValue(
             #"{"type":"select","tabs":"a","index":1,"controller":"b"}"#, .invalidField, "operation.controller"),
-        RefusedValue(#"{"type":"select","tabs":"a","index":-1}"#, .invalidField, "operation.index"),
+        RefusedValue(#"{"type":"select","tabs":"a","index":1.5}"#, .invalidField, "operation.index"),
+        RefusedValue(#"{"type":"select","tabs":"a","index":-1e19}"#, .invalidField, "operation.index"),
         RefusedValue(#"{"type":"select","tabs":"a","index":"1"}"#, .invalidField, "operation.index"),
         RefusedValue(#"{"type":"setStack","navigation":"n","controllers":[]}"#, .invalidField, "operation.controllers"),
         RefusedValue(

@@ -46,7 +46,16 @@ struct RefusedValue: Sendable, CustomTestStringConvertible {
         #expect(problem?.code == code, "\(problem?.detail ?? "")", sourceLocation: sourceLocation)
         #expect(problem?.field == self.field, "\(problem?.detail ?? "")", sourceLocation: sourceLocation)
         #expect(problem?.detail.hasSuffix(".") == true, sourceLocation: sourceLocation)
+        if let problem { expectVerb(in: problem.detail, behind: problem.field, sourceLocation: sourceLocation) }
     }
+}
+
+/// Expects that a text which begins with a field goes on with a verb, as a sentence does.
+func expectVerb(in detail: String, behind field: String?, sourceLocation: SourceLocation) {
+    guard let field, case let subject = "The field \(quoted(field)) ", detail.hasPrefix(subject) else { return }
+    let verb = detail.dropFirst(subject.count).prefix { $0 != " " }
+    let verbs: Set<Substring> = ["must", "may", "can", "cannot", "is", "has", "names", "repeats"]
+    #expect(verbs.contains(verb), "\(detail)", sourceLocation: sourceLocation)
 }
 
 /// Does something on a thread with a stack of half a megabyte, as libmicrohttpd's have.

@@ -40,6 +40,7 @@ extension Service {
         #expect(answer.status == 400)
         #expect(answer.code == refusal.code.rawValue)
         #expect(answer.field == refusal.field)
+        expectVerb(in: answer.body["detail"]?.text ?? "", behind: refusal.field, sourceLocation: #_sourceLocation)
         #expect(exchange.reservations == 0)
         #expect(try journal.records() == before)
     }

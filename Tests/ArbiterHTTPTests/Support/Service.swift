@@ -8,23 +8,27 @@ import Testing
 
 /// The whole arbiter but for its sockets: a router on an engine whose clocks and alarm do as they are told.
 struct Service {
-    let time = ManualTime()
+    let time: ManualTime
     let alarm: ManualAlarm
     let journal: any Journal
     let engine: Engine
     let hub: EventHub
     let router: Router
+    /// The events that the engine has told, those of a replay first.
+    let told = ToldEvents()
 
     init(
         limits: Limits = Limits(), journal: any Journal = MemoryJournal(keepsRecords: true),
-        access: WebAccess = WebAccess(), tellsEvents: Bool = false
+        access: WebAccess = WebAccess(), time: ManualTime = ManualTime(), tellsEvents: Bool = false
     ) throws {
         self.journal = journal
+        self.time = time
         alarm = ManualAlarm(time: time)
         // With an alarm of its own, so that the engine's rings for the engine only.
         let hub = EventHub(alarm: ManualAlarm(time: time))
         self.hub = hub
-        engine = try Engine(limits: limits, journal: journal, time: time, alarm: alarm) { events in
+        engine = try Engine(limits: limits, journal: journal, time: time, alarm: alarm) { [told] events in
+            told.add(events)
             if tellsEvents { hub.publish(events) }
         }
         router = Router(
@@ -117,6 +121,15 @@ struct Service {
     func transitions() throws -> [JSON] {
         try #require(try ask("GET", "/transitions?limit=1000").body["transitions"]).elements
     }
+}
+
+/// The events that an engine has told, in their order.
+final class ToldEvents: Sendable {
+    private let events = Guarded<[SceneEvent]>([])
+
+    var all: [SceneEvent] { events.withLock { $0 } }
+
+    func add(_ more: [SceneEvent]) { events.withLock { $0 += more } }
 }
 
 /// What an owner knows of its transition.

@@ -99,8 +99,9 @@ extension Integration {
             #expect(released["decision"] == .string(decision))
         }
 
-        @Test func `a swipe beyond the last tab is refused`() throws {
-            let refused = try swipe(to: 3)
+        @Test(arguments: [-1, 3])
+        func `a swipe beyond the first or the last tab is refused`(index: Int) throws {
+            let refused = try swipe(to: index)
             #expect(refused.status == 422)
             #expect(refused["code"] == "index-out-of-range")
         }

@@ -110,7 +110,7 @@ struct LoadClient {
     /// One transition, from asking to its end.
     private mutating func live() throws {
         lastKey += 1
-        let key = "\(name)-\(lastKey)"
+        let key = "0123456789-\(name)-\(lastKey)"
         let scene = random.isOnce(in: 4) ? "left" : "main"
         let isForgetful = random.isOnce(in: 80)
         var body: JSONValue = ["scene": .string(scene), "client": .string(name)]
