@@ -36,10 +36,39 @@ extension NaiveOracle {
         let joined = line.filter { $0.members.contains { $0.client == session.client } }.map(\.scene)
         let scenes = session.scenes.union(joined).sorted { $0.description < $1.description }
         sessions.removeValue(forKey: token)
-        for entry in line where entry.session == id && !entry.completesAtGrant { close(entry.id, as: .expired(.sessionLost)) }
+        for entry in line where entry.session == id && !entry.completesAtGrant {
+            close(entry.id, as: .expired(.sessionLost))
+        }
         if let client = session.client, !sessions.values.contains(where: { $0.client == client }) { part(client) }
         for scene in scenes { tell(.sessionEnded(id, ending), in: scene) }
         for scene in scenes { grant(in: scene) }
+    }
+
+    /// The tickets that expire with an unclaimed grant, itself included, in line order.
+    ///
+    /// - Parameters:
+    ///   - id: the grant.
+    ///   - isSilent: whether the owner of a ticket has said nothing since the grant.
+    /// - Returns: their ids.
+    package func row(behind id: TransitionID, _ isSilent: (TransitionID) -> Bool) -> [TransitionID] {
+        guard let scene = self[id]?.scene, !isHoldingGrants else { return [id] }
+        let own = line.filter { $0.scene == scene }
+        var row = [id]
+        // Those that end at their turn anyway, and whose turn would come.
+        var passing: Set<TransitionID> = []
+        for (index, ticket) in own.enumerated() where !ticket.isGranted {
+            let isFree = own.enumerated().allSatisfy { other, entry in
+                guard other < index || entry.isGranted, entry.id != ticket.id else { return true }
+                return !conflicts(entry, locked(ticket)) || row.contains(entry.id) || passing.contains(entry.id)
+            }
+            guard isFree else { continue }
+            if ticket.completesAtGrant {
+                passing.insert(ticket.id)
+            } else if ticket.session == nil, isSilent(ticket.id) {
+                row.append(ticket.id)
+            }
+        }
+        return row
     }
 
     /// The last session of a client has ended: no transition waits for it any more.

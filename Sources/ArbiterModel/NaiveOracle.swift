@@ -81,6 +81,10 @@ package struct NaiveOracle {
         case .end(let id, _, let outcome): end(id, as: outcome)
         case .revoke(let id, let reason): finish(id, as: .revoked(reason))
         case .expire(let id, let reason): finish(id, as: .expired(reason))
+        case .expireUnclaimed(let ids):
+            let scene = ids.first.flatMap { self[$0]?.scene }
+            for id in ids { close(id, as: .expired(.unclaimed)) }
+            if let scene { grant(in: scene) }
         case .decide(let id, let gesture): decide(id, gesture.decision)
         case .markReady(let id, let client): markReady(id, client)
         case .timeOutParticipants(let id): timeOutParticipants(of: id)
@@ -128,15 +132,15 @@ package struct NaiveOracle {
     }
 
     private mutating func serialize(_ asking: Asking) {
-        let older = coalesced(asking.request)
-        switch (older, asking.request.coalescing?.keep) {
-        case (let older?, .latest):
-            close(line[older].id, as: .superseded(by: asking.id))
-            enter(asking, at: older)
-        case (let older?, .first):
-            let id = line[older].id
+        let older = coalesced(asking.request).map { line[$0].id }
+        switch (older.first, asking.request.coalescing?.keep) {
+        case (let first?, .latest):
+            let place = line.firstIndex { $0.id == first } ?? line.count
+            for id in older { close(id, as: .superseded(by: asking.id)) }
+            enter(asking, at: place)
+        case (let first?, .first):
             enter(asking, at: line.count)
-            close(asking.id, as: .superseded(by: id))
+            close(asking.id, as: .superseded(by: first))
         case (_, nil), (nil, _):
             enter(asking, at: line.count)
         }
@@ -144,20 +148,24 @@ package struct NaiveOracle {
         if self[asking.id]?.state == .queued { tell(.transition(.queued, asking.id), in: asking.request.scene) }
     }
 
-    /// The index of the older ticket that a new request is coalesced with.
-    package func coalesced(_ request: TransitionRequest) -> Int? {
-        guard let key = request.coalescing?.key,
-            let older = line.lastIndex(where: { other in
-                other.scene == request.scene && other.asking.isSerialized && other.request.coalescing?.key == key
-                    && other.state == .queued && !other.completesAtGrant && other.gesture == nil
-            })
-        else { return nil }
+    /// The indices of the older tickets that a new request is coalesced with, in their order.
+    package func coalesced(_ request: TransitionRequest) -> [Int] {
+        guard let key = request.coalescing?.key else { return [] }
         let scene = scene(request.scene)
         let own = scene.locked(by: request, scene.resolvedScope(of: request))
-        let isInTheWay = line[(older + 1)...].contains { other in
-            other.scene == request.scene && (conflicts(other, own) || conflicts(other, locked(line[older])))
+        var found: [Int] = []
+        for older in line.indices.reversed() {
+            let other = line[older]
+            guard other.scene == request.scene, other.asking.isSerialized, other.request.coalescing?.key == key,
+                other.state == .queued, !other.completesAtGrant, other.gesture == nil
+            else { continue }
+            let isSeparated = line.indices[(older + 1)...].contains { index in
+                line[index].scene == request.scene && !found.contains(index)
+                    && (conflicts(line[index], own) || conflicts(line[index], locked(other)))
+            }
+            if !isSeparated { found.insert(older, at: 0) }
         }
-        return isInTheWay ? nil : older
+        return found
     }
 
     // MARK: - Scenes
@@ -176,6 +184,8 @@ package struct NaiveOracle {
     package func isBare(_ name: SceneName) -> Bool {
         scene(name).tree.nodes.isEmpty && unfinished(in: name) == 0
     }
+
+    package func isDeclared(_ name: SceneName) -> Bool { scenes[name]?.isDeclared ?? false }
 
     package func isForgettable(_ name: SceneName) -> Bool {
         scenes[name]?.isDeclared == false && !line.contains { $0.scene == name }

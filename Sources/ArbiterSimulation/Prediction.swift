@@ -65,7 +65,8 @@ struct Rulebook {
             switch record {
             case .start(_, let id, let token), .serialize(_, let id, let token): (transition, self.token) = (id, token)
             case .openSession(_, _, let id, let token): (session, self.token) = (id, token)
-            case .end, .revoke, .decide, .markReady, .endSession, .declare, .delete, .expire, .timeOutParticipants,
+            case .end, .revoke, .decide, .markReady, .endSession, .declare, .delete, .expire, .expireUnclaimed,
+                .timeOutParticipants,
                 .distrust, .skipFences, .resume, .stop, nil:
                 break
             }
@@ -90,7 +91,9 @@ struct Rulebook {
     // MARK: - Scenes
 
     private func declare(_ name: SceneName, _ storyboard: Storyboard, _ precondition: Precondition) -> Prediction {
-        if !isMet(precondition, in: name) { return refused(.revisionMismatch) }
+        if !isMet(precondition, in: name) {
+            return refused(precondition == .undeclared ? .alreadyDeclared : .revisionMismatch)
+        }
         if oracle.unfinished(in: name) > 0 { return refused(.busy) }
         if let refusal = refusalOfScene(name) { return refused(refusal) }
         return Prediction(
@@ -99,7 +102,9 @@ struct Rulebook {
 
     private func delete(_ name: SceneName, _ precondition: Precondition) -> Prediction {
         guard oracle.scenes[name] != nil else { return refused(.unknownScene) }
-        if !isMet(precondition, in: name) { return refused(.revisionMismatch) }
+        if !isMet(precondition, in: name) {
+            return refused(precondition == .undeclared ? .alreadyDeclared : .revisionMismatch)
+        }
         return oracle.unfinished(in: name) > 0 ? refused(.busy) : Prediction(verdict: .done, record: .delete(name))
     }
 
@@ -108,6 +113,7 @@ struct Rulebook {
         return switch precondition {
         case .none: true
         case .exists: actual != nil
+        case .undeclared: !oracle.isDeclared(name)
         case .revision(let revisions): revisions.contains { $0.rawValue == actual }
         }
     }
@@ -143,7 +149,7 @@ extension Rulebook {
         }
         if isSessionUnknown(request) { return refused(.unknownSession) }
         if let refusal = refusalToAdmit(request) ?? refusalToLock(request) { return refused(refusal) }
-        let takesOver = request.coalescing?.keep == .latest && oracle.coalesced(request) != nil
+        let takesOver = request.coalescing?.keep == .latest && !oracle.coalesced(request).isEmpty
         if !takesOver, oracle.queued(in: request.scene) >= oracle.limits.queuedPerScene, isBlocked(request) {
             return refused(.queueFull)
         }

@@ -46,7 +46,9 @@ extension Simulation {
             let lease = chance.isOnce(in: 200) ? 300_000 : chance.isOnce(in: 4) ? 500 : 6_000
             request.lease = max(chance.milliseconds(upTo: lease), Limits.leaseDurations.lowerBound)
         }
-        if chance.isOnce(in: 8) { request.maxHold = max(chance.milliseconds(upTo: 8_000), Limits.holdDurations.lowerBound) }
+        if chance.isOnce(in: 8) {
+            request.maxHold = max(chance.milliseconds(upTo: 8_000), Limits.holdDurations.lowerBound)
+        }
         if chance.isOnce(in: 3) {
             request.isInteractive = true
             request.policy = chance.isOnce(in: 2) ? .velocity : .standard
@@ -202,6 +204,7 @@ extension Simulation {
         case 3: .revision([wrong] + (actual.map { [Revision(rawValue: $0)] } ?? []))
         case 4: .exists
         case 5: .revision([])
+        case 6, 7: .undeclared
         default: .none
         }
     }

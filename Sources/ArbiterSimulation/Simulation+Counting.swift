@@ -112,6 +112,7 @@ extension Statistics.Figure {
         case .tooManySessions: self = .tooManySessions
         case .unknownTransitionType: self = .unknownTypes
         case .revisionMismatch: self = .revisionMismatches
+        case .alreadyDeclared: self = .alreadyDeclared
         case .operationRefused: self = .operationsRefused
         case .expectationFailed: self = .expectationsFailed
         }

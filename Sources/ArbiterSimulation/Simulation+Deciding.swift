@@ -66,6 +66,17 @@ extension Simulation {
         }
     }
 
+    /// Checks that a grant which nobody claimed takes exactly the silent tickets behind it with it.
+    private func checkUnclaimed(_ ids: [TransitionID]) throws(Broken) {
+        guard let first = ids.first, let entry = ledger[first], entry.isUnfinished, isFair(.unclaimed, for: entry),
+            let since = entry.grantedAt
+        else { throw Broken(.decision, "\(ids) were not to be claimed") }
+        let row = oracle.row(behind: first) { id in
+            ledger[id].map { $0.heardAt <= since && !isOwnerParked(on: $0) } ?? false
+        }
+        guard ids == row else { throw Broken(.decision, "\(ids) expire unclaimed, and not \(row)") }
+    }
+
     private func isOwnerParked(on entry: Ledger.Entry) -> Bool {
         parked.contains { $0.transition == entry.id && $0.request.ask.isOwners }
     }
@@ -78,6 +89,8 @@ extension Simulation {
         }
         guard configuration.watchesJournal else { return }
         switch record {
+        case .expire(let id, .unclaimed): try checkUnclaimed([id])
+        case .expireUnclaimed(let ids): try checkUnclaimed(ids)
         case .expire(let id, let reason):
             guard let entry = ledger[id], entry.isUnfinished, isFair(reason, for: entry) else {
                 throw Broken(.decision, "\(id) expires: \(reason.rawValue)")
@@ -108,7 +121,8 @@ extension Simulation {
         case .lease: !entry.isQueued && isAlone
         case .hold:
             !entry.isQueued
-                && (entry.request.maxHold.flatMap { hold in entry.grantedAt.map { $0.advanced(by: hold) <= now } } ?? false)
+                && (entry.request.maxHold.flatMap { hold in entry.grantedAt.map { $0.advanced(by: hold) <= now } }
+                    ?? false)
         case .unclaimed: !entry.isQueued && entry.request.session == nil && isAlone
         case .abandoned: entry.isQueued && entry.remembered == nil && entry.request.session == nil && isAlone
         case .queueTimeout:

@@ -52,7 +52,8 @@ extension Simulation {
             if let pending = turn.pending { return try judge(pending, kept: entry, at: entry.sequence, &turn) }
             guard !configuration.watchesJournal else { throw Broken(.record, "nobody asked for \(entry.record)") }
             try keep(entry, asIf: nil, &turn)
-        case .expire, .timeOutParticipants, .endSession(_, .expired), .distrust, .skipFences, .resume, .stop:
+        case .expire, .expireUnclaimed, .timeOutParticipants, .endSession(_, .expired), .distrust, .skipFences, .resume,
+            .stop:
             try checkReason(for: entry.record)
             try keep(entry, asIf: entry.record, &turn)
         }
@@ -157,7 +158,7 @@ extension Record {
         switch self {
         case .start(let request, _, _), .serialize(let request, _, _): request
         case .end, .revoke, .decide, .markReady, .openSession, .endSession, .declare, .delete, .expire,
-            .timeOutParticipants, .distrust, .skipFences, .resume, .stop:
+            .expireUnclaimed, .timeOutParticipants, .distrust, .skipFences, .resume, .stop:
             nil
         }
     }

@@ -113,7 +113,9 @@ extension Simulation {
         case .start(let request), .serialize(let request, _):
             if let session = request.session.flatMap({ oracle.sessions[$0] }) { vigils.hear(session.id, at: now) }
         case .ready(let id, _, let token):
-            guard let entry = ledger[id], entry.forgotten == nil, let session = oracle.sessions[token]?.id else { break }
+            guard let entry = ledger[id], entry.forgotten == nil, let session = oracle.sessions[token]?.id else {
+                break
+            }
             vigils.hear(session, at: now)
         case .renewSession(let token): if let id = oracle.sessions[token]?.id { vigils.hear(id, at: now) }
         case .attach(let token): if let id = oracle.sessions[token]?.id { vigils.attach(id) }
@@ -132,7 +134,7 @@ extension Record {
         switch self {
         case .start(_, let id, _), .serialize(_, let id, _): id
         case .end, .revoke, .decide, .markReady, .openSession, .endSession, .declare, .delete, .expire,
-            .timeOutParticipants, .distrust, .skipFences, .resume, .stop:
+            .expireUnclaimed, .timeOutParticipants, .distrust, .skipFences, .resume, .stop:
             nil
         }
     }

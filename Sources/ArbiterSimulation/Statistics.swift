@@ -60,6 +60,7 @@ package struct Statistics: Sendable {
         case unknownScenes = "unknown scenes"
         case unknownSessions = "unknown sessions"
         case unknownTypes = "unknown transition types"
+        case alreadyDeclared = "scenes that are declared already"
         case revisionMismatches = "revisions that do not match"
         case operationsRefused = "operations refused at once"
         case expectationsFailed = "expectations failed at once"

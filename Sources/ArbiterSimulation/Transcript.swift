@@ -146,6 +146,7 @@ extension Record {
         case .skipFences: 16
         case .resume: 17
         case .stop: 18
+        case .expireUnclaimed(let ids): ids.reduce(19) { $0 &* 31 &+ $1.rawValue }
         }
     }
 }

@@ -37,6 +37,7 @@ enum Verdict: Hashable {
         case tooManySessions
         case unknownTransitionType
         case revisionMismatch
+        case alreadyDeclared
         case operationRefused(OperationRefusal.Code)
         case expectationFailed(ArbiterCore.Expectation)
     }
@@ -79,6 +80,7 @@ extension Verdict.Refusal {
         case .tooManySessions: self = .tooManySessions
         case .unknownTransitionType, .unknownIntroTransitionType: self = .unknownTransitionType
         case .revisionMismatch: self = .revisionMismatch
+        case .alreadyDeclared: self = .alreadyDeclared
         case .operationRefused(let refusal): self = .operationRefused(refusal.code)
         case .expectationFailed(let failure): self = .expectationFailed(failure.expectation)
         }
@@ -100,7 +102,8 @@ extension Verdict.Refusal {
         case .queueFull, .tooManyTransitions, .tooManyScenes, .outOfRoom, .tooManySessions: true
         case .busy, .unknownTransition, .unknownScene, .unknownSession, .wrongToken, .alreadyEnded, .alreadyDecided,
             .endedWithoutOwner, .notInteractive, .notRunning, .tooLate, .notAParticipant, .recovering,
-            .idempotencyKeyReused, .unknownTransitionType, .revisionMismatch, .operationRefused, .expectationFailed:
+            .idempotencyKeyReused, .unknownTransitionType, .revisionMismatch, .alreadyDeclared,
+            .operationRefused, .expectationFailed:
             false
         }
     }

@@ -20,7 +20,8 @@ struct ProblemTests {
             405: ["method-not-allowed"], 406: ["not-acceptable"],
             409: ["busy", "already-ended", "already-decided", "not-interactive", "not-running", "too-late"],
             410: ["expired", "rejected", "superseded", "revoked"],
-            412: ["expectation-failed", "revision-mismatch"], 413: ["body-too-large"], 415: ["unsupported-media-type"],
+            412: ["expectation-failed", "revision-mismatch", "already-declared"], 413: ["body-too-large"],
+            415: ["unsupported-media-type"],
             422: [
                 "idempotency-key-reused", "unknown-transition-type", "unknown-controller", "wrong-kind",
                 "already-presenting", "not-visible", "already-in-hierarchy", "already-on-stack",

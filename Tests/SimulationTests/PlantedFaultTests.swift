@@ -33,7 +33,7 @@ struct PlantedFaultTests {
     @Test(arguments: UInt64(1)...3)
     func `an end that is not in the journal is found`(seed: UInt64) throws {
         try expect([.replay, .promise, .life], of: .forgottenEnd, seed: seed)
-        try expect([.promise, .life, .replay], of: .forgottenEnd, seed: seed, watchingJournal: false)
+        try expect([.promise, .life, .replay, .record], of: .forgottenEnd, seed: seed, watchingJournal: false)
     }
 
     // MARK: Requests and answers
@@ -96,7 +96,8 @@ struct PlantedFaultTests {
     func `a clock that runs on while the process is stopped is found`(seed: UInt64) throws {
         try expect([.decision, .session, .wake, .promise], of: .countedPause, seed: seed)
         try expect(
-            [.promise, .exclusion, .wake, .session, .decision], of: .countedPause, seed: seed, watchingJournal: false)
+            [.promise, .exclusion, .wake, .session, .decision, .time], of: .countedPause, seed: seed,
+            watchingJournal: false)
     }
 
     // MARK: Trees and operations
@@ -108,8 +109,9 @@ struct PlantedFaultTests {
 
     @Test(arguments: UInt64(1)...3)
     func `a queue that does not look at ancestors is found`(seed: UInt64) throws {
-        try expect([.oracle, .order, .record, .reply], of: .ignoredAncestor, seed: seed)
-        try expect([.oracle, .order, .life, .reply], of: .ignoredAncestor, seed: seed, watchingJournal: false)
+        try expect([.oracle, .hierarchy, .order, .record, .reply], of: .ignoredAncestor, seed: seed)
+        try expect(
+            [.oracle, .hierarchy, .order, .life, .reply], of: .ignoredAncestor, seed: seed, watchingJournal: false)
     }
 
     @Test(arguments: UInt64(1)...3)

@@ -16,6 +16,8 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case unknownIntroTransitionType(TransitionTypeName)
     /// The precondition is not met: the scene has another revision or does not exist.
     case revisionMismatch(expected: Precondition, actual: Revision?)
+    /// A client has declared the scene already.
+    case alreadyDeclared(SceneName)
     /// No scene has this name.
     case unknownScene(SceneName)
     /// The token is not that of the transition.
@@ -60,7 +62,7 @@ extension ArbiterError {
         switch self {
         case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions, .outOfRoom, .shareUsedUp: true
         case .busy, .unknownTransition, .operationRefused, .expectationFailed, .unknownTransitionType,
-            .unknownIntroTransitionType, .revisionMismatch, .unknownScene, .wrongToken, .alreadyEnded,
+            .unknownIntroTransitionType, .revisionMismatch, .alreadyDeclared, .unknownScene, .wrongToken, .alreadyEnded,
             .alreadyDecided, .notInteractive, .notRunning, .tooLate, .unknownSession, .notAParticipant,
             .endedWithoutOwner, .recovering, .idempotencyKeyReused:
             false

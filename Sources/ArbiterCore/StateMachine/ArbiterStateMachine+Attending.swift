@@ -39,6 +39,7 @@ extension ArbiterStateMachine {
         switch transition.phase {
         case .queued(let queued):
             guard !queued.completesAtGrant, transition.session == nil else { return }
+            momentary.attention[id]?.heardAt = now
             let isExpected = transition.request.idempotencyKey != nil
             let grace = min(limits.grace, transition.request.ticket)
             schedule(transition, silence: isExpected ? now.advanced(by: grace) : now)
@@ -103,7 +104,14 @@ extension ArbiterStateMachine {
             case .hold(let id): expire(id, because: .hold, in: &step)
             case .ready(let id): timeOutParticipants(of: id, in: &step)
             case .session(let id): end(id, because: .expired, in: &step)
-            case .transition(let id): expire(id, because: reasonToExpire(id), in: &step)
+            case .transition(let id):
+                let reason = reasonToExpire(id)
+                let silent = reason == .unclaimed ? silentTickets(behind: id) : []
+                if silent.isEmpty {
+                    expire(id, because: reason, in: &step)
+                } else {
+                    expireUnclaimed([id] + silent, in: &step)
+                }
             }
             precondition(momentary.deadlines[deadline].map { $0 > step.now } ?? true, "\(deadline) is still due")
         }
@@ -123,6 +131,42 @@ extension ArbiterStateMachine {
         case .ended:
             preconditionFailure("\(id) has a deadline but has ended")
         }
+    }
+
+    /// Ends a grant that was not claimed, and the silent tickets behind it, before anything is granted.
+    mutating func expireUnclaimed(_ ids: [TransitionID], in step: inout Step) {
+        guard let scene = ids.first.flatMap({ durable.transitions[$0] })?.request.scene,
+            ids.allSatisfy({ durable.transitions[$0].map { !$0.isEnded } ?? false })
+        else { return }
+        step.keep(.expireUnclaimed(ids))
+        for id in ids { end(id, as: .expired(.unclaimed), in: &step) }
+        grantWhatIsFree(in: scene, step: &step)
+        prune(at: step.now)
+    }
+
+    /// The tickets whose turn would come if an unclaimed grant ended, and whose owners have said nothing since that grant,
+    /// in the order of their places; so a row of dead owners costs the time of one claim.
+    ///
+    /// A ticket whose end is remembered blocks none of them: it ends in its turn.
+    private func silentTickets(behind id: TransitionID) -> [TransitionID] {
+        guard !durable.isHoldingGrants, let unclaimed = durable.transitions[id],
+            let since = momentary.attention[id]?.grantedAt, let scene = durable.scenes[unclaimed.request.scene]
+        else { return [] }
+        var queue = scene.queue
+        queue.remove(unclaimed.place)
+        var silent: [Transition] = []
+        while let next = queue.grantNext().flatMap({ durable.transitions[$0] }) {
+            let isSilent = isSilent(next, since: since)
+            if isSilent { silent.append(next) }
+            // What is neither silent nor ended keeps the others behind it waiting.
+            if isSilent || next.completesAtGrant { queue.remove(next.place) }
+        }
+        return silent.sorted { $0.place < $1.place }.map(\.id)
+    }
+
+    private func isSilent(_ ticket: Transition, since: Instant) -> Bool {
+        guard let attention = momentary.attention[ticket.id], !ticket.completesAtGrant else { return false }
+        return attention.ownersWaiting == 0 && ticket.session == nil && attention.heardAt <= since
     }
 
     /// Ends an unfinished transition for which a deadline has passed.

@@ -47,7 +47,9 @@ extension ArbiterStateMachine {
     /// Answers the awaits parked on a transition whose milestone it has reached.
     mutating func wakeWaiters(of transition: Transition, in step: inout Step) {
         guard let waiters = momentary.attention[transition.id]?.waiters, !waiters.isEmpty else { return }
-        let reached = waiters.sorted().filter { momentary.waiters[$0].map { transition.hasReached($0.milestone) } ?? false }
+        let reached = waiters.sorted().filter {
+            momentary.waiters[$0].map { transition.hasReached($0.milestone) } ?? false
+        }
         let hadOwner = reached.contains { momentary.waiters[$0]?.isOwner == true }
         for waiter in reached { unpark(waiter, at: step.now) }
         // The lease starts at full length when the owner is answered.

@@ -1,11 +1,11 @@
-// Coalescing: of two tickets with the same key, only one remains.
+// Coalescing: of the tickets with the same key, one remains.
 
 extension ArbiterStateMachine {
-    /// What happens to a new ticket when there is an older one with its coalescing key.
+    /// What happens to a new ticket when there are older ones with its coalescing key.
     enum Coalesced {
-        /// The new ticket takes the place of the older one, which ends.
-        case takesOver(Transition)
-        /// The new ticket ends, and the older one remains.
+        /// The older ones end, in the order of their places, and the new ticket takes the place of the first.
+        case takesOver([Transition])
+        /// The new ticket ends, and the older ones remain, of which this is the first.
         case givesWay(to: Transition)
 
         var isTakeover: Bool {
@@ -16,32 +16,43 @@ extension ArbiterStateMachine {
         }
     }
 
-    /// Finds the ticket that a new request is coalesced with.
+    /// Finds the tickets that a new request is coalesced with.
     ///
-    /// - Returns: `nil` if there is none, or if a transition that conflicts with either of them is between.
+    /// - Returns: `nil` if there is none, or if a transition that conflicts with it or with the new one is between.
     func coalesced(_ request: TransitionRequest) -> Coalesced? {
-        guard let coalescing = request.coalescing else { return nil }
+        guard let coalescing = request.coalescing, let scene = durable.scenes[request.scene] else { return nil }
         let place = DurableState.CoalescingPlace(scene: request.scene, key: coalescing.key)
         let candidates = (durable.index.coalescing[place] ?? []).compactMap { durable.transitions[$0] }
-        guard let older = candidates.filter(\.isReplaceable).max(by: { $0.place < $1.place }),
-            let scene = durable.scenes[request.scene]
-        else { return nil }
-        let paths =
-            scene.storyboard.paths(of: scene.resolvedScope(of: request), request.operationOutline)
-            + scene.storyboard.paths(of: older.scope, older.request.operationOutline)
+            .filter(\.isReplaceable).sorted { $0.place > $1.place }
+        let paths = scene.storyboard.paths(of: scene.resolvedScope(of: request), request.operationOutline)
+        var found: [Transition] = []
+        // From the newest to the oldest: those that are replaced do not separate others from the new one.
+        for older in durable.rules.coalescesAll ? candidates[...] : candidates.prefix(1)
+        where !isSeparated(older, from: paths, besides: Set(found.map(\.place)), in: scene) {
+            found.append(older)
+        }
+        found.reverse()
+        guard let first = found.first else { return nil }
+        switch coalescing.keep {
+        case .latest: return .takesOver(found)
+        case .first: return .givesWay(to: first)
+        }
+    }
+
+    /// Whether a later transition conflicts with a ticket, or with a new one that locks the paths.
+    ///
+    /// A later ticket with the same key that is not replaced counts like any other.
+    private func isSeparated(
+        _ older: Transition, from paths: [ScopePath], besides replaced: Set<RequestOrder>, in scene: Scene
+    ) -> Bool {
+        let paths = paths + scene.storyboard.paths(of: older.scope, older.request.operationOutline)
         let later = scene.tickets.members(after: older.place) + scene.queue.granted.filter { older.place < $0 }
-        for place in later {
-            guard let other = scene.queue[place].flatMap({ durable.transitions[$0.id] }) else { continue }
-            let others = scene.storyboard.paths(of: other.scope, other.request.operationOutline)
-            let isInTheWay = others.contains { path in
+        return later.contains { place in
+            guard !replaced.contains(place), let other = scene.queue[place].flatMap({ durable.transitions[$0.id] })
+            else { return false }
+            return scene.storyboard.paths(of: other.scope, other.request.operationOutline).contains { path in
                 paths.contains { $0.starts(with: path) || path.starts(with: $0) }
             }
-            // A later ticket with the same key cannot be replaced, so it blocks like any other.
-            if isInTheWay { return nil }
-        }
-        switch coalescing.keep {
-        case .latest: return .takesOver(older)
-        case .first: return .givesWay(to: older)
         }
     }
 }

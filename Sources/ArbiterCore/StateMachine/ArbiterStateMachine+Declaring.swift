@@ -4,11 +4,11 @@ extension ArbiterStateMachine {
     /// A client declares a scene's hierarchy, segues, transition types and defaults.
     ///
     /// - Returns: the scene's new revision.
-    /// - Throws: `revisionMismatch`, `busy`, `tooManyScenes`, `outOfRoom`, `shareUsedUp`.
+    /// - Throws: `revisionMismatch`, `alreadyDeclared`, `busy`, `tooManyScenes`, `outOfRoom`, `shareUsedUp`.
     package mutating func declare(
         _ name: SceneName, _ storyboard: Storyboard, if precondition: Precondition, in step: inout Step
     ) throws(ArbiterError) -> Revision {
-        try precondition.check(durable.scenes[name]?.numbers.revision)
+        try precondition.check(durable.scenes[name], named: name)
         try checkIsIdle(name, at: step.now)
         try admitScene(name)
         try admitBytes(of: storyboard, in: name)
@@ -30,8 +30,8 @@ extension ArbiterStateMachine {
     package mutating func delete(
         _ name: SceneName, if precondition: Precondition, in step: inout Step
     ) throws(ArbiterError) {
-        guard let actual = durable.scenes[name]?.numbers.revision else { throw .unknownScene(name) }
-        try precondition.check(actual)
+        guard durable.scenes[name] != nil else { throw .unknownScene(name) }
+        try precondition.check(durable.scenes[name], named: name)
         try checkIsIdle(name, at: step.now)
         step.keep(.delete(name))
         forget(name)

@@ -86,7 +86,9 @@ extension ArbiterStateMachine {
     /// An interactive transition, unfinished or ended by its owner.
     ///
     /// - Throws: `unknownTransition`, `wrongToken`, `notInteractive`, `endedWithoutOwner`.
-    private mutating func interactive(_ id: TransitionID, token: Token, at now: Instant) throws(ArbiterError) -> Transition {
+    private mutating func interactive(_ id: TransitionID, token: Token, at now: Instant) throws(ArbiterError)
+        -> Transition
+    {
         let transition = try owned(id, token: token, at: now)
         guard transition.request.isInteractive else { throw .notInteractive(id) }
         if case .ended(let ending) = transition.phase, !ending.outcome.isOwners {

@@ -55,8 +55,8 @@ extension ArbiterStateMachine {
         step.keep(.serialize(request, id: id, token: token))
         switch coalesced {
         case .takesOver(let older):
-            end(older.id, as: .superseded(by: id), in: &step)
-            enter(request, id: id, token: token, isSerialized: true, place: older.place, in: &step)
+            for replaced in older { end(replaced.id, as: .superseded(by: id), in: &step) }
+            enter(request, id: id, token: token, isSerialized: true, place: older.first?.place, in: &step)
         case .givesWay(let older):
             enter(request, id: id, token: token, isSerialized: true, in: &step)
             end(id, as: .superseded(by: older.id), in: &step)

@@ -138,6 +138,7 @@ extension ArbiterStateMachine {
         case .declare(let scene, let storyboard): _ = try declare(scene, storyboard, if: .none, in: &step)
         case .delete(let scene): try delete(scene, if: .none, in: &step)
         case .expire(let id, let reason): expire(id, because: reason, in: &step)
+        case .expireUnclaimed(let ids): expireUnclaimed(ids, in: &step)
         case .timeOutParticipants(let id): timeOutParticipants(of: id, in: &step)
         case .distrust(let holdsGrants): distrust(holdsGrants: holdsGrants, in: &step)
         case .skipFences: skipFences(in: &step)

@@ -17,6 +17,7 @@ extension Record: BinaryCodable {
         static let revoke: UInt8 = 13
         static let skipFences: UInt8 = 14
         static let stop: UInt8 = 15
+        static let expireUnclaimed: UInt8 = 16
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -44,6 +45,9 @@ extension Record: BinaryCodable {
             writer.write(Code.expire)
             writer.write(id)
             writer.write(reason)
+        case .expireUnclaimed(let ids):
+            writer.write(Code.expireUnclaimed)
+            writer.write(ids)
         case .declare(let scene, let storyboard):
             writer.write(Code.declare)
             writer.write(scene)
@@ -96,6 +100,8 @@ extension Record: BinaryCodable {
             self = .revoke(try reader.read(), try reader.read())
         case Code.expire:
             self = .expire(try reader.read(), try reader.read())
+        case Code.expireUnclaimed:
+            self = .expireUnclaimed(try reader.readArray())
         case Code.declare:
             self = .declare(try reader.read(), try reader.read())
         case Code.delete:

@@ -30,6 +30,8 @@ package enum Record: Hashable, Sendable {
 
     /// A transition expired.
     case expire(TransitionID, ExpiryReason)
+    /// A grant was not claimed, and the tickets behind it expired with it because their owners were silent too.
+    case expireUnclaimed([TransitionID])
     /// The time that the participants had to become ready ran out.
     case timeOutParticipants(TransitionID)
 

@@ -96,7 +96,8 @@ package struct Transition: Hashable, Sendable {
         /// The same grant without appearance events, for a transition that ended before it ran.
         var untold: Grant {
             Grant(
-                fence: fence, grantedAt: grantedAt, instant: instant, revision: revision, presenter: presenter, animation: animation,
+                fence: fence, grantedAt: grantedAt, instant: instant, revision: revision, presenter: presenter,
+                animation: animation,
                 appearance: [], resolved: resolved, rules: rules)
         }
     }

@@ -44,8 +44,9 @@ package struct Limits: Hashable, Sendable {
 
     package static let leaseDurations = Duration.milliseconds(100)...Duration.seconds(300)
     package static let holdDurations = Duration.milliseconds(100)...Duration.seconds(86_400)
-    /// How long an owner may be silent and still hold its lease: it may have been parked, and then got its full lease. For
-    /// so long grants are withheld after the machine died under a journal that may lack records.
+    /// How long an owner may be silent and still hold its lease, because it may have been parked first.
+    ///
+    /// For so long grants are withheld after the machine died under a journal that may lack records.
     package static let longestSilence = leaseDurations.upperBound + waitDurations.upperBound
     package static let ticketDurations = Duration.milliseconds(100)...Duration.seconds(3600)
     package static let queueDurations = Duration.zero...Duration.seconds(86_400)

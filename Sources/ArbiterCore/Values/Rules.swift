@@ -30,6 +30,8 @@ extension Rules {
     var expectsOfLayers: Bool { self >= .second }
     /// Whether the views of tabs that appear are told before those that disappear.
     var tellsComingTabsFirst: Bool { self >= .second }
+    /// Whether a ticket is coalesced with all older ones of its key, and not only with the newest.
+    var coalescesAll: Bool { self >= .second }
     /// Whether a remembered end survives the end of its session.
     var keepsRememberedEnds: Bool { self >= .second }
     /// Whether an operation that changes nothing visible in its container has no animation.

@@ -73,7 +73,7 @@ struct GestureEndpoints: Sendable {
         engine.ready(id, client: client, session: try call.requiredSession()) { result in
             switch result {
             case .success(let view): call.respond(200, view)
-            case .failure(let error): call.respond(Problem(whenReady: error).response)
+            case .failure(let error): call.respond(Problem(error).response)
             }
         }
     }

@@ -18,6 +18,24 @@ struct IfMatch: Hashable, Sendable {
         try self.init(text)
     }
 
+    /// Reads the condition of a declaration: `If-Match`, or `If-None-Match: *`, which a scene without a storyboard meets.
+    ///
+    /// - Throws: `invalid-field` if one of them is malformed, or if both are given.
+    init(declaring call: Call) throws(Problem) {
+        let field = HeaderName.ifNoneMatch.rawValue
+        guard let text = call.request.headers.value(of: .ifNoneMatch) else {
+            try self.init(call)
+            return
+        }
+        guard EntityTagReader(text).isStar else {
+            throw Problem(.invalidField, "If-None-Match must be * where a storyboard is declared.", field: field)
+        }
+        guard call.request.headers.value(of: .ifMatch) == nil else {
+            throw Problem(.invalidField, "If-None-Match cannot be given together with If-Match.", field: field)
+        }
+        self.init(text: "*", precondition: .undeclared)
+    }
+
     private init(text: String, precondition: Precondition) {
         self.text = text
         self.precondition = precondition

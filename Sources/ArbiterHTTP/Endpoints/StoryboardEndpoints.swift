@@ -7,7 +7,7 @@ struct StoryboardEndpoints: Sendable {
 
     func declare(_ call: Call) throws(Problem) {
         let name = try SceneName(namedBy: call)
-        let condition = try IfMatch(call)
+        let condition = try IfMatch(declaring: call)
         var draft = StoryboardDraft()
         try call.readRequiredBody { field, value throws(Problem) in try draft.read(field, &value) }
         let storyboard = try draft.storyboard()

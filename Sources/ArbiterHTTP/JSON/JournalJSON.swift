@@ -50,6 +50,9 @@ extension JSONWriter {
             member("command", "markReady")
             member("id", id)
             member("client", client.description)
+        case .expireUnclaimed(let ids):
+            member("command", "expireUnclaimed")
+            array("ids", ids) { writer, id in writer.string(id.description) }
         case .timeOutParticipants(let id):
             member("command", "settle")
             member("id", id)

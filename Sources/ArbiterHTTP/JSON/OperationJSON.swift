@@ -77,7 +77,6 @@ private struct OperationDraft {
             remaining -= controller.count
             controllers.append(controller)
         }
-        guard !controllers.isEmpty else { throw reader.invalid(field, "must have one controller at least") }
     }
 }
 
@@ -109,7 +108,7 @@ extension OperationDraft {
         case .pop: .pop(navigation: try id(.navigation, reader))
         case .popTo: .popTo(navigation: try id(.navigation, reader), controller: try id(.controller, reader))
         case .popToRoot: .popToRoot(navigation: try id(.navigation, reader))
-        case .setStack: .setStack(navigation: try id(.navigation, reader), controllers: controllers)
+        case .setStack: .setStack(navigation: try id(.navigation, reader), controllers: try stack(reader))
         case .select: .select(tabs: try id(.tabs, reader), try tab(reader))
         case .showDetail: .showDetail(split: try id(.split, reader), controller: try node(reader))
         case .collapse: .collapse(split: try id(.split, reader))
@@ -127,6 +126,13 @@ extension OperationDraft {
         }
         guard let controllerID else { throw reader.invalid(member.rawValue, "must be a controller's id") }
         return controllerID
+    }
+
+    private func stack(_ reader: JSONReader) throws(Problem) -> [Hierarchy] {
+        guard !controllers.isEmpty else {
+            throw reader.invalid(Member.controllers.rawValue, "must have one controller at least")
+        }
+        return controllers
     }
 
     private func node(_ reader: JSONReader) throws(Problem) -> Hierarchy {

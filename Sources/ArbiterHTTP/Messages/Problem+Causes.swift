@@ -38,6 +38,10 @@ extension Problem {
                 field: "operation")
         case .revisionMismatch(let expected, let actual):
             self.init(expectedTags: expected.tags, actual: actual)
+        case .alreadyDeclared(let name):
+            self.init(
+                .alreadyDeclared, "The scene \(name) has a storyboard: read it, or declare it without If-None-Match.",
+                field: HeaderName.ifNoneMatch.rawValue)
         case .unknownScene(let name):
             self.init(.unknownScene, "No scene \(name) is known; its first transition makes it, or its storyboard.")
         case .wrongToken(let id):
@@ -51,9 +55,12 @@ extension Problem {
         case .notInteractive(let id):
             self.init(.notInteractive, "\(id) was not asked for as interactive: end it, without a gesture.")
         case .notRunning(let view):
+            // Only participants hear it; they have no token, and wait as anybody may.
+            let id = view.transition.id
             self.init(
                 .notRunning,
-                "\(view.transition.id) is \(view.transition.state.rawValue): wait with await until it is \"running\".")
+                "\(id) is \(view.transition.state.rawValue): wait for its grant with "
+                    + "GET /transitions/await?id=\(id)&until=granted, and be ready then.")
             transition = view
         case .tooLate(let view):
             self.init(
@@ -106,20 +113,6 @@ extension Problem {
     init(unfinished busy: Busy) {
         self.init(.busy, "\(busy.holderName) is unfinished in the scene: ask again when it has ended.")
         self.busy = busy
-    }
-
-    /// Why a participant is not ready: it has no token, so it waits as anybody may.
-    init(whenReady error: EngineError) {
-        guard case .refused(.notRunning(let view)) = error else {
-            self.init(error)
-            return
-        }
-        let id = view.transition.id
-        self.init(
-            .notRunning,
-            "\(id) is \(view.transition.state.rawValue): wait for its grant with "
-                + "GET /transitions/await?id=\(id)&until=granted, and be ready then.")
-        transition = view
     }
 
     /// A scene does not have any of the revisions that `If-Match` names, or is not there.
@@ -214,7 +207,7 @@ extension Precondition {
     /// As `If-Match` writes it.
     fileprivate var tags: String {
         switch self {
-        case .none, .exists: "*"
+        case .none, .exists, .undeclared: "*"
         case .revision(let revisions): revisions.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
         }
     }

@@ -69,6 +69,7 @@ package struct Problem: Error, Sendable {
         case misdirectedRequest = "misdirected-request"
         case expectationFailed = "expectation-failed"
         case revisionMismatch = "revision-mismatch"
+        case alreadyDeclared = "already-declared"
         case idempotencyKeyReused = "idempotency-key-reused"
         case unknownTransitionType = "unknown-transition-type"
         case unknownController = "unknown-controller"
@@ -110,7 +111,7 @@ package struct Problem: Error, Sendable {
             case .bodyTooLarge: 413
             case .unsupportedMediaType: 415
             case .misdirectedRequest: 421
-            case .expectationFailed, .revisionMismatch: 412
+            case .expectationFailed, .revisionMismatch, .alreadyDeclared: 412
             case .idempotencyKeyReused, .unknownTransitionType, .unknownController, .wrongKind, .alreadyPresenting,
                 .notVisible, .alreadyInHierarchy, .alreadyOnStack, .cannotPushContainer, .notOnStack, .indexOutOfRange,
                 .notAChild, .unknownSegue, .hierarchyTooLarge:
@@ -155,6 +156,7 @@ package struct Problem: Error, Sendable {
             case .idempotencyKeyReused: "The idempotency key was given with another request"
             case .expectationFailed: "What was expected does not hold"
             case .revisionMismatch: "The scene has another revision"
+            case .alreadyDeclared: "The scene is declared already"
             case .unknownTransitionType: "There is no such transition type"
             case .unknownController: "There is no such controller"
             case .wrongKind: "The controller is of another kind"

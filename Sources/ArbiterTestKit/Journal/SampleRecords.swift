@@ -33,7 +33,8 @@ enum SampleRecords {
 extension SampleRecords {
     /// The cases of `Record`; if one is missing here, `kind(of:)` does not compile.
     private enum Kind: CaseIterable {
-        case start, serialize, end, revoke, decide, markReady, timeOutParticipants, openSession, endSession, declare,
+        case start, serialize, end, revoke, decide, markReady, expireUnclaimed, timeOutParticipants, openSession,
+            endSession, declare,
             delete, expire
         case distrust, skipFences, resume, stop
     }
@@ -46,6 +47,7 @@ extension SampleRecords {
         case .revoke: .revoke
         case .decide: .decide
         case .markReady: .markReady
+        case .expireUnclaimed: .expireUnclaimed
         case .timeOutParticipants: .timeOutParticipants
         case .openSession: .openSession
         case .endSession: .endSession
@@ -68,6 +70,7 @@ extension SampleRecords {
             case .revoke: each { id, _ in RevocationReason("hangs").map { [.revoke(id, $0)] } ?? [] }
             case .decide: each { id, _ in SampleCooperation.gestures.map { .decide(id, $0) } }
             case .markReady: each { id, _ in [.markReady(id, client: SampleCooperation.client)] }
+            case .expireUnclaimed: [.expireUnclaimed([]), .expireUnclaimed(numbers.map(TransitionID.init))]
             case .timeOutParticipants: each { id, _ in [.timeOutParticipants(id)] }
             case .openSession: SampleCooperation.openings
             case .endSession: SampleCooperation.closings

@@ -26,6 +26,31 @@ struct CoalescingTests {
         #expect(arbiter.state(of: behind) == .queued)
     }
 
+    @Test func `of three tickets with one key, one survives`() throws {
+        for keep in Coalescing.Keep.allCases {
+            var arbiter = Arbiter()
+            try arbiter.declare("split(left[a]|right[b])")
+            let holder = try arbiter.start()
+            let left = Scope.controllers([id("left")])
+            let first = try arbiter.serialize(Self.request(scope: left))
+            let between = try arbiter.serialize(TransitionRequest(scope: left))
+            let second = try arbiter.serialize(Self.request(scope: left))
+            #expect(arbiter.state(of: first) == .queued, "another one separates them")
+            try arbiter.end(between, as: .cancelled)
+            let third = try arbiter.serialize(Self.request(keep: keep, scope: left))
+            switch keep {
+            case .latest:
+                #expect(arbiter.outcome(of: first) == .superseded(by: third.id))
+                #expect(arbiter.outcome(of: second) == .superseded(by: third.id))
+                #expect(arbiter.view(of: third)?.position == 1)
+            case .first:
+                #expect(arbiter.outcome(of: third) == .superseded(by: first.id))
+                #expect(arbiter.state(of: second) == .queued, "only the new one gives way")
+            }
+            try arbiter.end(holder)
+        }
+    }
+
     @Test func `a ticket can take a place before a later ticket that does not conflict`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("split(left[a]|right[b])")

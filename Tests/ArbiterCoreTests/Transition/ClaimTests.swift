@@ -68,6 +68,37 @@ struct ClaimTests {
         #expect(arbiter.outcome(of: b) == .expired(.lease))
     }
 
+    @Test mutating func `a row of dead owners costs the time of one claim`() throws {
+        let first = try arbiter.start(lease: .seconds(300))
+        let dead = try (1...3).map { _ in try arbiter.serialize(ticket: .seconds(600)) }
+        let ended = try arbiter.serialize(ticket: .seconds(600))
+        try arbiter.end(ended)
+        let last = try arbiter.serialize(ticket: .seconds(600))
+        let parked = try arbiter.serialize(parked: true)
+        let behind = try arbiter.serialize(ticket: .seconds(600))
+        arbiter.advance(by: .seconds(1))
+        try arbiter.end(first)
+        arbiter.advance(by: .seconds(5) - .nanoseconds(1))
+        #expect(arbiter.state(of: dead[0]) == .running)
+        arbiter.advance(by: .nanoseconds(1))
+        for owner in dead + [last] { #expect(arbiter.outcome(of: owner) == .expired(.unclaimed)) }
+        #expect(arbiter.outcome(of: ended) == .completed, "its end was remembered")
+        #expect(arbiter.state(of: parked) == .running)
+        #expect(arbiter.state(of: behind) == .queued, "its turn has not come")
+        #expect(arbiter.view(of: ended)?.transition.grant != nil, "it was granted after the others had ended")
+    }
+
+    @Test mutating func `who has spoken since the grant is not taken for dead`() throws {
+        let first = try arbiter.start(lease: .seconds(300))
+        let (dead, alive) = (try arbiter.serialize(), try arbiter.serialize())
+        try arbiter.end(first)
+        arbiter.advance(by: .seconds(2))
+        try arbiter.renew(alive)
+        arbiter.advance(by: .seconds(3))
+        #expect(arbiter.outcome(of: dead) == .expired(.unclaimed))
+        #expect(arbiter.state(of: alive) == .running)
+    }
+
     @Test mutating func `a client without the token cannot claim a transition`() throws {
         let b = try unclaimed(lease: .seconds(10))
         arbiter.advance(by: .seconds(4))

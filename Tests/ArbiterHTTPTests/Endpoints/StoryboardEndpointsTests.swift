@@ -263,6 +263,27 @@ extension StoryboardEndpointsTests {
         #expect(try service.declared(known).status == 200)
     }
 
+    @Test func `of those that declare what nobody has declared, one does`() throws {
+        // A scene that a transition made is not declared yet.
+        let holder = try service.started()
+        let only: [HeaderName: String] = [.ifNoneMatch: "*"]
+        #expect(try service.declared("{}", headers: only).code == "busy")
+        try service.ended(holder)
+        #expect(try service.declared(#"{"root": "first"}"#, headers: only).status == 200)
+        try service.started()
+        let late = try service.declared(#"{"root": "second"}"#, headers: only)
+        #expect(late.status == 412 && late.code == "already-declared" && late.field == "If-None-Match")
+        #expect(try service.hierarchy()?["id"] == "first")
+    }
+
+    @Test func `a declaration on another condition than a star is refused`() throws {
+        for headers: [HeaderName: String] in [[.ifNoneMatch: "\"1\""], [.ifNoneMatch: "*", .ifMatch: "*"]] {
+            let answer = try service.declared("{}", headers: headers)
+            #expect(answer.status == 400 && answer.code == "invalid-field" && answer.field == "If-None-Match")
+        }
+        #expect(try service.ask("GET", "/scenes").body == ["scenes": []])
+    }
+
     @Test func `whose revision is another is told so, whoever is busy`() throws {
         try service.declared()
         try service.started()

@@ -113,7 +113,8 @@ struct HierarchyJSONTests {
         ),
         (
             #"{"id":"n","kind":"navigation","children":[{"id":"t","kind":"tabs"}]}"#,
-            #"The field "root" has "t" on the stack of "n", which cannot hold a navigation, tabs or split controller."#
+            #"The field "root" has "t" on the stack of "n", which cannot hold a navigation, tabs or split controller, "#
+                + "but for a navigation on the stack of a primary column."
         ),
     ])
     func `controllers that make no tree are refused in words`(json: String, detail: String) {

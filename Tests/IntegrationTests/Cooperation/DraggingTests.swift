@@ -40,7 +40,7 @@ extension Integration {
             let others = events.filter { $0.name != "transition.progress" }
             #expect(
                 others.map(\.name) == [
-                    "transition.running", "controller.willDisappear", "controller.willAppear",
+                    "transition.running", "controller.willAppear", "controller.willDisappear",
                     "transition.released", "hierarchy.changed", "controller.didDisappear", "controller.didAppear",
                     "transition.ended",
                 ])
