@@ -188,7 +188,7 @@ package struct NaiveOracle {
     package func isDeclared(_ name: SceneName) -> Bool { scenes[name]?.isDeclared ?? false }
 
     package func isForgettable(_ name: SceneName) -> Bool {
-        scenes[name]?.isDeclared == false && !line.contains { $0.scene == name }
+        scenes[name].map { !$0.isDeclared && $0.tree.nodes.isEmpty } == true && !line.contains { $0.scene == name }
     }
 
     private mutating func forget(_ name: SceneName) {

@@ -55,7 +55,7 @@ struct PlantedFaultTests {
     @Test(arguments: UInt64(1)...3)
     func `a token that is not looked at is found`(seed: UInt64) throws {
         try expect([.record, .reply], of: .blindToken, seed: seed)
-        try expect([.oracle, .hierarchy, .order, .reply], of: .blindToken, seed: seed, watchingJournal: false)
+        try expect([.oracle, .hierarchy, .order, .life, .reply], of: .blindToken, seed: seed, watchingJournal: false)
     }
 
     @Test(arguments: UInt64(1)...3)

@@ -26,6 +26,14 @@ extension DurableState: BinaryCodable {
     /// the fourth has the second layout.
     private static let form: UInt8 = 4
 
+    /// What is written about a scene's storyboard.
+    private enum Kept {
+        static let nothing: UInt8 = 0
+        static let declared: UInt8 = 1
+        /// Nobody has declared the scene, but a transition has set its root.
+        static let undeclared: UInt8 = 2
+    }
+
     func encode(to writer: inout BinaryWriter) {
         writer.write(Self.marker)
         writer.write(Self.form)
@@ -43,9 +51,8 @@ extension DurableState: BinaryCodable {
             writer.write(name)
             writer.write(scene.lastOrder)
             writer.write(scene.numbers)
-            writer.write(scene.isDeclared)
-            // A scene without a declaration has the empty storyboard.
-            if scene.isDeclared { writer.write(scene.storyboard) }
+            writer.write(scene.isDeclared ? Kept.declared : scene.hasStoryboard ? Kept.undeclared : Kept.nothing)
+            if scene.hasStoryboard { writer.write(scene.storyboard) }
         }
     }
 
@@ -94,8 +101,10 @@ extension DurableState: BinaryCodable {
             let name: SceneName = try reader.read()
             guard scenes[name] == nil else { throw reader.malformed("a scene") }
             var scene = Scene(lastOrder: try reader.read(), numbers: try reader.read())
-            scene.isDeclared = try reader.readBool()
-            if scene.isDeclared { scene.storyboard = try reader.read() }
+            let kept: UInt8 = try reader.read()
+            guard kept <= Kept.undeclared else { throw reader.malformed("whether a scene is declared") }
+            scene.isDeclared = kept == Kept.declared
+            if kept != Kept.nothing { scene.storyboard = try reader.read() }
             scenes[name] = scene
         }
         index.sceneNames = SceneNames(scenes.keys)

@@ -241,8 +241,8 @@ extension Scene {
         return scope
     }
 
-    /// Whether the scene is idle: without an unfinished transition and without a declaration.
-    var isForgettable: Bool { queue.isEmpty && !isDeclared }
+    /// Whether the scene is idle: without an unfinished transition, a declaration and a hierarchy.
+    var isForgettable: Bool { queue.isEmpty && !hasStoryboard }
 }
 
 extension ArbiterError {

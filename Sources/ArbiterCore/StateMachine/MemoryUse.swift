@@ -79,5 +79,5 @@ extension Scene {
     }
 
     /// The part of its size that counts towards `MemoryShare.shared`.
-    var sharedByteCount: Int { isDeclared ? Limits.bytesPerScene + storyboard.byteCount : 0 }
+    var sharedByteCount: Int { hasStoryboard ? Limits.bytesPerScene + storyboard.byteCount : 0 }
 }

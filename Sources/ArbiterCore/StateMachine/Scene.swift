@@ -15,8 +15,10 @@ struct Scene: Sendable {
     var unfinishedBytes = 0
     /// How many controllers the operations of its unfinished transitions will insert.
     var comingControllers = 0
-    /// Whether a client has declared it; then it is not forgotten to make room.
+    /// Whether a client has declared it.
     var isDeclared = false
+    /// Whether there is something to remember; then it is not forgotten to make room.
+    var hasStoryboard: Bool { isDeclared || !storyboard.hierarchy.isEmpty }
 
     /// Numbers that never go back.
     struct Numbers: Hashable, Sendable {

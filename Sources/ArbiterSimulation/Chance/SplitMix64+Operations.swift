@@ -37,7 +37,9 @@ extension SplitMix64 {
         case 16: return .collapse(split: member(of: tree, .split))
         case 17: return .expand(split: member(of: tree, .split))
         case 18: return setTabs(in: tree, avoiding: taken, wanted)
-        case 19: return isOnce(in: 3) ? .setRoot(arrival(avoiding: [], wanted: wanted)) : segue(in: scene)
+        case 19:
+            guard isOnce(in: 3) || tree.nodes.isEmpty else { return segue(in: scene) }
+            return .setRoot(arrival(avoiding: [], wanted: wanted))
         default: return segue(in: scene)
         }
     }

@@ -324,6 +324,15 @@ struct OperationTests {
         #expect(told == beginning + ending)
         #expect(arbiter.events.map(\.number?.rawValue) == (1...UInt64(arbiter.events.count)).map(\.self))
     }
+
+    @Test func `a root that a transition sets is kept, although nobody has declared the scene`() throws {
+        var arbiter = Arbiter()
+        try arbiter.end(try arbiter.start(TransitionRequest(operation: .setRoot(.outlined("nav[home]")))))
+        #expect(arbiter.outline == "nav[home]")
+        let restored = try ArbiterStateMachine(snapshot: arbiter.machine.snapshot())
+        #expect(try restored.storyboard(of: .main).0.hierarchy.outline == "nav[home]")
+        #expect(restored.durable.scenes[.main]?.isForgettable == false)
+    }
 }
 
 extension TransitionView {
