@@ -51,7 +51,7 @@ extension NaiveOracle {
     ///   - isSilent: whether the owner of a ticket has said nothing since the grant.
     /// - Returns: their ids.
     package func row(behind id: TransitionID, _ isSilent: (TransitionID) -> Bool) -> [TransitionID] {
-        guard let scene = self[id]?.scene, !isHoldingGrants else { return [id] }
+        guard let scene = self[id]?.scene, !isHoldingGrants, !forgetsRows else { return [id] }
         let own = line.filter { $0.scene == scene }
         var row = [id]
         // Those that end at their turn anyway, and whose turn would come.
@@ -59,7 +59,8 @@ extension NaiveOracle {
         for (index, ticket) in own.enumerated() where !ticket.isGranted {
             let isFree = own.enumerated().allSatisfy { other, entry in
                 guard other < index || entry.isGranted, entry.id != ticket.id else { return true }
-                return !conflicts(entry, locked(ticket)) || row.contains(entry.id) || passing.contains(entry.id)
+                if row.contains(entry.id) || passing.contains(entry.id) { return true }
+                return !conflicts(entry, locked(ticket)) && !(other < index && waits(ticket, for: entry.request))
             }
             guard isFree else { continue }
             if ticket.completesAtGrant {

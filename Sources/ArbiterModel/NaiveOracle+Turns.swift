@@ -16,6 +16,7 @@ extension NaiveOracle {
             let isFree = !own.indices.contains { other in
                 let isHolder = line[own[other]].isGranted
                 guard other < rank || isHolder else { return false }
+                if other < rank, waits(line[index], for: line[own[other]].request) { return true }
                 let looked = isHolder || !overlooksMoves ? locked[rank] : watched(line[index])
                 return scene.conflict(locked[other], looked, ignoringAncestors: ignoresAncestors)
             }

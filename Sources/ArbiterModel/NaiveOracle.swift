@@ -45,6 +45,10 @@ package struct NaiveOracle {
     package var ignoresAncestors = false
     /// A planted fault: a part that was free of conflicts at the request is later compared with granted ones only.
     package var overlooksMoves = false
+    /// A planted fault: no transition waits for what an earlier one brings in.
+    package var ignoresArrivals = false
+    /// A planted fault: a grant that is not claimed ends alone.
+    package var forgetsRows = false
 
     /// The unfinished transitions of all scenes, in the order of their places.
     package var line: [Entry] = []
@@ -92,6 +96,14 @@ package struct NaiveOracle {
             sessions[token] = Session(id: id, client: client, timeToLive: timeToLive)
         case .endSession(let id, let ending): end(id, because: ending)
         case .declare(let scene, let storyboard): declare(scene, storyboard)
+        case .patch(let scene, let patch):
+            guard let patched = self.scene(scene).patched(by: patch) else {
+                contradiction = "\(scene) is patched with what is not possible"
+                return
+            }
+            scenes[scene]?.storyboard = patched
+            scenes[scene]?.patches += 1
+            grant(in: scene)
         case .delete(let scene): forget(scene)
         case .distrust(let holdsGrants): distrust(holdsGrants: holdsGrants)
         // The ledger checks fences.
@@ -152,7 +164,8 @@ package struct NaiveOracle {
     package func coalesced(_ request: TransitionRequest) -> [Int] {
         guard let key = request.coalescing?.key else { return [] }
         let scene = scene(request.scene)
-        let own = scene.locked(by: request, scene.resolvedScope(of: request))
+        let scope = scene.resolvedScope(of: request)
+        let own = scene.locked(by: request, scope)
         var found: [Int] = []
         for older in line.indices.reversed() {
             let other = line[older]
@@ -160,8 +173,11 @@ package struct NaiveOracle {
                 other.state == .queued, !other.completesAtGrant, other.gesture == nil
             else { continue }
             let isSeparated = line.indices[(older + 1)...].contains { index in
-                line[index].scene == request.scene && !found.contains(index)
-                    && (conflicts(line[index], own) || conflicts(line[index], locked(other)))
+                guard line[index].scene == request.scene, !found.contains(index) else { return false }
+                let between = line[index]
+                if conflicts(between, own) || conflicts(between, locked(other)) { return true }
+                return waits(between, for: other.request) || waits(between, for: request)
+                    || waits(request, scope, for: between.request)
             }
             if !isSeparated { found.insert(older, at: 0) }
         }
@@ -203,6 +219,7 @@ package struct NaiveOracle {
         scenes[name]?.storyboard = storyboard
         scenes[name]?.tree = NaiveTree(storyboard.hierarchy)
         scenes[name]?.isDeclared = true
+        scenes[name]?.patches = 0
         scenes[name]?.revision += 1
         tell(.changed(revision: scene(name).revision, by: nil, inserted: [], removed: []), in: name)
     }
@@ -221,6 +238,16 @@ package struct NaiveOracle {
 
     package func conflicts(_ entry: Entry, _ controllers: [ControllerID]?) -> Bool {
         scene(entry.scene).conflict(locked(entry), controllers, ignoringAncestors: ignoresAncestors)
+    }
+
+    /// Whether a request has to wait for an earlier one, because it names what that would bring in.
+    package func waits(_ request: TransitionRequest, _ scope: Scope, for earlier: TransitionRequest) -> Bool {
+        let scene = scene(request.scene)
+        return !ignoresArrivals && !scene.named(by: request, scope).isDisjoint(with: scene.brought(by: earlier))
+    }
+
+    func waits(_ later: Entry, for earlier: TransitionRequest) -> Bool {
+        waits(later.request, later.scope, for: earlier)
     }
 
     package func unfinished(in scene: SceneName) -> Int { line.count { $0.scene == scene } }

@@ -5,7 +5,9 @@ package struct NaiveScene {
     /// What was declared; its hierarchy is the declared one, not the current one.
     package var storyboard = Storyboard.empty
     package var tree = NaiveTree(Hierarchy())
-    var isDeclared = false
+    package var isDeclared = false
+    /// How often it was changed by a patch since it was declared.
+    package var patches: UInt64 = 0
     package var revision: UInt64
     /// The number of the newest event; it includes numbers of forgotten scenes and numbers skipped after a crash.
     package var events: UInt64
@@ -13,6 +15,66 @@ package struct NaiveScene {
     var lastOrder = 0
 
     package var segues: [Segue] { storyboard.segues }
+
+    /// The version of the storyboard; `nil` if nobody has declared it.
+    package var version: StoryboardVersion? {
+        isDeclared ? StoryboardVersion(revision: Revision(rawValue: revision), patches: patches) : nil
+    }
+
+    // MARK: - Patches
+
+    /// The storyboard after a patch, without a hierarchy; `nil` if a controller would have a type that is not declared.
+    package func patched(by patch: StoryboardPatch) -> Storyboard? {
+        var (segues, types, defaults) = (storyboard.segues, storyboard.transitionTypes, storyboard.defaults)
+        for change in patch.segues {
+            let index = segues.firstIndex { $0.source == change.source && $0.identifier == change.identifier }
+            switch (change, index) {
+            case (.set(let segue), let index?): segues[index] = segue
+            case (.set(let segue), nil): segues.append(segue)
+            case (.remove, let index?): segues.remove(at: index)
+            case (.remove, nil): break
+            }
+        }
+        for change in patch.transitionTypes {
+            let index = types.firstIndex { $0.name == change.name }
+            switch (change, index) {
+            case (.set(let type), let index?): types[index] = type
+            case (.set(let type), nil): types.append(type)
+            case (.remove, let index?): types.remove(at: index)
+            case (.remove, nil): break
+            }
+        }
+        defaults.duration = patch.defaults.duration ?? defaults.duration
+        defaults.curve = patch.defaults.curve ?? defaults.curve
+        defaults.lease = patch.defaults.lease ?? defaults.lease
+        defaults.scope = patch.defaults.scope ?? defaults.scope
+        let used = tree.nodes.values.compactMap(\.type)
+        guard used.allSatisfy({ name in types.contains { $0.name == name } }) else { return nil }
+        return try? Storyboard(segues: segues, transitionTypes: types, defaults: defaults)
+    }
+
+    /// Whether a patch replaces or removes a segue or a transition type that a request names.
+    package func isInUse(_ patch: StoryboardPatch, by request: TransitionRequest) -> Bool {
+        let segue: Segue? =
+            if case .segue(let source, let identifier, _)? = request.operation {
+                segues.first { $0.source == source && $0.identifier == identifier }
+            } else {
+                nil
+            }
+        if let segue {
+            let change = patch.segues.first { $0.source == segue.source && $0.identifier == segue.identifier }
+            if let change, change != .set(segue) { return true }
+        }
+        var arrivals = request.operation?.arrivals ?? []
+        if arrivals.isEmpty, let segue { arrivals = [segue.destination] }
+        let types = arrivals.flatMap(\.preorder).map(\.introTransitionType) + [request.animation?.type]
+        return types.compactMap(\.self).contains { name in
+            guard let type = storyboard.transitionTypes.first(where: { $0.name == name }),
+                let change = patch.transitionTypes.first(where: { $0.name == name })
+            else { return false }
+            return change != .set(type)
+        }
+    }
 
     // MARK: - Scopes
 
@@ -89,6 +151,44 @@ package struct NaiveScene {
         }
         let isSplit = tree.nodes[container]?.kind == .split
         return [isSplit ? detailAnchor(of: brought, in: container) : container]
+    }
+
+    // MARK: - Controllers that are coming
+
+    /// The controllers that a request would bring in, also those that are there already.
+    package func brought(by request: TransitionRequest) -> Set<ControllerID> {
+        guard let operation = request.operation else { return [] }
+        guard case .segue(let source, let identifier, let given) = operation else {
+            return Set(operation.arrivals.flatMap(\.preorder).map(\.id))
+        }
+        let segue = segues.first { $0.source == source && $0.identifier == identifier }
+        if segue?.kind == .unwind { return [] }
+        return Set((given ?? segue?.destination)?.preorder.map(\.id) ?? [])
+    }
+
+    /// The controllers that a request names; none if it waits for everything.
+    package func named(by request: TransitionRequest, _ scope: Scope) -> Set<ControllerID> {
+        if locked(by: request, scope) == nil { return [] }
+        var named = brought(by: request)
+        if case .controllers(let list) = scope { named.formUnion(list) }
+        for case .controller(let id, _) in request.expectations { named.insert(id) }
+        switch request.operation {
+        case .present(let id, _), .dismiss(let id), .push(let id, _), .pop(let id), .popToRoot(let id),
+            .setStack(let id, _), .showDetail(let id, _), .collapse(let id), .expand(let id), .setTabs(let id, _, _):
+            named.insert(id)
+        case .popTo(let navigation, let id): named.formUnion([navigation, id])
+        case .select(let tabs, let tab):
+            named.insert(tabs)
+            if case .controller(let id) = tab { named.insert(id) }
+        case .segue(let source, let identifier, let given):
+            named.insert(source)
+            let segue = segues.first { $0.source == source && $0.identifier == identifier }
+            if segue?.kind == .unwind, let destination = (given ?? segue?.destination)?.root {
+                named.insert(destination)
+            }
+        case .setRoot, nil: break
+        }
+        return named
     }
 
     // MARK: - Expectations

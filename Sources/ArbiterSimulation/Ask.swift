@@ -18,6 +18,7 @@ enum Ask {
     case revoke(TransitionID, RevocationReason)
     case attach(Token)
     case declare(SceneName, Storyboard, if: Precondition)
+    case patch(SceneName, StoryboardPatch, if: Precondition)
     case delete(SceneName, if: Precondition)
 
     /// The transition that it acts on with a token.
@@ -28,7 +29,7 @@ enum Ask {
             (id, token)
         case .await(let id, let token, _, _): token.map { (id, $0) }
         case .start, .serialize, .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare,
-            .delete:
+            .patch, .delete:
             nil
         }
     }
@@ -38,7 +39,7 @@ enum Ask {
         switch self {
         case .start, .serialize, .end, .renew, .progress, .release: true
         case .await(_, let token, _, _): token != nil
-        case .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare, .delete: false
+        case .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare, .patch, .delete: false
         }
     }
 }

@@ -113,7 +113,7 @@ struct Ledger {
         case .endSession(let id, _): close(id, sequence: sequence)
         case .distrust, .skipFences:
             lastFence = Fence(rawValue: lastFence.rawValue + Limits.fenceJump)
-        case .end, .revoke, .declare, .delete, .expire, .expireUnclaimed, .timeOutParticipants, .resume, .stop:
+        case .end, .revoke, .declare, .patch, .delete, .expire, .expireUnclaimed, .timeOutParticipants, .resume, .stop:
             break
         }
     }

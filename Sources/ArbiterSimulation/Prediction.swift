@@ -51,6 +51,7 @@ struct Rulebook {
                 Prediction(verdict: .session($0.id), record: .endSession($0.id, .ended))
             } ?? refused(.unknownSession)
         case .declare(let scene, let storyboard, let precondition): declare(scene, storyboard, precondition)
+        case .patch(let scene, let patch, let precondition): self.patch(scene, patch, precondition)
         case .delete(let scene, let precondition): delete(scene, precondition)
         }
     }
@@ -65,7 +66,7 @@ struct Rulebook {
             switch record {
             case .start(_, let id, let token), .serialize(_, let id, let token): (transition, self.token) = (id, token)
             case .openSession(_, _, let id, let token): (session, self.token) = (id, token)
-            case .end, .revoke, .decide, .markReady, .endSession, .declare, .delete, .expire, .expireUnclaimed,
+            case .end, .revoke, .decide, .markReady, .endSession, .declare, .patch, .delete, .expire, .expireUnclaimed,
                 .timeOutParticipants,
                 .distrust, .skipFences, .resume, .stop, nil:
                 break
@@ -91,30 +92,47 @@ struct Rulebook {
     // MARK: - Scenes
 
     private func declare(_ name: SceneName, _ storyboard: Storyboard, _ precondition: Precondition) -> Prediction {
-        if !isMet(precondition, in: name) {
-            return refused(precondition == .undeclared ? .alreadyDeclared : .revisionMismatch)
-        }
+        if let refusal = refusal(of: precondition, in: name) { return refused(refusal) }
         if oracle.unfinished(in: name) > 0 { return refused(.busy) }
         if let refusal = refusalOfScene(name) { return refused(refusal) }
         return Prediction(
-            verdict: .declared(oracle.scene(name).revision + 1), record: .declare(name, storyboard))
+            verdict: .declared(StoryboardVersion(revision: Revision(rawValue: oracle.scene(name).revision + 1))),
+            record: .declare(name, storyboard))
+    }
+
+    private func patch(_ name: SceneName, _ patch: StoryboardPatch, _ precondition: Precondition) -> Prediction {
+        guard oracle.scenes[name] != nil else { return refused(.unknownScene) }
+        let scene = oracle.scene(name)
+        guard let version = scene.version else { return refused(.undeclared) }
+        if let refusal = refusal(of: precondition, in: name) { return refused(refusal) }
+        guard let patched = scene.patched(by: patch) else { return refused(.invalidStoryboard) }
+        let old = scene.storyboard
+        if patched.segues == old.segues, patched.transitionTypes == old.transitionTypes,
+            patched.defaults == old.defaults
+        {
+            return Prediction(verdict: .declared(version))
+        }
+        if oracle.line.contains(where: { $0.scene == name && scene.isInUse(patch, by: $0.request) }) {
+            return refused(.inUse)
+        }
+        return Prediction(
+            verdict: .declared(StoryboardVersion(revision: version.revision, patches: version.patches + 1)),
+            record: .patch(name, patch))
     }
 
     private func delete(_ name: SceneName, _ precondition: Precondition) -> Prediction {
         guard oracle.scenes[name] != nil else { return refused(.unknownScene) }
-        if !isMet(precondition, in: name) {
-            return refused(precondition == .undeclared ? .alreadyDeclared : .revisionMismatch)
-        }
+        if let refusal = refusal(of: precondition, in: name) { return refused(refusal) }
         return oracle.unfinished(in: name) > 0 ? refused(.busy) : Prediction(verdict: .done, record: .delete(name))
     }
 
-    private func isMet(_ precondition: Precondition, in name: SceneName) -> Bool {
-        let actual = oracle.scenes[name]?.revision
+    private func refusal(of precondition: Precondition, in name: SceneName) -> Verdict.Refusal? {
+        let actual = oracle.scene(name).version
         return switch precondition {
-        case .none: true
-        case .exists: actual != nil
-        case .undeclared: !oracle.isDeclared(name)
-        case .revision(let revisions): revisions.contains { $0.rawValue == actual }
+        case .none: nil
+        case .declared: actual == nil ? .versionMismatch : nil
+        case .undeclared: actual == nil ? nil : .alreadyDeclared
+        case .version(let versions): versions.contains { $0 == actual } ? nil : .versionMismatch
         }
     }
 
@@ -177,13 +195,21 @@ extension Rulebook {
 
     private func isBlocked(_ request: TransitionRequest) -> Bool {
         let scene = oracle.scene(request.scene)
-        let locked = scene.locked(by: request, scene.resolvedScope(of: request))
-        return oracle.line.contains { $0.scene == request.scene && oracle.conflicts($0, locked) }
+        let scope = scene.resolvedScope(of: request)
+        let locked = scene.locked(by: request, scope)
+        return oracle.line.contains {
+            $0.scene == request.scene
+                && (oracle.conflicts($0, locked) || oracle.waits(request, scope, for: $0.request))
+        }
     }
 
     private func refusalToLock(_ request: TransitionRequest) -> Verdict.Refusal? {
         let scene = oracle.scene(request.scene)
-        if case .controllers(let named)? = request.scope, named.contains(where: { scene.tree.nodes[$0] == nil }) {
+        let others = oracle.line.filter { $0.scene == request.scene }.map(\.request)
+        let coming = others.reduce(into: Set<ControllerID>()) { $0.formUnion(scene.brought(by: $1)) }
+        if case .controllers(let named)? = request.scope,
+            named.contains(where: { scene.tree.nodes[$0] == nil && !coming.contains($0) })
+        {
             return .operationRefused(.unknownController)
         }
         let arriving =

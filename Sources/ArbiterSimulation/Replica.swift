@@ -15,6 +15,8 @@ struct Replica {
         oracle = NaiveOracle(limits: limits)
         oracle.ignoresAncestors = fault == .ignoredAncestor
         oracle.overlooksMoves = fault == .overlookedMove
+        oracle.ignoresArrivals = fault == .ignoredArrival
+        oracle.forgetsRows = fault == .forgottenRow
         oracles = [0: oracle]
     }
 

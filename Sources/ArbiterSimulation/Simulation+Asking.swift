@@ -179,7 +179,7 @@ extension Simulation {
         case .serialize(let request, _):
             try send(.start(request), from: client)
         case .await, .look, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession,
-            .endSession, .attach, .declare, .delete:
+            .endSession, .attach, .declare, .patch, .delete:
             preconditionFailure("\(ask) has no key")
         }
     }
@@ -196,17 +196,25 @@ extension Simulation {
 
     /// Mostly none, otherwise one that is met or one that is not.
     private mutating func somePrecondition(on scene: SceneName) -> Precondition {
-        let actual = oracle.scenes[scene]?.revision
-        let wrong = Revision(rawValue: (actual ?? 0) + 1)
+        let actual = oracle.scene(scene).version
+        let wrong = StoryboardVersion(revision: Revision(rawValue: (actual?.revision.rawValue ?? 0) + 1))
         return switch Int.random(in: 0..<16, using: &chance) {
-        case 0, 1: actual.map { .revision([Revision(rawValue: $0)]) } ?? .none
-        case 2: .revision([wrong])
-        case 3: .revision([wrong] + (actual.map { [Revision(rawValue: $0)] } ?? []))
-        case 4: .exists
-        case 5: .revision([])
+        case 0, 1: actual.map { .version([$0]) } ?? .none
+        case 2: .version([wrong])
+        case 3: .version([wrong] + (actual.map { [$0] } ?? []))
+        case 4: .declared
+        case 5: .version([])
         case 6, 7: .undeclared
         default: .none
         }
+    }
+
+    mutating func patch() throws(Broken) {
+        guard let client = someClient() else { return }
+        let scene = someScene()
+        try send(
+            .patch(scene, chance.patch(of: oracle.scene(scene).storyboard), if: somePrecondition(on: scene)),
+            from: client)
     }
 
     mutating func delete() throws(Broken) {

@@ -68,6 +68,8 @@ extension Simulation {
         case .declare(let scene, let storyboard, let precondition):
             engine.declare(
                 scene, storyboard, if: precondition, completion: mailbox.answer(number, Reply.declared))
+        case .patch(let scene, let patch, let precondition):
+            engine.patch(scene, patch, if: precondition, completion: mailbox.answer(number, Reply.declared))
         case .delete(let scene, let precondition):
             engine.delete(scene, if: precondition, completion: mailbox.answer(number) { _ in .done })
         }
@@ -83,7 +85,8 @@ extension Simulation {
         case .renewSession(let token): engine.renewSession(token, completion: session)
         case .endSession(let token): engine.endSession(token, completion: session)
         case .attach(let token): engine.attach(token, completion: mailbox.answer(number, Reply.attached))
-        case .start, .serialize, .await, .look, .end, .renew, .progress, .release, .ready, .revoke, .declare, .delete:
+        case .start, .serialize, .await, .look, .end, .renew, .progress, .release, .ready, .revoke, .declare, .patch,
+            .delete:
             preconditionFailure("\(ask) is not about a session")
         }
     }
@@ -104,7 +107,10 @@ extension Simulation {
         guard let waiter = leaving.waiter else { preconditionFailure("\(leaving.number) waits and has not parked") }
         process.engine.leave(waiter)
         note(.left(waiter))
+        // What is due comes first, and finds the await parked.
+        leavingOwner = leaving.request.ask.isOwners ? leaving.transition : nil
         try absorb(isTurn: true)
+        leavingOwner = nil
     }
 
     /// A connection attached to a session closes.

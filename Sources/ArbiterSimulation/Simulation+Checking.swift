@@ -69,10 +69,9 @@ extension Simulation {
     /// Compares every hierarchy with the tree that the completed operations made of the declared one.
     private func checkHierarchies() throws(Broken) {
         for (name, scene) in oracle.scenes {
-            guard let (storyboard, revision) = try? replica.machine.storyboard(of: name),
-                revision.rawValue == scene.revision
+            guard let (hierarchy, revision) = replica.machine.hierarchy(of: name), revision.rawValue == scene.revision
             else { throw Broken(.hierarchy, "\(name) is to be at revision \(scene.revision)") }
-            if let difference = scene.tree.difference(from: storyboard.hierarchy) {
+            if let difference = scene.tree.difference(from: hierarchy) {
                 throw Broken(.hierarchy, "\(name): \(difference)")
             }
         }

@@ -50,7 +50,8 @@ extension Simulation {
         case .renewSession: statistics.count(.sessionsRenewed)
         case .attach: statistics.count(.attachments)
         case .endSession: statistics.count(.sessionsEnded)
-        case .start, .serialize, .await, .look, .end, .renew, .progress, .release, .ready, .revoke, .declare, .delete:
+        case .start, .serialize, .await, .look, .end, .renew, .progress, .release, .ready, .revoke, .declare, .patch,
+            .delete:
             break
         }
     }
@@ -63,7 +64,8 @@ extension Simulation {
         case .release: statistics.count(oracle[id]?.isGranted == true ? .released : .releasedEarly)
         case .ready: statistics.count(.readied)
         case .look: statistics.count(.looks)
-        case .await, .renew, .progress, .openSession, .renewSession, .endSession, .revoke, .attach, .declare, .delete:
+        case .await, .renew, .progress, .openSession, .renewSession, .endSession, .revoke, .attach, .declare, .patch,
+            .delete:
             break
         }
     }
@@ -111,7 +113,10 @@ extension Statistics.Figure {
         case .outOfRoom: return nil
         case .tooManySessions: self = .tooManySessions
         case .unknownTransitionType: self = .unknownTypes
-        case .revisionMismatch: self = .revisionMismatches
+        case .versionMismatch: self = .versionMismatches
+        case .undeclared: self = .undeclared
+        case .inUse: self = .inUse
+        case .invalidStoryboard: self = .invalidStoryboard
         case .alreadyDeclared: self = .alreadyDeclared
         case .operationRefused: self = .operationsRefused
         case .expectationFailed: self = .expectationsFailed

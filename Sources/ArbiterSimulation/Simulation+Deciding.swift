@@ -72,7 +72,7 @@ extension Simulation {
             let since = entry.grantedAt
         else { throw Broken(.decision, "\(ids) were not to be claimed") }
         let row = oracle.row(behind: first) { id in
-            ledger[id].map { $0.heardAt <= since && !isOwnerParked(on: $0) } ?? false
+            ledger[id].map { $0.heardAt <= since && !isOwnerParked(on: $0) && id != leavingOwner } ?? false
         }
         guard ids == row else { throw Broken(.decision, "\(ids) expire unclaimed, and not \(row)") }
     }
@@ -109,7 +109,7 @@ extension Simulation {
             }
         case .stop:
             guard isDown else { throw Broken(.decision, "the daemon stopped by itself") }
-        case .start, .serialize, .end, .revoke, .openSession, .declare, .delete, .decide, .markReady, .distrust,
+        case .start, .serialize, .end, .revoke, .openSession, .declare, .patch, .delete, .decide, .markReady, .distrust,
             .skipFences:
             throw Broken(.decision, "the arbiter decided \(record)")
         }

@@ -12,7 +12,7 @@ extension Simulation {
         case .end(let id, let token, let outcome): faultyEnd(of: id, token, outcome)
         case .renew(let id, let token): .renew(id, token: heard(token, of: id))
         case .start, .await, .look, .progress, .release, .ready, .openSession, .renewSession, .endSession, .revoke,
-            .attach, .declare, .delete:
+            .attach, .declare, .patch, .delete:
             ask
         }
     }
@@ -30,7 +30,7 @@ extension Simulation {
         case .overtakingQueue, .skippedReplay, .repeatedFence, .answerBeforeCommit, .forgottenEnd, .unappliedEnd,
             .blindToken, .lostWake, .repeatedWake, .hastyExpiry, .missedDeadline, .ignoredAncestor,
             .appliedCancellation, .repeatedOperation, .greedyCoalescing, .repeatedEvent, .immortalSession,
-            .countedPause, .overlookedMove:
+            .countedPause, .overlookedMove, .ignoredArrival, .forgottenRow:
             break
         }
         return heard

@@ -47,7 +47,7 @@ extension Simulation {
         statistics.count(.records)
         switch entry.record {
         case .start, .serialize, .end, .revoke, .decide, .markReady, .openSession, .endSession(_, .ended), .declare,
-            .delete:
+            .patch, .delete:
             turn.waking.removeAll()
             if let pending = turn.pending { return try judge(pending, kept: entry, at: entry.sequence, &turn) }
             guard !configuration.watchesJournal else { throw Broken(.record, "nobody asked for \(entry.record)") }
@@ -157,7 +157,7 @@ extension Record {
     var request: TransitionRequest? {
         switch self {
         case .start(let request, _, _), .serialize(let request, _, _): request
-        case .end, .revoke, .decide, .markReady, .openSession, .endSession, .declare, .delete, .expire,
+        case .end, .revoke, .decide, .markReady, .openSession, .endSession, .declare, .patch, .delete, .expire,
             .expireUnclaimed, .timeOutParticipants, .distrust, .skipFences, .resume, .stop:
             nil
         }
@@ -172,7 +172,7 @@ extension Ask {
         switch self {
         case .start(let request), .serialize(let request, _): request.scene
         case .await, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
-            .revoke, .attach, .declare, .delete:
+            .revoke, .attach, .declare, .patch, .delete:
             nil
         }
     }
@@ -183,7 +183,7 @@ extension Ask {
         case .start(let request), .serialize(let request, _): request.client
         case .openSession(let client, _): client
         case .await, .look, .end, .renew, .progress, .release, .ready, .renewSession, .endSession, .revoke, .attach,
-            .declare, .delete:
+            .declare, .patch, .delete:
             nil
         }
     }

@@ -27,7 +27,7 @@ extension Simulation {
             }
             target = (id, .granted, wait)
         case .start, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
-            .revoke, .attach, .declare, .delete:
+            .revoke, .attach, .declare, .patch, .delete:
             preconditionFailure("\(ask) was predicted to park")
         }
         if ask.isOwners { ledger.hear(target.id, at: now) }
@@ -123,7 +123,7 @@ extension Simulation {
             guard case .progress(let isApplied) = prediction.verdict else { break }
             ledger.hear(id, at: now)
             if isApplied { events.expect(.progress(id, ledger.drive(id, to: progress)), after: sequence) }
-        case .openSession, .endSession, .await, .look, .end, .revoke, .renew, .release, .declare, .delete:
+        case .openSession, .endSession, .await, .look, .end, .revoke, .renew, .release, .declare, .patch, .delete:
             break
         }
     }
@@ -133,7 +133,7 @@ extension Record {
     fileprivate var newTransition: TransitionID? {
         switch self {
         case .start(_, let id, _), .serialize(_, let id, _): id
-        case .end, .revoke, .decide, .markReady, .openSession, .endSession, .declare, .delete, .expire,
+        case .end, .revoke, .decide, .markReady, .openSession, .endSession, .declare, .patch, .delete, .expire,
             .expireUnclaimed, .timeOutParticipants, .distrust, .skipFences, .resume, .stop:
             nil
         }

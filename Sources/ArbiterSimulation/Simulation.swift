@@ -33,6 +33,8 @@ package struct Simulation: ~Copyable {
 
     /// The parked awaits, in the order of their requests.
     var parked: [Parked] = []
+    /// The transition whose owner's connection closes in this turn.
+    var leavingOwner: TransitionID?
     /// The answers that wait for a commit, in order.
     var owedAnswers: [OwedAnswer] = []
     /// What the engine still has to pass to its listener and to its observer.
@@ -124,7 +126,8 @@ package struct Simulation: ~Copyable {
         case 815..<860: try moveFinger()
         case 860..<895: try liftFinger()
         case 895..<940: try getReady()
-        case 940..<958: try declare()
+        case 940..<952: try declare()
+        case 952..<958: try patch()
         case 958..<963: try delete()
         case 963..<970: jumpWallClock()
         case 970..<976: try save()

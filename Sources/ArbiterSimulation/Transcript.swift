@@ -121,6 +121,7 @@ extension Ask {
         case .attach(let token): token.low &+ 13
         case .revoke(let id, _): id.rawValue &+ 14
         case .declare(let scene, _, _): scene.subject &+ 15
+        case .patch(let scene, _, _): scene.subject &+ 31
         case .delete(let scene, _): scene.subject &+ 16
         }
     }
@@ -139,6 +140,7 @@ extension Record {
         case .openSession(_, _, let id, _): id.rawValue &+ 7
         case .endSession(let id, let ending): id.rawValue &+ (ending == .expired ? 9 : 8)
         case .declare(let scene, _): scene.subject &+ 10
+        case .patch(let scene, _): scene.subject &+ 32
         case .delete(let scene): scene.subject &+ 11
         case .expire(let id, _): id.rawValue &+ 12
         case .timeOutParticipants(let id): id.rawValue &+ 13

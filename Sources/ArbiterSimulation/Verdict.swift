@@ -9,7 +9,7 @@ enum Verdict: Hashable {
     case progress(isApplied: Bool)
     case session(SessionID)
     case attached
-    case declared(UInt64)
+    case declared(StoryboardVersion)
     case done
     case refused(Refusal)
     /// The journal has failed, or the engine is stopped.
@@ -36,7 +36,10 @@ enum Verdict: Hashable {
         case outOfRoom
         case tooManySessions
         case unknownTransitionType
-        case revisionMismatch
+        case versionMismatch
+        case undeclared
+        case inUse
+        case invalidStoryboard
         case alreadyDeclared
         case operationRefused(OperationRefusal.Code)
         case expectationFailed(ArbiterCore.Expectation)
@@ -48,7 +51,7 @@ enum Verdict: Hashable {
         case .progress(let answer): self = .progress(isApplied: answer.isApplied)
         case .session(let view): self = .session(view.session.id)
         case .attached: self = .attached
-        case .declared(let revision): self = .declared(revision.rawValue)
+        case .declared(let version): self = .declared(version)
         case .done: self = .done
         case .refused(let error): self = .refused(Refusal(error))
         case .unavailable: self = .unavailable
@@ -79,7 +82,10 @@ extension Verdict.Refusal {
         case .outOfRoom, .shareUsedUp: self = .outOfRoom
         case .tooManySessions: self = .tooManySessions
         case .unknownTransitionType, .unknownIntroTransitionType: self = .unknownTransitionType
-        case .revisionMismatch: self = .revisionMismatch
+        case .versionMismatch: self = .versionMismatch
+        case .undeclared: self = .undeclared
+        case .inUse: self = .inUse
+        case .invalidStoryboard: self = .invalidStoryboard
         case .alreadyDeclared: self = .alreadyDeclared
         case .operationRefused(let refusal): self = .operationRefused(refusal.code)
         case .expectationFailed(let failure): self = .expectationFailed(failure.expectation)
@@ -102,7 +108,8 @@ extension Verdict.Refusal {
         case .queueFull, .tooManyTransitions, .tooManyScenes, .outOfRoom, .tooManySessions: true
         case .busy, .unknownTransition, .unknownScene, .unknownSession, .wrongToken, .alreadyEnded, .alreadyDecided,
             .endedWithoutOwner, .notInteractive, .notRunning, .tooLate, .notAParticipant, .recovering,
-            .idempotencyKeyReused, .unknownTransitionType, .revisionMismatch, .alreadyDeclared,
+            .idempotencyKeyReused, .unknownTransitionType, .versionMismatch, .alreadyDeclared, .undeclared, .inUse,
+            .invalidStoryboard,
             .operationRefused, .expectationFailed:
             false
         }
@@ -117,7 +124,7 @@ extension Verdict {
         case .parked: 1
         case .progress(let isApplied): isApplied ? 2 : 3
         case .session(let id): id.rawValue
-        case .declared(let revision): revision
+        case .declared(let version): version.revision.rawValue &* 31 &+ version.patches
         case .done: 4
         case .attached: 6
         case .unavailable: 7

@@ -6,24 +6,28 @@ import Testing
 struct DeclaringTests {
     @Test func `a declaration is read back as it stands now`() throws {
         var arbiter = Arbiter()
-        #expect(try arbiter.declare(Storyboard(hierarchy: .outlined("nav[home]"))) == Revision(rawValue: 1))
+        let first = try arbiter.declare(Storyboard(hierarchy: .outlined("nav[home]")))
+        #expect(first == StoryboardVersion(revision: Revision(rawValue: 1)))
         let push = try arbiter.start(
             TransitionRequest(operation: .push(navigation: id("nav"), controller: .outlined("editor"))))
         try arbiter.end(push)
-        let (storyboard, revision) = try arbiter.machine.storyboard(of: .main)
+        let (storyboard, version) = try arbiter.machine.storyboard(of: .main)
         #expect(storyboard.hierarchy.outline == "nav[home editor]")
-        #expect(revision == Revision(rawValue: 2))
+        #expect(version == StoryboardVersion(revision: Revision(rawValue: 2)))
     }
 
     @Test func `a declaration may insist on the revision that it replaces`() throws {
         var arbiter = Arbiter()
-        #expect(throws: ArbiterError.revisionMismatch(expected: .revision([Revision(rawValue: 0)]), actual: nil)) {
+        let none = StoryboardVersion(revision: Revision(rawValue: 0))
+        #expect(throws: ArbiterError.versionMismatch(expected: .version([none]), actual: nil)) {
             try arbiter.declare(Storyboard.empty, ifMatch: 0)
         }
         try arbiter.declare("home")
         try arbiter.declare(Storyboard(hierarchy: .outlined("other")), ifMatch: 1)
-        let expected = Precondition.revision([Revision(rawValue: 1)])
-        let mismatch = ArbiterError.revisionMismatch(expected: expected, actual: Revision(rawValue: 2))
+        let (old, new) = (
+            StoryboardVersion(revision: Revision(rawValue: 1)), StoryboardVersion(revision: Revision(rawValue: 2))
+        )
+        let mismatch = ArbiterError.versionMismatch(expected: .version([old]), actual: new)
         #expect(throws: mismatch) { try arbiter.declare(Storyboard.empty, ifMatch: 1) }
         #expect(arbiter.outline == "other")
     }

@@ -41,10 +41,10 @@ struct DistrustTests {
         var machine = ArbiterStateMachine()
         _ = machine.apply(.declare(.main, .empty), at: moment(0))
         _ = machine.apply(.distrust(holdsGrants: false), at: moment(1))
-        #expect(try machine.storyboard(of: .main).1.rawValue == 1 + Limits.revisionJump)
+        #expect(machine.hierarchy(of: .main)?.1.rawValue == 1 + Limits.revisionJump)
         let other = try #require(SceneName("other"))
         _ = machine.apply(.declare(other, .empty), at: moment(2))
-        #expect(try machine.storyboard(of: other).1.rawValue == 1 + Limits.revisionJump)
+        #expect(machine.hierarchy(of: other)?.1.rawValue == 1 + Limits.revisionJump)
     }
 
     @Test func `a second death does not end what the first still holds`() throws {

@@ -21,7 +21,20 @@ struct IfMatchTests {
     @Test(arguments: lists)
     func `tags are read as the standard has them`(text: String, revisions: [UInt64]) throws {
         let condition = try IfMatch(text)
-        #expect(condition.precondition == .revision(revisions.map { Revision(rawValue: $0) }))
+        #expect(
+            condition.precondition == .version(revisions.map { StoryboardVersion(revision: Revision(rawValue: $0)) }))
+    }
+
+    @Test(arguments: [(#""41.2""#, 2), (#""41.18446744073709551615""#, UInt64.max)])
+    func `a tag tells how often the storyboard was changed by a patch`(text: String, patches: UInt64) throws {
+        let version = StoryboardVersion(revision: Revision(rawValue: 41), patches: patches)
+        #expect(try IfMatch(text).precondition == .version([version]))
+        #expect(version.entityTag == text)
+    }
+
+    @Test(arguments: [#""41.0""#, #""41.""#, #"".2""#, #""41.02""#, #""41.2.1""#, #""41.+2""#])
+    func `a tag that is written otherwise is that of no storyboard`(text: String) throws {
+        #expect(try IfMatch(text).precondition == .version([]))
     }
 
     @Test(arguments: others)
@@ -32,7 +45,7 @@ struct IfMatchTests {
     }
 
     @Test(arguments: ["*", " *", "*\t"])
-    func `a star is met by any scene that exists`(text: String) throws {
-        #expect(try IfMatch(text).precondition == .exists)
+    func `a star is met by any scene that is declared`(text: String) throws {
+        #expect(try IfMatch(text).precondition == .declared)
     }
 }

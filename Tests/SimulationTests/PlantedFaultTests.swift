@@ -60,7 +60,7 @@ struct PlantedFaultTests {
 
     @Test(arguments: UInt64(1)...3)
     func `a request that is not known again is found`(seed: UInt64) throws {
-        try expect([.record, .reply], of: .lostKey, seed: seed)
+        try expect([.record, .reply, .event], of: .lostKey, seed: seed)
         try expect([.oracle, .order, .life, .event, .reply], of: .lostKey, seed: seed, watchingJournal: false)
     }
 
@@ -115,9 +115,21 @@ struct PlantedFaultTests {
     }
 
     @Test(arguments: UInt64(1)...3)
+    func `a queue that does not wait for controllers which are coming is found`(seed: UInt64) throws {
+        try expect([.oracle, .order, .record, .reply], of: .ignoredArrival, seed: seed)
+        try expect(
+            [.oracle, .hierarchy, .order, .life, .reply], of: .ignoredArrival, seed: seed, watchingJournal: false)
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func `a row of silent tickets that ends one by one is found`(seed: UInt64) throws {
+        try expect([.decision], of: .forgottenRow, seed: seed)
+    }
+
+    @Test(arguments: UInt64(1)...3)
     func `an operation that is done although it was cancelled is found`(seed: UInt64) throws {
         try expect([.record, .reply], of: .appliedCancellation, seed: seed)
-        try expect([.hierarchy, .oracle, .reply], of: .appliedCancellation, seed: seed, watchingJournal: false)
+        try expect([.hierarchy, .oracle, .reply, .life], of: .appliedCancellation, seed: seed, watchingJournal: false)
     }
 
     @Test(arguments: UInt64(1)...3)

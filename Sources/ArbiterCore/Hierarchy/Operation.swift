@@ -113,6 +113,19 @@ extension Operation {
     }
 }
 
+extension Operation {
+    /// The controllers that it names besides its arrivals.
+    var named: [ControllerID] {
+        switch self {
+        case .popTo(let navigation, let controller): [navigation, controller]
+        case .select(let tabs, .controller(let controller)): [tabs, controller]
+        case .present, .dismiss, .push, .pop, .popToRoot, .setStack, .select, .showDetail, .collapse, .expand,
+            .setTabs, .setRoot, .segue:
+            target.map { [$0] } ?? []
+        }
+    }
+}
+
 /// Why the hierarchy does not allow an operation.
 package struct OperationRefusal: Error, Hashable, Sendable {
     package let code: Code

@@ -80,8 +80,8 @@ extension RequestLine {
     private func place(of order: RequestOrder) -> Place? {
         guard !pieces.isEmpty else { return nil }
         // The last piece that begins at or before the order; if there is none, the first piece.
-        let piece = max(0, Self.count(in: pieces) { $0[0] <= order } - 1)
-        return Place(piece: piece, index: Self.count(in: pieces[piece]) { $0 < order })
+        let piece = max(0, pieces.prefixLength { $0[0] <= order } - 1)
+        return Place(piece: piece, index: pieces[piece].prefixLength { $0 < order })
     }
 
     private func placeOfMember(_ order: RequestOrder) -> Place {
@@ -91,22 +91,24 @@ extension RequestLine {
         return place
     }
 
-    /// The length of the prefix for which `holds` is true, by bisection; after the prefix it is true for no element.
-    private static func count<Element>(in elements: [Element], where holds: (Element) -> Bool) -> Int {
-        var low = 0
-        var high = elements.count
-        while low < high {
-            let middle = (low + high) / 2
-            if holds(elements[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-
     /// Joins a piece with the next one if together they fill at most half a piece.
     private mutating func merge(_ piece: Int) {
         guard piece + 1 < pieces.count, pieces[piece].count + pieces[piece + 1].count <= Self.membersInPiece / 2 else {
             return
         }
         pieces[piece] += pieces.remove(at: piece + 1)
+    }
+}
+
+extension Array {
+    /// The length of the prefix for which `holds` is true, by bisection; after the prefix it is true for no element.
+    func prefixLength(where holds: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if holds(self[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }

@@ -1,18 +1,22 @@
 // Blockers: the transitions that an error or a view shows as the reason to wait, limited in number.
 
 extension ScopeQueue {
-    /// The unfinished transitions that conflict with a new request for the scope, granted ones first, at most `limit`.
-    func blockers(of scope: [ScopePath], limit: Int) -> [TransitionID] {
-        blockers(of: scope, before: nil, limit: limit)
+    /// The unfinished transitions that conflict with a new request for the scope that names these controllers, granted
+    /// ones first, at most `limit`.
+    func blockers(of scope: [ScopePath], naming ids: [ControllerID] = [], limit: Int) -> [TransitionID] {
+        blockers(of: scope, naming: ids, before: nil, limit: limit)
     }
 
     /// The transitions that a waiting transition waits for, granted ones first, at most `limit`.
     func blockers(of order: RequestOrder, limit: Int) -> [TransitionID] {
         guard let entry = self[order], !entry.isGranted else { return [] }
-        return blockers(of: entry.places.map { places.path(to: $0) }, before: order, limit: limit)
+        let paths = entry.places.map { places.path(to: $0) }
+        return blockers(of: paths, naming: entry.arrivals.named, before: order, limit: limit)
     }
 
-    private func blockers(of scope: [ScopePath], before order: RequestOrder?, limit: Int) -> [TransitionID] {
+    private func blockers(
+        of scope: [ScopePath], naming ids: [ControllerID], before order: RequestOrder?, limit: Int
+    ) -> [TransitionID] {
         var granted: Set<RequestOrder> = []
         var waiting: Set<RequestOrder> = []
         for path in scope {
@@ -24,6 +28,7 @@ extension ScopeQueue {
             }
             if let place { collect(below: place) }
         }
+        for id in ids where waitsForArrivals { noteBringers(of: id) }
         let found = (granted.sorted() + waiting.sorted()).prefix(limit)
         return found.compactMap { self[$0]?.id }
 
@@ -31,6 +36,12 @@ extension ScopeQueue {
             if let holder = places[place].holder { granted.insert(holder) }
             for other in places[place].parts.prefix(limit, before: order) where self[other]?.isGranted == false {
                 waiting.insert(other)
+            }
+        }
+
+        func noteBringers(of id: ControllerID) {
+            for bringer in coming.bringers(of: id, before: order).prefix(limit) {
+                if self[bringer]?.isGranted == true { granted.insert(bringer) } else { waiting.insert(bringer) }
             }
         }
 

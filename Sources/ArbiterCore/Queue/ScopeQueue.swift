@@ -14,6 +14,8 @@ internal import HeapModule
 /// places may be above parts of later transitions that are clear or granted. So before a grant, the queue checks again
 /// that no granted or earlier part conflicts. A transition that fails this check is held up, and checked again whenever
 /// another one is removed or refiled.
+///
+/// Besides, a transition waits for every earlier one that would bring in a controller that it names.
 struct ScopeQueue {
     private var entries: [RequestOrder: Entry] = [:]
     private(set) var granted: Set<RequestOrder> = []
@@ -25,15 +27,32 @@ struct ScopeQueue {
     private var heldUp: [RequestOrder] = []
     /// The unfinished transitions whose paths depend on a controller.
     private var dependants: [ControllerID: Set<RequestOrder>] = [:]
+    /// Which controllers are coming, and which transitions wait for them.
+    private(set) var coming = ComingControllers()
+    /// Whether a transition waits for the controllers that earlier ones bring in; not under the first rules.
+    private(set) var waitsForArrivals: Bool
+
+    init(waitsForArrivals: Bool = true) {
+        self.waitsForArrivals = waitsForArrivals
+    }
+
+    /// What a transition has to do with controllers that are coming.
+    struct Arrivals {
+        /// The ids of the controllers that it brings in.
+        var brought: [ControllerID] = []
+        /// The ids that it names, each once, unless it locks the whole scene and so waits for everything.
+        var named: [ControllerID] = []
+    }
 
     /// An unfinished transition.
     struct Entry {
         let id: TransitionID
         /// The controllers that its paths depend on.
-        let names: [ControllerID]
+        var names: [ControllerID]
+        var arrivals: Arrivals
         /// The places of its parts.
         var places: [Int]
-        /// The number of parts that are not clear.
+        /// The number of its parts that are not clear, and of controllers that it names and earlier ones bring in.
         var waiting: Int
         var isGranted = false
     }
@@ -62,14 +81,45 @@ extension ScopeQueue {
     ///   - id: what `grantNext` returns when its turn comes.
     ///   - scope: the paths of its parts; no path may be a prefix of another.
     ///   - names: the controllers that the paths depend on.
-    mutating func append(_ order: RequestOrder, id: TransitionID, scope: [ScopePath], names: [ControllerID] = []) {
+    ///   - arrivals: the controllers that it brings in, and those that it names.
+    mutating func append(
+        _ order: RequestOrder, id: TransitionID, scope: [ScopePath], names: [ControllerID] = [],
+        arrivals: Arrivals = Arrivals()
+    ) {
         let standing = scope.map { places.place(at: $0) }
-        entries[order] = Entry(id: id, names: names, places: standing, waiting: standing.count)
-        for name in names { dependants[name, default: []].insert(order) }
+        entries[order] = Entry(
+            id: id, names: names, arrivals: arrivals, places: standing, waiting: standing.count)
+        note(names, of: order)
         for place in standing {
             insert(order, at: place)
         }
-        if standing.isEmpty { ready.insert(order) }
+        bringIn(arrivals.brought, by: order)
+        waitForArrivals(order)
+        if entries[order]?.waiting == 0 { ready.insert(order) }
+    }
+
+    /// Replaces the names that a waiting transition depends on, and what it has to do with controllers that are coming;
+    /// its paths are replaced by `refile`.
+    mutating func rename(_ order: RequestOrder, names: [ControllerID], arrivals: Arrivals) {
+        guard let entry = entries[order], !entry.isGranted else {
+            preconditionFailure("\(order) cannot be renamed: it does not wait")
+        }
+        forget(entry.names, of: order)
+        stopWaitingForArrivals(order)
+        keepAway(entry.arrivals.brought, by: order)
+        entries[order]?.names = names
+        entries[order]?.arrivals = arrivals
+        note(names, of: order)
+        bringIn(arrivals.brought, by: order)
+        waitForArrivals(order)
+        if entries[order]?.waiting == 0 { ready.insert(order) }
+    }
+
+    /// From now on, transitions wait for the controllers that earlier ones bring in.
+    mutating func beginToWaitForArrivals() {
+        guard !waitsForArrivals else { return }
+        waitsForArrivals = true
+        for (order, entry) in entries where !entry.isGranted { waitForArrivals(order) }
     }
 
     /// The waiting transitions that depend on one of the controllers, in the order of their places.
@@ -157,6 +207,7 @@ extension ScopeQueue {
     }
 
     private mutating func grant(_ order: RequestOrder) -> TransitionID? {
+        stopWaitingForArrivals(order)
         entries[order]?.isGranted = true
         granted.insert(order)
         for place in entries[order]?.places ?? [] { places.hold(place, by: order) }
@@ -165,14 +216,13 @@ extension ScopeQueue {
 
     /// Removes a transition that has ended.
     mutating func remove(_ order: RequestOrder) {
+        stopWaitingForArrivals(order)
         guard let entry = entries.removeValue(forKey: order) else {
             preconditionFailure("\(order) is not in the queue")
         }
         granted.remove(order)
-        for name in entry.names {
-            dependants[name]?.remove(order)
-            if dependants[name]?.isEmpty == true { dependants.removeValue(forKey: name) }
-        }
+        forget(entry.names, of: order)
+        keepAway(entry.arrivals.brought, by: order)
         for place in entry.places {
             if entry.isGranted { places.letGo(of: place) }
             places.remove(order, from: place)
@@ -187,11 +237,59 @@ extension ScopeQueue {
     }
 }
 
+// MARK: - Names
+
+extension ScopeQueue {
+    private mutating func note(_ names: [ControllerID], of order: RequestOrder) {
+        for name in names { dependants[name, default: []].insert(order) }
+    }
+
+    private mutating func forget(_ names: [ControllerID], of order: RequestOrder) {
+        for name in names {
+            dependants[name]?.remove(order)
+            if dependants[name]?.isEmpty == true { dependants.removeValue(forKey: name) }
+        }
+    }
+
+    /// Has later transitions that name these controllers wait for the one that brings them in.
+    private mutating func bringIn(_ ids: [ControllerID], by order: RequestOrder) {
+        for id in ids {
+            for namer in coming.addBringer(order, of: id) { entries[namer]?.waiting += 1 }
+        }
+    }
+
+    /// Ends that wait.
+    private mutating func keepAway(_ ids: [ControllerID], by order: RequestOrder) {
+        for id in ids {
+            for namer in coming.removeBringer(order, of: id) {
+                entries[namer]?.waiting -= 1
+                if entries[namer]?.waiting == 0 { ready.insert(namer) }
+            }
+        }
+    }
+
+    /// Has a transition wait for the controllers that it names and earlier ones bring in.
+    private mutating func waitForArrivals(_ order: RequestOrder) {
+        guard waitsForArrivals else { return }
+        for id in entries[order]?.arrivals.named ?? [] where coming.addNamer(order, of: id) {
+            entries[order]?.waiting += 1
+        }
+    }
+
+    /// Ends that wait, because the transition is granted, is renamed or has ended.
+    private mutating func stopWaitingForArrivals(_ order: RequestOrder) {
+        for id in entries[order]?.arrivals.named ?? [] where waitsForArrivals {
+            if coming.removeNamer(order, of: id) { entries[order]?.waiting -= 1 }
+        }
+        entries[order]?.arrivals.named = []
+    }
+}
+
 // MARK: - Questions
 
 extension ScopeQueue {
-    /// Whether no unfinished transition conflicts with the scope.
-    func isFree(_ scope: [ScopePath]) -> Bool {
-        scope.allSatisfy { places.isFree($0) }
+    /// Whether no unfinished transition conflicts with a new request for the scope that names these controllers.
+    func isFree(_ scope: [ScopePath], naming ids: [ControllerID] = []) -> Bool {
+        scope.allSatisfy { places.isFree($0) } && !(waitsForArrivals && ids.contains { coming.isComing($0) })
     }
 }

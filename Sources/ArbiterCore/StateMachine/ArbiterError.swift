@@ -14,10 +14,16 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case unknownTransitionType(TransitionTypeName)
     /// A controller to be inserted names a transition type that the storyboard does not have.
     case unknownIntroTransitionType(TransitionTypeName)
-    /// The precondition is not met: the scene has another revision or does not exist.
-    case revisionMismatch(expected: Precondition, actual: Revision?)
+    /// The precondition is not met: the storyboard has another version, or nobody has declared one.
+    case versionMismatch(expected: Precondition, actual: StoryboardVersion?)
     /// A client has declared the scene already.
     case alreadyDeclared(SceneName)
+    /// No client has declared the scene.
+    case undeclared(SceneName)
+    /// An unfinished transition names what a patch replaces or removes.
+    case inUse(StoryboardEntry, by: Busy)
+    /// A patch would leave a storyboard that is invalid.
+    case invalidStoryboard(StoryboardFault)
     /// No scene has this name.
     case unknownScene(SceneName)
     /// The token is not that of the transition.
@@ -62,15 +68,22 @@ extension ArbiterError {
         switch self {
         case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions, .outOfRoom, .shareUsedUp: true
         case .busy, .unknownTransition, .operationRefused, .expectationFailed, .unknownTransitionType,
-            .unknownIntroTransitionType, .revisionMismatch, .alreadyDeclared, .unknownScene, .wrongToken, .alreadyEnded,
-            .alreadyDecided, .notInteractive, .notRunning, .tooLate, .unknownSession, .notAParticipant,
+            .unknownIntroTransitionType, .versionMismatch, .alreadyDeclared, .undeclared, .inUse, .invalidStoryboard,
+            .unknownScene, .wrongToken, .alreadyEnded, .alreadyDecided, .notInteractive, .notRunning, .tooLate,
+            .unknownSession, .notAParticipant,
             .endedWithoutOwner, .recovering, .idempotencyKeyReused:
             false
         }
     }
 }
 
-/// The transitions that block a `start`, a declaration or a deletion.
+/// An entry of a storyboard.
+package enum StoryboardEntry: Hashable, Sendable {
+    case segue(SegueIdentifier, source: ControllerID)
+    case transitionType(TransitionTypeName)
+}
+
+/// The transitions that block a `start`, or a declaration, a patch or a deletion of a scene.
 package struct Busy: Hashable, Sendable {
     /// The first of the blockers; a granted one, if there is any.
     package let holder: TransitionView

@@ -53,6 +53,7 @@ extension DurableState: BinaryCodable {
             writer.write(scene.numbers)
             writer.write(scene.isDeclared ? Kept.declared : scene.hasStoryboard ? Kept.undeclared : Kept.nothing)
             if scene.hasStoryboard { writer.write(scene.storyboard) }
+            if scene.isDeclared { writer.write(scene.patches) }
         }
     }
 
@@ -100,11 +101,12 @@ extension DurableState: BinaryCodable {
         for _ in 0..<(try reader.read(UInt32.self)) {
             let name: SceneName = try reader.read()
             guard scenes[name] == nil else { throw reader.malformed("a scene") }
-            var scene = Scene(lastOrder: try reader.read(), numbers: try reader.read())
+            var scene = Scene(lastOrder: try reader.read(), numbers: try reader.read(), under: rules)
             let kept: UInt8 = try reader.read()
             guard kept <= Kept.undeclared else { throw reader.malformed("whether a scene is declared") }
             scene.isDeclared = kept == Kept.declared
             if kept != Kept.nothing { scene.storyboard = try reader.read() }
+            if scene.isDeclared, reader.layout >= .second { scene.patches = try reader.read() }
             scenes[name] = scene
         }
         index.sceneNames = SceneNames(scenes.keys)

@@ -24,11 +24,11 @@ extension ArbiterStateMachine {
         let place = DurableState.CoalescingPlace(scene: request.scene, key: coalescing.key)
         let candidates = (durable.index.coalescing[place] ?? []).compactMap { durable.transitions[$0] }
             .filter(\.isReplaceable).sorted { $0.place > $1.place }
-        let paths = scene.storyboard.paths(of: scene.resolvedScope(of: request), request.operationOutline)
+        let new = Claim(of: request, scope: scene.resolvedScope(of: request), in: scene, under: durable.rules)
         var found: [Transition] = []
         // From the newest to the oldest: those that are replaced do not separate others from the new one.
         for older in durable.rules.coalescesAll ? candidates[...] : candidates.prefix(1)
-        where !isSeparated(older, from: paths, besides: Set(found.map(\.place)), in: scene) {
+        where !isSeparated(older, from: new, besides: Set(found.map(\.place)), in: scene) {
             found.append(older)
         }
         found.reverse()
@@ -39,22 +39,47 @@ extension ArbiterStateMachine {
         }
     }
 
-    /// Whether a later transition conflicts with a ticket, or with a new one that locks the paths.
+    /// Whether a later transition conflicts with a ticket, or with the new one that would take its place.
     ///
     /// A later ticket with the same key that is not replaced counts like any other.
     private func isSeparated(
-        _ older: Transition, from paths: [ScopePath], besides replaced: Set<RequestOrder>, in scene: Scene
+        _ older: Transition, from new: Claim, besides replaced: Set<RequestOrder>, in scene: Scene
     ) -> Bool {
-        let paths = paths + scene.storyboard.paths(of: older.scope, older.request.operationOutline)
+        func claim(of transition: Transition) -> Claim {
+            Claim(of: transition.request, scope: transition.scope, in: scene, under: durable.rules)
+        }
+        let old = claim(of: older)
         let later = scene.tickets.members(after: older.place) + scene.queue.granted.filter { older.place < $0 }
         return later.contains { place in
             guard !replaced.contains(place), let other = scene.queue[place].flatMap({ durable.transitions[$0.id] })
             else { return false }
-            return scene.storyboard.paths(of: other.scope, other.request.operationOutline).contains { path in
-                paths.contains { $0.starts(with: path) || path.starts(with: $0) }
-            }
+            let between = claim(of: other)
+            return between.overlaps(old) || between.overlaps(new) || between.waits(for: old)
+                || between.waits(for: new) || new.waits(for: between)
         }
     }
+}
+
+/// What a transition conflicts by: what it locks, what it brings in, and what it names.
+private struct Claim {
+    let paths: [ScopePath]
+    /// Both are empty under rules by which no transition waits for what another one brings in.
+    let brought: Set<ControllerID>
+    let named: Set<ControllerID>
+
+    init(of request: TransitionRequest, scope: Scope, in scene: Scene, under rules: Rules) {
+        paths = scene.storyboard.paths(of: scope, request.operationOutline)
+        let arrivals = scene.storyboard.arrivals(of: request, scope: scope)
+        brought = rules.waitsForArrivals ? Set(arrivals.brought) : []
+        named = rules.waitsForArrivals ? Set(arrivals.named) : []
+    }
+
+    func overlaps(_ other: Claim) -> Bool {
+        paths.contains { path in other.paths.contains { $0.starts(with: path) || path.starts(with: $0) } }
+    }
+
+    /// Whether it would wait for the other one if that were earlier, because of what that brings in.
+    func waits(for other: Claim) -> Bool { !named.isDisjoint(with: other.brought) }
 }
 
 extension Transition {

@@ -3,11 +3,11 @@
 extension ArbiterStateMachine {
     /// A client declares a scene's hierarchy, segues, transition types and defaults.
     ///
-    /// - Returns: the scene's new revision.
-    /// - Throws: `revisionMismatch`, `alreadyDeclared`, `busy`, `tooManyScenes`, `outOfRoom`, `shareUsedUp`.
+    /// - Returns: the new version of the storyboard.
+    /// - Throws: `versionMismatch`, `alreadyDeclared`, `busy`, `tooManyScenes`, `outOfRoom`, `shareUsedUp`.
     package mutating func declare(
         _ name: SceneName, _ storyboard: Storyboard, if precondition: Precondition, in step: inout Step
-    ) throws(ArbiterError) -> Revision {
+    ) throws(ArbiterError) -> StoryboardVersion {
         try precondition.check(durable.scenes[name], named: name)
         try checkIsIdle(name, at: step.now)
         try admitScene(name)
@@ -19,14 +19,77 @@ extension ArbiterStateMachine {
             scene.numbers.revision = next
             scene.storyboard = storyboard
             scene.isDeclared = true
+            scene.patches = 0
         }
         publish(.hierarchyChanged(next, by: nil, inserted: [], removed: []), in: name, &step)
-        return next
+        return StoryboardVersion(revision: next)
+    }
+
+    /// A client changes a scene's segues, transition types or defaults, also while transitions are unfinished.
+    ///
+    /// What an unfinished transition names remains as it is. Queued segues that the change defines are filed anew.
+    ///
+    /// - Returns: the version of the storyboard, a new one unless nothing has changed.
+    /// - Throws: `unknownScene`, `undeclared`, `versionMismatch`, `alreadyDeclared`, `inUse`, `invalidStoryboard`,
+    ///   `outOfRoom`, `shareUsedUp`.
+    package mutating func patch(
+        _ name: SceneName, _ patch: StoryboardPatch, if precondition: Precondition, in step: inout Step
+    ) throws(ArbiterError) -> StoryboardVersion {
+        let (old, version) = try storyboard(of: name)
+        try precondition.check(durable.scenes[name], named: name)
+        let new: Storyboard
+        do throws(StoryboardFault) {
+            new = try old.changed(by: patch)
+        } catch {
+            throw .invalidStoryboard(error)
+        }
+        guard new != old else { return version }
+        try checkNotInUse(patch, of: old, in: name, at: step.now)
+        try admitGrowth(from: old, to: new, in: name)
+        step.keep(.patch(name, patch))
+        durable.changeScene(name) { scene in
+            scene.storyboard = new
+            scene.patches += 1
+        }
+        for waiting in waitingForSegues(definedBy: patch, in: name) { durable.scenes[name]?.fileAnew(waiting) }
+        grantWhatIsFree(in: name, step: &step)
+        prune(at: step.now)
+        return StoryboardVersion(revision: version.revision, patches: version.patches + 1)
+    }
+
+    /// - Throws: `inUse` if an unfinished transition names what the change replaces or removes.
+    private func checkNotInUse(
+        _ patch: StoryboardPatch, of storyboard: Storyboard, in name: SceneName, at now: Instant
+    ) throws(ArbiterError) {
+        let segues = storyboard.segues(lostBy: patch)
+        let types = Set(storyboard.transitionTypes(lostBy: patch).map(\.name))
+        guard !segues.isEmpty || !types.isEmpty else { return }
+        for transition in unfinished(in: name) {
+            if let segue = segues.first(where: { transition.request.operation?.performs($0) == true }) {
+                throw .inUse(.segue(segue.identifier, source: segue.source), by: busy([transition.id], at: now))
+            }
+            if let type = storyboard.transitionTypes(namedBy: transition.request).first(where: types.contains) {
+                throw .inUse(.transitionType(type), by: busy([transition.id], at: now))
+            }
+        }
+    }
+
+    /// The queued transitions whose segues the change adds, in the order of their places.
+    private func waitingForSegues(definedBy patch: StoryboardPatch, in name: SceneName) -> [Transition] {
+        let added = patch.segues.compactMap { if case .set(let segue) = $0 { segue } else { nil } }
+        guard !added.isEmpty else { return [] }
+        return unfinished(in: name).filter { transition in
+            transition.isQueued && added.contains { transition.request.operationOutline?.performs($0) == true }
+        }
+    }
+
+    private func unfinished(in name: SceneName) -> [Transition] {
+        (durable.scenes[name]?.queue.unfinished ?? []).compactMap { durable.transitions[$0] }
     }
 
     /// A client deletes a scene and everything declared about it.
     ///
-    /// - Throws: `unknownScene`, `revisionMismatch`, `busy`.
+    /// - Throws: `unknownScene`, `versionMismatch`, `alreadyDeclared`, `busy`.
     package mutating func delete(
         _ name: SceneName, if precondition: Precondition, in step: inout Step
     ) throws(ArbiterError) {
@@ -41,5 +104,26 @@ extension ArbiterStateMachine {
     private func checkIsIdle(_ name: SceneName, at now: Instant) throws(ArbiterError) {
         guard let queue = durable.scenes[name]?.queue, !queue.isEmpty else { return }
         throw .busy(busy(queue.blockers(of: [[]], limit: Limits.blockersShown), at: now))
+    }
+}
+
+extension Storyboard {
+    /// The transition types that a request names, and those that name what its operation inserts.
+    fileprivate func transitionTypes(namedBy request: TransitionRequest) -> Set<TransitionTypeName> {
+        var names = Set([request.animation?.type].compactMap(\.self))
+        guard let operation = request.operation else { return names }
+        var arrivals = operation.arrivals
+        if case .segue(let source, let identifier, nil) = operation, let segue = segue(identifier, from: source) {
+            arrivals.append(segue.destination)
+        }
+        for arrival in arrivals { names.formUnion(arrival.introTransitionTypes) }
+        return names
+    }
+}
+
+extension Operation {
+    /// Whether it is a segue of this source and identifier.
+    fileprivate func performs(_ segue: Segue) -> Bool {
+        if case .segue(segue.source, segue.identifier, _) = self { true } else { false }
     }
 }

@@ -17,7 +17,7 @@ extension ArbiterStateMachine {
         guard limits.memory != nil else { return }
         let scene = durable.scenes[request.scene]
         let bytes = request.byteCount
-        var after = scene ?? Scene(lastOrder: durable.lastOrder, numbers: durable.forgotten)
+        var after = scene ?? unusedScene
         after.unfinishedBytes += bytes
         after.comingControllers += request.controllerCount
         let session = request.session.flatMap { durable.index.sessions[$0] }
@@ -35,6 +35,13 @@ extension ArbiterStateMachine {
         // A storyboard that is not larger than the scene is now is always admitted.
         guard more > 0 else { return }
         try admit(more, sceneAfter: bytes, of: name, owned: bytes - (scene?.sharedByteCount ?? 0), by: nil)
+    }
+
+    /// - Throws: `outOfRoom` or `shareUsedUp` if the storyboard of a scene would grow beyond a limit.
+    func admitGrowth(from old: Storyboard, to new: Storyboard, in name: SceneName) throws(ArbiterError) {
+        let more = new.byteCount - old.byteCount
+        guard more > 0, let scene = durable.scenes[name] else { return }
+        try admit(more, sceneAfter: scene.byteCount + more, of: name, owned: more, by: nil)
     }
 
     /// - Throws: `outOfRoom` if one more session would exceed the limit.

@@ -104,12 +104,18 @@ extension ArbiterStateMachine {
             running: [], queue: [], storyboard: .empty)
     }
 
-    /// The storyboard of a scene with the current hierarchy, and its revision.
+    /// The storyboard of a scene with the current hierarchy, and its version.
     ///
-    /// - Throws: `ArbiterError.unknownScene`.
-    package func storyboard(of name: SceneName) throws(ArbiterError) -> (Storyboard, Revision) {
+    /// - Throws: `unknownScene`; `undeclared` if no client has declared the scene.
+    package func storyboard(of name: SceneName) throws(ArbiterError) -> (Storyboard, StoryboardVersion) {
         guard let scene = durable.scenes[name] else { throw .unknownScene(name) }
-        return (scene.storyboard, scene.numbers.revision)
+        guard let version = scene.version else { throw .undeclared(name) }
+        return (scene.storyboard, version)
+    }
+
+    /// The current hierarchy of a scene, declared or not, and its revision; `nil` if the scene does not exist.
+    package func hierarchy(of name: SceneName) -> (Hierarchy, Revision)? {
+        durable.scenes[name].map { ($0.storyboard.hierarchy, $0.numbers.revision) }
     }
 
     /// The number of the newest event over all scenes.

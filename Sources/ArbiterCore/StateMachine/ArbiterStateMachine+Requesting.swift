@@ -103,8 +103,9 @@ extension ArbiterStateMachine {
         let scene = durable.scenes[request.scene] ?? unusedScene
         let scope = try scene.checkedScope(of: request)
         let paths = scene.storyboard.paths(of: scope, request.operationOutline)
-        guard scene.queue.isFree(paths) else {
-            throw .busy(busy(scene.queue.blockers(of: paths, limit: Limits.blockersShown), at: now))
+        let named = Array(scene.storyboard.named(by: request, scope: scope))
+        guard scene.queue.isFree(paths, naming: named) else {
+            throw .busy(busy(scene.queue.blockers(of: paths, naming: named, limit: Limits.blockersShown), at: now))
         }
         if case .rejected(let rejection) = scene.turn(of: request, scope: scope, under: durable.rules) {
             throw ArbiterError(rejection)
@@ -116,7 +117,8 @@ extension ArbiterStateMachine {
         let scene = durable.scenes[request.scene] ?? unusedScene
         let scope = try scene.checkedScope(of: request)
         guard scene.tickets.count >= limits.queuedPerScene, !takesOver else { return }
-        guard scene.queue.isFree(scene.storyboard.paths(of: scope, request.operationOutline)) else {
+        let paths = scene.storyboard.paths(of: scope, request.operationOutline)
+        guard scene.queue.isFree(paths, naming: Array(scene.storyboard.named(by: request, scope: scope))) else {
             throw .queueFull(limit: limits.queuedPerScene)
         }
     }
@@ -190,7 +192,7 @@ extension ArbiterStateMachine {
     mutating func make(_ name: SceneName, at order: RequestOrder) {
         guard durable.scenes[name] == nil else { return }
         makeRoom()
-        let scene = Scene(lastOrder: order, numbers: durable.forgotten)
+        let scene = Scene(lastOrder: order, numbers: durable.forgotten, under: durable.rules)
         durable.scenes[name] = scene
         durable.index.sceneNames.insert(name)
         durable.count(scene)
@@ -198,7 +200,9 @@ extension ArbiterStateMachine {
     }
 
     /// A scene that does not exist yet, as it would be created now.
-    private var unusedScene: Scene { Scene(lastOrder: durable.lastOrder, numbers: durable.forgotten) }
+    var unusedScene: Scene {
+        Scene(lastOrder: durable.lastOrder, numbers: durable.forgotten, under: durable.rules)
+    }
 
     /// Forgets the idle scene that was used longest ago, if the limit is reached.
     private mutating func makeRoom() {
@@ -227,7 +231,9 @@ extension Scene {
     ///   something that the scene does not have.
     fileprivate func checkedScope(of request: TransitionRequest) throws(ArbiterError) -> Scope {
         let scope = resolvedScope(of: request)
-        if case .controllers(let named) = scope, let unknown = named.first(where: { storyboard.hierarchy[$0] == nil }) {
+        if case .controllers(let named) = scope,
+            let unknown = named.first(where: { storyboard.hierarchy[$0] == nil && !queue.coming.isComing($0) })
+        {
             throw .operationRefused(
                 OperationRefusal(code: .unknownController, detail: "There is no controller <\(unknown)> to lock."))
         }

@@ -121,6 +121,8 @@ extension ArbiterStateMachine {
     mutating func adopt(_ rules: Rules) {
         guard durable.rules < rules else { return }
         durable.rules = rules
+        guard rules.waitsForArrivals else { return }
+        for name in durable.scenes.keys { durable.scenes[name]?.queue.beginToWaitForArrivals() }
     }
 
     private mutating func apply(_ record: Record, in step: inout Step) throws(ArbiterError) {
@@ -136,6 +138,7 @@ extension ArbiterStateMachine {
             _ = try openSession(client: client, timeToLive: timeToLive, id: id, token: token, in: &step)
         case .endSession(let id, let ending): end(id, because: ending, in: &step)
         case .declare(let scene, let storyboard): _ = try declare(scene, storyboard, if: .none, in: &step)
+        case .patch(let scene, let patch): _ = try self.patch(scene, patch, if: .none, in: &step)
         case .delete(let scene): try delete(scene, if: .none, in: &step)
         case .expire(let id, let reason): expire(id, because: reason, in: &step)
         case .expireUnclaimed(let ids): expireUnclaimed(ids, in: &step)

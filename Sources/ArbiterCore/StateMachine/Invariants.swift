@@ -25,12 +25,18 @@ extension ArbiterStateMachine {
             if scene.queue.granted.isEmpty, !scene.reserved.isEmpty { return "scene \(name) awaits \(scene.reserved)" }
             let unfinished = scene.queue.unfinished.compactMap { durable.transitions[$0] }
             let paths = unfinished.map { scene.storyboard.paths(of: $0.scope, $0.request.operationOutline) }
+            let arrivals = unfinished.map { scene.storyboard.arrivals(of: $0.request, scope: $0.scope) }
             for (index, transition) in unfinished.enumerated() {
                 let isInTheWay = { (other: Int) in
                     // A later one blocks too if it is granted: a hierarchy change may have extended the scope over it.
                     let isGranted = unfinished[other].state != .queued
                     guard transition.state == .queued ? other < index || isGranted : isGranted && other != index else {
                         return false
+                    }
+                    if transition.state == .queued, other < index, scene.queue.waitsForArrivals,
+                        !Set(arrivals[index].named).isDisjoint(with: arrivals[other].brought)
+                    {
+                        return true
                     }
                     return paths[index].contains { path in
                         paths[other].contains { $0.starts(with: path) || path.starts(with: $0) }

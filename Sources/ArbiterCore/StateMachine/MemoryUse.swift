@@ -43,6 +43,8 @@ extension TransitionRequest {
     /// Its size while the transition is unfinished; what its operation will insert is counted with the scene.
     var byteCount: Int {
         var bytes = Limits.bytesPerTransition + (keptOperation?.byteCount ?? 0)
+        // Each inserted controller is listed with what brings it in, and with what names it.
+        bytes += controllerCount * 2 * Limits.bytesPerName
         if case .controllers(let named) = scope { bytes += named.count * Limits.bytesPerName }
         bytes += (expectations.count + participants.count) * Limits.bytesPerName
         bytes += animation?.userInfo?.count ?? 0

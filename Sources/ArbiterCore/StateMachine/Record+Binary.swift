@@ -18,6 +18,7 @@ extension Record: BinaryCodable {
         static let skipFences: UInt8 = 14
         static let stop: UInt8 = 15
         static let expireUnclaimed: UInt8 = 16
+        static let patch: UInt8 = 17
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -52,6 +53,10 @@ extension Record: BinaryCodable {
             writer.write(Code.declare)
             writer.write(scene)
             writer.write(storyboard)
+        case .patch(let scene, let patch):
+            writer.write(Code.patch)
+            writer.write(scene)
+            writer.write(patch)
         case .delete(let scene):
             writer.write(Code.delete)
             writer.write(scene)
@@ -104,6 +109,8 @@ extension Record: BinaryCodable {
             self = .expireUnclaimed(try reader.readArray())
         case Code.declare:
             self = .declare(try reader.read(), try reader.read())
+        case Code.patch:
+            self = .patch(try reader.read(), try reader.read())
         case Code.delete:
             self = .delete(try reader.read())
         case Code.decide:

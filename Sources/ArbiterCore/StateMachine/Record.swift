@@ -23,6 +23,8 @@ package enum Record: Hashable, Sendable {
     case endSession(SessionID, SessionEnding)
     /// The storyboard of a scene was replaced.
     indirect case declare(SceneName, Storyboard)
+    /// Segues, transition types or defaults of a scene were changed.
+    indirect case patch(SceneName, StoryboardPatch)
     /// A scene was deleted by a client, or forgotten to make room.
     case delete(SceneName)
 

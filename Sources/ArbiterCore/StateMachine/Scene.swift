@@ -1,7 +1,7 @@
 /// One arbitrated interface, with its queue and its hierarchy.
 struct Scene: Sendable {
     /// The unfinished transitions.
-    var queue = ScopeQueue()
+    var queue: ScopeQueue
     /// The places of the queued transitions, for their positions.
     var tickets = RequestLine()
     /// The order of its newest transition.
@@ -17,8 +17,20 @@ struct Scene: Sendable {
     var comingControllers = 0
     /// Whether a client has declared it.
     var isDeclared = false
+    /// How often its storyboard was changed by a patch since it was declared.
+    var patches: UInt64 = 0
+    /// The version of its storyboard; `nil` if nobody has declared one.
+    var version: StoryboardVersion? {
+        isDeclared ? StoryboardVersion(revision: numbers.revision, patches: patches) : nil
+    }
     /// Whether there is something to remember; then it is not forgotten to make room.
     var hasStoryboard: Bool { isDeclared || !storyboard.hierarchy.isEmpty }
+
+    init(lastOrder: RequestOrder, numbers: Numbers, under rules: Rules) {
+        queue = ScopeQueue(waitsForArrivals: rules.waitsForArrivals)
+        self.lastOrder = lastOrder
+        self.numbers = numbers
+    }
 
     /// Numbers that never go back.
     struct Numbers: Hashable, Sendable {
@@ -50,7 +62,8 @@ extension Scene {
         let operation = transition.request.operationOutline
         queue.append(
             transition.place, id: transition.id, scope: storyboard.paths(of: transition.scope, operation),
-            names: storyboard.names(of: transition.scope, operation))
+            names: storyboard.names(of: transition.scope, operation),
+            arrivals: storyboard.arrivals(of: transition.request, scope: transition.scope))
     }
 
     /// Removes a transition that ends from the queue; its ticket is removed separately.
@@ -58,6 +71,14 @@ extension Scene {
         unfinishedBytes -= transition.request.byteCount
         comingControllers -= transition.request.controllerCount
         queue.remove(transition.place)
+    }
+
+    /// Stores a waiting transition anew, because the segue that it performs is defined now.
+    mutating func fileAnew(_ transition: Transition) {
+        queue.rename(
+            transition.place, names: storyboard.names(of: transition.scope, transition.request.operationOutline),
+            arrivals: storyboard.arrivals(of: transition.request, scope: transition.scope))
+        refile(transition)
     }
 
     /// Applies the plan of an operation, which gives the hierarchy its next revision.

@@ -35,11 +35,12 @@ package struct Storyboard: Hashable, Sendable {
                 throw .unknownTransitionType(unknown)
             }
         }
+        declaredControllers = segues.reduce(0) { $0 + $1.destination.count }
+        guard declaredControllers <= Limits.controllers else { throw .tooManyDestinations }
         self.hierarchy = hierarchy
         self.segues = segues
         self.transitionTypes = transitionTypes
         self.defaults = defaults
-        declaredControllers = segues.reduce(0) { $0 + $1.destination.count }
         self.segueIndices = segueIndices
         self.typeIndices = typeIndices
     }
@@ -145,6 +146,8 @@ package struct TransitionType: Hashable, Sendable {
 package enum StoryboardFault: Error, Hashable, Sendable {
     case tooManySegues
     case tooManyTransitionTypes
+    /// The destinations of all segues together have too many controllers.
+    case tooManyDestinations
     case duplicateSegue(SegueIdentifier, source: ControllerID)
     case duplicateTransitionType(TransitionTypeName)
     /// The `introTransitionType` of a controller is not declared.

@@ -34,6 +34,8 @@ extension Rules {
     var coalescesAll: Bool { self >= .second }
     /// Whether a remembered end survives the end of its session.
     var keepsRememberedEnds: Bool { self >= .second }
+    /// Whether a transition that names a controller waits for the earlier ones that bring it in.
+    var waitsForArrivals: Bool { self >= .second }
     /// Whether an operation that changes nothing visible in its container has no animation.
     var animatesOnlyMoves: Bool { self >= .second }
 }

@@ -63,13 +63,23 @@ extension Engine {
         submit(completion) { machine, step throws(ArbiterError) in try machine.renew(id, token: token, in: &step) }
     }
 
-    /// Declares a scene's hierarchy, segues, transition types and defaults; the answer is its new revision.
+    /// Declares a scene's hierarchy, segues, transition types and defaults; the answer is the storyboard's new version.
     package func declare(
         _ scene: SceneName, _ storyboard: Storyboard, if precondition: Precondition = .none,
-        completion: @escaping Answer<Revision>
+        completion: @escaping Answer<StoryboardVersion>
     ) {
         ask(completion) { machine, step throws(ArbiterError) in
             try machine.declare(scene, storyboard, if: precondition, in: &step)
+        }
+    }
+
+    /// Changes a scene's segues, transition types or defaults; the answer is the storyboard's version.
+    package func patch(
+        _ scene: SceneName, _ patch: StoryboardPatch, if precondition: Precondition = .none,
+        completion: @escaping Answer<StoryboardVersion>
+    ) {
+        ask(completion) { machine, step throws(ArbiterError) in
+            try machine.patch(scene, patch, if: precondition, in: &step)
         }
     }
 

@@ -1,7 +1,7 @@
 internal import ArbiterCore
 internal import ArbiterEngine
 
-/// The header `If-Match` (RFC 9110, section 13.1.1): change the scene only if it still has a revision that is listed.
+/// The header `If-Match` (RFC 9110, section 13.1.1): change the scene only if its storyboard has a tag that is listed.
 struct IfMatch: Hashable, Sendable {
     /// The value as it was sent; `*` if the request has no such header.
     let text: String
@@ -18,7 +18,7 @@ struct IfMatch: Hashable, Sendable {
         try self.init(text)
     }
 
-    /// Reads the condition of a declaration: `If-Match`, or `If-None-Match: *`, which a scene without a storyboard meets.
+    /// Reads the condition of a declaration or a patch: `If-Match`, or `If-None-Match: *`, which a scene without a storyboard meets.
     ///
     /// - Throws: `invalid-field` if one of them is malformed, or if both are given.
     init(declaring call: Call) throws(Problem) {
@@ -46,15 +46,15 @@ struct IfMatch: Hashable, Sendable {
         self.text = text
         var reader = EntityTagReader(text)
         if reader.isStar {
-            precondition = .exists
+            precondition = .declared
         } else {
-            // Weak tags never match, and neither do tags that are not revisions. So the list may be empty.
-            guard let revisions = reader.revisions() else {
+            // Weak tags never match, and neither do tags that no storyboard has. So the list may be empty.
+            guard let versions = reader.versions() else {
                 throw Problem(
                     .invalidField, "If-Match must be * or a list of entity tags, such as \"41\", \"42\".",
                     field: HeaderName.ifMatch.rawValue)
             }
-            precondition = .revision(revisions)
+            precondition = .version(versions)
         }
     }
 }
@@ -63,7 +63,7 @@ extension Problem {
     /// Why a scene was not replaced or deleted.
     init(changing error: EngineError, if condition: IfMatch) {
         switch error {
-        case .refused(.revisionMismatch(_, let actual)): self.init(expectedTags: condition.text, actual: actual)
+        case .refused(.versionMismatch(_, let actual)): self.init(expectedTags: condition.text, actual: actual)
         case .refused(.busy(let busy)): self.init(unfinished: busy)
         case .refused, .journalUnavailable: self.init(error)
         }
@@ -83,11 +83,11 @@ struct EntityTagReader {
         rest.lazy.filter { !Self.isSpace($0) }.elementsEqual("*".utf8)
     }
 
-    /// The revisions among the entity tags; a weak tag is none.
+    /// The versions among the entity tags; a weak tag is none.
     ///
     /// - Returns: `nil` if the text is not a list with at least one entity tag.
-    fileprivate mutating func revisions() -> [Revision]? {
-        tags()?.compactMap { tag in tag.isWeak ? nil : Revision(tag: tag.text) }
+    fileprivate mutating func versions() -> [StoryboardVersion]? {
+        tags()?.compactMap { tag in tag.isWeak ? nil : StoryboardVersion(tag: tag.text) }
     }
 
     /// The entity tags, without quotes.
@@ -121,10 +121,20 @@ struct EntityTagReader {
     }
 }
 
-extension Revision {
-    /// The revision of an entity tag; `nil` if the tag is not exactly as the daemon writes it.
+// MARK: - Entity tags
+
+extension StoryboardVersion {
+    /// Its tag with quotes: `"41"`, or `"41.2"` after two patches.
+    var entityTag: String { "\"\(tag)\"" }
+
+    private var tag: String { patches == 0 ? "\(revision.rawValue)" : "\(revision.rawValue).\(patches)" }
+
+    /// The version of an entity tag; `nil` if the tag is not exactly as the daemon writes it.
     fileprivate init?(tag: Substring.UTF8View) {
-        guard let value = UInt64(String(Substring(tag))), String(value).utf8.elementsEqual(tag) else { return nil }
-        self.init(rawValue: value)
+        let numbers = Substring(tag).split(separator: ".", omittingEmptySubsequences: false).map { UInt64($0) }
+        guard 1...2 ~= numbers.count, let revision = numbers[0], let patches = numbers.count == 2 ? numbers[1] : 0
+        else { return nil }
+        self.init(revision: Revision(rawValue: revision), patches: patches)
+        guard self.tag.utf8.elementsEqual(tag) else { return nil }
     }
 }

@@ -116,6 +116,9 @@ extension Route {
             Route(
                 "declareStoryboard", "PUT", "/scenes/{scene}/storyboard", role: .design,
                 bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),
+            Route(
+                "patchStoryboard", "PATCH", "/scenes/{scene}/storyboard", role: .design,
+                bodyBytes: ServerLimits.storyboardBytes, storyboards.patch),
             Route("showStoryboard", "GET", "/scenes/{scene}/storyboard", role: .observe, storyboards.show),
             Route("showController", "GET", "/scenes/{scene}/controllers/{id}", role: .observe, controllers.show),
         ]

@@ -13,8 +13,20 @@ struct StoryboardEndpoints: Sendable {
         let storyboard = try draft.storyboard()
         engine.declare(name, storyboard, if: condition.precondition) { result in
             switch result {
-            case .success(let revision):
-                call.respond(.json(200, revision: revision) { $0.members(of: name, at: revision) })
+            case .success(let version): call.respond(.json(200, scene: name, version))
+            case .failure(let error): call.respond(Problem(changing: error, if: condition).response)
+            }
+        }
+    }
+
+    func patch(_ call: Call) throws(Problem) {
+        let name = try SceneName(namedBy: call)
+        let condition = try IfMatch(declaring: call)
+        var draft = StoryboardPatchDraft()
+        try call.readRequiredBody { field, value throws(Problem) in try draft.read(field, &value) }
+        engine.patch(name, draft.patch, if: condition.precondition) { result in
+            switch result {
+            case .success(let version): call.respond(.json(200, scene: name, version))
             case .failure(let error): call.respond(Problem(changing: error, if: condition).response)
             }
         }
@@ -26,8 +38,8 @@ struct StoryboardEndpoints: Sendable {
             try machine.storyboard(of: name)
         } completion: { result in
             switch result {
-            case .success((let storyboard, let revision)):
-                call.respond(200, storyboard.document, headers: [revision.entityTag])
+            case .success((let storyboard, let version)):
+                call.respond(200, storyboard.document, headers: [HeaderField("ETag", version.entityTag)])
             case .failure(let error): call.respond(Problem(error).response)
             }
         }
@@ -35,22 +47,13 @@ struct StoryboardEndpoints: Sendable {
 }
 
 extension Response {
-    /// A JSON object that tells of a scene at a revision.
-    static func json(_ status: Int, revision: Revision, _ members: (inout JSONWriter) -> Void) -> Response {
-        var response = json(status, members)
-        response.headers.append(revision.entityTag)
+    /// A scene after a change of its storyboard.
+    fileprivate static func json(_ status: Int, scene: SceneName, _ version: StoryboardVersion) -> Response {
+        var response = json(status) { writer in
+            writer.member("name", scene.description)
+            writer.member("revision", version.revision.rawValue)
+        }
+        response.headers.append(HeaderField("ETag", version.entityTag))
         return response
-    }
-}
-
-extension Revision {
-    /// The header field that tells it.
-    var entityTag: HeaderField { HeaderField("ETag", "\"\(rawValue)\"") }
-}
-
-extension JSONWriter {
-    fileprivate mutating func members(of scene: SceneName, at revision: Revision) {
-        member("name", scene.description)
-        member("revision", revision.rawValue)
     }
 }

@@ -123,6 +123,10 @@ extension JSONWriter {
         needsComma = true
     }
 
+    mutating func null() {
+        bytes.append(contentsOf: "null".utf8)
+    }
+
     /// Writes what precedes the value of a member: a comma, if needed, and the name.
     mutating func begin(_ name: StaticString) {
         let count = name.utf8CodeUnitCount

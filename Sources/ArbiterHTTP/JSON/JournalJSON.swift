@@ -39,6 +39,10 @@ extension JSONWriter {
             member("command", "declare")
             member("scene", scene.description)
             object("storyboard") { $0.members(of: storyboard) }
+        case .patch(let scene, let patch):
+            member("command", "patch")
+            member("scene", scene.description)
+            object("patch") { $0.members(of: patch) }
         case .delete(let scene):
             member("command", "delete")
             member("scene", scene.description)

@@ -97,27 +97,19 @@ struct StoryboardDraft: Sendable {
             return try Storyboard(
                 hierarchy: hierarchy, segues: segues, transitionTypes: transitionTypes, defaults: defaults)
         } catch {
-            switch error {
-            case .tooManySegues: throw .invalid("segues", "may have \(Limits.segues) elements at most")
-            case .tooManyTransitionTypes:
-                throw .invalid("transitionTypes", "may have \(Limits.transitionTypes) elements at most")
-            case .duplicateSegue(let identifier, let source):
-                let index = segues.lastIndex { $0.identifier == identifier && $0.source == source } ?? 0
-                throw .invalid(
-                    "segues[\(index)].identifier",
-                    "repeats the identifier \(quoted(identifier.description)) of another segue from "
-                        + "\(quoted(source.description))")
-            case .duplicateTransitionType(let name):
-                let index = transitionTypes.lastIndex { $0.name == name } ?? 0
-                throw .invalid(
-                    "transitionTypes[\(index)].name",
-                    "repeats the name \(quoted(name.description)) of another transition type")
-            case .unknownTransitionType(let name):
-                throw Problem(
-                    .unknownTransitionType,
-                    "A controller comes in by \(quoted(name.description)), which is not among the transition types.",
-                    field: "transitionTypes")
-            }
+            throw Problem(fault: error, field: field(of: error))
+        }
+    }
+
+    /// The field of a repeated entry.
+    private func field(of fault: StoryboardFault) -> String? {
+        switch fault {
+        case .duplicateSegue(let identifier, let source):
+            segues.lastIndex { $0.identifier == identifier && $0.source == source }
+                .map { "segues[\($0)].identifier" }
+        case .duplicateTransitionType(let name):
+            transitionTypes.lastIndex { $0.name == name }.map { "transitionTypes[\($0)].name" }
+        case .tooManySegues, .tooManyTransitionTypes, .tooManyDestinations, .unknownTransitionType: nil
         }
     }
 
@@ -182,6 +174,36 @@ extension JSONReader {
         guard let name else { throw missing("name") }
         leave()
         return TransitionType(name: name, duration: duration, curve: curve)
+    }
+}
+
+extension Problem {
+    /// Why a storyboard is invalid.
+    ///
+    /// - Parameters:
+    ///   - fault: what is wrong with it.
+    ///   - field: the entry that repeats another one, if that is the fault.
+    init(fault: StoryboardFault, field: String? = nil) {
+        switch fault {
+        case .tooManySegues: self = .invalid("segues", "may have \(Limits.segues) elements at most")
+        case .tooManyTransitionTypes:
+            self = .invalid("transitionTypes", "may have \(Limits.transitionTypes) elements at most")
+        case .tooManyDestinations:
+            self = .invalid("segues", "may have \(Limits.controllers) controllers in all destinations at most")
+        case .duplicateSegue(let identifier, let source):
+            self = .invalid(
+                field ?? "segues",
+                "repeats the identifier \(quoted(identifier.description)) of another segue from "
+                    + "\(quoted(source.description))")
+        case .duplicateTransitionType(let name):
+            self = .invalid(
+                field ?? "transitionTypes", "repeats the name \(quoted(name.description)) of another transition type")
+        case .unknownTransitionType(let name):
+            self.init(
+                .unknownTransitionType,
+                "A controller comes in by \(quoted(name.description)), which is not among the transition types.",
+                field: "transitionTypes")
+        }
     }
 }
 

@@ -36,12 +36,19 @@ extension Problem {
                 .unknownTransitionType,
                 "A controller comes in by \(quoted(name.description)), which the scene's storyboard does not declare.",
                 field: "operation")
-        case .revisionMismatch(let expected, let actual):
+        case .versionMismatch(let expected, let actual):
             self.init(expectedTags: expected.tags, actual: actual)
         case .alreadyDeclared(let name):
             self.init(
                 .alreadyDeclared, "The scene \(name) has a storyboard: read it, or declare it without If-None-Match.",
                 field: HeaderName.ifNoneMatch.rawValue)
+        case .undeclared(let name):
+            self.init(.notFound, "Nobody has declared a storyboard of the scene \(name): declare it with PUT.")
+        case .inUse(let entry, let busy):
+            self.init(
+                .inUse, "\(busy.holderName) uses \(entry.text): change that when it has ended.", field: entry.field)
+            self.busy = busy
+        case .invalidStoryboard(let fault): self.init(fault: fault)
         case .unknownScene(let name):
             self.init(.unknownScene, "No scene \(name) is known; its first transition makes it, or its storyboard.")
         case .wrongToken(let id):
@@ -115,13 +122,13 @@ extension Problem {
         self.busy = busy
     }
 
-    /// A scene does not have any of the revisions that `If-Match` names, or is not there.
-    init(expectedTags: String, actual: Revision?) {
-        let found = actual.map { "the scene has revision \($0.rawValue)" } ?? "there is no such scene"
+    /// A storyboard does not have any of the versions that `If-Match` names, or nobody has declared one.
+    init(expectedTags: String, actual: StoryboardVersion?) {
+        let found = actual.map { "the storyboard has the tag \($0.entityTag)" } ?? "nobody has declared the scene"
         self.init(
             .revisionMismatch, "If-Match says \(expectedTags), but \(found).", field: HeaderName.ifMatch.rawValue)
         expected = expectedTags
-        self.actual = actual.map { "\"\($0.rawValue)\"" } ?? "absent"
+        self.actual = actual?.entityTag ?? "absent"
     }
 
     /// Nothing is granted yet.
@@ -203,12 +210,31 @@ extension Busy {
     }
 }
 
+extension StoryboardEntry {
+    /// What it is, for a sentence.
+    fileprivate var text: String {
+        switch self {
+        case .segue(let identifier, let source):
+            "the segue \(quoted(identifier.description)) from \(quoted(source.description))"
+        case .transitionType(let name): "the transition type \(quoted(name.description))"
+        }
+    }
+
+    /// The member of the storyboard that it belongs to.
+    fileprivate var field: String {
+        switch self {
+        case .segue: "segues"
+        case .transitionType: "transitionTypes"
+        }
+    }
+}
+
 extension Precondition {
     /// As `If-Match` writes it.
     fileprivate var tags: String {
         switch self {
-        case .none, .exists, .undeclared: "*"
-        case .revision(let revisions): revisions.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+        case .none, .declared, .undeclared: "*"
+        case .version(let versions): versions.map(\.entityTag).joined(separator: ", ")
         }
     }
 }

@@ -54,6 +54,7 @@ package struct Problem: Error, Sendable {
         case methodNotAllowed = "method-not-allowed"
         case notAcceptable = "not-acceptable"
         case busy
+        case inUse = "in-use"
         case alreadyEnded = "already-ended"
         case alreadyDecided = "already-decided"
         case notInteractive = "not-interactive"
@@ -106,7 +107,7 @@ package struct Problem: Error, Sendable {
             case .notFound, .unknownScene, .unknownTransition: 404
             case .methodNotAllowed: 405
             case .notAcceptable: 406
-            case .busy, .alreadyEnded, .alreadyDecided, .notInteractive, .notRunning, .tooLate: 409
+            case .busy, .inUse, .alreadyEnded, .alreadyDecided, .notInteractive, .notRunning, .tooLate: 409
             case .expired, .rejected, .superseded, .revoked: 410
             case .bodyTooLarge: 413
             case .unsupportedMediaType: 415
@@ -140,6 +141,7 @@ package struct Problem: Error, Sendable {
             case .methodNotAllowed: "The method is not allowed here"
             case .notAcceptable: "There is no representation that is accepted"
             case .busy: "Another transition is in the way"
+            case .inUse: "A transition uses an entry of the storyboard"
             case .alreadyEnded: "The transition has ended otherwise"
             case .alreadyDecided: "The gesture is decided otherwise"
             case .notInteractive: "The transition is not interactive"
@@ -155,7 +157,7 @@ package struct Problem: Error, Sendable {
             case .misdirectedRequest: "The request is for another host"
             case .idempotencyKeyReused: "The idempotency key was given with another request"
             case .expectationFailed: "What was expected does not hold"
-            case .revisionMismatch: "The scene has another revision"
+            case .revisionMismatch: "The storyboard has another version"
             case .alreadyDeclared: "The scene is declared already"
             case .unknownTransitionType: "There is no such transition type"
             case .unknownController: "There is no such controller"

@@ -41,6 +41,34 @@ extension SplitMix64 {
         }
     }
 
+    /// A random change of a storyboard: mostly something new or the same again, now and then something else.
+    mutating func patch(of storyboard: Storyboard) -> StoryboardPatch {
+        var patch = StoryboardPatch()
+        for _ in 0..<Int.random(in: 0...2, using: &self) {
+            let identifier = pick(Self.identifiers, or: Self.identifiers[0])
+            let segue = Segue(
+                identifier: identifier, source: name(), kind: pick(Segue.Kind.allCases, or: .show),
+                destination: arrival(avoiding: []))
+            let change: StoryboardPatch.SegueChange =
+                switch Int.random(in: 0..<6, using: &self) {
+                case 0: .remove(identifier, source: segue.source)
+                case 1: .set(storyboard.segues.randomElement(using: &self) ?? segue)
+                default: .set(segue)
+                }
+            let isNew = !patch.segues.contains {
+                $0.source == change.source && $0.identifier == change.identifier
+            }
+            if isNew { patch.segues.append(change) }
+        }
+        if isOnce(in: 3) {
+            let type = TransitionType(name: pick(Self.types, or: Self.types[0]), duration: milliseconds(upTo: 900))
+            patch.transitionTypes.append(isOnce(in: 3) ? .remove(type.name) : .set(type))
+        }
+        if isOnce(in: 4) { patch.defaults.lease = .seconds(Int.random(in: 1...12, using: &self)) }
+        if isOnce(in: 4) { patch.defaults.scope = isOnce(in: 5) ? .scene : .operation }
+        return patch
+    }
+
     /// A random hierarchy, now and then an empty one.
     private mutating func hierarchy() -> Hierarchy {
         if isOnce(in: 20) { return Hierarchy() }

@@ -58,4 +58,8 @@ package enum Fault: String, Sendable, CaseIterable {
     case ignoredAncestor
     /// After a waiting scope has moved, later tickets that it now conflicts with are not checked again.
     case overlookedMove
+    /// No transition waits for a controller that an earlier one brings in.
+    case ignoredArrival
+    /// A grant that is not claimed takes no silent tickets with it.
+    case forgottenRow
 }

@@ -34,7 +34,7 @@ enum Reply: Sendable {
     case progress(ProgressAnswer)
     case session(SessionView)
     case attached(Engine.Attachment)
-    case declared(Revision)
+    case declared(StoryboardVersion)
     case done
     case refused(ArbiterError)
     case unavailable(JournalError)

@@ -35,6 +35,20 @@ package enum SampleHierarchies {
                 duration: .zero, curve: .linear, lease: Limits.leaseDurations.lowerBound, scope: .operation)),
     ]
 
+    package static let patches: [StoryboardPatch] = [
+        StoryboardPatch(),
+        StoryboardPatch(
+            segues: [
+                .set(Segue(identifier: segue("détail"), source: id("home"), kind: .show, destination: everything)),
+                .remove(segue("back"), source: id("list")),
+            ],
+            transitionTypes: [
+                .set(TransitionType(name: type("star"), duration: .seconds(1), curve: .easeIn)), .remove(type("plain")),
+            ],
+            defaults: StoryboardPatch.DefaultsChange(
+                duration: .zero, curve: .linear, lease: Limits.leaseDurations.upperBound, scope: .operation)),
+    ]
+
     package static let requests: [TransitionRequest] =
         operations.map { TransitionRequest(scope: .operation, operation: $0, onExpiry: .complete) } + [
             TransitionRequest(

@@ -34,8 +34,7 @@ extension SampleRecords {
     /// The cases of `Record`; if one is missing here, `kind(of:)` does not compile.
     private enum Kind: CaseIterable {
         case start, serialize, end, revoke, decide, markReady, expireUnclaimed, timeOutParticipants, openSession,
-            endSession, declare,
-            delete, expire
+            endSession, declare, patch, delete, expire
         case distrust, skipFences, resume, stop
     }
 
@@ -52,6 +51,7 @@ extension SampleRecords {
         case .openSession: .openSession
         case .endSession: .endSession
         case .declare: .declare
+        case .patch: .patch
         case .delete: .delete
         case .expire: .expire
         case .distrust: .distrust
@@ -75,6 +75,7 @@ extension SampleRecords {
             case .openSession: SampleCooperation.openings
             case .endSession: SampleCooperation.closings
             case .declare: SampleHierarchies.storyboards.map { .declare(.main, $0) }
+            case .patch: SampleHierarchies.patches.map { .patch(.main, $0) }
             case .delete: [.delete(.main)]
             case .expire: each { id, _ in ExpiryReason.allCases.map { .expire(id, $0) } }
             case .distrust: [.distrust(holdsGrants: false), .distrust(holdsGrants: true)]

@@ -6,13 +6,20 @@ struct NaiveQueue {
         let order: RequestOrder
         let id: TransitionID
         var scope: [ScopePath]
+        var arrivals = ScopeQueue.Arrivals()
         var isGranted = false
     }
 
     private(set) var members: [Member] = []
 
-    mutating func append(_ order: RequestOrder, id: TransitionID, scope: [ScopePath]) {
-        members.append(Member(order: order, id: id, scope: scope))
+    mutating func append(
+        _ order: RequestOrder, id: TransitionID, scope: [ScopePath], arrivals: ScopeQueue.Arrivals
+    ) {
+        members.append(Member(order: order, id: id, scope: scope, arrivals: arrivals))
+    }
+
+    mutating func rename(_ order: RequestOrder, arrivals: ScopeQueue.Arrivals) {
+        for index in members.indices where members[index].order == order { members[index].arrivals = arrivals }
     }
 
     mutating func refile(_ order: RequestOrder, scope: [ScopePath]) {
@@ -35,20 +42,25 @@ struct NaiveQueue {
         members.removeAll { $0.order == order }
     }
 
-    func conflicting(with scope: [ScopePath]) -> [Member] {
-        members.filter { Self.conflict($0.scope, scope) }
+    func conflicting(with scope: [ScopePath], naming ids: [ControllerID]) -> [Member] {
+        members.filter { Self.conflict($0.scope, scope) || $0.brings(oneOf: ids) }
     }
 
     func blockers(of member: Member) -> [Member] {
         members.filter { other in
-            !member.isGranted && other.order != member.order && (other.order < member.order || other.isGranted)
-                && Self.conflict(other.scope, member.scope)
+            guard !member.isGranted, other.order != member.order else { return false }
+            if other.order < member.order, other.brings(oneOf: member.arrivals.named) { return true }
+            return (other.order < member.order || other.isGranted) && Self.conflict(other.scope, member.scope)
         }
     }
 
     static func conflict(_ left: [ScopePath], _ right: [ScopePath]) -> Bool {
         left.contains { one in right.contains { other in one.starts(with: other) || other.starts(with: one) } }
     }
+}
+
+extension NaiveQueue.Member {
+    fileprivate func brings(oneOf ids: [ControllerID]) -> Bool { arrivals.brought.contains { ids.contains($0) } }
 }
 
 /// The scopes of a random run.
@@ -77,6 +89,19 @@ struct Forest: Sendable, CustomStringConvertible {
             if !NaiveQueue.conflict(scope, [path]) { scope.append(path) }
         }
         return scope
+    }
+
+    /// What a transition brings in and names; what it brings in it names too, as operations do.
+    func arrivals(using random: inout SplitMix64) -> ScopeQueue.Arrivals {
+        guard random.isOnce(in: 2) else { return ScopeQueue.Arrivals() }
+        func ids(upTo most: Int) -> Set<ControllerID> {
+            Set(
+                (0..<Int.random(in: 0...most, using: &random)).compactMap { _ in
+                    ControllerID("n\(Int.random(in: 0..<6, using: &random))")
+                })
+        }
+        let brought = ids(upTo: 2)
+        return ScopeQueue.Arrivals(brought: Array(brought), named: Array(brought.union(ids(upTo: 2))))
     }
 
     private func path(using random: inout SplitMix64) -> ScopePath {

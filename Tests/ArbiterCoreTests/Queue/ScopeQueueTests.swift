@@ -87,8 +87,54 @@ struct ScopeQueueTests {
         #expect(granted(&queue) == [5])
     }
 
-    private func append(_ number: UInt64, _ scope: [ScopePath], to queue: inout ScopeQueue) {
-        queue.append(RequestOrder(rawValue: number), id: TransitionID(rawValue: number), scope: scope)
+    @Test func `a transition that names what an earlier one brings in waits for it, whatever their places are`() throws
+    {
+        var queue = ScopeQueue()
+        let (a, b, new) = try (#require(ControllerID("a")), #require(ControllerID("b")), #require(ControllerID("new")))
+        append(1, [[a]], bringing: [new], to: &queue)
+        append(2, [[b]], naming: [new], to: &queue)
+        append(3, [[b]], to: &queue)
+        #expect(granted(&queue) == [1])
+        #expect(!queue.isFree([[new]], naming: [new]))
+        #expect(queue.blockers(of: RequestOrder(rawValue: 2), limit: 8) == [TransitionID(rawValue: 1)])
+        queue.remove(RequestOrder(rawValue: 1))
+        #expect(granted(&queue) == [2])
+    }
+
+    @Test func `an earlier one does not wait for what a later one brings in`() throws {
+        var queue = ScopeQueue()
+        let (a, b, new) = try (#require(ControllerID("a")), #require(ControllerID("b")), #require(ControllerID("new")))
+        append(1, [[a]], to: &queue)
+        append(2, [[a]], naming: [new], to: &queue)
+        append(3, [[b]], bringing: [new], to: &queue)
+        #expect(granted(&queue) == [1, 3])
+        queue.remove(RequestOrder(rawValue: 1))
+        #expect(granted(&queue) == [2])
+    }
+
+    @Test func `under the first rules nothing waits for arrivals, until the rules change`() throws {
+        var queue = ScopeQueue(waitsForArrivals: false)
+        let (a, b, new) = try (#require(ControllerID("a")), #require(ControllerID("b")), #require(ControllerID("new")))
+        append(1, [[a]], bringing: [new], to: &queue)
+        append(2, [[b]], to: &queue)
+        append(3, [[b]], naming: [new], to: &queue)
+        #expect(granted(&queue) == [1, 2])
+        #expect(queue.isFree([], naming: [new]))
+        queue.beginToWaitForArrivals()
+        queue.remove(RequestOrder(rawValue: 2))
+        #expect(granted(&queue) == [])
+        queue.remove(RequestOrder(rawValue: 1))
+        #expect(granted(&queue) == [3])
+    }
+
+    private func append(
+        _ number: UInt64, _ scope: [ScopePath], bringing brought: [ControllerID] = [],
+        naming named: [ControllerID] = [],
+        to queue: inout ScopeQueue
+    ) {
+        queue.append(
+            RequestOrder(rawValue: number), id: TransitionID(rawValue: number), scope: scope,
+            arrivals: ScopeQueue.Arrivals(brought: brought, named: brought + named))
     }
 
     private func granted(_ queue: inout ScopeQueue) -> [UInt64] {
@@ -141,14 +187,19 @@ private struct Run {
         let scope = forest.scope(using: &random)
         queue.refile(waiting.order, scope: scope)
         naive.refile(waiting.order, scope: scope)
+        guard random.isOnce(in: 2) else { return }
+        let arrivals = forest.arrivals(using: &random)
+        queue.rename(waiting.order, names: [], arrivals: arrivals)
+        naive.rename(waiting.order, arrivals: arrivals)
     }
 
     private mutating func append() {
         last += 1
         let scope = forest.scope(using: &random)
         let order = RequestOrder(rawValue: last)
-        queue.append(order, id: TransitionID(rawValue: last), scope: scope)
-        naive.append(order, id: TransitionID(rawValue: last), scope: scope)
+        let arrivals = forest.arrivals(using: &random)
+        queue.append(order, id: TransitionID(rawValue: last), scope: scope, arrivals: arrivals)
+        naive.append(order, id: TransitionID(rawValue: last), scope: scope, arrivals: arrivals)
     }
 
     /// Mostly a transition that runs, else one that waits.
@@ -170,10 +221,11 @@ private struct Run {
         #expect(queue.isEmpty == naive.members.isEmpty, comment)
         #expect(queue.unfinished == naive.members.map(\.id), comment)
         let scope = forest.scope(using: &random)
-        let conflicting = naive.conflicting(with: scope)
-        #expect(queue.isFree(scope) == conflicting.isEmpty, comment)
+        let named = forest.arrivals(using: &random).named
+        let conflicting = naive.conflicting(with: scope, naming: named)
+        #expect(queue.isFree(scope, naming: named) == conflicting.isEmpty, comment)
         let limit = Int.random(in: 1...10, using: &random)
-        checkBlockers(queue.blockers(of: scope, limit: limit), among: conflicting, limit: limit)
+        checkBlockers(queue.blockers(of: scope, naming: named, limit: limit), among: conflicting, limit: limit)
         if let member = naive.members.randomElement(using: &random) {
             let blockers = queue.blockers(of: member.order, limit: limit)
             checkBlockers(blockers, among: naive.blockers(of: member), limit: limit)

@@ -111,10 +111,19 @@ extension Arbiter {
     mutating func declare(
         _ storyboard: Storyboard, in scene: SceneName = .main, ifMatch revision: UInt64? = nil,
         at location: SourceLocation = #_sourceLocation
-    ) throws -> Revision {
-        let precondition = revision.map { Precondition.revision([Revision(rawValue: $0)]) } ?? .none
+    ) throws -> StoryboardVersion {
+        let version = revision.map { StoryboardVersion(revision: Revision(rawValue: $0)) }
         return try perform(at: location) { machine, step throws(ArbiterError) in
-            try machine.declare(scene, storyboard, if: precondition, in: &step)
+            try machine.declare(scene, storyboard, if: version.map { .version([$0]) } ?? .none, in: &step)
+        }
+    }
+
+    @discardableResult
+    mutating func patch(
+        _ patch: StoryboardPatch, if precondition: Precondition = .none, at location: SourceLocation = #_sourceLocation
+    ) throws -> StoryboardVersion {
+        try perform(at: location) { machine, step throws(ArbiterError) in
+            try machine.patch(.main, patch, if: precondition, in: &step)
         }
     }
 
@@ -239,9 +248,9 @@ extension Arbiter {
     var transitions: [TransitionView] { machine.list(TransitionFilter(limit: .max), at: now) }
 
     /// The hierarchy of the main scene.
-    var outline: String { (try? machine.storyboard(of: .main))?.0.hierarchy.outline ?? "" }
+    var outline: String { machine.hierarchy(of: .main)?.0.outline ?? "" }
 
-    var revision: UInt64? { (try? machine.storyboard(of: .main))?.1.rawValue }
+    var revision: UInt64? { machine.hierarchy(of: .main)?.1.rawValue }
 
     func scene(_ name: String) throws -> SceneView {
         try machine.scene(#require(SceneName(name)), at: now)

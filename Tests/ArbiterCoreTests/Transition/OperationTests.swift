@@ -330,7 +330,8 @@ struct OperationTests {
         try arbiter.end(try arbiter.start(TransitionRequest(operation: .setRoot(.outlined("nav[home]")))))
         #expect(arbiter.outline == "nav[home]")
         let restored = try ArbiterStateMachine(snapshot: arbiter.machine.snapshot())
-        #expect(try restored.storyboard(of: .main).0.hierarchy.outline == "nav[home]")
+        #expect(restored.hierarchy(of: .main)?.0.outline == "nav[home]")
+        #expect(throws: ArbiterError.undeclared(.main)) { try restored.storyboard(of: .main) }
         #expect(restored.durable.scenes[.main]?.isForgettable == false)
     }
 }

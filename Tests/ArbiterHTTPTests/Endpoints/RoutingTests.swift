@@ -29,7 +29,7 @@ struct RoutingTests {
         ("/transitions/renew", ["POST"]), ("/transitions/await", ["GET", "HEAD", "POST"]),
         ("/transitions", ["GET", "HEAD"]), ("/transitions/t-0000000000001", ["GET", "HEAD"]),
         ("/scenes", ["GET", "HEAD"]), ("/scenes/main", ["DELETE", "GET", "HEAD"]),
-        ("/scenes/main/storyboard", ["GET", "HEAD", "PUT"]), ("/scenes/main/events", ["GET", "HEAD"]),
+        ("/scenes/main/storyboard", ["GET", "HEAD", "PATCH", "PUT"]), ("/scenes/main/events", ["GET", "HEAD"]),
         ("/scenes/main/controllers/list", ["GET", "HEAD"]),
         ("/transitions/progress", ["POST"]), ("/transitions/release", ["POST"]), ("/transitions/ready", ["POST"]),
         ("/sessions", ["POST"]), ("/sessions/renew", ["POST"]), ("/sessions/end", ["POST"]),

@@ -102,7 +102,7 @@ struct StoryboardEndpointsTests {
 
     @Test(arguments: ["%20", "a%2Fb", "a%00"])
     func `a scene that cannot be is not made`(name: String) throws {
-        for (method, target) in [("PUT", "/storyboard"), ("GET", "/storyboard"), ("DELETE", "")] {
+        for (method, target) in Self.calls {
             let answer = try service.ask(method, "/scenes/\(name)\(target)", "{}")
             #expect(answer.status == 404)
             #expect(answer.code == "unknown-scene")
@@ -115,7 +115,11 @@ struct StoryboardEndpointsTests {
         #expect(try service.ask("DELETE", "/scenes/main").code == "unknown-scene")
     }
 
-    @Test(arguments: [("PUT", "/storyboard"), ("GET", "/storyboard"), ("DELETE", "")])
+    private static let calls = [
+        ("PUT", "/storyboard"), ("PATCH", "/storyboard"), ("GET", "/storyboard"), ("DELETE", ""),
+    ]
+
+    @Test(arguments: calls)
     func `these calls know no parameter`(method: String, target: String) throws {
         try service.declared()
         let answer = try service.ask(method, "/scenes/main\(target)?force=1", "{}")
@@ -168,7 +172,7 @@ struct StoryboardEndpointsTests {
         #expect(waiting.responses.isEmpty)
         journal.fail(JournalError(reason: "The disk is full."))
         #expect(try waiting.answer().code == "journal-unavailable")
-        for (method, target) in [("PUT", "/storyboard"), ("GET", "/storyboard"), ("DELETE", "")] {
+        for (method, target) in Self.calls {
             #expect(try service.ask(method, "/scenes/main\(target)", "{}").code == "journal-unavailable")
         }
     }
