@@ -61,6 +61,7 @@ package struct NaiveEvent: Hashable {
     package enum Kind: Hashable {
         case transition(SceneEvent.Stage, TransitionID)
         case sessionEnded(SessionID, SessionEnding)
+        case sceneDeleted
         case appearance(ControllerID, AppearanceEvent.Change, TransitionID)
         case changed(revision: UInt64, by: TransitionID?, inserted: [ControllerID], removed: [ControllerID])
     }
@@ -82,8 +83,11 @@ extension NaiveEvent {
             kind = .sessionEnded(id, ending)
         case .appearance(let event, let id):
             kind = .appearance(event.controller, event.change, id)
-        case .hierarchyChanged(let revision, let id, let inserted, let removed):
-            kind = .changed(revision: revision.rawValue, by: id, inserted: inserted, removed: removed)
+        case .sceneDeleted:
+            kind = .sceneDeleted
+        case .hierarchyChanged(let news):
+            kind = .changed(
+                revision: news.revision.rawValue, by: news.transition, inserted: news.inserted, removed: news.removed)
         }
     }
 }

@@ -18,6 +18,12 @@ extension NaiveOracle {
                 throw Broken(.oracle, "\(entry.id) is to be \(entry.state.rawValue) and is \(state)")
             }
             try check(transition, entry)
+            let waiting = try? machine.view(of: entry.id, at: Instant(nanoseconds: 0)).waiting
+            let expected = entry.isGranted ? min(100, self.waiting(for: entry.id).count) : nil
+            guard waiting == expected else {
+                throw Broken(
+                    .oracle, "\(String(describing: waiting)) wait for \(entry.id), not \(String(describing: expected))")
+            }
         }
         let scenes = machine.scenes()
         let unfinished = scenes.reduce(0) { $0 + $1.running + $1.queued }

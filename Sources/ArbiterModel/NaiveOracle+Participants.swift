@@ -41,7 +41,7 @@ extension NaiveOracle {
         }
         if let client = session.client, !sessions.values.contains(where: { $0.client == client }) { part(client) }
         for scene in scenes { tell(.sessionEnded(id, ending), in: scene) }
-        for scene in scenes { grant(in: scene) }
+        for scene in scenes { settle(scene) }
     }
 
     /// The tickets that expire with an unclaimed grant, itself included, in line order.

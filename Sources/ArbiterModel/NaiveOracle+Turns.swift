@@ -8,6 +8,34 @@ extension NaiveOracle {
         while !isHoldingGrants, let index = firstFree(in: scene) { takeTurn(index) }
     }
 
+    /// Grants what is free, and expects the events of those that are waited for now.
+    package mutating func settle(_ scene: SceneName) {
+        grant(in: scene)
+        tellContention(in: scene)
+    }
+
+    /// Expects an event for each granted transition that another one waits for, unless that was told before.
+    mutating func tellContention(in scene: SceneName) {
+        for index in line.indices where line[index].scene == scene && line[index].isGranted && !line[index].isContended
+        {
+            guard !waiting(for: line[index].id).isEmpty else { continue }
+            line[index].isContended = true
+            tell(.transition(.contended, line[index].id), in: scene)
+        }
+    }
+
+    /// The queued transitions that wait for a granted one.
+    package func waiting(for id: TransitionID) -> [TransitionID] {
+        guard let holder = line.firstIndex(where: { $0.id == id }), line[holder].isGranted else { return [] }
+        let entry = line[holder]
+        return line.indices.filter { index in
+            let ticket = line[index]
+            guard ticket.scene == entry.scene, !ticket.isGranted else { return false }
+            return conflicts(entry, locked(ticket)) || index > holder && waits(ticket, for: entry.request)
+        }
+        .map { line[$0].id }
+    }
+
     private func firstFree(in name: SceneName) -> Int? {
         let scene = scene(name)
         let own = line.indices.filter { line[$0].scene == name }
@@ -130,7 +158,7 @@ extension NaiveOracle {
     package mutating func finish(_ id: TransitionID, as outcome: NaiveEnding.Outcome) {
         guard let entry = self[id] else { return }
         close(id, as: outcome)
-        grant(in: entry.scene)
+        settle(entry.scene)
     }
 
     /// Ends a transition, without granting others.

@@ -13,6 +13,8 @@ package struct NaiveOracle {
         package let session: SessionID?
         package var state = TransitionState.queued
         package var completesAtGrant = false
+        /// Whether another transition has waited for it since its grant.
+        package var isContended = false
         package var gesture: GestureDecision?
         package var members: [Member]
         /// The transition type of what it inserts, once it is granted.
@@ -79,7 +81,7 @@ package struct NaiveOracle {
         switch record {
         case .start(let request, let id, let token):
             enter(Asking(request, id: id, token: token, isSerialized: false), at: line.count)
-            grant(in: request.scene)
+            settle(request.scene)
         case .serialize(let request, let id, let token):
             serialize(Asking(request, id: id, token: token, isSerialized: true))
         case .end(let id, _, let outcome): end(id, as: outcome)
@@ -88,7 +90,7 @@ package struct NaiveOracle {
         case .expireUnclaimed(let ids):
             let scene = ids.first.flatMap { self[$0]?.scene }
             for id in ids { close(id, as: .expired(.unclaimed)) }
-            if let scene { grant(in: scene) }
+            if let scene { settle(scene) }
         case .decide(let id, let gesture): decide(id, gesture.decision)
         case .markReady(let id, let client): markReady(id, client)
         case .timeOutParticipants(let id): timeOutParticipants(of: id)
@@ -103,14 +105,14 @@ package struct NaiveOracle {
             }
             scenes[scene]?.storyboard = patched
             scenes[scene]?.patches += 1
-            grant(in: scene)
+            settle(scene)
         case .delete(let scene): forget(scene)
         case .distrust(let holdsGrants): distrust(holdsGrants: holdsGrants)
         // The ledger checks fences.
         case .skipFences, .stop: break
         case .resume:
             isHoldingGrants = false
-            for scene in scenes.keys.sorted(by: { $0.description < $1.description }) { grant(in: scene) }
+            for scene in scenes.keys.sorted(by: { $0.description < $1.description }) { settle(scene) }
         }
     }
 
@@ -158,6 +160,7 @@ package struct NaiveOracle {
         }
         grant(in: asking.request.scene)
         if self[asking.id]?.state == .queued { tell(.transition(.queued, asking.id), in: asking.request.scene) }
+        tellContention(in: asking.request.scene)
     }
 
     /// The indices of the older tickets that a new request is coalesced with, in their order.
@@ -208,9 +211,11 @@ package struct NaiveOracle {
     }
 
     private mutating func forget(_ name: SceneName) {
+        tell(.sceneDeleted, in: name)
         guard let scene = scenes.removeValue(forKey: name) else { return }
         forgotten.revision = max(forgotten.revision, scene.revision)
-        forgotten.events = max(forgotten.events, scene.events)
+        // The number after the deletion stays unused.
+        forgotten.events = max(forgotten.events, scene.events + 1)
         for token in sessions.keys { sessions[token]?.scenes.remove(name) }
     }
 

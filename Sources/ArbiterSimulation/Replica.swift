@@ -6,6 +6,8 @@ internal import ArbiterModel
 struct Replica {
     var machine: ArbiterStateMachine
     var oracle: NaiveOracle
+    /// The hierarchy of each scene as one knows it who only hears the events.
+    private var followed: [SceneName: Hierarchy] = [:]
 
     /// The oracle at each savepoint of the journal.
     private var oracles: [UInt64: NaiveOracle]
@@ -34,7 +36,30 @@ struct Replica {
         guard outcome.records == [record] else {
             throw Broken(.replay, "record \(sequence), \(record), comes to \(outcome.records) when it is replayed")
         }
+        for effect in outcome.effects {
+            if case .publish(let event) = effect { try follow(event) }
+        }
         return outcome.effects.compactMap { if case .publish(let event) = $0 { KeptEvent(event) } else { nil } }
+    }
+
+    /// Keeps the followed tree of a scene, and compares it with the machine's.
+    private mutating func follow(_ event: SceneEvent) throws(Broken) {
+        switch event.kind {
+        case .transition, .progress, .sessionEnded, .appearance: return
+        case .sceneDeleted: followed[event.scene] = nil
+        case .hierarchyChanged(let news):
+            switch news.change {
+            case .replaced(let hierarchy): followed[event.scene] = hierarchy
+            case .edited(let edits): followed[event.scene, default: Hierarchy()].apply(edits)
+            }
+            // A record may change a hierarchy several times; then only the last change gives the machine's.
+            guard let (hierarchy, revision) = machine.hierarchy(of: event.scene), revision == news.revision else {
+                return
+            }
+            guard followed[event.scene] == hierarchy else {
+                throw Broken(.event, "the events of \(event.scene) tell another hierarchy at \(revision)")
+            }
+        }
     }
 
     /// Rebuilds machine and oracle from a savepoint and the records after it, up to a sequence.
@@ -48,6 +73,8 @@ struct Replica {
             preconditionFailure("there is no oracle of savepoint \(savepoint.sequence)")
         }
         self.oracle = oracle
+        followed = [:]
+        for scene in machine.scenes() { followed[scene.name] = machine.hierarchy(of: scene.name)?.0 }
         var told: [KeptEvent] = []
         for entry in try journal.entries(after: savepoint.sequence, upTo: sequence) {
             let events = try apply(entry.record, at: entry.moment, sequence: entry.sequence)

@@ -81,7 +81,11 @@ struct Arbiterd: ParsableCommand {
         let engine = try Engine(
             limits: options.arbiterLimits, journal: try options.makeJournal(logger: logger),
             recovery: try recovery(hub, loss, logger), trustsLeasesOver: options.trustLeasesOver,
-            time: RunningTime(), listener: hub.publish, observer: operatorLog.note)
+            time: RunningTime(), listener: hub.publish
+        ) { [hub] notice in
+            operatorLog.note(notice)
+            hub.note(notice)
+        }
         hub.begin(engine.lastEvents())
         let router = Router(
             engine: engine, hub: hub, access: options.webAccess, logger: logger, operatorLog: operatorLog)

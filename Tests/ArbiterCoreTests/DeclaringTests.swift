@@ -54,6 +54,27 @@ struct DeclaringTests {
         #expect(try #require(arbiter.events.last?.number) > last)
     }
 
+    @Test func `followers hear that a scene is deleted, and miss a number when it is there again`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("home")
+        try arbiter.delete(.main)
+        #expect(arbiter.events.map(\.kind).last == .sceneDeleted)
+        #expect(arbiter.events.last?.number == EventNumber(rawValue: 2))
+        // A follower of the scene that is no more is told the number after which it will go on.
+        #expect(arbiter.machine.followedScene(.main, at: arbiter.now).summary.lastEvent == EventNumber(rawValue: 3))
+        try arbiter.declare("home")
+        #expect(arbiter.events.last?.number == EventNumber(rawValue: 4))
+    }
+
+    @Test func `followers hear that a scene is forgotten to make room`() throws {
+        var limits = Limits()
+        limits.scenes = 1
+        var arbiter = Arbiter(limits: limits)
+        try arbiter.end(try arbiter.start())
+        _ = try arbiter.start(scene: "other")
+        #expect(arbiter.events.contains { $0.scene == .main && $0.kind == .sceneDeleted })
+    }
+
     @Test func `what is expected of a scene that comes back is held against the numbers it will have`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("home")

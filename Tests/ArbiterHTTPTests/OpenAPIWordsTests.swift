@@ -54,7 +54,7 @@ struct OpenAPIWordsTests {
         let names =
             SceneEvent.Stage.allCases.map { "transition.\($0.rawValue)" }
             + AppearanceEvent.Change.allCases.map { "controller.\($0.rawValue)" }
-            + ["transition.progress", "hierarchy.changed", "session.ended", "reset"]
+            + ["transition.progress", "hierarchy.changed", "session.ended", "scene.deleted", "reset"]
             + (path == "/events" ? ["reset.end"] : [])
         #expect(Set(schemas.map(\.0)) == Set(names))
         let events = document.schema("Event")["oneOf"]?.sequence?.compactMap { $0["$ref"] } ?? []

@@ -18,7 +18,7 @@ struct ProblemTests {
             401: ["unauthenticated"], 403: ["forbidden", "foreign-origin", "wrong-token"],
             404: ["not-found", "unknown-scene", "unknown-transition"],
             405: ["method-not-allowed"], 406: ["not-acceptable"],
-            409: ["busy", "already-ended", "already-decided", "not-interactive", "not-running", "too-late"],
+            409: ["busy", "in-use", "already-ended", "already-decided", "not-interactive", "not-running", "too-late"],
             410: ["expired", "rejected", "superseded", "revoked"],
             412: ["expectation-failed", "revision-mismatch", "already-declared"], 413: ["body-too-large"],
             415: ["unsupported-media-type"],

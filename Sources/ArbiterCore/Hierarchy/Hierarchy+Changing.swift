@@ -7,6 +7,7 @@ extension Hierarchy {
     }
 
     /// Applies a plan that was made for this hierarchy.
+    @discardableResult
     mutating func apply(_ plan: OperationPlan) -> HierarchyChange { apply(plan.steps) }
 
     /// Applies the steps of a plan, or some of them that leave a valid tree.

@@ -66,6 +66,11 @@ extension ComingControllers {
     /// Whether an unfinished transition would bring in the id.
     func isComing(_ id: ControllerID) -> Bool { lines[id].map { !$0.bringers.isEmpty } ?? false }
 
+    /// The waiting transitions after an order that name the id.
+    func namers(of id: ControllerID, after order: RequestOrder) -> ArraySlice<RequestOrder> {
+        lines[id]?.namers(after: order, upTo: nil) ?? []
+    }
+
     /// The transitions that would bring in the id, only those before `limit` if there is one, in the order of their places.
     func bringers(of id: ControllerID, before limit: RequestOrder?) -> ArraySlice<RequestOrder> {
         guard let bringers = lines[id]?.bringers else { return [] }

@@ -115,6 +115,29 @@ extension PlaceTree {
         return false
     }
 
+    /// How many waiting parts are at the place and at the places above it.
+    func waitingOnTheWay(to place: Int) -> Int {
+        var count = 0
+        var next: Int? = place
+        while let index = next {
+            count += places[index].parts.count - (places[index].holder == nil ? 0 : 1)
+            next = places[index].parent
+        }
+        return count
+    }
+
+    /// Whether the places are the same or one is above the other.
+    func areRelated(_ one: Int, _ other: Int) -> Bool { isAtOrAbove(one, other) || isAtOrAbove(other, one) }
+
+    private func isAtOrAbove(_ upper: Int, _ lower: Int) -> Bool {
+        var place: Int? = lower
+        while let index = place {
+            if index == upper { return true }
+            place = places[index].parent
+        }
+        return false
+    }
+
     /// Whether no part is at a place of the path or below its end.
     func isFree(_ path: ScopePath) -> Bool {
         var place = Self.top

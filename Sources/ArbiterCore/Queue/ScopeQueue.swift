@@ -29,6 +29,10 @@ struct ScopeQueue {
     private var dependants: [ControllerID: Set<RequestOrder>] = [:]
     /// Which controllers are coming, and which transitions wait for them.
     private(set) var coming = ComingControllers()
+    /// The transitions that were added, moved or granted since `takeContended` was called.
+    private(set) var changed: [RequestOrder] = []
+    /// The number of granted transitions that no other one has waited for yet.
+    private(set) var uncontended = 0
     /// Whether a transition waits for the controllers that earlier ones bring in; not under the first rules.
     private(set) var waitsForArrivals: Bool
 
@@ -55,6 +59,8 @@ struct ScopeQueue {
         /// The number of its parts that are not clear, and of controllers that it names and earlier ones bring in.
         var waiting: Int
         var isGranted = false
+        /// Whether another transition has waited for it since its grant.
+        var isContended = false
     }
 
     var isEmpty: Bool { entries.isEmpty }
@@ -96,6 +102,7 @@ extension ScopeQueue {
         bringIn(arrivals.brought, by: order)
         waitForArrivals(order)
         if entries[order]?.waiting == 0 { ready.insert(order) }
+        changed.append(order)
     }
 
     /// Replaces the names that a waiting transition depends on, and what it has to do with controllers that are coming;
@@ -153,6 +160,7 @@ extension ScopeQueue {
         entry.places = wanted
         entries[order] = entry
         if entry.waiting == 0 { ready.insert(order) }
+        changed.append(order)
         reconsider()
     }
 
@@ -209,6 +217,8 @@ extension ScopeQueue {
     private mutating func grant(_ order: RequestOrder) -> TransitionID? {
         stopWaitingForArrivals(order)
         entries[order]?.isGranted = true
+        uncontended += 1
+        if changed.last != order { changed.append(order) }
         granted.insert(order)
         for place in entries[order]?.places ?? [] { places.hold(place, by: order) }
         return entries[order]?.id
@@ -220,7 +230,7 @@ extension ScopeQueue {
         guard let entry = entries.removeValue(forKey: order) else {
             preconditionFailure("\(order) is not in the queue")
         }
-        granted.remove(order)
+        if granted.remove(order) != nil, !entry.isContended { uncontended -= 1 }
         forget(entry.names, of: order)
         keepAway(entry.arrivals.brought, by: order)
         for place in entry.places {
@@ -234,6 +244,28 @@ extension ScopeQueue {
         // The part that was first and clear now waits for the new one. A granted transition keeps its grant.
         guard let first = places.insert(order, at: place), entries[first]?.isGranted == false else { return }
         entries[first]?.waiting += 1
+    }
+}
+
+// MARK: - Contention
+
+extension ScopeQueue {
+    /// Forgets what was added, moved or granted, as if `takeContended` had been called.
+    mutating func forgetChanges() {
+        changed.removeAll(keepingCapacity: true)
+    }
+
+    /// The granted transitions that others have waited for, in no order.
+    var contended: some Sequence<TransitionID> { entries.values.lazy.filter(\.isContended).map(\.id) }
+
+    /// Notes that another transition has waited for a granted one.
+    ///
+    /// - Returns: its id; `nil` if that was noted before, or if it is not granted.
+    mutating func noteContention(of order: RequestOrder) -> TransitionID? {
+        guard let entry = entries[order], entry.isGranted, !entry.isContended else { return nil }
+        entries[order]?.isContended = true
+        uncontended -= 1
+        return entry.id
     }
 }
 

@@ -140,7 +140,7 @@ extension ArbiterStateMachine {
         else { return }
         step.keep(.expireUnclaimed(ids))
         for id in ids { end(id, as: .expired(.unclaimed), in: &step) }
-        grantWhatIsFree(in: scene, step: &step)
+        settle(scene, step: &step)
         prune(at: step.now)
     }
 

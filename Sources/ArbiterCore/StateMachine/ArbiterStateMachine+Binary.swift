@@ -55,6 +55,7 @@ extension DurableState: BinaryCodable {
             if scene.hasStoryboard { writer.write(scene.storyboard) }
             if scene.isDeclared { writer.write(scene.patches) }
         }
+        writer.write(scenes.values.flatMap(\.queue.contended).sorted())
     }
 
     init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
@@ -111,14 +112,15 @@ extension DurableState: BinaryCodable {
         }
         index.sceneNames = SceneNames(scenes.keys)
         let unfinished = known.filter { !$0.isEnded }
-        try restoreQueues(unfinished, &reader)
+        let contended: [TransitionID] = reader.layout >= .second ? try reader.readArray() : []
+        try restoreQueues(unfinished, contended: contended, &reader)
         for scene in scenes.values { count(scene) }
         for transition in unfinished { memory.charge(transition.request.byteCount, to: transition.session) }
     }
 
     /// Fills the queues, first with the granted transitions, so that no ticket blocks one, and then with the tickets.
     private mutating func restoreQueues(
-        _ unfinished: [Transition], _ reader: inout BinaryReader
+        _ unfinished: [Transition], contended: [TransitionID], _ reader: inout BinaryReader
     ) throws(BinaryDecodingError) {
         let unfinished = unfinished.sorted { $0.place < $1.place }
         guard Set(unfinished.map(\.place)).count == unfinished.count,
@@ -137,6 +139,12 @@ extension DurableState: BinaryCodable {
             scenes[scene]?.queueUp(transition)
             scenes[scene]?.tickets.insert(transition.place)
         }
+        for id in contended {
+            guard let transition = transitions[id],
+                scenes[transition.request.scene]?.queue.noteContention(of: transition.place) == id
+            else { throw reader.malformed("a transition that others have waited for") }
+        }
+        for name in scenes.keys { scenes[name]?.queue.forgetChanges() }
     }
 
     /// Reserves the ids that the operation of a granted transition will insert.

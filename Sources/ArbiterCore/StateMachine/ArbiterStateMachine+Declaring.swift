@@ -13,7 +13,7 @@ extension ArbiterStateMachine {
         try admitScene(name)
         try admitBytes(of: storyboard, in: name)
         step.keep(.declare(name, storyboard))
-        make(name, at: durable.lastOrder)
+        make(name, at: durable.lastOrder, in: &step)
         let next = Revision(rawValue: (durable.scenes[name]?.numbers.revision.rawValue ?? 0) + 1)
         durable.changeScene(name) { scene in
             scene.numbers.revision = next
@@ -21,7 +21,8 @@ extension ArbiterStateMachine {
             scene.isDeclared = true
             scene.patches = 0
         }
-        publish(.hierarchyChanged(next, by: nil, inserted: [], removed: []), in: name, &step)
+        publish(
+            .hierarchyChanged(HierarchyNews(revision: next, change: .replaced(storyboard.hierarchy))), in: name, &step)
         return StoryboardVersion(revision: next)
     }
 
@@ -52,7 +53,7 @@ extension ArbiterStateMachine {
             scene.patches += 1
         }
         for waiting in waitingForSegues(definedBy: patch, in: name) { durable.scenes[name]?.fileAnew(waiting) }
-        grantWhatIsFree(in: name, step: &step)
+        settle(name, step: &step)
         prune(at: step.now)
         return StoryboardVersion(revision: version.revision, patches: version.patches + 1)
     }
@@ -97,7 +98,7 @@ extension ArbiterStateMachine {
         try precondition.check(durable.scenes[name], named: name)
         try checkIsIdle(name, at: step.now)
         step.keep(.delete(name))
-        forget(name)
+        forget(name, in: &step)
     }
 
     /// - Throws: `busy` if the scene has an unfinished transition.

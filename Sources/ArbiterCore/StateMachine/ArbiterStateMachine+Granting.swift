@@ -33,6 +33,23 @@ extension ArbiterStateMachine {
         }
     }
 
+    /// Grants every transition of the scene whose turn has come, and tells which granted ones are waited for now.
+    mutating func settle(_ scene: SceneName, asker: TransitionID? = nil, step: inout Step) {
+        grantWhatIsFree(in: scene, asker: asker, step: &step)
+        tellContention(in: scene, step: &step)
+    }
+
+    /// Publishes, once for each granted transition, that another one has begun to wait for it.
+    mutating func tellContention(in scene: SceneName, step: inout Step) {
+        guard durable.rules.tellsContention else {
+            durable.scenes[scene]?.queue.forgetChanges()
+            return
+        }
+        for id in durable.scenes[scene]?.queue.takeContended() ?? [] {
+            if let transition = durable.transitions[id] { tell(.contended, transition, in: &step) }
+        }
+    }
+
     /// Changes the scene for a grant: reserves ids, removes the ticket and draws the next fence.
     private mutating func grant(
         _ transition: Transition, _ plan: OperationPlan?, at moment: Moment
@@ -69,7 +86,7 @@ extension ArbiterStateMachine {
         _ id: TransitionID, as outcome: TransitionOutcome, in step: inout Step
     ) -> TransitionView {
         let ended = end(id, as: outcome, in: &step)
-        grantWhatIsFree(in: ended.request.scene, step: &step)
+        settle(ended.request.scene, step: &step)
         prune(at: step.now)
         return view(of: ended, at: step.now)
     }
@@ -151,7 +168,9 @@ extension ArbiterStateMachine {
         }
         publish(
             .hierarchyChanged(
-                done.change.revision, by: transition.id, inserted: done.change.inserted, removed: done.change.removed),
+                HierarchyNews(
+                    revision: done.change.revision, transition: transition.id, inserted: done.change.inserted,
+                    removed: done.change.removed, change: .edited(done.edits))),
             in: name, &step)
         return OperationEffect(change: done.change, appearance: appearance, displaced: done.displaced)
     }

@@ -88,7 +88,7 @@ extension ArbiterStateMachine {
         // An eighth stays free for requests until the next turn.
         while let memory = limits.memory, durable.memory.held > memory - memory / 8, let name = nextIdleScene() {
             step.keep(.delete(name))
-            forget(name)
+            forget(name, in: &step)
         }
     }
 

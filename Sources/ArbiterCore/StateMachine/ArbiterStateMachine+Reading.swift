@@ -24,16 +24,19 @@ extension ArbiterStateMachine {
                 remaining: remaining(of: transition, at: now),
                 position: scene?.tickets.rank(of: transition.place),
                 blockers: scene?.queue.blockers(of: transition.place, limit: Limits.blockersShown) ?? [],
+                waiting: nil,
                 progress: momentary.attention[transition.id]?.progress
             )
         case .preparing, .running:
             return TransitionView(
                 transition: transition, remaining: remaining(of: transition, at: now), position: nil, blockers: [],
+                waiting: durable.scenes[transition.request.scene]?.queue
+                    .waiting(for: transition.place, limit: Limits.waitingCounted),
                 progress: momentary.attention[transition.id]?.progress)
         case .ended:
             return TransitionView(
                 transition: transition, remaining: TransitionView.Remaining(), position: nil, blockers: [],
-                progress: nil)
+                waiting: nil, progress: nil)
         }
     }
 

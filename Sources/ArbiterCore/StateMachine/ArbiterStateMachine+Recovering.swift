@@ -73,7 +73,7 @@ extension ArbiterStateMachine {
         durable.isHoldingGrants = false
         // Sorted, so that a replay grants in the same order.
         for scene in durable.scenes.keys.sorted(by: { $0.description < $1.description }) {
-            grantWhatIsFree(in: scene, step: &step)
+            settle(scene, step: &step)
         }
         prune(at: step.now)
     }

@@ -24,7 +24,7 @@ extension ArbiterStateMachine {
         try admit(request)
         step.keep(.start(request, id: id, token: token))
         enter(request, id: id, token: token, isSerialized: false, in: &step)
-        grantWhatIsFree(in: request.scene, asker: id, step: &step)
+        settle(request.scene, asker: id, step: &step)
         // Read before pruning: a transition that ended at once is answered even if the limits have it forgotten.
         let view = try view(of: id, at: step.now)
         prune(at: step.now)
@@ -65,6 +65,7 @@ extension ArbiterStateMachine {
         }
         grantWhatIsFree(in: request.scene, asker: id, step: &step)
         if let transition = transition(id), transition.state == .queued { tell(.queued, transition, in: &step) }
+        tellContention(in: request.scene, step: &step)
         let answer = try answerGrant(of: id, park: park, in: &step)
         prune(at: step.now)
         return answer
@@ -153,7 +154,7 @@ extension ArbiterStateMachine {
     ) {
         let order = RequestOrder(rawValue: durable.lastOrder.rawValue + 1)
         durable.lastOrder = order
-        make(request.scene, at: order)
+        make(request.scene, at: order, in: &step)
         let transition = newTransition(
             request, id: id, token: token, isSerialized: isSerialized, place: place ?? order, at: step.moment)
         let previous = durable.transitions.updateValue(transition, forKey: id)
@@ -189,9 +190,9 @@ extension ArbiterStateMachine {
 
 extension ArbiterStateMachine {
     /// Creates a scene, if it does not exist.
-    mutating func make(_ name: SceneName, at order: RequestOrder) {
+    mutating func make(_ name: SceneName, at order: RequestOrder, in step: inout Step) {
         guard durable.scenes[name] == nil else { return }
-        makeRoom()
+        makeRoom(in: &step)
         let scene = Scene(lastOrder: order, numbers: durable.forgotten, under: durable.rules)
         durable.scenes[name] = scene
         durable.index.sceneNames.insert(name)
@@ -205,19 +206,22 @@ extension ArbiterStateMachine {
     }
 
     /// Forgets the idle scene that was used longest ago, if the limit is reached.
-    private mutating func makeRoom() {
+    private mutating func makeRoom(in step: inout Step) {
         guard durable.scenes.count >= limits.scenes else { return }
         let idle = durable.scenes.filter(\.value.isForgettable).min { $0.value.lastOrder < $1.value.lastOrder }
-        if let idle { forget(idle.key) }
+        if let idle { forget(idle.key, in: &step) }
     }
 
     /// Removes a scene; its numbers are kept, so that a later scene of this name continues after them.
-    mutating func forget(_ name: SceneName) {
+    mutating func forget(_ name: SceneName, in step: inout Step) {
+        if durable.rules.tellsDeletions { publish(.sceneDeleted, in: name, &step) }
         guard let scene = durable.scenes.removeValue(forKey: name) else { return }
         durable.index.sceneNames.remove(name)
         durable.uncount(scene)
         durable.forgotten.revision = max(durable.forgotten.revision, scene.numbers.revision)
-        durable.forgotten.event = max(durable.forgotten.event, scene.numbers.event)
+        // The number after the deletion is never used: a follower misses it when the scene is there again, and gets a reset.
+        let last = scene.numbers.event.rawValue + (durable.rules.tellsDeletions ? 1 : 0)
+        durable.forgotten.event = max(durable.forgotten.event, EventNumber(rawValue: last))
         for session in durable.index.visitors.removeValue(forKey: name) ?? [] {
             durable.sessions[session]?.scenes.remove(name)
         }

@@ -139,7 +139,7 @@ extension ArbiterStateMachine {
         }
         if let client = session.client, durable.index.clients[client] == nil { removeParticipant(client, in: &step) }
         for scene in scenes { publish(.sessionEnded(session.id, session.client, ending), in: scene, &step) }
-        for scene in scenes { grantWhatIsFree(in: scene, step: &step) }
+        for scene in scenes { settle(scene, step: &step) }
         prune(at: step.now)
     }
 

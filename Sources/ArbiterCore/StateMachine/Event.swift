@@ -22,9 +22,8 @@ package struct SceneEvent: Hashable, Sendable {
     package var byteCount: Int {
         switch kind {
         case .transition(_, let view): view.transition.endedByteCount
-        case .hierarchyChanged(_, _, let inserted, let removed):
-            Limits.bytesPerName * (2 + inserted.count + removed.count)
-        case .progress, .sessionEnded, .appearance: 2 * Limits.bytesPerName
+        case .hierarchyChanged(let news): news.byteCount
+        case .progress, .sessionEnded, .appearance, .sceneDeleted: 2 * Limits.bytesPerName
         }
     }
 
@@ -37,8 +36,10 @@ package struct SceneEvent: Hashable, Sendable {
         case sessionEnded(SessionID, ClientName?, SessionEnding)
         /// A view appears or disappears because of a transition.
         case appearance(AppearanceEvent, TransitionID)
-        /// The hierarchy has changed: by a transition, or by a declaration if `by` is `nil`.
-        case hierarchyChanged(Revision, by: TransitionID?, inserted: [ControllerID], removed: [ControllerID])
+        /// The hierarchy has changed.
+        case hierarchyChanged(HierarchyNews)
+        /// The scene was deleted, or forgotten to make room.
+        case sceneDeleted
     }
 
     /// The stages of a transition's life that have an event.
@@ -46,7 +47,62 @@ package struct SceneEvent: Hashable, Sendable {
         case queued
         case preparing
         case running
+        /// Another transition has begun to wait for it.
+        case contended
         case released
         case ended
+    }
+}
+
+/// A change of a hierarchy, for those who keep a tree of their own.
+package struct HierarchyNews: Hashable, Sendable {
+    /// The revision of the hierarchy after the change.
+    package let revision: Revision
+    /// The transition that changed it; `nil` for a declaration.
+    package let transition: TransitionID?
+    /// The controllers inserted by an operation; those below them are not listed.
+    package let inserted: [ControllerID]
+    /// The controllers removed by an operation; those below them are not listed.
+    package let removed: [ControllerID]
+    package let change: Change
+
+    package init(
+        revision: Revision, transition: TransitionID? = nil, inserted: [ControllerID] = [],
+        removed: [ControllerID] = [], change: Change
+    ) {
+        self.revision = revision
+        self.transition = transition
+        self.inserted = inserted
+        self.removed = removed
+        self.change = change
+    }
+
+    package enum Change: Hashable, Sendable {
+        /// The whole hierarchy is another one.
+        case replaced(Hierarchy)
+        /// Applied one after the other, they make the new hierarchy out of the old one.
+        case edited([OperationPlan.Edit])
+    }
+
+    /// Its estimated size in bytes.
+    var byteCount: Int {
+        let names = 2 + inserted.count + removed.count
+        switch change {
+        case .replaced(let hierarchy):
+            return names * Limits.bytesPerName + hierarchy.count * Limits.bytesPerController
+        case .edited(let edits):
+            return edits.reduce(names * Limits.bytesPerName) { $0 + $1.byteCount }
+        }
+    }
+}
+
+extension OperationPlan.Edit {
+    fileprivate var byteCount: Int {
+        switch self {
+        case .insert(let arrival, _): Limits.bytesPerName + arrival.count * Limits.bytesPerController
+        case .arrange(_, let children), .arrangeTabs(_, let children, _):
+            (1 + children.count) * Limits.bytesPerName
+        case .remove, .move, .select, .collapse: 2 * Limits.bytesPerName
+        }
     }
 }

@@ -83,16 +83,17 @@ extension Scene {
 
     /// Applies the plan of an operation, which gives the hierarchy its next revision.
     ///
-    /// - Returns: the change, and the waiting transitions that have to be refiled because of it.
+    /// - Returns: the change, its edits, and the waiting transitions that have to be refiled because of it.
     mutating func carryOut(
         _ plan: OperationPlan, introducedBy type: TransitionTypeName?
-    ) -> (change: Transition.Change, displaced: [TransitionID]) {
-        let change = storyboard.apply(plan)
-        if plan.isAnimated { for controller in plan.inserted { storyboard.hierarchy.introduce(controller, by: type) } }
+    ) -> (change: Transition.Change, edits: [OperationPlan.Edit], displaced: [TransitionID]) {
+        let edits = plan.isAnimated ? plan.steps.map { $0.introducing(plan.inserted, by: type) } : plan.steps
+        let change = storyboard.hierarchy.apply(edits)
         numbers.revision = Revision(rawValue: numbers.revision.rawValue + 1)
         let displaced = queue.waiting(on: change.arrived + change.departed + change.moved)
         return (
-            Transition.Change(revision: numbers.revision, inserted: plan.inserted, removed: plan.removed), displaced
+            Transition.Change(revision: numbers.revision, inserted: plan.inserted, removed: plan.removed), edits,
+            displaced
         )
     }
 
@@ -173,5 +174,16 @@ extension Scene {
         case .scene: return .scene
         case .operation: return request.operation == nil ? .scene : .operation
         }
+    }
+}
+
+extension OperationPlan.Edit {
+    /// The same edit; the controllers among its arrivals come in by this transition type.
+    fileprivate func introducing(
+        _ controllers: [ControllerID], by type: TransitionTypeName?
+    ) -> OperationPlan.Edit {
+        guard case .insert(var arrival, let place) = self else { return self }
+        for controller in controllers { arrival.introduce(controller, by: type) }
+        return .insert(arrival, at: place)
     }
 }

@@ -21,12 +21,6 @@ extension Storyboard {
         case .unwind(let destination): return try planner.unwind(to: destination)
         }
     }
-
-    /// Applies a plan that was made for the current hierarchy.
-    @discardableResult
-    mutating func apply(_ plan: OperationPlan) -> HierarchyChange {
-        hierarchy.apply(plan)
-    }
 }
 
 extension Planner {

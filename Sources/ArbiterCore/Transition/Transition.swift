@@ -313,13 +313,16 @@ package struct TransitionView: Hashable, Sendable {
     package let position: Int?
     /// The unfinished transitions that it waits for, granted ones first, at most `Limits.blockersShown`.
     package let blockers: [TransitionID]
+    /// How many transitions wait for it, counted to `Limits.waitingCounted`; `nil` unless it is granted.
+    package let waiting: Int?
     /// The last position of the finger that drives it, until the gesture is decided.
     package let progress: GestureProgress?
 
     /// The same view without momentary values, which a replay of the journal does not have.
     package var lasting: TransitionView {
         TransitionView(
-            transition: transition, remaining: Remaining(), position: position, blockers: blockers, progress: nil)
+            transition: transition, remaining: Remaining(), position: position, blockers: blockers, waiting: waiting,
+            progress: nil)
     }
 
     /// What is left of its lease, while it is granted.

@@ -86,6 +86,8 @@ package struct Limits: Hashable, Sendable {
     // MARK: Answers
 
     package static let blockersShown = 8
+    /// How far those that wait for a granted transition are counted.
+    package static let waitingCounted = 100
     /// Transitions or scenes on one page of a list.
     package static let listed = 1...1000
     package static let defaultListed = 100

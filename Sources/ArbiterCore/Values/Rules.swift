@@ -36,6 +36,10 @@ extension Rules {
     var keepsRememberedEnds: Bool { self >= .second }
     /// Whether a transition that names a controller waits for the earlier ones that bring it in.
     var waitsForArrivals: Bool { self >= .second }
+    /// Whether followers hear that a granted transition has come to be waited for.
+    var tellsContention: Bool { self >= .second }
+    /// Whether followers hear that a scene is deleted.
+    var tellsDeletions: Bool { self >= .second }
     /// Whether an operation that changes nothing visible in its container has no animation.
     var animatesOnlyMoves: Bool { self >= .second }
 }

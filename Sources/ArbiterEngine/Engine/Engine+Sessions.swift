@@ -51,7 +51,7 @@ extension Engine {
 
     /// A connection that keeps a session alive.
     package struct Attachment: Sendable {
-        let session: SessionID
+        package let session: SessionID
         /// The era in which it was attached; the state of a later era does not count it.
         let era: Int
     }

@@ -65,8 +65,18 @@ struct EventEndpoints: Sendable {
             switch result {
             case .success(let attachment):
                 stream(call, from: subscribe(call, to: topic, after: number, for: attachment))
+                endIfOver(attachment.session, token)
             case .failure(let error): call.respond(Problem(error).response)
             }
+        }
+    }
+
+    /// Ends the stream if its session has ended before the hub knew of the stream.
+    private func endIfOver(_ session: SessionID, _ token: Token) {
+        engine.read { machine, _ throws(ArbiterError) in
+            _ = try machine.session(token)
+        } completion: { [hub] result in
+            if case .failure(.refused(.unknownSession)) = result { hub.endStreams(of: session) }
         }
     }
 
@@ -77,7 +87,8 @@ struct EventEndpoints: Sendable {
     private func subscribe(
         _ call: Call, to topic: EventTopic, after number: EventNumber?, for attachment: Engine.Attachment?
     ) -> EventSubscription {
-        hub.subscribe(to: topic, after: number, outlet: call.exchange) { [engine] completion in
+        hub.subscribe(to: topic, after: number, session: attachment?.session, outlet: call.exchange) {
+            [engine] completion in
             engine.snapshot(of: topic, completion: completion)
         } whenClosed: { [engine] in
             if let attachment { engine.detach(attachment) }

@@ -17,6 +17,8 @@ struct EventFeeds {
         case resume(EventSubscription, EventSnapshot?)
         /// Starts afresh; all streams end.
         case restart
+        /// Ends the streams by which a session lived; it has ended.
+        case endStreams(of: SessionID)
         case tick
         case close
     }
@@ -34,6 +36,8 @@ struct EventFeeds {
     private var byteCount = 0
     private var lastUse = 0
     private var isClosed = false
+    /// The readers by which sessions live.
+    private var attached: [SessionID: [ObjectIdentifier: EventSubscription]] = [:]
     /// The topics whose readers may have something to read.
     private var stirred: Set<EventTopic> = []
     private var actions: [EventSubscription.Action] = []
@@ -61,6 +65,7 @@ struct EventFeeds {
         case .attach(let reader): attach(reader)
         case .detach(let reader): detach(reader)
         case .resume(let reader, let snapshot): resume(reader, from: snapshot)
+        case .endStreams(let session): for reader in (attached[session] ?? [:]).values { act(reader.end()) }
         case .tick: for feed in feeds.values { tell(feed) { $0.tick() } }
         case .restart: for topic in Array(feeds.keys) { restart(topic) }
         case .close:
@@ -141,6 +146,7 @@ extension EventFeeds {
     private mutating func attach(_ reader: EventSubscription) {
         let shared = use(reader.topic)
         feeds[reader.topic]?.readers[ObjectIdentifier(reader)] = reader
+        if let session = reader.session { attached[session, default: [:]][ObjectIdentifier(reader)] = reader }
         dropIdleFeeds(except: reader.topic)
         let cursor = shared.ring.withLock { ring in
             reader.after.map { ring.cursor(behind: $0, allowsFuture: false) } ?? ring.cursorAtEnd()
@@ -154,6 +160,10 @@ extension EventFeeds {
 
     private mutating func detach(_ reader: EventSubscription) {
         feeds[reader.topic]?.readers.removeValue(forKey: ObjectIdentifier(reader))
+        if let session = reader.session {
+            attached[session]?.removeValue(forKey: ObjectIdentifier(reader))
+            if attached[session]?.isEmpty == true { attached.removeValue(forKey: session) }
+        }
         guard let feed = feeds[reader.topic], feed.readers.isEmpty else { return }
         // An empty ring without a known number need not be kept.
         if feed.shared.ring.withLock({ $0.newest == nil }) { drop(reader.topic) }

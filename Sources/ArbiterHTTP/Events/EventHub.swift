@@ -112,6 +112,16 @@ package final class EventHub: Sendable {
         if isFirst { poke() }
     }
 
+    /// Ends the streams of a session that has ended.
+    package func note(_ notice: EngineNotice) {
+        if case .happened(.sessionEnded(let session, _)) = notice { endStreams(of: session.id) }
+    }
+
+    /// Ends the streams by which a session lived, after what has been published so far.
+    func endStreams(of session: SessionID) {
+        post(.endStreams(of: session))
+    }
+
     // MARK: For readers
 
     /// Follows a topic, from an event or from now on.
@@ -122,16 +132,17 @@ package final class EventHub: Sendable {
     /// - Parameters:
     ///   - topic: the topic to follow.
     ///   - after: the last event that the reader has; `nil` to begin with the next event.
+    ///   - session: the session that lives by the stream; the stream ends with it.
     ///   - outlet: the outlet to wake when there is something to read.
     ///   - reset: gets the current state for a reset, later and from any thread; called on a queue that may block.
     ///   - whenClosed: called once when the outlet has closed the subscription, for any reason.
     /// - Returns: the stream's source.
     package func subscribe(
-        to topic: EventTopic, after: EventNumber?, outlet: any StreamOutlet,
+        to topic: EventTopic, after: EventNumber?, session: SessionID? = nil, outlet: any StreamOutlet,
         reset: @escaping EventSubscription.Reset, whenClosed: @escaping @Sendable () -> Void = {}
     ) -> EventSubscription {
         let subscription = EventSubscription(
-            to: topic, after: after, hub: self, outlet: outlet, reset: reset, whenClosed: whenClosed)
+            to: topic, after: after, session: session, hub: self, outlet: outlet, reset: reset, whenClosed: whenClosed)
         let isFirst = inbox.withLock { inbox in
             let before = inbox.commands.count
             inbox.readers[topic, default: 0] += 1

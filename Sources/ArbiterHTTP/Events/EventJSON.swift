@@ -41,6 +41,7 @@ extension SceneEvent.Kind {
         case .hierarchyChanged: "hierarchy.changed"
         case .progress: "transition.progress"
         case .sessionEnded: "session.ended"
+        case .sceneDeleted: "scene.deleted"
         }
     }
 }
@@ -66,12 +67,15 @@ extension JSONWriter {
             member("session", session.description)
             if let client { member("client", client.description) }
             member("reason", ending.rawValue)
-        case .hierarchyChanged(let revision, let transition, let inserted, let removed):
+        case .sceneDeleted:
             member("scene", event.scene.description)
-            member("revision", revision.rawValue)
-            if let transition { member("transition", transition) }
-            array("inserted", inserted) { writer, controller in writer.string(controller.description) }
-            array("removed", removed) { writer, controller in writer.string(controller.description) }
+        case .hierarchyChanged(let news):
+            member("scene", event.scene.description)
+            member("revision", news.revision.rawValue)
+            if let transition = news.transition { member("transition", transition) }
+            names("inserted", news.inserted)
+            names("removed", news.removed)
+            member("changes", news.change)
         }
         if let number = event.number { member("number", number.rawValue) }
         member("at", event.timestamp)

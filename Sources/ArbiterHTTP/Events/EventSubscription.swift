@@ -11,6 +11,8 @@ package final class EventSubscription: StreamSource {
     let topic: EventTopic
     /// The last event that the reader has; `nil` to begin with the next event.
     let after: EventNumber?
+    /// The session that lives by the stream, which ends with it.
+    let session: SessionID?
     private let hub: EventHub
     private let outlet: any StreamOutlet
     private let reset: Reset
@@ -61,11 +63,12 @@ package final class EventSubscription: StreamSource {
     static let ticksOfSilence = 3
 
     init(
-        to topic: EventTopic, after: EventNumber?, hub: EventHub, outlet: any StreamOutlet,
+        to topic: EventTopic, after: EventNumber?, session: SessionID?, hub: EventHub, outlet: any StreamOutlet,
         reset: @escaping Reset, whenClosed: @escaping @Sendable () -> Void
     ) {
         self.topic = topic
         self.after = after
+        self.session = session
         self.hub = hub
         self.outlet = outlet
         self.reset = reset

@@ -48,6 +48,7 @@ extension JSONWriter {
         if let grant = transition.grant { member("fence", grant.fence.rawValue) }
         if let position = view.position { member("position", position) }
         if !view.blockers.isEmpty { member("blockers", view.blockers) }
+        if let waiting = view.waiting { member("waiting", waiting) }
         member("scope", transition.scope)
         member("leaseSeconds", transition.lease)
         if let remaining = view.remaining.lease { member("leaseRemaining", remaining) }

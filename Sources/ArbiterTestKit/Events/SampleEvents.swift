@@ -14,8 +14,9 @@ extension SceneEvent {
             overall: number.map(EventNumber.init(rawValue:)),
             timestamp: Timestamp(milliseconds: 1_767_225_600_000 + Int64(number ?? 0)),
             kind: .hierarchyChanged(
-                Revision(rawValue: number ?? 0), by: nil,
-                inserted: (0..<controllers).compactMap { ControllerID("view-\($0)") }, removed: []))
+                HierarchyNews(
+                    revision: Revision(rawValue: number ?? 0),
+                    inserted: (0..<controllers).compactMap { ControllerID("view-\($0)") }, change: .edited([]))))
     }
 
     /// Sample events with these numbers.

@@ -141,7 +141,7 @@ struct ParticipantTests {
         #expect(Self.shown(owner, in: arbiter) == expected)
         // The views get their "will" events before the hierarchy changes.
         let change = arbiter.events.firstIndex { event in
-            if case .hierarchyChanged(_, by: owner.id, _, _) = event.kind { true } else { false }
+            if case .hierarchyChanged(let news) = event.kind { news.transition == owner.id } else { false }
         }
         let begun = try #require(change).advanced(by: -2)
         #expect(arbiter.events[begun].kind == .appearance(AppearanceEvent(id("home"), .willDisappear), owner.id))

@@ -199,7 +199,8 @@ extension Story {
         case .sessionEnded(_, let client, let ending):
             return "session of \(client?.description ?? "nobody") \(ending.rawValue)"
         case .appearance(let event, _): return "\(event.controller) \(event.change.rawValue)"
-        case .hierarchyChanged(let revision, _, _, _): return "revision \(revision.rawValue): \(arbiter.outline)"
+        case .hierarchyChanged(let news): return "revision \(news.revision.rawValue): \(arbiter.outline)"
+        case .sceneDeleted: return "scene \(event.scene) deleted"
         }
     }
 

@@ -125,7 +125,7 @@ struct WebAccessTests {
             headers: [.origin: Self.page, .requestedMethod: "PUT", .requestedPrivateNetwork: "true"])
         #expect(answer.status == 204)
         #expect(answer.headers("Access-Control-Allow-Origin") == [Self.page])
-        #expect(answer.headers("Access-Control-Allow-Methods") == ["GET, HEAD, PUT"])
+        #expect(answer.headers("Access-Control-Allow-Methods") == ["GET, HEAD, PATCH, PUT"])
         let sent = try #require(answer.headers("Access-Control-Allow-Headers").first)
         for name in [
             "Arbiter-Session", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID",

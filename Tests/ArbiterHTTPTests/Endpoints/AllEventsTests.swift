@@ -74,7 +74,7 @@ struct AllEventsTests {
         #expect(resets.map { $0["scene"].string } == ["a", "b"])
         #expect(resets.map { $0["runningCount"].integer } == [1, 1])
         #expect(resets.map { $0["queuedCount"].integer } == [0, 1])
-        #expect(resets.map { $0["number"].integer } == [1, 2])
+        #expect(resets.map { $0["number"].integer } == [1, 3])
         let cursor = try #require(text.lastID)
         _ = try service.ended(b)
         let expected = ["transition.ended", "transition.running"]

@@ -91,7 +91,7 @@ struct SessionStreamTests {
         #expect(try remaining(session) == 30)
     }
 
-    @Test func `a stream goes on when its session has been ended`() throws {
+    @Test func `a stream by which a session lived is closed when that has ended, after its last event`() throws {
         let session = try service.opened(#"{"client": "detail"}"#)
         let holder = try service.started(in: session)
         let stream = service.following(headers: session.headers)
@@ -106,8 +106,41 @@ struct SessionStreamTests {
         #expect(told["session"]?.text == session.id)
         #expect(told["client"] == "detail")
         #expect(told["reason"] == "ended")
+        #expect(try #require(stream.source).read(upTo: 4096) == .end)
         try #require(stream.source).close()
         #expect(try service.shown(holder)["reason"] == "session-lost")
+    }
+
+    @Test func `the streams of a session without scenes are closed too, and no others`() throws {
+        let session = try service.opened()
+        let own = [
+            service.following(headers: session.headers), service.send("GET", "/events", headers: session.headers),
+        ]
+        let other = try service.opened()
+        let others = [service.following(), service.following(headers: other.headers)]
+        try service.ask("POST", "/sessions/end", headers: session.headers)
+        service.hub.settle()
+        for stream in own {
+            _ = try stream.events()
+            #expect(try #require(stream.source).read(upTo: 4096) == .end)
+        }
+        for stream in others {
+            _ = try stream.events()
+            #expect(try #require(stream.source).read(upTo: 4096) == .nothing)
+        }
+    }
+
+    @Test func `a stream is told that its scene is deleted, and gets a reset when it is there again`() throws {
+        let stream = service.following()
+        try service.ask("DELETE", "/scenes/main")
+        service.hub.settle()
+        #expect(try stream.events().map(\.name) == ["scene.deleted"])
+        try service.declared()
+        service.hub.settle()
+        #expect(try stream.events().map(\.name) == ["reset"])
+        try service.started()
+        service.hub.settle()
+        #expect(try stream.events().map(\.name) == ["transition.running"])
     }
 
     // MARK: Events
@@ -132,11 +165,12 @@ struct SessionStreamTests {
         let events = try stream.events()
         #expect(
             events.map(\.name) == [
-                "transition.preparing", "transition.queued", "transition.ended", "transition.running",
-                "transition.progress", "transition.released", "transition.ended", "session.ended", "transition.running",
+                "transition.preparing", "transition.queued", "transition.contended", "transition.ended",
+                "transition.running", "transition.progress", "transition.released", "transition.ended", "session.ended",
+                "transition.running",
             ])
         let numbers = events.compactMap(\.id)
-        #expect(numbers == Array((numbers.first ?? 0)..<(numbers.first ?? 0) + 8), "one is momentary")
+        #expect(numbers == Array((numbers.first ?? 0)..<(numbers.first ?? 0) + 9), "one is momentary")
         let progress = try #require(events.first { $0.name == "transition.progress" })
         #expect(progress.id == nil)
         let moved = try JSON(Array(progress.data.utf8))

@@ -58,20 +58,42 @@ struct EventJSONTests {
         let editor = try #require(ControllerID("editor"))
         let revision = Revision(rawValue: 8)
         let id = TransitionID(rawValue: 9)
-        let (event, data) = try sent(.hierarchyChanged(revision, by: id, inserted: [editor], removed: []))
+        let arrival = try Hierarchy(root: editor, controllers: [Controller(id: editor)])
+        let navigation = try #require(ControllerID("nav"))
+        let pushed = HierarchyNews(
+            revision: revision, transition: id, inserted: [editor],
+            change: .edited([.insert(arrival, at: .top(ofNavigation: navigation))]))
+        let (event, data) = try sent(.hierarchyChanged(pushed))
         #expect(event.name == "hierarchy.changed")
-        #expect(data.names == ["scene", "revision", "transition", "inserted", "removed", "number", "at"])
+        #expect(data.names == ["scene", "revision", "transition", "inserted", "removed", "changes", "number", "at"])
         #expect(data["revision"] == 8)
+        #expect(
+            data["changes"] == [
+                [
+                    "type": "insert", "controller": ["id": "editor", "kind": "view"],
+                    "place": ["type": "top", "parent": "nav"],
+                ]
+            ])
         #expect(data["inserted"] == ["editor"])
         #expect(data["removed"] == [])
         #expect(data["transition"]?.text == id.description)
-        let declared = try sent(.hierarchyChanged(revision, by: nil, inserted: [], removed: [editor])).data
-        #expect(declared.names == ["scene", "revision", "inserted", "removed", "number", "at"])
-        #expect(declared["removed"] == ["editor"])
+        let declared = try sent(.hierarchyChanged(HierarchyNews(revision: revision, change: .replaced(arrival)))).data
+        #expect(declared.names == ["scene", "revision", "inserted", "removed", "changes", "number", "at"])
+        #expect(declared["changes"] == [["type": "replace", "root": ["id": "editor", "kind": "view"]]])
+        let emptied = try sent(.hierarchyChanged(HierarchyNews(revision: revision, change: .replaced(Hierarchy()))))
+            .data
+        #expect(emptied["changes"] == [["type": "replace"]])
+    }
+
+    @Test func `a scene is deleted`() throws {
+        let (event, data) = try sent(.sceneDeleted)
+        #expect(event.name == "scene.deleted")
+        #expect(data.names == ["scene", "number", "at"])
     }
 
     @Test func `what is momentary has no number`() throws {
-        _ = try sent(.hierarchyChanged(Revision(rawValue: 1), by: nil, inserted: [], removed: []), number: nil)
+        _ = try sent(
+            .hierarchyChanged(HierarchyNews(revision: Revision(rawValue: 1), change: .edited([]))), number: nil)
     }
 
     @Test func `a reset tells the scene whole and its number`() throws {

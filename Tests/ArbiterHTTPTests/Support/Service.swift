@@ -30,6 +30,8 @@ struct Service {
         engine = try Engine(limits: limits, journal: journal, time: time, alarm: alarm) { [told] events in
             told.add(events)
             if tellsEvents { hub.publish(events) }
+        } observer: { notice in
+            if tellsEvents { hub.note(notice) }
         }
         router = Router(
             engine: engine, hub: hub, access: access,

@@ -1,0 +1,77 @@
+internal import ArbiterCore
+
+// The changes of a hierarchy, as `hierarchy.changed` says them: each has a `type`, and they are applied in their order.
+
+extension JSONWriter {
+    mutating func member(_ name: StaticString, _ change: HierarchyNews.Change) {
+        switch change {
+        case .replaced(let hierarchy):
+            array(name, [hierarchy]) { writer, hierarchy in
+                writer.object { writer in
+                    writer.member("type", "replace")
+                    if !hierarchy.isEmpty { writer.member("root", hierarchy) }
+                }
+            }
+        case .edited(let edits):
+            array(name, edits) { writer, edit in writer.object { $0.members(of: edit) } }
+        }
+    }
+
+    private mutating func members(of edit: OperationPlan.Edit) {
+        switch edit {
+        case .insert(let arrival, let place):
+            member("type", "insert")
+            member("controller", arrival)
+            object("place") { $0.members(of: place) }
+        case .remove(let controller):
+            member("type", "remove")
+            member("id", controller.description)
+        case .move(let controller, let place):
+            member("type", "move")
+            member("id", controller.description)
+            object("place") { $0.members(of: place) }
+        case .select(let tabs, let index):
+            member("type", "select")
+            member("id", tabs.description)
+            member("selected", index)
+        case .arrange(let navigation, let stack):
+            member("type", "arrange")
+            member("id", navigation.description)
+            names("children", stack)
+        case .arrangeTabs(let tabs, let children, let selected):
+            member("type", "arrange")
+            member("id", tabs.description)
+            names("children", children)
+            member("selected", selected)
+        case .collapse(let split, let isCollapsed):
+            member("type", isCollapsed ? "collapse" : "expand")
+            member("id", split.description)
+        }
+    }
+
+    private mutating func members(of place: OperationPlan.Place) {
+        switch place {
+        case .root:
+            member("type", "root")
+        case .top(let navigation):
+            member("type", "top")
+            member("parent", navigation.description)
+        case .tab(let tabs):
+            member("type", "tab")
+            member("parent", tabs.description)
+        case .presented(let presenter):
+            member("type", "presented")
+            member("parent", presenter.description)
+        case .primary(let split):
+            member("type", "primary")
+            member("parent", split.description)
+        case .secondary(let split):
+            member("type", "secondary")
+            member("parent", split.description)
+        }
+    }
+
+    mutating func names(_ name: StaticString, _ controllers: [ControllerID]) {
+        array(name, controllers) { writer, controller in writer.string(controller.description) }
+    }
+}
