@@ -5,6 +5,7 @@ internal import ArbiterEngine
 enum Ask {
     case start(TransitionRequest)
     case serialize(TransitionRequest, wait: Duration)
+    case dryRun(TransitionRequest, isSerialized: Bool)
     case await(TransitionID, token: Token?, until: Milestone, wait: Duration)
     case look(TransitionID)
     case end(TransitionID, token: Token, EndOutcome?)
@@ -27,8 +28,8 @@ enum Ask {
             .release(let id, let token, _):
             (id, token)
         case .await(let id, let token, _, _): token.map { (id, $0) }
-        case .start, .serialize, .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare,
-            .delete:
+        case .start, .serialize, .dryRun, .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke,
+            .declare, .delete:
             nil
         }
     }
@@ -38,7 +39,8 @@ enum Ask {
         switch self {
         case .start, .serialize, .end, .renew, .progress, .release: true
         case .await(_, let token, _, _): token != nil
-        case .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare, .delete: false
+        case .dryRun, .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare, .delete:
+            false
         }
     }
 }
@@ -89,6 +91,8 @@ struct OwedAnswer {
     var session: SessionID?
     /// The remaining time of the session that it shows.
     var remaining: Duration?
+    /// What it says, if it answers a dry run.
+    var trial: Trial?
 
     struct State {
         /// `nil` if it is forgotten in the same turn; then the answer shows it ended.

@@ -8,6 +8,8 @@ struct Prediction {
     var record: Record?
     /// The oracle after the record, if it had to be computed.
     var oracle: NaiveOracle?
+    /// What the answer to a dry run says.
+    var trial: Trial?
 }
 
 /// The rules, and the state that they are applied to.
@@ -29,6 +31,7 @@ struct Rulebook {
         case .start(let request): start(request, drawn)
         case .serialize(let request, let wait):
             serialize(request, drawn, mayPark: wait > .zero && !isDraining)
+        case .dryRun(let request, let isSerialized): dryRun(request, isSerialized: isSerialized)
         case .await(let id, let token, let milestone, let wait):
             owned(id, token: token) { entry in
                 let parks = wait > .zero && !isDraining && !entry.hasReached(milestone)
@@ -175,7 +178,7 @@ extension Rulebook {
         request.session.map { oracle.sessions[$0] == nil } ?? false
     }
 
-    private func isBlocked(_ request: TransitionRequest) -> Bool {
+    func isBlocked(_ request: TransitionRequest) -> Bool {
         let scene = oracle.scene(request.scene)
         let locked = scene.locked(by: request, scene.resolvedScope(of: request))
         return oracle.line.contains { $0.scene == request.scene && oracle.conflicts($0, locked) }

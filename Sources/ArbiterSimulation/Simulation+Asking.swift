@@ -138,6 +138,9 @@ extension Simulation {
                 .declare(request.scene, chance.storyboard(isWide: Self.isWide(request.scene)), if: .none),
                 from: client)
         }
+        if chance.isOnce(in: 6) {
+            return try send(.dryRun(request, isSerialized: !chance.isOnce(in: 3)), from: client)
+        }
         let ask: Ask =
             chance.isOnce(in: Self.isWide(request.scene) ? 8 : 3)
             ? .start(request) : .serialize(request, wait: someWait())
@@ -178,7 +181,7 @@ extension Simulation {
             try send(.start(request), from: client)
         case .serialize(let request, _):
             try send(.start(request), from: client)
-        case .await, .look, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession,
+        case .dryRun, .await, .look, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession,
             .endSession, .attach, .declare, .delete:
             preconditionFailure("\(ask) has no key")
         }

@@ -47,6 +47,8 @@ extension Simulation {
         case .start(let request): engine.start(request, completion: transition)
         case .serialize(let request, let wait):
             return engine.serialize(request, wait: wait, completion: transition)
+        case .dryRun(let request, let isSerialized):
+            engine.dryRun(request, isSerialized: isSerialized, completion: mailbox.answer(number, Reply.dryRun))
         case .await(let id, let token, let milestone, let wait):
             return engine.wait(on: id, token: token, until: milestone, wait: wait, completion: transition)
         case .look(let id):
@@ -83,7 +85,8 @@ extension Simulation {
         case .renewSession(let token): engine.renewSession(token, completion: session)
         case .endSession(let token): engine.endSession(token, completion: session)
         case .attach(let token): engine.attach(token, completion: mailbox.answer(number, Reply.attached))
-        case .start, .serialize, .await, .look, .end, .renew, .progress, .release, .ready, .revoke, .declare, .delete:
+        case .start, .serialize, .dryRun, .await, .look, .end, .renew, .progress, .release, .ready, .revoke, .declare,
+            .delete:
             preconditionFailure("\(ask) is not about a session")
         }
     }

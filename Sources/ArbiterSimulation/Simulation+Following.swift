@@ -86,7 +86,11 @@ extension Simulation {
         guard pending.waiter == nil else { throw Broken(.reply, "\(ask) parks, and was not to") }
         var transition: Transition?
         if case .transition(let id) = prediction.verdict { transition = replica.machine.transition(id) }
-        owe(pending, OwedAnswer.State(transition: transition, sequence: sequence), verdict: prediction.verdict)
+        owe(
+            pending, OwedAnswer.State(transition: transition, sequence: sequence), verdict: prediction.verdict,
+            trial: prediction.trial)
+        if case .dryRun = ask { try checkNothingHasChanged(because: ask) }
+        if case .blocked = prediction.trial?.outcome { statistics.count(.dryRunsBlocked) }
     }
 
     /// Applies a record to the replica, the oracle, the ledger and the vigils, and checks them.
@@ -170,7 +174,7 @@ extension Ask {
     /// The scene in the notice that there was no room.
     fileprivate var scene: SceneName? {
         switch self {
-        case .start(let request), .serialize(let request, _): request.scene
+        case .start(let request), .serialize(let request, _), .dryRun(let request, _): request.scene
         case .await, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
             .revoke, .attach, .declare, .delete:
             nil
@@ -180,7 +184,7 @@ extension Ask {
     /// The client in the notice that there was no room.
     fileprivate var client: ClientName? {
         switch self {
-        case .start(let request), .serialize(let request, _): request.client
+        case .start(let request), .serialize(let request, _), .dryRun(let request, _): request.client
         case .openSession(let client, _): client
         case .await, .look, .end, .renew, .progress, .release, .ready, .renewSession, .endSession, .revoke, .attach,
             .declare, .delete:

@@ -82,6 +82,10 @@ extension Simulation {
         if case .session(let view) = reply, view.remaining != owed.remaining {
             throw Broken(.session, "\(view.session.id) is said to have \(String(describing: view.remaining)) left")
         }
+        if case .dryRun(let dryRun) = reply, owed.trial?.fits(dryRun) != true {
+            let words = owed.trial.map { "\($0)" } ?? "nothing"
+            throw Broken(.reply, "\(owed.request.ask) is to come to \(words), and is said to come to \(dryRun)")
+        }
         guard case .transition(let view) = reply else { return owed.states[0] }
         let shown = view.transition
         guard let state = owed.states.first(where: { $0.transition.map { $0 == shown } ?? shown.isEnded }) else {

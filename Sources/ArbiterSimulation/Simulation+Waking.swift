@@ -6,11 +6,12 @@ internal import ArbiterModel
 
 extension Simulation {
     /// Expects an answer as soon as every record of the turn is committed.
-    mutating func owe(_ pending: Pending, _ state: OwedAnswer.State, verdict: Verdict) {
+    mutating func owe(_ pending: Pending, _ state: OwedAnswer.State, verdict: Verdict, trial: Trial? = nil) {
         var owed = OwedAnswer(
             number: pending.number, request: pending.request, verdict: verdict, computedAt: outside, states: [state],
             latest: .max)
         if case .session(let id) = verdict { owed.remaining = vigils.remaining(of: id, at: now) }
+        owed.trial = trial
         if case .attach(let token) = pending.request.ask { owed.session = oracle.sessions[token]?.id }
         owedAnswers.append(owed)
     }
@@ -26,7 +27,8 @@ extension Simulation {
                 throw Broken(.reply, "\(ask) parks on nothing")
             }
             target = (id, .granted, wait)
-        case .start, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
+        case .start, .dryRun, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession,
+            .endSession,
             .revoke, .attach, .declare, .delete:
             preconditionFailure("\(ask) was predicted to park")
         }
@@ -123,7 +125,7 @@ extension Simulation {
             guard case .progress(let isApplied) = prediction.verdict else { break }
             ledger.hear(id, at: now)
             if isApplied { events.expect(.progress(id, ledger.drive(id, to: progress)), after: sequence) }
-        case .openSession, .endSession, .await, .look, .end, .revoke, .renew, .release, .declare, .delete:
+        case .dryRun, .openSession, .endSession, .await, .look, .end, .revoke, .renew, .release, .declare, .delete:
             break
         }
     }

@@ -82,6 +82,8 @@ package struct Statistics: Sendable {
         case wakes
         case wakesUnreached = "awaits whose wait was over"
         case looks = "transitions looked at"
+        case dryRuns = "dry runs"
+        case dryRunsBlocked = "dry runs with others in the way"
         case leaves = "connections closed"
         case lostRequests = "requests lost"
         case lateRequests = "requests delivered late or twice"

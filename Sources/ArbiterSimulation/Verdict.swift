@@ -11,6 +11,8 @@ enum Verdict: Hashable {
     case attached
     case declared(UInt64)
     case done
+    /// What it says is in `Trial`.
+    case dryRun
     case refused(Refusal)
     /// The journal has failed, or the engine is stopped.
     case unavailable
@@ -50,6 +52,7 @@ enum Verdict: Hashable {
         case .attached: self = .attached
         case .declared(let revision): self = .declared(revision.rawValue)
         case .done: self = .done
+        case .dryRun: self = .dryRun
         case .refused(let error): self = .refused(Refusal(error))
         case .unavailable: self = .unavailable
         }
@@ -121,6 +124,7 @@ extension Verdict {
         case .done: 4
         case .attached: 6
         case .unavailable: 7
+        case .dryRun: 8
         case .refused(let refusal): "\(refusal)".utf8.reduce(5) { $0 &* 31 &+ UInt64($1) }
         }
     }

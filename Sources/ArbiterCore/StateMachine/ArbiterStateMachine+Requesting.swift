@@ -98,21 +98,31 @@ extension ArbiterStateMachine {
     // Scenes are read in functions of their own: if a copy were still alive when the scene is changed, the change would
     // copy the whole scene.
 
+    /// - Returns: what happens to the transition now; it is not rejected.
     /// - Throws: the reason why the transition cannot be granted now.
-    private func checkIsPossible(_ request: TransitionRequest, at now: Instant) throws(ArbiterError) {
+    @discardableResult
+    func checkIsPossible(_ request: TransitionRequest, at now: Instant) throws(ArbiterError) -> Turn {
         let scene = durable.scenes[request.scene] ?? unusedScene
         let scope = try scene.checkedScope(of: request)
         let paths = scene.storyboard.paths(of: scope, request.operationOutline)
         guard scene.queue.isFree(paths) else {
             throw .busy(busy(scene.queue.blockers(of: paths, limit: Limits.blockersShown), at: now))
         }
-        if case .rejected(let rejection) = scene.turn(of: request, scope: scope, under: durable.rules) {
-            throw ArbiterError(rejection)
-        }
+        return try possibleTurn(of: request)
+    }
+
+    /// What happens to a transition that nothing is in the way of; it is not rejected.
+    ///
+    /// - Throws: the reason why it would be rejected.
+    func possibleTurn(of request: TransitionRequest) throws(ArbiterError) -> Turn {
+        let scene = durable.scenes[request.scene] ?? unusedScene
+        let turn = scene.turn(of: request, scope: scene.resolvedScope(of: request), under: durable.rules)
+        if case .rejected(let rejection) = turn { throw ArbiterError(rejection) }
+        return turn
     }
 
     /// - Throws: the reason why the transition cannot wait.
-    private func checkMayWait(_ request: TransitionRequest, takesOver: Bool) throws(ArbiterError) {
+    func checkMayWait(_ request: TransitionRequest, takesOver: Bool) throws(ArbiterError) {
         let scene = durable.scenes[request.scene] ?? unusedScene
         let scope = try scene.checkedScope(of: request)
         guard scene.tickets.count >= limits.queuedPerScene, !takesOver else { return }
@@ -130,7 +140,7 @@ extension ArbiterStateMachine {
     }
 
     /// - Throws: `tooManyTransitions`, `tooManyScenes`, `outOfRoom`, `shareUsedUp`.
-    private func admit(_ request: TransitionRequest) throws(ArbiterError) {
+    func admit(_ request: TransitionRequest) throws(ArbiterError) {
         guard durable.unfinishedCount < limits.unfinished else {
             throw .tooManyTransitions(limit: limits.unfinished)
         }
@@ -168,7 +178,7 @@ extension ArbiterStateMachine {
         remember(id, at: durable.lastOrder)
     }
 
-    private func newTransition(
+    func newTransition(
         _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool, place: RequestOrder,
         at moment: Moment
     ) -> Transition {
@@ -198,7 +208,7 @@ extension ArbiterStateMachine {
     }
 
     /// A scene that does not exist yet, as it would be created now.
-    private var unusedScene: Scene { Scene(lastOrder: durable.lastOrder, numbers: durable.forgotten) }
+    var unusedScene: Scene { Scene(lastOrder: durable.lastOrder, numbers: durable.forgotten) }
 
     /// Forgets the idle scene that was used longest ago, if the limit is reached.
     private mutating func makeRoom() {

@@ -77,9 +77,11 @@ final class Route: Sendable {
 extension Route {
     private static func transitionRoutes(_ transitions: TransitionEndpoints, _ gestures: GestureEndpoints) -> [Route] {
         [
-            Route("startTransition", "POST", "/transitions/start", role: .transition, transitions.start),
             Route(
-                "serializeTransition", "POST", "/transitions/serialize", role: .transition, query: [.wait],
+                "startTransition", "POST", "/transitions/start", role: .transition, query: [.dryRun],
+                transitions.start),
+            Route(
+                "serializeTransition", "POST", "/transitions/serialize", role: .transition, query: [.wait, .dryRun],
                 transitions.serialize),
             Route(
                 "awaitTransition", "POST", "/transitions/await", role: .transition, query: [.wait],

@@ -7,17 +7,29 @@ struct TransitionEndpoints: Sendable {
 
     func start(_ call: Call) throws(Problem) {
         let asked = try AskedTransition(call, maySetWait: false)
+        if asked.isDryRun { return dryRun(asked, isSerialized: false, call) }
         engine.start(asked.request) { call.respond($0, showingToken: true) { $0.statusWhenAsked } }
     }
 
     func serialize(_ call: Call) throws(Problem) {
         let asked = try AskedTransition(call, maySetWait: true)
+        if asked.isDryRun { return dryRun(asked, isSerialized: true, call) }
         let wait = asked.wait.resolved(default: .zero)
         try reservePlace(call, for: wait)
         let waiter = engine.serialize(asked.request, wait: wait) {
             call.respond($0, showingToken: true, headers: asked.wait.appliedPreference) { $0.statusWhenAsked }
         }
         leaveWhenAbandoned(waiter, call)
+    }
+
+    /// Answers what would come of the request; without waiting, so no place is needed.
+    private func dryRun(_ asked: AskedTransition, isSerialized: Bool, _ call: Call) {
+        engine.dryRun(asked.request, isSerialized: isSerialized) { result in
+            switch result {
+            case .success(let dryRun): call.respond(200, dryRun.document)
+            case .failure(let error): call.respond(Problem(error).response)
+            }
+        }
     }
 
     func ownersAwait(_ call: Call) throws(Problem) {

@@ -6,6 +6,8 @@ internal import ArbiterCore
 struct AskedTransition: Sendable {
     var request = TransitionRequest()
     var wait = Wait()
+    /// Whether the client only asks what would come of the request.
+    let isDryRun: Bool
 
     /// Reads a request.
     ///
@@ -14,6 +16,7 @@ struct AskedTransition: Sendable {
     ///   - maySetWait: whether the call may park, so that the request may say how long.
     /// - Throws: a problem that names the field.
     init(_ call: Call, maySetWait: Bool) throws(Problem) {
+        isDryRun = try call.query.value(of: .dryRun, Bool.init(_:field:)) ?? false
         try call.readBody { field, value throws(Problem) in
             switch field {
             case "scene": request.scene = try SceneName(try value.string(field), field: field)
@@ -35,7 +38,8 @@ struct AskedTransition: Sendable {
             throw .invalid("scope", "can be \"operation\" only where there is an operation")
         }
         request.session = try call.session()
-        if let key = call.request.headers.value(of: .idempotencyKey) {
+        // A dry run makes nothing that a key could stand for.
+        if !isDryRun, let key = call.request.headers.value(of: .idempotencyKey) {
             request.idempotencyKey = try IdempotencyKey(ofRequest: key)
         }
         if maySetWait { try wait.readQueryAndHeader(of: call) }
@@ -147,6 +151,16 @@ extension RawRepresentable where Self: CaseIterable, RawValue == String {
             throw Problem(.invalidField, "The field \(quoted(field)) must be one of: \(words).", field: field)
         }
         self = word
+    }
+}
+
+extension Bool {
+    /// - Throws: `invalid-field` if the text is neither `true` nor `false`.
+    init(_ text: String, field: String) throws(Problem) {
+        guard let value = Bool(text) else {
+            throw Problem(.invalidField, "The field \(quoted(field)) must be one of: true, false.", field: field)
+        }
+        self = value
     }
 }
 

@@ -2,6 +2,7 @@
 enum QueryParameter: String, Hashable, Sendable {
     case after
     case client
+    case dryRun
     case id
     case limit
     case scene

@@ -36,6 +36,7 @@ enum Reply: Sendable {
     case attached(Engine.Attachment)
     case declared(Revision)
     case done
+    case dryRun(DryRun)
     case refused(ArbiterError)
     case unavailable(JournalError)
 }
