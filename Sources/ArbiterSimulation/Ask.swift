@@ -7,6 +7,7 @@ enum Ask {
     case serialize(TransitionRequest, wait: Duration)
     case dryRun(TransitionRequest, isSerialized: Bool)
     case await(TransitionID, token: Token?, until: Milestone, wait: Duration)
+    case awaitIdle(SceneName, quiet: Duration, session: Token?, wait: Duration)
     case look(TransitionID)
     case end(TransitionID, token: Token, EndOutcome?)
     case renew(TransitionID, token: Token)
@@ -28,7 +29,8 @@ enum Ask {
             .release(let id, let token, _):
             (id, token)
         case .await(let id, let token, _, _): token.map { (id, $0) }
-        case .start, .serialize, .dryRun, .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke,
+        case .start, .serialize, .dryRun, .awaitIdle, .look, .ready, .openSession, .renewSession, .endSession, .attach,
+            .revoke,
             .declare, .delete:
             nil
         }
@@ -39,7 +41,8 @@ enum Ask {
         switch self {
         case .start, .serialize, .end, .renew, .progress, .release: true
         case .await(_, let token, _, _): token != nil
-        case .dryRun, .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare, .delete:
+        case .dryRun, .awaitIdle, .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare,
+            .delete:
             false
         }
     }
@@ -93,6 +96,8 @@ struct OwedAnswer {
     var remaining: Duration?
     /// What it says, if it answers a dry run.
     var trial: Trial?
+    /// How the scene may be that it shows, if it answers an await of an idle scene.
+    var idleness: [Idleness] = []
 
     struct State {
         /// `nil` if it is forgotten in the same turn; then the answer shows it ended.

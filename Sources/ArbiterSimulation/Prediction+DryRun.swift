@@ -51,7 +51,7 @@ extension Rulebook {
             case .success(let found): outcome = found
             case .failure(let refusal): return Prediction(verdict: .refused(refusal.refusal))
             }
-        case .parked, .progress, .session, .attached, .declared, .done, .dryRun, .unavailable:
+        case .parked, .progress, .session, .attached, .declared, .done, .dryRun, .idleness, .unavailable:
             preconditionFailure("\(real.verdict) is predicted for a request that does not wait")
         }
         var prediction = Prediction(verdict: .dryRun)
@@ -94,7 +94,9 @@ extension Rulebook {
             others.filter { other in
                 var alone = oracle
                 alone.line = [other]
-                return Rulebook(ledger: ledger, oracle: alone, isDraining: isDraining, now: now).isBlocked(request)
+                let rulebook = Rulebook(
+                    ledger: ledger, oracle: alone, idleTimes: idleTimes, isDraining: isDraining, now: now)
+                return rulebook.isBlocked(request)
             }.map(\.id))
     }
 }

@@ -16,6 +16,7 @@ struct Prediction {
 struct Rulebook {
     let ledger: Ledger
     let oracle: NaiveOracle
+    let idleTimes: IdleTimes
     let isDraining: Bool
     let now: Instant
 
@@ -37,6 +38,7 @@ struct Rulebook {
                 let parks = wait > .zero && !isDraining && !entry.hasReached(milestone)
                 return Prediction(verdict: parks ? .parked : .transition(id))
             }
+        case .awaitIdle(let scene, let quiet, _, let wait): awaitIdle(scene, quiet: quiet, wait: wait)
         case .look(let id): owned(id, token: nil) { _ in Prediction(verdict: .transition(id)) }
         case .end(let id, let token, let outcome): owned(id, token: token) { end($0, outcome, token) }
         case .revoke(let id, let reason): owned(id, token: nil) { revoke($0, reason) }

@@ -51,6 +51,9 @@ extension Simulation {
             engine.dryRun(request, isSerialized: isSerialized, completion: mailbox.answer(number, Reply.dryRun))
         case .await(let id, let token, let milestone, let wait):
             return engine.wait(on: id, token: token, until: milestone, wait: wait, completion: transition)
+        case .awaitIdle(let scene, let quiet, let session, let wait):
+            return engine.awaitIdle(
+                scene, for: quiet, session: session, wait: wait, completion: mailbox.answer(number, Reply.idleness))
         case .look(let id):
             engine.read { machine, now throws(ArbiterError) in
                 try machine.view(of: id, at: now)
@@ -85,7 +88,8 @@ extension Simulation {
         case .renewSession(let token): engine.renewSession(token, completion: session)
         case .endSession(let token): engine.endSession(token, completion: session)
         case .attach(let token): engine.attach(token, completion: mailbox.answer(number, Reply.attached))
-        case .start, .serialize, .dryRun, .await, .look, .end, .renew, .progress, .release, .ready, .revoke, .declare,
+        case .start, .serialize, .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .ready, .revoke,
+            .declare,
             .delete:
             preconditionFailure("\(ask) is not about a session")
         }
@@ -127,7 +131,9 @@ extension Simulation {
         isDraining = true
         note(.drained)
         try absorb(isTurn: true)
-        guard parked.isEmpty else { throw Broken(.wake, "\(parked.count) awaits wait through a drain") }
+        guard parked.isEmpty, idlers.isEmpty else {
+            throw Broken(.wake, "\(parked.count + idlers.count) awaits wait through a drain")
+        }
     }
 
     /// Rings the first bell of the alarm that is due.

@@ -37,6 +37,7 @@ extension Simulation {
         case .progress(let isApplied): statistics.count(isApplied ? .progress : .lateProgress)
         case .parked: statistics.count(.parked)
         case .dryRun: statistics.count(.dryRuns)
+        case .idleness: statistics.count(.idleAnswers)
         case .transition(let id): countTransition(id, ask, isNew: isNew)
         case .refused(let refusal):
             statistics.count(.refusals)
@@ -51,7 +52,8 @@ extension Simulation {
         case .renewSession: statistics.count(.sessionsRenewed)
         case .attach: statistics.count(.attachments)
         case .endSession: statistics.count(.sessionsEnded)
-        case .start, .serialize, .dryRun, .await, .look, .end, .renew, .progress, .release, .ready, .revoke, .declare,
+        case .start, .serialize, .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .ready, .revoke,
+            .declare,
             .delete:
             break
         }
@@ -65,7 +67,8 @@ extension Simulation {
         case .release: statistics.count(oracle[id]?.isGranted == true ? .released : .releasedEarly)
         case .ready: statistics.count(.readied)
         case .look: statistics.count(.looks)
-        case .dryRun, .await, .renew, .progress, .openSession, .renewSession, .endSession, .revoke, .attach, .declare,
+        case .dryRun, .await, .awaitIdle, .renew, .progress, .openSession, .renewSession, .endSession, .revoke, .attach,
+            .declare,
             .delete:
             break
         }

@@ -12,12 +12,18 @@ extension Simulation {
             latest: .max)
         if case .session(let id) = verdict { owed.remaining = vigils.remaining(of: id, at: now) }
         owed.trial = trial
+        if case .awaitIdle(let scene, let quiet, _, _) = pending.request.ask {
+            owed.idleness = [idleness(of: scene, for: quiet)]
+        }
         if case .attach(let token) = pending.request.ask { owed.session = oracle.sessions[token]?.id }
         owedAnswers.append(owed)
     }
 
     mutating func park(_ pending: Pending, _ prediction: Prediction, at sequence: UInt64) throws(Broken) {
         let ask = pending.request.ask
+        if case .awaitIdle(let scene, let quiet, let session, let wait) = ask {
+            return parkIdler(pending, scene, quiet: quiet, session, wait)
+        }
         let target: (id: TransitionID, milestone: Milestone, wait: Duration)
         switch ask {
         case .await(let id, _, let milestone, let wait): target = (id, milestone, wait)
@@ -27,7 +33,7 @@ extension Simulation {
                 throw Broken(.reply, "\(ask) parks on nothing")
             }
             target = (id, .granted, wait)
-        case .start, .dryRun, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession,
+        case .start, .dryRun, .awaitIdle, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession,
             .endSession,
             .revoke, .attach, .declare, .delete:
             preconditionFailure("\(ask) was predicted to park")
@@ -125,7 +131,8 @@ extension Simulation {
             guard case .progress(let isApplied) = prediction.verdict else { break }
             ledger.hear(id, at: now)
             if isApplied { events.expect(.progress(id, ledger.drive(id, to: progress)), after: sequence) }
-        case .dryRun, .openSession, .endSession, .await, .look, .end, .revoke, .renew, .release, .declare, .delete:
+        case .dryRun, .openSession, .endSession, .await, .awaitIdle, .look, .end, .revoke, .renew, .release, .declare,
+            .delete:
             break
         }
     }

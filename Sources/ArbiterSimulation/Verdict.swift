@@ -13,6 +13,8 @@ enum Verdict: Hashable {
     case done
     /// What it says is in `Trial`.
     case dryRun
+    /// How a scene is; what it says is an `Idleness`.
+    case idleness
     case refused(Refusal)
     /// The journal has failed, or the engine is stopped.
     case unavailable
@@ -53,6 +55,7 @@ enum Verdict: Hashable {
         case .declared(let revision): self = .declared(revision.rawValue)
         case .done: self = .done
         case .dryRun: self = .dryRun
+        case .idleness: self = .idleness
         case .refused(let error): self = .refused(Refusal(error))
         case .unavailable: self = .unavailable
         }
@@ -125,6 +128,7 @@ extension Verdict {
         case .attached: 6
         case .unavailable: 7
         case .dryRun: 8
+        case .idleness: 9
         case .refused(let refusal): "\(refusal)".utf8.reduce(5) { $0 &* 31 &+ UInt64($1) }
         }
     }

@@ -33,7 +33,7 @@ struct PlantedFaultTests {
     @Test(arguments: UInt64(1)...3)
     func `an end that is not in the journal is found`(seed: UInt64) throws {
         try expect([.replay, .promise, .life], of: .forgottenEnd, seed: seed)
-        try expect([.promise, .life, .replay, .record], of: .forgottenEnd, seed: seed, watchingJournal: false)
+        try expect([.promise, .life, .replay, .record, .oracle], of: .forgottenEnd, seed: seed, watchingJournal: false)
     }
 
     // MARK: Requests and answers
@@ -94,9 +94,9 @@ struct PlantedFaultTests {
 
     @Test(arguments: UInt64(1)...3)
     func `a clock that runs on while the process is stopped is found`(seed: UInt64) throws {
-        try expect([.decision, .session, .wake, .promise], of: .countedPause, seed: seed)
+        try expect([.decision, .session, .wake, .promise, .reply], of: .countedPause, seed: seed)
         try expect(
-            [.promise, .exclusion, .wake, .session, .decision, .time], of: .countedPause, seed: seed,
+            [.promise, .exclusion, .wake, .session, .decision, .time, .reply], of: .countedPause, seed: seed,
             watchingJournal: false)
     }
 

@@ -20,6 +20,7 @@ extension ArbiterStateMachine {
             scene.storyboard = storyboard
             scene.isDeclared = true
         }
+        beginIdling(name, at: step.now)
         publish(.hierarchyChanged(next, by: nil, inserted: [], removed: []), in: name, &step)
         return next
     }
@@ -34,6 +35,7 @@ extension ArbiterStateMachine {
         try precondition.check(durable.scenes[name], named: name)
         try checkIsIdle(name, at: step.now)
         step.keep(.delete(name))
+        beginIdling(name, at: step.now)
         forget(name)
     }
 

@@ -107,6 +107,7 @@ extension ArbiterStateMachine {
         durable.changeScene(name) { $0.leave(transition) }
         durable.memory.charge(-transition.request.byteCount, to: transition.session)
         momentary.mayHaveIdleScenes = true
+        beginIdling(name, at: step.now)
         durable.index.leave(transition)
         for displaced in effect.displaced {
             if let waiting = durable.transitions[displaced] { durable.scenes[name]?.refile(waiting) }

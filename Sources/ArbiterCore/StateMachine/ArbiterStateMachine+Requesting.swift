@@ -162,6 +162,7 @@ extension ArbiterStateMachine {
         let order = RequestOrder(rawValue: durable.lastOrder.rawValue + 1)
         durable.lastOrder = order
         make(request.scene, at: order)
+        stopIdling(request.scene)
         let transition = newTransition(
             request, id: id, token: token, isSerialized: isSerialized, place: place ?? order, at: step.moment)
         let previous = durable.transitions.updateValue(transition, forKey: id)
@@ -220,6 +221,7 @@ extension ArbiterStateMachine {
     /// Removes a scene; its numbers are kept, so that a later scene of this name continues after them.
     mutating func forget(_ name: SceneName) {
         guard let scene = durable.scenes.removeValue(forKey: name) else { return }
+        noteGone(name)
         durable.index.sceneNames.remove(name)
         durable.uncount(scene)
         durable.forgotten.revision = max(durable.forgotten.revision, scene.numbers.revision)

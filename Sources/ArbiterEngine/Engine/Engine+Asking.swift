@@ -95,6 +95,7 @@ extension Engine {
     package func leave(_ waiter: WaiterID) {
         tell { state in
             state.parked.removeValue(forKey: waiter)
+            state.idlers.removeValue(forKey: waiter)
         } _: { machine, step in
             machine.leave(waiter, in: &step)
         }

@@ -15,11 +15,11 @@ struct TransitionEndpoints: Sendable {
         let asked = try AskedTransition(call, maySetWait: true)
         if asked.isDryRun { return dryRun(asked, isSerialized: true, call) }
         let wait = asked.wait.resolved(default: .zero)
-        try reservePlace(call, for: wait)
+        try call.reservePlace(for: wait)
         let waiter = engine.serialize(asked.request, wait: wait) {
             call.respond($0, showingToken: true, headers: asked.wait.appliedPreference) { $0.statusWhenAsked }
         }
-        leaveWhenAbandoned(waiter, call)
+        call.leave(waiter, of: engine)
     }
 
     /// Answers what would come of the request; without waiting, so no place is needed.
@@ -62,11 +62,11 @@ struct TransitionEndpoints: Sendable {
     ) throws(Problem) {
         let duration = wait.resolved(default: Limits.defaultAwait)
         let session = try call.session()
-        try reservePlace(call, for: duration)
+        try call.reservePlace(for: duration)
         let waiter = engine.wait(on: id, token: token, until: until ?? .granted, session: session, wait: duration) {
             call.respond($0, headers: wait.appliedPreference)
         }
-        leaveWhenAbandoned(waiter, call)
+        call.leave(waiter, of: engine)
     }
 
     func end(_ call: Call) throws(Problem) {
@@ -140,23 +140,6 @@ extension TransitionEndpoints {
         } completion: {
             call.respond($0)
         }
-    }
-}
-
-// MARK: - Waiting
-
-extension TransitionEndpoints {
-    private func reservePlace(_ call: Call, for wait: Duration) throws(Problem) {
-        guard wait == .zero || call.exchange.reservePlace() else {
-            throw Problem(
-                .tooManyConnections, "No more connections can wait here; ask again, or ask without waiting.",
-                retryAfter: Problem.briefly)
-        }
-    }
-
-    private func leaveWhenAbandoned(_ waiter: WaiterID?, _ call: Call) {
-        guard let waiter else { return }
-        call.exchange.whenAbandoned { [engine] in engine.leave(waiter) }
     }
 }
 

@@ -90,7 +90,7 @@ struct Wait: Sendable {
 
     /// Reads `?wait=` and the header.
     mutating func readQueryAndHeader(of call: Call) throws(Problem) {
-        query = try call.query.value(of: .wait, Self.parsed(_:field:))
+        query = try call.query.value(of: .wait) { text, field throws(Problem) in try Self.parsed(text, field: field) }
         readHeader(of: call)
     }
 
@@ -109,11 +109,13 @@ struct Wait: Sendable {
     }
 
     /// A number of seconds in a query or header, written as in JSON.
-    static func parsed(_ text: String, field: String) throws(Problem) -> Duration {
+    static func parsed(
+        _ text: String, field: String, in range: ClosedRange<Duration> = Limits.waitDurations
+    ) throws(Problem) -> Duration {
         guard let seconds = JSONReader.number(text) else {
             throw Problem(.invalidField, "\(quoted(field)) must be a number of seconds.", field: field)
         }
-        return try Duration(seconds: seconds, field: field, in: Limits.waitDurations)
+        return try Duration(seconds: seconds, field: field, in: range)
     }
 }
 

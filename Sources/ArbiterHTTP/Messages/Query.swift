@@ -5,6 +5,7 @@ enum QueryParameter: String, Hashable, Sendable {
     case dryRun
     case id
     case limit
+    case quietSeconds
     case scene
     case since
     case state

@@ -37,6 +37,7 @@ enum Reply: Sendable {
     case declared(Revision)
     case done
     case dryRun(DryRun)
+    case idleness(IdleView)
     case refused(ArbiterError)
     case unavailable(JournalError)
 }

@@ -13,6 +13,8 @@ struct Arbiter {
     private(set) var wakes: [WaiterID] = []
     /// The answer to each waiter, at once or later.
     private(set) var answers: [WaiterID: TransitionView] = [:]
+    /// The answer to each waiter for an idle scene, at once or later.
+    private(set) var idleAnswers: [WaiterID: IdleView] = [:]
     /// The published events.
     private(set) var events: [SceneEvent] = []
     private(set) var notices: [Notice] = []
@@ -136,6 +138,19 @@ extension Arbiter {
         }
     }
 
+    /// Runs an await of an idle scene, which may park.
+    mutating func parkingForIdle(
+        _ waiter: WaiterID?, at location: SourceLocation,
+        _ event: (inout ArbiterStateMachine, inout Step) -> IdleAnswer
+    ) {
+        let answer = try? perform(parking: waiter, at: location) { machine, step throws(ArbiterError) in
+            event(&machine, &step)
+        }
+        guard case .now(let view) = answer, let waiter else { return }
+        parked.remove(waiter)
+        idleAnswers[waiter] = view
+    }
+
     /// The connection of an await closes.
     mutating func leave(_ waiter: WaiterID?, at location: SourceLocation = #_sourceLocation) throws {
         let waiter = try #require(waiter, sourceLocation: location)
@@ -152,6 +167,10 @@ extension Arbiter {
                 #expect(parked.remove(waiter) != nil, "\(waiter) is woken but not parked", sourceLocation: location)
                 wakes.append(waiter)
                 answers[waiter] = view
+            case .wakeForIdle(let waiter, let view):
+                #expect(parked.remove(waiter) != nil, "\(waiter) is woken but not parked", sourceLocation: location)
+                wakes.append(waiter)
+                idleAnswers[waiter] = view
             case .publish(let event):
                 events.append(event)
             case .notify(let notice):
