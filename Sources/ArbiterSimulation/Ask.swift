@@ -5,7 +5,9 @@ internal import ArbiterEngine
 enum Ask {
     case start(TransitionRequest)
     case serialize(TransitionRequest, wait: Duration)
+    case dryRun(TransitionRequest, isSerialized: Bool)
     case await(TransitionID, token: Token?, until: Milestone, wait: Duration)
+    case awaitIdle(SceneName, quiet: Duration, session: Token?, wait: Duration)
     case look(TransitionID)
     case end(TransitionID, token: Token, EndOutcome?)
     case renew(TransitionID, token: Token)
@@ -28,8 +30,9 @@ enum Ask {
             .release(let id, let token, _):
             (id, token)
         case .await(let id, let token, _, _): token.map { (id, $0) }
-        case .start, .serialize, .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare,
-            .patch, .delete:
+        case .start, .serialize, .dryRun, .awaitIdle, .look, .ready, .openSession, .renewSession, .endSession, .attach,
+            .revoke,
+            .declare, .patch, .delete:
             nil
         }
     }
@@ -39,7 +42,10 @@ enum Ask {
         switch self {
         case .start, .serialize, .end, .renew, .progress, .release: true
         case .await(_, let token, _, _): token != nil
-        case .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare, .patch, .delete: false
+        case .dryRun, .awaitIdle, .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare,
+            .patch,
+            .delete:
+            false
         }
     }
 }
@@ -90,6 +96,10 @@ struct OwedAnswer {
     var session: SessionID?
     /// The remaining time of the session that it shows.
     var remaining: Duration?
+    /// What it says, if it answers a dry run.
+    var trial: Trial?
+    /// How the scene may be that it shows, if it answers an await of an idle scene.
+    var idleness: [Idleness] = []
 
     struct State {
         /// `nil` if it is forgotten in the same turn; then the answer shows it ended.

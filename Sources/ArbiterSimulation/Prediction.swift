@@ -8,12 +8,15 @@ struct Prediction {
     var record: Record?
     /// The oracle after the record, if it had to be computed.
     var oracle: NaiveOracle?
+    /// What the answer to a dry run says.
+    var trial: Trial?
 }
 
 /// The rules, and the state that they are applied to.
 struct Rulebook {
     let ledger: Ledger
     let oracle: NaiveOracle
+    let idleTimes: IdleTimes
     let isDraining: Bool
     let now: Instant
 
@@ -29,11 +32,13 @@ struct Rulebook {
         case .start(let request): start(request, drawn)
         case .serialize(let request, let wait):
             serialize(request, drawn, mayPark: wait > .zero && !isDraining)
+        case .dryRun(let request, let isSerialized): dryRun(request, isSerialized: isSerialized)
         case .await(let id, let token, let milestone, let wait):
             owned(id, token: token) { entry in
                 let parks = wait > .zero && !isDraining && !entry.hasReached(milestone)
                 return Prediction(verdict: parks ? .parked : .transition(id))
             }
+        case .awaitIdle(let scene, let quiet, _, let wait): awaitIdle(scene, quiet: quiet, wait: wait)
         case .look(let id): owned(id, token: nil) { _ in Prediction(verdict: .transition(id)) }
         case .end(let id, let token, let outcome): owned(id, token: token) { end($0, outcome, token) }
         case .revoke(let id, let reason): owned(id, token: nil) { revoke($0, reason) }
@@ -193,7 +198,7 @@ extension Rulebook {
         request.session.map { oracle.sessions[$0] == nil } ?? false
     }
 
-    private func isBlocked(_ request: TransitionRequest) -> Bool {
+    func isBlocked(_ request: TransitionRequest) -> Bool {
         let scene = oracle.scene(request.scene)
         let scope = scene.resolvedScope(of: request)
         let locked = scene.locked(by: request, scope)

@@ -11,7 +11,7 @@ extension Simulation {
     /// Whether a scene is declared with stacks side by side, and its requests mostly lock one of them.
     private static func isWide(_ scene: SceneName) -> Bool { scene == scenes[1] || scene == scenes[2] }
 
-    private mutating func someScene() -> SceneName {
+    mutating func someScene() -> SceneName {
         if isCrowded, !chance.isOnce(in: 8) { return Self.scenes[1] }
         let index =
             switch Int.random(in: 0..<20, using: &chance) {
@@ -138,6 +138,9 @@ extension Simulation {
                 .declare(request.scene, chance.storyboard(isWide: Self.isWide(request.scene)), if: .none),
                 from: client)
         }
+        if chance.isOnce(in: 6) {
+            return try send(.dryRun(request, isSerialized: !chance.isOnce(in: 3)), from: client)
+        }
         let ask: Ask =
             chance.isOnce(in: Self.isWide(request.scene) ? 8 : 3)
             ? .start(request) : .serialize(request, wait: someWait())
@@ -178,7 +181,8 @@ extension Simulation {
             try send(.start(request), from: client)
         case .serialize(let request, _):
             try send(.start(request), from: client)
-        case .await, .look, .end, .revoke, .renew, .progress, .release, .ready, .openSession, .renewSession,
+        case .dryRun, .await, .awaitIdle, .look, .end, .revoke, .renew, .progress, .release, .ready, .openSession,
+            .renewSession,
             .endSession, .attach, .declare, .patch, .delete:
             preconditionFailure("\(ask) has no key")
         }

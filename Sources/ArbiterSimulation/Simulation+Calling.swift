@@ -47,8 +47,13 @@ extension Simulation {
         case .start(let request): engine.start(request, completion: transition)
         case .serialize(let request, let wait):
             return engine.serialize(request, wait: wait, completion: transition)
+        case .dryRun(let request, let isSerialized):
+            engine.dryRun(request, isSerialized: isSerialized, completion: mailbox.answer(number, Reply.dryRun))
         case .await(let id, let token, let milestone, let wait):
             return engine.wait(on: id, token: token, until: milestone, wait: wait, completion: transition)
+        case .awaitIdle(let scene, let quiet, let session, let wait):
+            return engine.awaitIdle(
+                scene, for: quiet, session: session, wait: wait, completion: mailbox.answer(number, Reply.idleness))
         case .look(let id):
             engine.read { machine, now throws(ArbiterError) in
                 try machine.view(of: id, at: now)
@@ -85,7 +90,8 @@ extension Simulation {
         case .renewSession(let token): engine.renewSession(token, completion: session)
         case .endSession(let token): engine.endSession(token, completion: session)
         case .attach(let token): engine.attach(token, completion: mailbox.answer(number, Reply.attached))
-        case .start, .serialize, .await, .look, .end, .renew, .progress, .release, .ready, .revoke, .declare, .patch,
+        case .start, .serialize, .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .ready, .revoke,
+            .declare, .patch,
             .delete:
             preconditionFailure("\(ask) is not about a session")
         }
@@ -130,7 +136,9 @@ extension Simulation {
         isDraining = true
         note(.drained)
         try absorb(isTurn: true)
-        guard parked.isEmpty else { throw Broken(.wake, "\(parked.count) awaits wait through a drain") }
+        guard parked.isEmpty, idlers.isEmpty else {
+            throw Broken(.wake, "\(parked.count + idlers.count) awaits wait through a drain")
+        }
     }
 
     /// Rings the first bell of the alarm that is due.

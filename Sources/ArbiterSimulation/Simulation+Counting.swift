@@ -36,6 +36,8 @@ extension Simulation {
         case .session, .attached: countSession(ask)
         case .progress(let isApplied): statistics.count(isApplied ? .progress : .lateProgress)
         case .parked: statistics.count(.parked)
+        case .dryRun: statistics.count(.dryRuns)
+        case .idleness: statistics.count(.idleAnswers)
         case .transition(let id): countTransition(id, ask, isNew: isNew)
         case .refused(let refusal):
             statistics.count(.refusals)
@@ -50,7 +52,8 @@ extension Simulation {
         case .renewSession: statistics.count(.sessionsRenewed)
         case .attach: statistics.count(.attachments)
         case .endSession: statistics.count(.sessionsEnded)
-        case .start, .serialize, .await, .look, .end, .renew, .progress, .release, .ready, .revoke, .declare, .patch,
+        case .start, .serialize, .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .ready, .revoke,
+            .declare, .patch,
             .delete:
             break
         }
@@ -64,7 +67,8 @@ extension Simulation {
         case .release: statistics.count(oracle[id]?.isGranted == true ? .released : .releasedEarly)
         case .ready: statistics.count(.readied)
         case .look: statistics.count(.looks)
-        case .await, .renew, .progress, .openSession, .renewSession, .endSession, .revoke, .attach, .declare, .patch,
+        case .dryRun, .await, .awaitIdle, .renew, .progress, .openSession, .renewSession, .endSession, .revoke, .attach,
+            .declare, .patch,
             .delete:
             break
         }

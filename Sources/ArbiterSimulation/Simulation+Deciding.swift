@@ -32,6 +32,7 @@ extension Simulation {
         if let late = parked.first(where: { $0.until <= now }) {
             throw Broken(.wake, "\(late.number) has waited for longer than it asked to")
         }
+        try checkNobodyWaitsForIdle()
         if oracle.isHoldingGrants, heldSince.advanced(by: Limits.longestSilence) <= now {
             throw Broken(.decision, "grants are held for longer than any lease")
         }

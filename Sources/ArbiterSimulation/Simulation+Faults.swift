@@ -11,7 +11,9 @@ extension Simulation {
         case .serialize(let request, let wait): .serialize(faulty(request), wait: wait)
         case .end(let id, let token, let outcome): faultyEnd(of: id, token, outcome)
         case .renew(let id, let token): .renew(id, token: heard(token, of: id))
-        case .start, .await, .look, .progress, .release, .ready, .openSession, .renewSession, .endSession, .revoke,
+        case .start, .dryRun, .await, .awaitIdle, .look, .progress, .release, .ready, .openSession, .renewSession,
+            .endSession,
+            .revoke,
             .attach, .declare, .patch, .delete:
             ask
         }

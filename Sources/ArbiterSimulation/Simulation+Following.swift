@@ -16,7 +16,10 @@ extension Simulation {
         let isResumed = isDown && journal.isOpen
         if isResumed { try takeUp() }
         var turn = Turn(pending: pending)
-        if isTurn, !isDown { answerDueAwaits(&turn) }
+        if isTurn, !isDown {
+            answerDueAwaits(&turn)
+            answerDueIdlers(&turn)
+        }
         let entries = journal.takeAppended()
         for entry in entries { try follow(entry, &turn) }
         if let pending = turn.pending { try judge(pending, kept: nil, at: observed, &turn) }
@@ -30,7 +33,13 @@ extension Simulation {
         if let waiting = parked.first(where: { $0.waiter == nil }) {
             throw Broken(.reply, "\(waiting.request.ask) was to park")
         }
-        if isDraining, isTurn, !isDown { answerAllAwaits() }
+        if let waiting = idlers.first(where: { $0.waiter == nil }) {
+            throw Broken(.reply, "\(waiting.request.ask) was to park")
+        }
+        if isDraining, isTurn, !isDown {
+            answerAllAwaits()
+            answerAllIdlers()
+        }
         try readMail()
         try checkNothingIsOwed()
         if isTurn, !isDown { try checkTurn(isDurable: !entries.isEmpty, isFirst: isFirst || isResumed) }
@@ -49,6 +58,7 @@ extension Simulation {
         case .start, .serialize, .end, .revoke, .decide, .markReady, .openSession, .endSession(_, .ended), .declare,
             .patch, .delete:
             turn.waking.removeAll()
+            turn.wakingIdlers.removeAll()
             if let pending = turn.pending { return try judge(pending, kept: entry, at: entry.sequence, &turn) }
             guard !configuration.watchesJournal else { throw Broken(.record, "nobody asked for \(entry.record)") }
             try keep(entry, asIf: nil, &turn)
@@ -68,7 +78,6 @@ extension Simulation {
         guard !isDown else {
             return owe(pending, OwedAnswer.State(transition: nil, sequence: sequence), verdict: .unavailable)
         }
-        let rulebook = Rulebook(ledger: ledger, oracle: oracle, isDraining: isDraining, now: now)
         let prediction = rulebook.prediction(on: ask, kept: entry?.record)
         if configuration.watchesJournal, entry?.record != prediction.record {
             let (kept, expected) = (entry?.record.words ?? "nothing", prediction.record?.words ?? "nothing")
@@ -86,7 +95,11 @@ extension Simulation {
         guard pending.waiter == nil else { throw Broken(.reply, "\(ask) parks, and was not to") }
         var transition: Transition?
         if case .transition(let id) = prediction.verdict { transition = replica.machine.transition(id) }
-        owe(pending, OwedAnswer.State(transition: transition, sequence: sequence), verdict: prediction.verdict)
+        owe(
+            pending, OwedAnswer.State(transition: transition, sequence: sequence), verdict: prediction.verdict,
+            trial: prediction.trial)
+        if case .dryRun = ask { try checkNothingHasChanged(because: ask) }
+        if case .blocked = prediction.trial?.outcome { statistics.count(.dryRunsBlocked) }
     }
 
     /// Applies a record to the replica, the oracle, the ledger and the vigils, and checks them.
@@ -116,6 +129,7 @@ extension Simulation {
             throw Broken(.event, "\(words) is told as \(told.map(\.event)), and was to be told as \(expected)")
         }
         try answerReachedAwaits(in: turn)
+        answerReachedIdlers(in: turn)
     }
 
     private mutating func follow(_ record: Record, after predicted: NaiveOracle?) {
@@ -139,6 +153,7 @@ extension Simulation {
         if case .openSession(_, let timeToLive, let id, _) = record {
             vigils.open(id, timeToLive: timeToLive, at: now)
         }
+        noteIdling(after: record)
     }
 
     private mutating func expectNotices(of record: Record?) {
@@ -170,8 +185,9 @@ extension Ask {
     /// The scene in the notice that there was no room.
     fileprivate var scene: SceneName? {
         switch self {
-        case .start(let request), .serialize(let request, _): request.scene
-        case .await, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
+        case .start(let request), .serialize(let request, _), .dryRun(let request, _): request.scene
+        case .await, .awaitIdle, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession,
+            .endSession,
             .revoke, .attach, .declare, .patch, .delete:
             nil
         }
@@ -180,9 +196,10 @@ extension Ask {
     /// The client in the notice that there was no room.
     fileprivate var client: ClientName? {
         switch self {
-        case .start(let request), .serialize(let request, _): request.client
+        case .start(let request), .serialize(let request, _), .dryRun(let request, _): request.client
         case .openSession(let client, _): client
-        case .await, .look, .end, .renew, .progress, .release, .ready, .renewSession, .endSession, .revoke, .attach,
+        case .await, .awaitIdle, .look, .end, .renew, .progress, .release, .ready, .renewSession, .endSession, .revoke,
+            .attach,
             .declare, .patch, .delete:
             nil
         }

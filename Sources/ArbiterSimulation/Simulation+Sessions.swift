@@ -47,6 +47,7 @@ extension Simulation {
     }
 
     mutating func leaveSomewhere() throws(Broken) {
+        if chance.isOnce(in: 3), let leaving = idlers.randomElement(using: &chance) { return try leave(leaving) }
         guard let leaving = parked.randomElement(using: &chance) else { return }
         try leave(leaving)
     }
@@ -65,6 +66,9 @@ extension Simulation {
             clients[client].sessions.removeAll()
         }
         for leaving in parked where leaving.request.client == client && leaving.request.life == left {
+            try leave(leaving)
+        }
+        for leaving in idlers where leaving.request.client == client && leaving.request.life == left {
             try leave(leaving)
         }
         try closeConnectionsOfTheDead()

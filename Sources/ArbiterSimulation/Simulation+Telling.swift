@@ -70,10 +70,13 @@ extension Simulation {
     /// The engine refuses because of its journal: answers that are not committed and parked awaits.
     private mutating func receiveRefusal(_ number: Int) throws(Broken) {
         guard isDown else { throw Broken(.reply, "the journal is said to be unavailable, and is not") }
-        let count = owedAnswers.count + parked.count
+        let count = owedAnswers.count + parked.count + idlers.count
         owedAnswers.removeAll { $0.number == number }
         parked.removeAll { $0.number == number }
-        guard owedAnswers.count + parked.count < count else { throw Broken(.wake, "\(number) is refused twice") }
+        idlers.removeAll { $0.number == number }
+        guard owedAnswers.count + parked.count + idlers.count < count else {
+            throw Broken(.wake, "\(number) is refused twice")
+        }
         statistics.count(.unavailable)
     }
 
@@ -81,6 +84,14 @@ extension Simulation {
     private func state(of owed: OwedAnswer, in reply: Reply) throws(Broken) -> OwedAnswer.State {
         if case .session(let view) = reply, view.remaining != owed.remaining {
             throw Broken(.session, "\(view.session.id) is said to have \(String(describing: view.remaining)) left")
+        }
+        if case .idleness(let view) = reply, !owed.idleness.contains(Idleness(view)) {
+            throw Broken(
+                owed.wasParked ? .wake : .reply, "\(owed.request.ask) is told \(view), and was to be \(owed.idleness)")
+        }
+        if case .dryRun(let dryRun) = reply, owed.trial?.fits(dryRun) != true {
+            let words = owed.trial.map { "\($0)" } ?? "nothing"
+            throw Broken(.reply, "\(owed.request.ask) is to come to \(words), and is said to come to \(dryRun)")
         }
         guard case .transition(let view) = reply else { return owed.states[0] }
         let shown = view.transition
@@ -97,7 +108,7 @@ extension Simulation {
     /// Checks that every answer, event and notice has arrived that depends on committed records only.
     mutating func checkNothingIsOwed() throws(Broken) {
         if isDown {
-            guard owedAnswers.isEmpty, parked.isEmpty else {
+            guard owedAnswers.isEmpty, parked.isEmpty, idlers.isEmpty else {
                 throw Broken(.wake, "somebody is not told that the journal has failed")
             }
             events.removeAll()

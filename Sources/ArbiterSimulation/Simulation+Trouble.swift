@@ -119,7 +119,7 @@ extension Simulation {
         let savepoints = journal.savepoints.count
         let savepoint =
             configuration.fault == .skippedReplay ? savepoints - 1 : Int.random(in: 0..<savepoints, using: &chance)
-        (owedAnswers, parked, connections) = ([], [], [])
+        (owedAnswers, parked, idlers, connections) = ([], [], [], [])
         events.removeAll()
         notices.removeAll()
         do throws(JournalError) {
@@ -150,6 +150,7 @@ extension Simulation {
         statistics.count(.revivals, ledger.truncate(to: observed))
         ledger.restartMomentary(at: now)
         vigils.begin(oracle.sessions.values, at: now)
+        idleTimes.begin(at: now)
         heldSince = now
         return told
     }

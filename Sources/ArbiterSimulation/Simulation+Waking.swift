@@ -6,17 +6,24 @@ internal import ArbiterModel
 
 extension Simulation {
     /// Expects an answer as soon as every record of the turn is committed.
-    mutating func owe(_ pending: Pending, _ state: OwedAnswer.State, verdict: Verdict) {
+    mutating func owe(_ pending: Pending, _ state: OwedAnswer.State, verdict: Verdict, trial: Trial? = nil) {
         var owed = OwedAnswer(
             number: pending.number, request: pending.request, verdict: verdict, computedAt: outside, states: [state],
             latest: .max)
         if case .session(let id) = verdict { owed.remaining = vigils.remaining(of: id, at: now) }
+        owed.trial = trial
+        if case .awaitIdle(let scene, let quiet, _, _) = pending.request.ask {
+            owed.idleness = [idleness(of: scene, for: quiet)]
+        }
         if case .attach(let token) = pending.request.ask { owed.session = oracle.sessions[token]?.id }
         owedAnswers.append(owed)
     }
 
     mutating func park(_ pending: Pending, _ prediction: Prediction, at sequence: UInt64) throws(Broken) {
         let ask = pending.request.ask
+        if case .awaitIdle(let scene, let quiet, let session, let wait) = ask {
+            return parkIdler(pending, scene, quiet: quiet, session, wait)
+        }
         let target: (id: TransitionID, milestone: Milestone, wait: Duration)
         switch ask {
         case .await(let id, _, let milestone, let wait): target = (id, milestone, wait)
@@ -26,7 +33,8 @@ extension Simulation {
                 throw Broken(.reply, "\(ask) parks on nothing")
             }
             target = (id, .granted, wait)
-        case .start, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession, .endSession,
+        case .start, .dryRun, .awaitIdle, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession,
+            .endSession,
             .revoke, .attach, .declare, .patch, .delete:
             preconditionFailure("\(ask) was predicted to park")
         }
@@ -123,7 +131,9 @@ extension Simulation {
             guard case .progress(let isApplied) = prediction.verdict else { break }
             ledger.hear(id, at: now)
             if isApplied { events.expect(.progress(id, ledger.drive(id, to: progress)), after: sequence) }
-        case .openSession, .endSession, .await, .look, .end, .revoke, .renew, .release, .declare, .patch, .delete:
+        case .dryRun, .openSession, .endSession, .await, .awaitIdle, .look, .end, .revoke, .renew, .release, .declare,
+            .patch,
+            .delete:
             break
         }
     }

@@ -35,6 +35,12 @@ package struct Simulation: ~Copyable {
     var parked: [Parked] = []
     /// The transition whose owner's connection closes in this turn.
     var leavingOwner: TransitionID?
+    /// The parked awaits of idle scenes, in the order of their requests.
+    var idlers: [ParkedIdler] = []
+    /// The number of the one whose connection closes in this turn.
+    var leavingIdler: Int?
+    /// Since when scenes are idle.
+    var idleTimes = IdleTimes()
     /// The answers that wait for a commit, in order.
     var owedAnswers: [OwedAnswer] = []
     /// What the engine still has to pass to its listener and to its observer.
@@ -114,7 +120,8 @@ package struct Simulation: ~Copyable {
         case 275..<305: try repeatRequest()
         case 305..<430: try endSomething()
         case 430..<470: try renewSomething()
-        case 470..<540: try awaitSomething()
+        case 470..<515: try awaitSomething()
+        case 515..<540: try awaitIdleScene()
         case 540..<550: try lookAtSomething()
         case 550..<570: try leaveSomewhere()
         case 570..<600: try deliverLate()
@@ -151,6 +158,11 @@ package struct Simulation: ~Copyable {
     var now: Instant { process.time.instant.advanced(by: process.offset) }
 
     var oracle: NaiveOracle { replica.oracle }
+
+    /// The rules, with what they are applied to now.
+    var rulebook: Rulebook {
+        Rulebook(ledger: ledger, oracle: oracle, idleTimes: idleTimes, isDraining: isDraining, now: now)
+    }
 
     mutating func note(_ event: Event) {
         transcript.note(event, step: stepCount)

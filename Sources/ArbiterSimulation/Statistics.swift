@@ -85,6 +85,11 @@ package struct Statistics: Sendable {
         case wakes
         case wakesUnreached = "awaits whose wait was over"
         case looks = "transitions looked at"
+        case idleAnswers = "questions whether a scene is idle"
+        case idleWakes = "awaits of scenes that became idle"
+        case idleWaitsOver = "awaits of scenes that were not idle in time"
+        case dryRuns = "dry runs"
+        case dryRunsBlocked = "dry runs with others in the way"
         case leaves = "connections closed"
         case lostRequests = "requests lost"
         case lateRequests = "requests delivered late or twice"

@@ -8,4 +8,6 @@ struct Turn {
     ///
     /// They are answered before the ask, and before or after any other decision that was due.
     var waking: [Int] = []
+    /// The same of the awaits of idle scenes.
+    var wakingIdlers: [Int] = []
 }

@@ -11,6 +11,10 @@ enum Verdict: Hashable {
     case attached
     case declared(StoryboardVersion)
     case done
+    /// What it says is in `Trial`.
+    case dryRun
+    /// How a scene is; what it says is an `Idleness`.
+    case idleness
     case refused(Refusal)
     /// The journal has failed, or the engine is stopped.
     case unavailable
@@ -53,6 +57,8 @@ enum Verdict: Hashable {
         case .attached: self = .attached
         case .declared(let version): self = .declared(version)
         case .done: self = .done
+        case .dryRun: self = .dryRun
+        case .idleness: self = .idleness
         case .refused(let error): self = .refused(Refusal(error))
         case .unavailable: self = .unavailable
         }
@@ -128,6 +134,8 @@ extension Verdict {
         case .done: 4
         case .attached: 6
         case .unavailable: 7
+        case .dryRun: 8
+        case .idleness: 9
         case .refused(let refusal): "\(refusal)".utf8.reduce(5) { $0 &* 31 &+ UInt64($1) }
         }
     }

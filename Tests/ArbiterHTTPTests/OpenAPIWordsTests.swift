@@ -17,6 +17,8 @@ struct OpenAPIWordsTests {
 
     @Test func `every word that is described is one that is understood, and no other`() {
         #expect(document.schema("TransitionState")["enum"]?.strings == TransitionState.allCases.map(\.rawValue))
+        #expect(document.schema("SceneMilestone")["enum"]?.strings == SceneMilestone.allCases.map(\.rawValue))
+        #expect(document.schema("DryRunReason")["enum"]?.strings == DryRunReason.allCases.map(\.rawValue))
         #expect(document.schema("Milestone")["enum"]?.strings == Milestone.allCases.map(\.rawValue))
         #expect(document.schema("EndOutcome")["enum"]?.strings == EndOutcome.allCases.map(\.rawValue))
         #expect(document.schema("ExpiryAction")["enum"]?.strings == ExpiryAction.allCases.map(\.rawValue))
@@ -143,6 +145,7 @@ struct OpenAPIWordsTests {
         ("TicketSeconds", Limits.ticketDurations),
         ("QueueSeconds", Limits.queueDurations),
         ("WaitSeconds", Limits.waitDurations),
+        ("QuietSeconds", Limits.quietDurations),
         ("AnimationSeconds", Limits.animationDurations),
         ("ReadySeconds", Limits.readyDurations),
         ("SessionSeconds", Limits.sessionDurations),

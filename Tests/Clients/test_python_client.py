@@ -125,6 +125,25 @@ def test_a_start_in_the_way_is_told_who_holds_the_scene(client: Client) -> None:
     assert problem.blockers == [holder.id]
 
 
+def test_a_dry_run_tells_and_takes_nothing(client: Client) -> None:
+    scene = new_scene()
+    request = models.StartRequest(scene=scene, operation=models.SetRootOperation(
+        type_="setRoot", controller=models.ViewNode(id="home")))
+    tried = start_transition.sync(client=client, body=request, dry_run=True)
+    assert isinstance(tried, models.DryRun)
+    assert (tried.would_run, tried.blockers, tried.reason) == (True, [], UNSET)
+    assert (tried.inserted, tried.removed) == (["home"], [])
+    assert [(view.controller, view.event) for view in tried.appearance] == [
+        ("home", models.AppearanceChange.WILLAPPEAR), ("home", models.AppearanceChange.DIDAPPEAR)]
+    expect_problem(show_scene.sync(scene, client=client), 404, ProblemCode.UNKNOWN_SCENE)
+
+    holder = start(client, scene)
+    behind = serialize_transition.sync(client=client, body=models.SerializeRequest(scene=scene), dry_run=True)
+    assert isinstance(behind, models.DryRun)
+    assert (behind.would_run, behind.reason) == (False, models.DryRunReason.BUSY)
+    assert behind.blockers == [holder.id]
+
+
 def test_a_ticket_waits_and_is_granted(client: Client) -> None:
     scene = new_scene()
     holder = start(client, scene)

@@ -14,8 +14,8 @@ struct PlantedFaultTests {
 
     @Test(arguments: UInt64(1)...3)
     func `a restart that leaves out records is found`(seed: UInt64) throws {
-        try expect([.promise, .replay], of: .skippedReplay, seed: seed)
-        try expect([.promise], of: .skippedReplay, seed: seed, watchingJournal: false)
+        try expect([.promise, .replay, .event], of: .skippedReplay, seed: seed)
+        try expect([.promise, .replay], of: .skippedReplay, seed: seed, watchingJournal: false)
     }
 
     @Test(arguments: UInt64(1)...3)
@@ -33,7 +33,7 @@ struct PlantedFaultTests {
     @Test(arguments: UInt64(1)...3)
     func `an end that is not in the journal is found`(seed: UInt64) throws {
         try expect([.replay, .promise, .life], of: .forgottenEnd, seed: seed)
-        try expect([.promise, .life, .replay, .record], of: .forgottenEnd, seed: seed, watchingJournal: false)
+        try expect([.promise, .life, .replay, .record, .oracle], of: .forgottenEnd, seed: seed, watchingJournal: false)
     }
 
     // MARK: Requests and answers
@@ -83,7 +83,7 @@ struct PlantedFaultTests {
 
     @Test(arguments: UInt64(1)...3)
     func `a lease that is taken away early is found`(seed: UInt64) throws {
-        try expect([.decision, .session, .wake], of: .hastyExpiry, seed: seed)
+        try expect([.decision, .session, .wake, .exclusion], of: .hastyExpiry, seed: seed)
         try expect([.exclusion, .promise, .wake, .session], of: .hastyExpiry, seed: seed, watchingJournal: false)
     }
 
@@ -94,9 +94,9 @@ struct PlantedFaultTests {
 
     @Test(arguments: UInt64(1)...3)
     func `a clock that runs on while the process is stopped is found`(seed: UInt64) throws {
-        try expect([.decision, .session, .wake, .promise], of: .countedPause, seed: seed)
+        try expect([.decision, .session, .wake, .promise, .reply], of: .countedPause, seed: seed)
         try expect(
-            [.promise, .exclusion, .wake, .session, .decision, .time], of: .countedPause, seed: seed,
+            [.promise, .exclusion, .wake, .session, .decision, .time, .reply], of: .countedPause, seed: seed,
             watchingJournal: false)
     }
 
@@ -142,7 +142,7 @@ struct PlantedFaultTests {
 
     @Test(arguments: UInt64(1)...3)
     func `a transition that outlives its session is found`(seed: UInt64) throws {
-        try expect([.record], of: .orphanedTransition, seed: seed)
+        try expect([.record, .event], of: .orphanedTransition, seed: seed)
         try expect([.life, .oracle, .event], of: .orphanedTransition, seed: seed, watchingJournal: false)
     }
 

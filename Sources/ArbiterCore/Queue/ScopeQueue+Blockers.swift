@@ -50,7 +50,9 @@ extension ScopeQueue {
             var visits = 16 * limit
             func descend(_ place: Int, grantedOnly: Bool) {
                 visits -= 1
-                guard visits > 0, granted.count + (grantedOnly ? 0 : waiting.count) < limit else { return }
+                // The first one is looked for at any depth: whoever is refused is told of one at least.
+                let isFirst = granted.isEmpty && (grantedOnly || order == nil && waiting.isEmpty)
+                guard visits > 0 || isFirst, granted.count + (grantedOnly ? 0 : waiting.count) < limit else { return }
                 note(at: place)
                 let children =
                     grantedOnly ? places[place].grantedChildren[...] : places.someChildren(of: place, count: limit)

@@ -100,6 +100,7 @@ extension ArbiterStateMachine {
         while let deadline = momentary.deadlines.firstDue(at: step.now) {
             switch deadline {
             case .waiter(let waiter): answerAsItStands(waiter, in: &step)
+            case .quiet(let scene): wakeIdlers(of: scene, in: &step)
             case .resumption: resume(in: &step)
             case .hold(let id): expire(id, because: .hold, in: &step)
             case .ready(let id): timeOutParticipants(of: id, in: &step)

@@ -60,6 +60,7 @@ extension ArbiterStateMachine {
 
     /// Answers a parked await before its milestone: its wait has run out, or the daemon stops.
     mutating func answerAsItStands(_ waiter: WaiterID, in step: inout Step) {
+        if answerIdler(waiter, in: &step) { return }
         guard let waiting = unpark(waiter, at: step.now) else { return }
         if let transition = durable.transitions[waiting.transition] {
             // Until now the owner was waiting, so the time of its ticket or lease starts here.
@@ -70,6 +71,7 @@ extension ArbiterStateMachine {
 
     /// The connection of a parked await has closed: no answer follows.
     package mutating func leave(_ waiter: WaiterID, in step: inout Step) {
+        if leaveIdler(waiter, in: &step) { return }
         guard let waiting = unpark(waiter, at: step.now, isCut: true), waiting.isOwner else { return }
         if momentary.attention[waiting.transition]?.ownersWaiting == 0 { abandon(waiting.transition, at: step.now) }
     }
@@ -77,7 +79,7 @@ extension ArbiterStateMachine {
     /// Answers every parked await with the current state; from then on no await parks.
     package mutating func drain(in step: inout Step) {
         momentary.isDraining = true
-        for waiter in momentary.waiters.keys.sorted() {
+        for waiter in (Array(momentary.waiters.keys) + momentary.idling.waiters.keys).sorted() {
             answerAsItStands(waiter, in: &step)
         }
     }

@@ -21,6 +21,7 @@ extension ArbiterStateMachine {
             scene.isDeclared = true
             scene.patches = 0
         }
+        beginIdling(name, at: step.now)
         publish(
             .hierarchyChanged(HierarchyNews(revision: next, change: .replaced(storyboard.hierarchy))), in: name, &step)
         return StoryboardVersion(revision: next)
@@ -98,6 +99,7 @@ extension ArbiterStateMachine {
         try precondition.check(durable.scenes[name], named: name)
         try checkIsIdle(name, at: step.now)
         step.keep(.delete(name))
+        beginIdling(name, at: step.now)
         forget(name, in: &step)
     }
 

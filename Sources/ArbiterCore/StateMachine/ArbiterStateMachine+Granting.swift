@@ -61,12 +61,12 @@ extension ArbiterStateMachine {
         if let plan { durable.scenes[name]?.reserved.formUnion(plan.arriving) }
         let animation = durable.scenes[name]?.animation(of: transition.request, plan)
         durable.scenes[name]?.tickets.remove(transition.place)
-        let course = transition.request.operation.flatMap { try? durable.scenes[name]?.storyboard.course(of: $0) }
+        let resolved = durable.scenes[name]?.storyboard.resolved(transition.request)
         durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + 1)
         return Transition.Grant(
             fence: durable.lastFence, grantedAt: moment.timestamp, instant: moment.instant, revision: revision,
             presenter: plan?.presenter, animation: animation, appearance: plan?.beginning ?? [],
-            resolved: course.map { ResolvedSegue($0) }, rules: durable.rules)
+            resolved: resolved, rules: durable.rules)
     }
 
     /// Runs and completes, in one step, a transition that its owner ended before its turn.
@@ -124,6 +124,7 @@ extension ArbiterStateMachine {
         durable.changeScene(name) { $0.leave(transition) }
         durable.memory.charge(-transition.request.byteCount, to: transition.session)
         momentary.mayHaveIdleScenes = true
+        beginIdling(name, at: step.now)
         durable.index.leave(transition)
         for displaced in effect.displaced {
             if let waiting = durable.transitions[displaced] { durable.scenes[name]?.refile(waiting) }

@@ -100,11 +100,7 @@ extension ArbiterStateMachine {
     /// A scene for a client that follows its events; if it does not exist, an empty one with the numbers it will have.
     package func followedScene(_ name: SceneName, at now: Instant) -> SceneView {
         if let scene = try? scene(name, at: now) { return scene }
-        let numbers = durable.forgotten
-        return SceneView(
-            summary: SceneSummary(
-                name: name, running: 0, queued: 0, revision: numbers.revision, lastEvent: numbers.event),
-            running: [], queue: [], storyboard: .empty)
+        return SceneView(summary: summary(of: name), running: [], queue: [], storyboard: .empty)
     }
 
     /// The storyboard of a scene with the current hierarchy, and its version.
@@ -126,6 +122,14 @@ extension ArbiterStateMachine {
 
     /// The number of the newest event of each scene.
     package func lastEvents() -> [SceneName: EventNumber] { durable.scenes.mapValues(\.numbers.event) }
+
+    /// A scene in brief; if it does not exist, with the numbers that it will have.
+    func summary(of name: SceneName) -> SceneSummary {
+        if let scene = durable.scenes[name] { return summary(of: scene, named: name) }
+        let numbers = durable.forgotten
+        return SceneSummary(
+            name: name, running: 0, queued: 0, revision: numbers.revision, lastEvent: numbers.event)
+    }
 
     private func summary(of scene: Scene, named name: SceneName) -> SceneSummary {
         SceneSummary(

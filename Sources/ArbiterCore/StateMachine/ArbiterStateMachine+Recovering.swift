@@ -12,6 +12,7 @@ extension ArbiterStateMachine {
         adopt(.newest)
         momentary = MomentaryState()
         momentary.isDraining = isDraining
+        momentary.idling = Idling(begun: now)
         let remembered = durable.transitions.values.sorted { $0.order < $1.order }
         momentary.requested = Deque(remembered.map { MomentaryState.Requested(id: $0.id, order: $0.order) })
         for transition in remembered where !transition.isEnded {

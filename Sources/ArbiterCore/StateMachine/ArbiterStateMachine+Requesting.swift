@@ -99,8 +99,10 @@ extension ArbiterStateMachine {
     // Scenes are read in functions of their own: if a copy were still alive when the scene is changed, the change would
     // copy the whole scene.
 
+    /// - Returns: what happens to the transition now; it is not rejected.
     /// - Throws: the reason why the transition cannot be granted now.
-    private func checkIsPossible(_ request: TransitionRequest, at now: Instant) throws(ArbiterError) {
+    @discardableResult
+    func checkIsPossible(_ request: TransitionRequest, at now: Instant) throws(ArbiterError) -> Turn {
         let scene = durable.scenes[request.scene] ?? unusedScene
         let scope = try scene.checkedScope(of: request)
         let paths = scene.storyboard.paths(of: scope, request.operationOutline)
@@ -108,13 +110,21 @@ extension ArbiterStateMachine {
         guard scene.queue.isFree(paths, naming: named) else {
             throw .busy(busy(scene.queue.blockers(of: paths, naming: named, limit: Limits.blockersShown), at: now))
         }
-        if case .rejected(let rejection) = scene.turn(of: request, scope: scope, under: durable.rules) {
-            throw ArbiterError(rejection)
-        }
+        return try possibleTurn(of: request)
+    }
+
+    /// What happens to a transition that nothing is in the way of; it is not rejected.
+    ///
+    /// - Throws: the reason why it would be rejected.
+    func possibleTurn(of request: TransitionRequest) throws(ArbiterError) -> Turn {
+        let scene = durable.scenes[request.scene] ?? unusedScene
+        let turn = scene.turn(of: request, scope: scene.resolvedScope(of: request), under: durable.rules)
+        if case .rejected(let rejection) = turn { throw ArbiterError(rejection) }
+        return turn
     }
 
     /// - Throws: the reason why the transition cannot wait.
-    private func checkMayWait(_ request: TransitionRequest, takesOver: Bool) throws(ArbiterError) {
+    func checkMayWait(_ request: TransitionRequest, takesOver: Bool) throws(ArbiterError) {
         let scene = durable.scenes[request.scene] ?? unusedScene
         let scope = try scene.checkedScope(of: request)
         guard scene.tickets.count >= limits.queuedPerScene, !takesOver else { return }
@@ -133,7 +143,7 @@ extension ArbiterStateMachine {
     }
 
     /// - Throws: `tooManyTransitions`, `tooManyScenes`, `outOfRoom`, `shareUsedUp`.
-    private func admit(_ request: TransitionRequest) throws(ArbiterError) {
+    func admit(_ request: TransitionRequest) throws(ArbiterError) {
         guard durable.unfinishedCount < limits.unfinished else {
             throw .tooManyTransitions(limit: limits.unfinished)
         }
@@ -155,6 +165,7 @@ extension ArbiterStateMachine {
         let order = RequestOrder(rawValue: durable.lastOrder.rawValue + 1)
         durable.lastOrder = order
         make(request.scene, at: order, in: &step)
+        stopIdling(request.scene)
         let transition = newTransition(
             request, id: id, token: token, isSerialized: isSerialized, place: place ?? order, at: step.moment)
         let previous = durable.transitions.updateValue(transition, forKey: id)
@@ -171,7 +182,7 @@ extension ArbiterStateMachine {
         remember(id, at: durable.lastOrder)
     }
 
-    private func newTransition(
+    func newTransition(
         _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool, place: RequestOrder,
         at moment: Moment
     ) -> Transition {
@@ -216,6 +227,7 @@ extension ArbiterStateMachine {
     mutating func forget(_ name: SceneName, in step: inout Step) {
         if durable.rules.tellsDeletions { publish(.sceneDeleted, in: name, &step) }
         guard let scene = durable.scenes.removeValue(forKey: name) else { return }
+        noteGone(name)
         durable.index.sceneNames.remove(name)
         durable.uncount(scene)
         durable.forgotten.revision = max(durable.forgotten.revision, scene.numbers.revision)

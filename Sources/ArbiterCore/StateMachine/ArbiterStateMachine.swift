@@ -234,6 +234,8 @@ struct MomentaryState: Sendable {
     var attachments: [SessionID: Int] = [:]
     /// The parked awaits.
     var waiters: [WaiterID: Waiter] = [:]
+    /// Since when scenes are idle, and the awaits that are parked for it.
+    var idling = Idling()
     var deadlines = DeadlineQueue()
     /// Every remembered transition in request order, and some that are already forgotten.
     var requested: Deque<Requested> = []

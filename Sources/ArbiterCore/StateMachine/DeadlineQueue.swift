@@ -10,6 +10,8 @@ struct DeadlineQueue {
         case transition(TransitionID)
         /// The end of a parked await's wait.
         case waiter(WaiterID)
+        /// When an idle scene will have been idle for as long as a parked await wants.
+        case quiet(SceneName)
         /// The end of the time that participants have to become ready.
         case ready(TransitionID)
         /// The end of a session without a request or a connection.

@@ -2,6 +2,8 @@
 package enum Effect: Hashable, Sendable {
     /// Answer a parked await.
     case wake(WaiterID, TransitionView)
+    /// Answer a parked await of an idle scene.
+    case wakeForIdle(WaiterID, IdleView)
     /// Send an event to the event streams.
     case publish(SceneEvent)
     /// Notify the operator.

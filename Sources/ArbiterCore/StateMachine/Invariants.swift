@@ -3,7 +3,7 @@
 extension ArbiterStateMachine {
     /// Describes the first invariant that does not hold; `nil` if all hold.
     package func brokenInvariant() -> String? {
-        brokenCount() ?? brokenQueue() ?? brokenAttention() ?? brokenParticipants()
+        brokenCount() ?? brokenQueue() ?? brokenAttention() ?? brokenParticipants() ?? brokenIdling()
     }
 
     private func brokenCount() -> String? {

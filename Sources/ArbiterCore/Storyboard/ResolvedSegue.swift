@@ -32,6 +32,13 @@ package struct ResolvedSegue: Hashable, Sendable {
     var byteCount: Int { kept.byteCount }
 }
 
+extension Storyboard {
+    /// What the segue of a request would become now; `nil` if its operation is no segue.
+    func resolved(_ request: TransitionRequest) -> ResolvedSegue? {
+        request.operation.flatMap { try? course(of: $0) }.map { ResolvedSegue($0) }
+    }
+}
+
 extension ResolvedSegue: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) {
         writer.writeWord(form)

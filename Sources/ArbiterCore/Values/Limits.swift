@@ -29,6 +29,11 @@ package struct Limits: Hashable, Sendable {
     package static let scopeControllers = 64
     package static let expectations = 16
 
+    // MARK: Scenes
+
+    /// Scenes that no longer exist and of which it is known since when they are idle.
+    package static let goneScenes = 10_000
+
     // MARK: Sessions, gestures and participants
 
     package static let participants = 64
@@ -53,6 +58,8 @@ package struct Limits: Hashable, Sendable {
     package static let readyDurations = Duration.zero...Duration.seconds(60)
     package static let sessionDurations = Duration.seconds(1)...Duration.seconds(3600)
     package static let waitDurations = Duration.zero...Duration.seconds(120)
+    /// For how long a scene can be asked to have been idle; no longer than anybody can wait for it.
+    package static let quietDurations = Duration.zero...waitDurations.upperBound
 
     // MARK: Defaults of durations that a request omits
 

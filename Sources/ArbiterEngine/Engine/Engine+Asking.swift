@@ -28,6 +28,15 @@ extension Engine {
         }
     }
 
+    /// Answers what would come of a request now; nothing changes.
+    package func dryRun(
+        _ request: TransitionRequest, isSerialized: Bool, completion: @escaping Answer<DryRun>
+    ) {
+        ask(.transition(request), completion) { machine, _, step throws(ArbiterError) in
+            try machine.dryRun(request, isSerialized: isSerialized, at: step.moment.instant)
+        }
+    }
+
     /// Answers when the transition has reached the milestone, or when `wait` has run out.
     ///
     /// - Returns: the parked waiter, for `leave` if the connection closes before the answer; `nil` if none is parked.
@@ -96,6 +105,7 @@ extension Engine {
     package func leave(_ waiter: WaiterID) {
         tell { state in
             state.parked.removeValue(forKey: waiter)
+            state.idlers.removeValue(forKey: waiter)
         } _: { machine, step in
             machine.leave(waiter, in: &step)
         }

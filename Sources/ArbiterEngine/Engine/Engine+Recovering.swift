@@ -86,17 +86,22 @@ extension Engine {
 
     /// Answers all withheld and parked requests that the journal is unavailable.
     func giveUp(because error: JournalError) {
-        let (error, lost, parked) = state.withLock { state -> (JournalError, [Delivery], [Completion]) in
+        let (error, lost, parked, idlers) = state.withLock {
+            state -> (JournalError, [Delivery], [Completion], [IdleCompletion]) in
             let failure = state.failure ?? error
             state.failure = failure
             defer {
                 state.withheld.removeAll()
                 state.parked.removeAll()
+                state.idlers.removeAll()
             }
-            return (failure, state.withheld.map(\.delivery), Array(state.parked.values))
+            return (
+                failure, state.withheld.map(\.delivery), Array(state.parked.values), Array(state.idlers.values)
+            )
         }
         for delivery in lost { delivery.deliver(unless: error) }
         for completion in parked { completion(.failure(.journalUnavailable(error))) }
+        for completion in idlers { completion(.failure(.journalUnavailable(error))) }
     }
 
     /// Opens the journal again and continues from its contents; if this fails, schedules the next try.

@@ -74,6 +74,9 @@ extension Engine {
             case .wake(let waiter, let view):
                 guard let completion = state.parked.removeValue(forKey: waiter) else { continue }
                 deliveries.append(.transition(completion, .success(view)))
+            case .wakeForIdle(let waiter, let view):
+                guard let completion = state.idlers.removeValue(forKey: waiter) else { continue }
+                deliveries.append(.idle(completion, .success(view)))
             case .notify(let notice): deliveries.append(.notice(.happened(notice)))
             }
         }
@@ -200,7 +203,7 @@ extension Engine {
             case .notice(let notice):
                 observer(notice)
                 return false
-            case .transition, .answer:
+            case .transition, .idle, .answer:
                 return true
             }
         }

@@ -8,6 +8,8 @@ internal import DequeModule
 package final class Engine: Sendable {
     /// Called exactly once with the answer, or never if the waiter leaves before.
     package typealias Completion = @Sendable (Result<TransitionView, EngineError>) -> Void
+    /// Called exactly once with how the scene is, or never if the waiter leaves before.
+    package typealias IdleCompletion = @Sendable (Result<IdleView, EngineError>) -> Void
     /// Called with events, in their order, once they are committed; must not take long.
     package typealias Listener = @Sendable ([SceneEvent]) -> Void
     /// Called with a notice for the operator once it is committed, but not in a replay; must not take long.
@@ -37,6 +39,8 @@ package final class Engine: Sendable {
         var identities: Identities
         /// The completions of the parked waiters.
         var parked: [WaiterID: Completion] = [:]
+        /// The completions of the waiters that are parked for an idle scene.
+        var idlers: [WaiterID: IdleCompletion] = [:]
         var lastSequence: UInt64 = 0
         var committedSequence: UInt64 = 0
         /// The deliveries that wait for a commit, each with the sequence of the last record it may depend on, in order.
@@ -50,6 +54,7 @@ package final class Engine: Sendable {
     /// An answer, events or a notice, to be delivered once the records before it are committed.
     enum Delivery: Sendable {
         case transition(Completion, Result<TransitionView, EngineError>)
+        case idle(IdleCompletion, Result<IdleView, EngineError>)
         case events([SceneEvent])
         case notice(EngineNotice)
         /// An answer that is not a transition; called with the failure of the journal if it may be lost.
@@ -59,6 +64,8 @@ package final class Engine: Sendable {
         func deliver(unless failure: JournalError?) {
             switch self {
             case .transition(let completion, let result):
+                completion(failure.map { .failure(.journalUnavailable($0)) } ?? result)
+            case .idle(let completion, let result):
                 completion(failure.map { .failure(.journalUnavailable($0)) } ?? result)
             case .events, .notice: break
             case .answer(let tell): tell(failure)

@@ -90,7 +90,7 @@ extension Effect {
     fileprivate var event: SceneEvent? {
         switch self {
         case .publish(let event): event
-        case .wake, .notify: nil
+        case .wake, .wakeForIdle, .notify: nil
         }
     }
 }

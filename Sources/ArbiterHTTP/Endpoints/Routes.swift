@@ -46,7 +46,8 @@ final class Route: Sendable {
     static func all(engine: Engine, hub: EventHub) -> [Route] {
         transitionRoutes(TransitionEndpoints(engine: engine), GestureEndpoints(engine: engine))
             + sceneRoutes(
-                SceneEndpoints(engine: engine), StoryboardEndpoints(engine: engine), ControllerEndpoint(engine: engine))
+                SceneEndpoints(engine: engine), IdleEndpoint(engine: engine), StoryboardEndpoints(engine: engine),
+                ControllerEndpoint(engine: engine))
             + eventRoutes(EventEndpoints(engine: engine, hub: hub))
             + sessionRoutes(SessionEndpoints(engine: engine))
             + operationRoutes(HealthEndpoints(engine: engine))
@@ -77,9 +78,11 @@ final class Route: Sendable {
 extension Route {
     private static func transitionRoutes(_ transitions: TransitionEndpoints, _ gestures: GestureEndpoints) -> [Route] {
         [
-            Route("startTransition", "POST", "/transitions/start", role: .transition, transitions.start),
             Route(
-                "serializeTransition", "POST", "/transitions/serialize", role: .transition, query: [.wait],
+                "startTransition", "POST", "/transitions/start", role: .transition, query: [.dryRun],
+                transitions.start),
+            Route(
+                "serializeTransition", "POST", "/transitions/serialize", role: .transition, query: [.wait, .dryRun],
                 transitions.serialize),
             Route(
                 "awaitTransition", "POST", "/transitions/await", role: .transition, query: [.wait],
@@ -107,12 +110,16 @@ extension Route {
     }
 
     private static func sceneRoutes(
-        _ scenes: SceneEndpoints, _ storyboards: StoryboardEndpoints, _ controllers: ControllerEndpoint
+        _ scenes: SceneEndpoints, _ idle: IdleEndpoint, _ storyboards: StoryboardEndpoints,
+        _ controllers: ControllerEndpoint
     ) -> [Route] {
         [
             Route("listScenes", "GET", "/scenes", role: .observe, query: [.limit, .after], scenes.list),
             Route("showScene", "GET", "/scenes/{scene}", role: .observe, scenes.show),
             Route("deleteScene", "DELETE", "/scenes/{scene}", role: .design, contentType: nil, scenes.delete),
+            Route(
+                "awaitScene", "GET", "/scenes/{scene}/await", role: .observe, query: [.until, .quietSeconds, .wait],
+                idle.await),
             Route(
                 "declareStoryboard", "PUT", "/scenes/{scene}/storyboard", role: .design,
                 bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),

@@ -7,17 +7,29 @@ struct TransitionEndpoints: Sendable {
 
     func start(_ call: Call) throws(Problem) {
         let asked = try AskedTransition(call, maySetWait: false)
+        if asked.isDryRun { return dryRun(asked, isSerialized: false, call) }
         engine.start(asked.request) { call.respond($0, showingToken: true) { $0.statusWhenAsked } }
     }
 
     func serialize(_ call: Call) throws(Problem) {
         let asked = try AskedTransition(call, maySetWait: true)
+        if asked.isDryRun { return dryRun(asked, isSerialized: true, call) }
         let wait = asked.wait.resolved(default: .zero)
-        try reservePlace(call, for: wait)
+        try call.reservePlace(for: wait)
         let waiter = engine.serialize(asked.request, wait: wait) {
             call.respond($0, showingToken: true, headers: asked.wait.appliedPreference) { $0.statusWhenAsked }
         }
-        leaveWhenAbandoned(waiter, call)
+        call.leave(waiter, of: engine)
+    }
+
+    /// Answers what would come of the request; without waiting, so no place is needed.
+    private func dryRun(_ asked: AskedTransition, isSerialized: Bool, _ call: Call) {
+        engine.dryRun(asked.request, isSerialized: isSerialized) { result in
+            switch result {
+            case .success(let dryRun): call.respond(200, dryRun.document)
+            case .failure(let error): call.respond(Problem(error).response)
+            }
+        }
     }
 
     func ownersAwait(_ call: Call) throws(Problem) {
@@ -50,11 +62,11 @@ struct TransitionEndpoints: Sendable {
     ) throws(Problem) {
         let duration = wait.resolved(default: Limits.defaultAwait)
         let session = try call.session()
-        try reservePlace(call, for: duration)
+        try call.reservePlace(for: duration)
         let waiter = engine.wait(on: id, token: token, until: until ?? .granted, session: session, wait: duration) {
             call.respond($0, headers: wait.appliedPreference)
         }
-        leaveWhenAbandoned(waiter, call)
+        call.leave(waiter, of: engine)
     }
 
     func end(_ call: Call) throws(Problem) {
@@ -128,23 +140,6 @@ extension TransitionEndpoints {
         } completion: {
             call.respond($0)
         }
-    }
-}
-
-// MARK: - Waiting
-
-extension TransitionEndpoints {
-    private func reservePlace(_ call: Call, for wait: Duration) throws(Problem) {
-        guard wait == .zero || call.exchange.reservePlace() else {
-            throw Problem(
-                .tooManyConnections, "No more connections can wait here; ask again, or ask without waiting.",
-                retryAfter: Problem.briefly)
-        }
-    }
-
-    private func leaveWhenAbandoned(_ waiter: WaiterID?, _ call: Call) {
-        guard let waiter else { return }
-        call.exchange.whenAbandoned { [engine] in engine.leave(waiter) }
     }
 }
 

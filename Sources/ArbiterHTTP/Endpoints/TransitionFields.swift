@@ -6,6 +6,8 @@ internal import ArbiterCore
 struct AskedTransition: Sendable {
     var request = TransitionRequest()
     var wait = Wait()
+    /// Whether the client only asks what would come of the request.
+    let isDryRun: Bool
 
     /// Reads a request.
     ///
@@ -14,6 +16,7 @@ struct AskedTransition: Sendable {
     ///   - maySetWait: whether the call may park, so that the request may say how long.
     /// - Throws: a problem that names the field.
     init(_ call: Call, maySetWait: Bool) throws(Problem) {
+        isDryRun = try call.query.value(of: .dryRun, Bool.init(_:field:)) ?? false
         try call.readBody { field, value throws(Problem) in
             switch field {
             case "scene": request.scene = try SceneName(try value.string(field), field: field)
@@ -35,7 +38,8 @@ struct AskedTransition: Sendable {
             throw .invalid("scope", "can be \"operation\" only where there is an operation")
         }
         request.session = try call.session()
-        if let key = call.request.headers.value(of: .idempotencyKey) {
+        // A dry run makes nothing that a key could stand for.
+        if !isDryRun, let key = call.request.headers.value(of: .idempotencyKey) {
             request.idempotencyKey = try IdempotencyKey(ofRequest: key)
         }
         if maySetWait { try wait.readQueryAndHeader(of: call) }
@@ -86,7 +90,7 @@ struct Wait: Sendable {
 
     /// Reads `?wait=` and the header.
     mutating func readQueryAndHeader(of call: Call) throws(Problem) {
-        query = try call.query.value(of: .wait, Self.parsed(_:field:))
+        query = try call.query.value(of: .wait) { text, field throws(Problem) in try Self.parsed(text, field: field) }
         readHeader(of: call)
     }
 
@@ -105,11 +109,13 @@ struct Wait: Sendable {
     }
 
     /// A number of seconds in a query or header, written as in JSON.
-    static func parsed(_ text: String, field: String) throws(Problem) -> Duration {
+    static func parsed(
+        _ text: String, field: String, in range: ClosedRange<Duration> = Limits.waitDurations
+    ) throws(Problem) -> Duration {
         guard let seconds = JSONReader.number(text) else {
             throw Problem(.invalidField, "\(quoted(field)) must be a number of seconds.", field: field)
         }
-        return try Duration(seconds: seconds, field: field, in: Limits.waitDurations)
+        return try Duration(seconds: seconds, field: field, in: range)
     }
 }
 
@@ -147,6 +153,16 @@ extension RawRepresentable where Self: CaseIterable, RawValue == String {
             throw Problem(.invalidField, "The field \(quoted(field)) must be one of: \(words).", field: field)
         }
         self = word
+    }
+}
+
+extension Bool {
+    /// - Throws: `invalid-field` if the text is neither `true` nor `false`.
+    init(_ text: String, field: String) throws(Problem) {
+        guard let value = Bool(text) else {
+            throw Problem(.invalidField, "The field \(quoted(field)) must be one of: true, false.", field: field)
+        }
+        self = value
     }
 }
 

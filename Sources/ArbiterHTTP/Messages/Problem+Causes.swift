@@ -133,13 +133,16 @@ extension Problem {
 
     /// Nothing is granted yet.
     init(remainingHold: Duration) {
-        let seconds = Int(remainingHold.components.seconds) + 1
+        let seconds = Self.seconds(of: remainingHold)
         self.init(
             .recovering,
             "The machine died, or the journal lost its end; nothing is granted for \(seconds) seconds, until every lease of "
                 + "before is over.",
             retryAfter: seconds)
     }
+
+    /// A duration in whole seconds, after which it is over.
+    static func seconds(of remaining: Duration) -> Int { Int(remaining.components.seconds) + 1 }
 
     /// After so many seconds it may be worth another try.
     static let briefly = 1

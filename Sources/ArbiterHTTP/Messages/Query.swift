@@ -2,8 +2,10 @@
 enum QueryParameter: String, Hashable, Sendable {
     case after
     case client
+    case dryRun
     case id
     case limit
+    case quietSeconds
     case scene
     case since
     case state

@@ -36,6 +36,8 @@ enum Reply: Sendable {
     case attached(Engine.Attachment)
     case declared(StoryboardVersion)
     case done
+    case dryRun(DryRun)
+    case idleness(IdleView)
     case refused(ArbiterError)
     case unavailable(JournalError)
 }

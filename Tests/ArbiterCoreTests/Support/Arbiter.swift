@@ -13,9 +13,13 @@ struct Arbiter {
     private(set) var wakes: [WaiterID] = []
     /// The answer to each waiter, at once or later.
     private(set) var answers: [WaiterID: TransitionView] = [:]
+    /// The answer to each waiter for an idle scene, at once or later.
+    private(set) var idleAnswers: [WaiterID: IdleView] = [:]
     /// The published events.
     private(set) var events: [SceneEvent] = []
     private(set) var notices: [Notice] = []
+    /// The events that the last restart has told again.
+    private(set) var replayed: [SceneEvent] = []
     /// The records that a journal would hold.
     private(set) var journal: [Entry] = []
 
@@ -39,6 +43,25 @@ struct Arbiter {
     var moment: Moment {
         let wall = now.nanoseconds + wallOffset.wholeNanoseconds
         return Moment(instant: now, timestamp: Timestamp(milliseconds: wall / 1_000_000))
+    }
+}
+
+// MARK: - Restarts
+
+extension Arbiter {
+    /// The process starts again from its journal; parked awaits are gone.
+    mutating func restart() throws {
+        var fresh = ArbiterStateMachine(limits: machine.limits)
+        replayed = []
+        for entry in journal {
+            let outcome = fresh.apply(entry.record, at: entry.moment)
+            try #require(outcome.records == [entry.record])
+            for case .publish(let event) in outcome.effects { replayed.append(event) }
+        }
+        #expect(fresh.snapshot() == machine.snapshot())
+        fresh.recover(at: now)
+        machine = fresh
+        parked = []
     }
 }
 
@@ -136,6 +159,19 @@ extension Arbiter {
         }
     }
 
+    /// Runs an await of an idle scene, which may park.
+    mutating func parkingForIdle(
+        _ waiter: WaiterID?, at location: SourceLocation,
+        _ event: (inout ArbiterStateMachine, inout Step) -> IdleAnswer
+    ) {
+        let answer = try? perform(parking: waiter, at: location) { machine, step throws(ArbiterError) in
+            event(&machine, &step)
+        }
+        guard case .now(let view) = answer, let waiter else { return }
+        parked.remove(waiter)
+        idleAnswers[waiter] = view
+    }
+
     /// The connection of an await closes.
     mutating func leave(_ waiter: WaiterID?, at location: SourceLocation = #_sourceLocation) throws {
         let waiter = try #require(waiter, sourceLocation: location)
@@ -152,6 +188,10 @@ extension Arbiter {
                 #expect(parked.remove(waiter) != nil, "\(waiter) is woken but not parked", sourceLocation: location)
                 wakes.append(waiter)
                 answers[waiter] = view
+            case .wakeForIdle(let waiter, let view):
+                #expect(parked.remove(waiter) != nil, "\(waiter) is woken but not parked", sourceLocation: location)
+                wakes.append(waiter)
+                idleAnswers[waiter] = view
             case .publish(let event):
                 events.append(event)
             case .notify(let notice):

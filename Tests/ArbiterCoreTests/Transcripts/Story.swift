@@ -49,6 +49,14 @@ struct Story {
             return [arbiter.outline]
         case "hierarchy":
             return [arbiter.outline]
+        case "delete":
+            try arbiter.delete(.main)
+            return []
+        case "segue":
+            try arbiter.patch(StoryboardPatch(segues: [try segue(rest)]))
+            return []
+        case "restart":
+            return try restart()
         default:
             guard let verb = rest.first else { throw Mistake(text: "\(first) says nothing") }
             return try clientSays(verb, first, Array(rest.dropFirst()))
@@ -69,7 +77,16 @@ struct Story {
         case "progress":
             guard let fraction = arguments.first.flatMap(Double.init) else { throw Mistake(text: "progress of what?") }
             return [try arbiter.progress(owner(name), fraction) ? "applied" : "ignored"]
-        case "release": return [text(of: try arbiter.release(owner(name)))]
+        case "release":
+            let speed = try arguments.first.map { try pair($0).1 }.flatMap(Double.init)
+            let view = try arbiter.release(owner(name), GestureRelease(completionSpeed: speed))
+            let left = view.remainingGesture.map { ", \($0.formatted) left" } ?? ""
+            return [text(of: view) + left]
+        case "awaits":
+            waiters[try arbiter.park(on: owner(name), until: .ended)] = name
+            return ["parked"]
+        case "looks":
+            return try arbiter.view(of: owner(name)).map { details(of: $0) } ?? ["nothing"]
         case "dies":
             if let waiter = owners[name]?.waiter { try arbiter.leave(waiter) }
             return []
@@ -122,7 +139,19 @@ extension Story {
             case "with":
                 request.participants = value.split(separator: ",").compactMap { ClientName(String($0)) }
                     .map { Participant(client: $0) }
-            case "in": request.session = sessions[value]?.token
+            case "in":
+                request.session = sessions[value]?.token
+                request.client = nil
+            case "hold": request.maxHold = try seconds(value)
+            case "retry": request.idempotencyKey = IdempotencyKey(value)
+            case "silent": request.onExpiry = value == "completes" ? .complete : .discard
+            case "lasts": request.animation = AnimationRequest(duration: try seconds(value))
+            case "expects":
+                let parts = value.split(separator: ".").map(String.init)
+                guard parts.count == 2, let condition = ArbiterCore.Expectation.Condition(rawValue: parts[1]) else {
+                    throw Mistake(text: "\(value) is no expectation")
+                }
+                request.expectations.append(.controller(id(parts[0]), is: condition))
             case "drives": request.isInteractive = value == "yes"
             default:
                 request.operation = try operation(key, value)
@@ -139,9 +168,36 @@ extension Story {
         case ("pop", 1): return .pop(navigation: id(parts[0]))
         case ("present", 2): return .present(presenter: id(parts[0]), controller: try .outlined(parts[1]))
         case ("dismiss", 1): return .dismiss(id(parts[0]))
-        case ("select", 2): return .select(tabs: id(parts[0]), .controller(id(parts[1])))
+        case ("select", 2):
+            if let index = Int(parts[1]) { return .select(tabs: id(parts[0]), .index(index)) }
+            return .select(tabs: id(parts[0]), .controller(id(parts[1])))
+        case ("showDetail", 2): return .showDetail(split: id(parts[0]), controller: try .outlined(parts[1]))
+        case ("setStack", 2):
+            return .setStack(
+                navigation: id(parts[0]), controllers: try parts[1].split(separator: ",").map { try .outlined(String($0)) })
+        case ("setTabs", 2):
+            return .setTabs(
+                tabs: id(parts[0]), controllers: try parts[1].split(separator: ",").map { try .outlined(String($0)) },
+                selected: nil)
+        case ("collapse", 1): return .collapse(split: id(parts[0]))
+        case ("expand", 1): return .expand(split: id(parts[0]))
+        case ("segue", 2), ("segue", 3):
+            guard let identifier = SegueIdentifier(parts[1]) else { throw Mistake(text: "\(parts[1]) is no segue") }
+            let destination = parts.count == 3 ? try Hierarchy.outlined(parts[2]) : nil
+            return .segue(source: id(parts[0]), identifier, destination: destination)
         default: throw Mistake(text: "unknown argument \(verb):\(value)")
         }
+    }
+
+    private func segue(_ words: [String]) throws -> StoryboardPatch.SegueChange {
+        guard words.count >= 2, let identifier = SegueIdentifier(words[1]) else {
+            throw Mistake(text: "a segue has a source and an identifier")
+        }
+        guard words.count == 4, let kind = Segue.Kind(rawValue: words[2]) else {
+            return .remove(identifier, source: id(words[0]))
+        }
+        return .set(
+            Segue(identifier: identifier, source: id(words[0]), kind: kind, destination: try .outlined(words[3])))
     }
 
     private func pair(_ argument: String) throws -> (String, String) {
@@ -158,9 +214,58 @@ extension Story {
     }
 }
 
-// MARK: - What is heard
+// MARK: - Restarts
 
 extension Story {
+    /// The daemon starts again from its journal, and tells the numbered events again.
+    private mutating func restart() throws -> [String] {
+        let before = arbiter.events.filter { $0.number != nil }
+        try arbiter.restart()
+        let again = arbiter.replayed.filter { $0.number != nil }
+        guard again.count == before.count else { throw Mistake(text: "\(again.count) of \(before.count) events") }
+        let same = zip(before, again).count { $0.told == $1.told }
+        return ["\(same) of \(before.count) events are the same"]
+    }
+}
+
+extension SceneEvent {
+    /// The event as streams tell it, without what only holds in the moment.
+    fileprivate var told: SceneEvent {
+        guard case .transition(let stage, let view) = kind else { return self }
+        return SceneEvent(
+            scene: scene, number: number, overall: overall, timestamp: timestamp,
+            kind: .transition(stage, view.lasting))
+    }
+}
+
+// MARK: - What is heard
+
+extension Duration {
+    fileprivate var formatted: String {
+        "\(Double(wholeNanoseconds) / 1_000_000_000)s"
+    }
+}
+
+extension Story {
+    /// What its owner can see of a transition besides its state.
+    private func details(of view: TransitionView) -> [String] {
+        var lines = [text(of: view)]
+        let transition = view.transition
+        if let client = transition.request.client { lines.append("client: \(client)") }
+        let left: [(String, Duration?)] = [
+            ("lease", view.remaining.lease), ("ticket", view.remaining.ticket), ("queue", view.remaining.queue),
+            ("participants", view.remaining.ready),
+        ]
+        for (name, time) in left { if let time { lines.append("\(name): \(time.formatted) left") } }
+        if let waiting = view.waiting { lines.append("waiting: \(waiting)") }
+        if let progress = view.progress { lines.append("finger: \(progress.fraction)") }
+        if let resolved = transition.grant?.resolved { lines.append("became: \(resolved.operation.type.rawValue)") }
+        if let grant = transition.grant, grant.animation == nil, transition.request.operation != nil {
+            lines.append("no animation")
+        }
+        return lines
+    }
+
     private func name(of id: TransitionID) -> String { names[id] ?? "one that is not told yet" }
 
     private func text(of view: TransitionView) -> String {
@@ -207,7 +312,11 @@ extension Story {
     private func text(of error: ArbiterError) -> String {
         switch error {
         case .busy(let busy): "busy, \(name(of: busy.holder.transition.id)) is in the way"
-        case .endedWithoutOwner(let view), .alreadyEnded(let view): "it is \(text(of: view))"
+        case .alreadyEnded(let view): "it is \(text(of: view))"
+        case .endedWithoutOwner(let view):
+            "it is \(text(of: view)), and its operation was \(view.change == nil ? "not applied" : "applied")"
+        case .expectationFailed(let failure): "expected otherwise: \(failure.actual)"
+        case .inUse(_, let busy): "in use by \(name(of: busy.holder.transition.id))"
         case .alreadyDecided: "its gesture is decided"
         case .operationRefused(let refusal): refusal.detail
         case .notRunning(let view): "it is \(text(of: view))"

@@ -85,6 +85,19 @@ struct ScopeTests {
         #expect(restored.snapshot() == arbiter.machine.snapshot())
     }
 
+    @Test(arguments: [10, 200, 999])
+    func `a blocker is found however deep it is`(depth: Int) throws {
+        var arbiter = Arbiter()
+        try arbiter.declare((0...depth).map { "c\($0)" }.joined(separator: "~@>"))
+        let holder = try arbiter.start(Self.list("c\(depth)"))
+        let busy = #expect(throws: ArbiterError.self) { try arbiter.start() }?.busy
+        #expect(busy?.holder.transition.id == holder.id)
+        let refusal = #expect(throws: ArbiterError.self) { try arbiter.declare("home") }
+        #expect(refusal?.busy?.blockers == [holder.id])
+        let ticket = try arbiter.serialize()
+        #expect(arbiter.view(of: ticket)?.blockers == [holder.id])
+    }
+
     @Test func `a snapshot with grants out of request order can be read`() throws {
         var arbiter = Arbiter()
         let room = Limits.controllers

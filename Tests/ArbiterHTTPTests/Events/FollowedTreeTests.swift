@@ -57,7 +57,7 @@ struct FollowedTreeTests {
     private func operate(
         _ service: Service, on tree: FollowedTree, _ random: inout SplitMix64
     ) throws -> Bool {
-        let body = #"{"operation": \#(random.operation()), "animation": {"type": "star"}}"#
+        let body = #"{"operation": \#(random.operation(on: tree)), "animation": {"type": "star"}}"#
         let answer = try service.ask("POST", "/transitions/start", random.isOnce(in: 2) ? body : body.plain)
         guard answer.status == 201 else {
             #expect([200, 422].contains(answer.status), "\(answer.body)")

@@ -1,0 +1,134 @@
+// Dry runs: what would come of a request now.
+
+/// What would come of a `start` or `serialize` now, if it were not refused.
+package struct DryRun: Hashable, Sendable {
+    package let scene: SceneName
+    /// What it would lock; a request without a scope gets the scene's default.
+    package let scope: Scope
+    /// The revision of the hierarchy now.
+    package let revision: Revision
+    package let outcome: Outcome
+
+    package enum Outcome: Hashable, Sendable {
+        /// It would be granted.
+        case granted(Preview)
+        /// It would complete at once: its operation would change nothing.
+        case noop
+        /// Unfinished transitions are in the way: granted ones first, at most `Limits.blockersShown`.
+        case blocked(by: [TransitionID])
+        /// Nothing is granted for so long, because clients may hold leases that the journal lost.
+        case withheld(for: Duration)
+        /// It would end: an older ticket with its coalescing key remains.
+        case superseded(by: TransitionID)
+    }
+
+    /// What a granted transition would be, and what it would change if it is completed.
+    package struct Preview: Hashable, Sendable {
+        /// What its segue would become; `nil` if its operation is no segue.
+        package let resolved: ResolvedSegue?
+        /// The resolved animation; `nil` if there is nothing to animate.
+        package let animation: Animation?
+        /// The effect of its operation; `nil` if it has none.
+        package let plan: OperationPlan?
+
+        /// The appearance events at its beginning, and those at its end if it is completed.
+        package var appearance: [AppearanceEvent] { plan.map { $0.beginning + $0.ending(isCompleted: true) } ?? [] }
+    }
+}
+
+extension ArbiterStateMachine {
+    /// What would come of a request now.
+    ///
+    /// Nothing changes, so an idempotency key has no meaning.
+    ///
+    /// - Parameters:
+    ///   - request: what the client would request.
+    ///   - isSerialized: whether with `serialize`; otherwise with `start`.
+    ///   - now: the present.
+    /// - Returns: what would come of it; transitions that are in the way and grants that are withheld are no refusal.
+    /// - Throws: every other refusal of the request; that of a `start` also where the turn of a `serialize` would come at
+    ///   once and end it as rejected.
+    package func dryRun(
+        _ request: TransitionRequest, isSerialized: Bool, at now: Instant
+    ) throws(ArbiterError) -> DryRun {
+        if let token = request.session { _ = try session(token) }
+        let outcome = try isSerialized ? outcomeOfSerialize(request, at: now) : outcomeOfStart(request, at: now)
+        let scene = durable.scenes[request.scene] ?? unusedScene
+        return DryRun(
+            scene: request.scene, scope: scene.resolvedScope(of: request), revision: scene.numbers.revision,
+            outcome: outcome)
+    }
+
+    private func outcomeOfStart(
+        _ request: TransitionRequest, at now: Instant
+    ) throws(ArbiterError) -> DryRun.Outcome {
+        if let withheld = withheld(at: now) { return withheld }
+        let outcome = try outcomeOfTurn(request, at: now)
+        // Who is in the way is told before the want of room, as by `start`.
+        if case .blocked = outcome { return outcome }
+        try admit(request)
+        return outcome
+    }
+
+    private func outcomeOfSerialize(
+        _ request: TransitionRequest, at now: Instant
+    ) throws(ArbiterError) -> DryRun.Outcome {
+        try admit(request)
+        let coalesced = coalesced(request)
+        try checkMayWait(request, takesOver: coalesced?.isTakeover == true)
+        switch coalesced {
+        case .givesWay(let older): return .superseded(by: older.id)
+        case .takesOver(let older):
+            if let withheld = withheld(at: now) { return withheld }
+            if let blockers = blockers(of: request, takingOver: older, at: now) { return .blocked(by: blockers) }
+            return preview(of: try possibleTurn(of: request), request)
+        case nil:
+            if let withheld = withheld(at: now) { return withheld }
+            return try outcomeOfTurn(request, at: now)
+        }
+    }
+
+    private func withheld(at now: Instant) -> DryRun.Outcome? {
+        remainingHold(at: now).map { .withheld(for: $0) }
+    }
+
+    /// What would come of a request that takes the last place in the queue.
+    private func outcomeOfTurn(_ request: TransitionRequest, at now: Instant) throws(ArbiterError) -> DryRun.Outcome {
+        do throws(ArbiterError) {
+            return preview(of: try checkIsPossible(request, at: now), request)
+        } catch {
+            guard case .busy(let busy) = error else { throw error }
+            return .blocked(by: busy.blockers)
+        }
+    }
+
+    /// The transitions in the way of a request that takes over the place of older tickets, tried on a copy of the queue;
+    /// `nil` if its turn comes at once.
+    private func blockers(
+        of request: TransitionRequest, takingOver older: [Transition], at now: Instant
+    ) -> [TransitionID]? {
+        guard var scene = durable.scenes[request.scene], let place = older.first?.place else { return nil }
+        for replaced in older { scene.leave(replaced) }
+        // Neither the id nor the token is anybody's: the copy knows the ticket by its place.
+        scene.queueUp(
+            newTransition(
+                request, id: TransitionID(rawValue: 0), token: Token(high: 0, low: 0), isSerialized: true, place: place,
+                at: Moment(instant: now, timestamp: Timestamp(milliseconds: 0))))
+        let blockers = scene.queue.blockers(of: place, limit: Limits.blockersShown)
+        while scene.queue.grantNext() != nil {}
+        return scene.queue[place]?.isGranted == true ? nil : blockers
+    }
+
+    private func preview(of turn: Turn, _ request: TransitionRequest) -> DryRun.Outcome {
+        switch turn {
+        case .granted(let plan):
+            let scene = durable.scenes[request.scene] ?? unusedScene
+            return .granted(
+                DryRun.Preview(
+                    resolved: scene.storyboard.resolved(request), animation: scene.animation(of: request, plan),
+                    plan: plan))
+        case .noop: return .noop
+        case .rejected(let rejection): preconditionFailure("\(rejection) is refused before")
+        }
+    }
+}

@@ -1,0 +1,82 @@
+internal import DequeModule
+
+/// Since when scenes are idle, and who waits for that; part of the momentary state.
+///
+/// A scene that has no entry has been idle since the process began, if it is idle.
+struct Idling: Sendable {
+    /// Every scene without an entry has been idle at least since then, if it is idle.
+    private(set) var begun = Instant(nanoseconds: 0)
+    /// When the last transition of a scene ended, or when the scene was declared or deleted, if that was later.
+    private var since: [SceneName: Instant] = [:]
+    /// The scenes that no longer exist, each with its instant, in the order in which they went.
+    private var gone: Deque<Gone> = []
+    /// The parked awaits.
+    private(set) var waiters: [WaiterID: IdleWaiter] = [:]
+    /// The parked awaits of each scene, those that want it to be quiet for the shortest time first.
+    private var lines: [SceneName: [(quiet: Duration, waiter: WaiterID)]] = [:]
+
+    /// A scene that no longer exists, with its instant when it went.
+    struct Gone: Sendable {
+        let scene: SceneName
+        let since: Instant
+    }
+
+    init(begun: Instant = Instant(nanoseconds: 0)) {
+        self.begun = begun
+    }
+
+    func since(_ scene: SceneName) -> Instant { since[scene] ?? begun }
+
+    /// Counts anew from an instant.
+    mutating func begin(_ scene: SceneName, at now: Instant) {
+        since[scene] = now
+    }
+
+    /// Notes that a scene no longer exists.
+    ///
+    /// - Returns: the scene that went first, if there are too many of them; its entry is outdated if the scene exists again.
+    mutating func note(gone scene: SceneName) -> Gone? {
+        guard let instant = since[scene] else { return nil }
+        gone.append(Gone(scene: scene, since: instant))
+        return gone.count > Limits.goneScenes ? gone.removeFirst() : nil
+    }
+
+    /// Drops the entry of a scene that does not exist; its instant counts for all scenes without an entry.
+    ///
+    /// For an instant that is longer ago than anybody can ask about, this makes no difference.
+    mutating func drop(_ first: Gone) {
+        guard since[first.scene] == first.since else { return }
+        since.removeValue(forKey: first.scene)
+        begun = max(begun, first.since)
+    }
+
+    // MARK: Waiters
+
+    mutating func add(_ waiter: WaiterID, _ waiting: IdleWaiter) {
+        let previous = waiters.updateValue(waiting, forKey: waiter)
+        precondition(previous == nil, "\(waiter) is already parked")
+        var line = lines.removeValue(forKey: waiting.scene) ?? []
+        let index = line.firstIndex { waiting.quiet < $0.quiet } ?? line.endIndex
+        line.insert((waiting.quiet, waiter), at: index)
+        lines[waiting.scene] = line
+    }
+
+    mutating func remove(_ waiter: WaiterID) -> IdleWaiter? {
+        guard let waiting = waiters.removeValue(forKey: waiter) else { return nil }
+        var line = lines.removeValue(forKey: waiting.scene) ?? []
+        line.removeAll { $0.waiter == waiter }
+        if !line.isEmpty { lines[waiting.scene] = line }
+        return waiting
+    }
+
+    /// The first await of a scene that will be answered, with the time for which the scene has to be quiet.
+    func first(of scene: SceneName) -> (quiet: Duration, waiter: WaiterID)? { lines[scene]?.first }
+}
+
+/// A parked await; it is answered when its scene has been idle for so long.
+struct IdleWaiter: Sendable {
+    let scene: SceneName
+    let quiet: Duration
+    /// The session that it keeps alive.
+    let session: SessionID?
+}

@@ -1,0 +1,44 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+
+/// What a client can wait for in a scene.
+enum SceneMilestone: String, Hashable, Sendable, CaseIterable {
+    /// Nothing in it is unfinished.
+    case idle
+}
+
+/// `/scenes/{scene}/await`: waiting for a scene to be idle.
+struct IdleEndpoint: Sendable {
+    let engine: Engine
+
+    func await(_ call: Call) throws(Problem) {
+        let scene = try SceneName(namedBy: call)
+        _ = try call.query.value(of: .until, SceneMilestone.init(_:field:))
+        let quiet = try call.query.value(of: .quietSeconds) { text, field throws(Problem) in
+            try Wait.parsed(text, field: field, in: Limits.quietDurations)
+        }
+        var wait = Wait()
+        try wait.readQueryAndHeader(of: call)
+        let duration = wait.resolved(default: Limits.defaultAwait)
+        let session = try call.session()
+        try call.reservePlace(for: duration)
+        let waiter = engine.awaitIdle(scene, for: quiet ?? .zero, session: session, wait: duration) { [wait] result in
+            call.respond(result) { view in
+                var response = Response.json(200) { $0.members(of: view) }
+                response.headers += wait.appliedPreference
+                return response
+            }
+        }
+        call.leave(waiter, of: engine)
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func members(of view: IdleView) {
+        member("name", view.summary.name.description)
+        member("idle", view.isIdle)
+        if let idleFor = view.idleFor { member("idleFor", idleFor) }
+        member("quietSeconds", view.quiet)
+        stateMembers(of: view.summary)
+    }
+}

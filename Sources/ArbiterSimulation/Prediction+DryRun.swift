@@ -1,0 +1,112 @@
+internal import ArbiterCore
+internal import ArbiterModel
+
+// Dry runs, predicted by doing on a copy of the oracle what they ask about.
+
+/// What a dry run is to say.
+struct Trial {
+    let revision: UInt64
+    let outcome: Outcome
+
+    enum Outcome {
+        /// With what its completion changes, all appearance events, and the type of its animation.
+        case granted(NaiveEnding.Change?, appearance: [AppearanceEvent], TransitionTypeName?)
+        case noop
+        /// All who are in the way, of whom the answer names the first.
+        case blocked(Set<TransitionID>)
+        case withheld
+        case superseded(by: TransitionID)
+    }
+
+    /// Whether an answer says this.
+    func fits(_ dryRun: DryRun) -> Bool {
+        guard dryRun.revision.rawValue == revision else { return false }
+        switch (outcome, dryRun.outcome) {
+        case (.granted(let change, let appearance, let type), .granted(let preview)):
+            return change?.inserted == preview.plan?.inserted && change?.removed == preview.plan?.removed
+                && appearance == preview.appearance && type == preview.animation?.type
+        case (.blocked(let blockers), .blocked(let named)):
+            return blockers.isSuperset(of: named) && Set(named).count == named.count
+                && named.count == min(blockers.count, Limits.blockersShown)
+        case (.superseded(let older), .superseded(let named)): return older == named
+        case (.noop, .noop), (.withheld, .withheld): return true
+        case (.granted, _), (.noop, _), (.blocked, _), (.withheld, _), (.superseded, _): return false
+        }
+    }
+}
+
+extension Rulebook {
+    /// Predicts the answer to a dry run from that to the request itself, without its key.
+    func dryRun(_ request: TransitionRequest, isSerialized: Bool) -> Prediction {
+        var asked = request
+        asked.idempotencyKey = nil
+        let real = prediction(on: isSerialized ? .serialize(asked, wait: .zero) : .start(asked), kept: nil)
+        let outcome: Trial.Outcome
+        switch real.verdict {
+        case .refused(.busy): outcome = .blocked(inTheWay(of: asked, before: nil, in: oracle))
+        case .refused(.recovering): outcome = .withheld
+        case .refused: return Prediction(verdict: real.verdict)
+        case .transition(let id):
+            switch result(of: real, id, asked) {
+            case .success(let found): outcome = found
+            case .failure(let refusal): return Prediction(verdict: .refused(refusal.refusal))
+            }
+        case .parked, .progress, .session, .attached, .declared, .done, .dryRun, .idleness, .unavailable:
+            preconditionFailure("\(real.verdict) is predicted for a request that does not wait")
+        }
+        var prediction = Prediction(verdict: .dryRun)
+        prediction.trial = Trial(revision: oracle.scene(request.scene).revision, outcome: outcome)
+        return prediction
+    }
+
+    private struct Refused: Error {
+        let refusal: Verdict.Refusal
+    }
+
+    private func result(
+        of real: Prediction, _ id: TransitionID, _ request: TransitionRequest
+    ) -> Result<Trial.Outcome, Refused> {
+        guard let record = real.record else { preconditionFailure("a request without a key is known already") }
+        var after = oracle
+        after.apply(record)
+        if let ending = after.endings.first(where: { $0.id == id })?.ending {
+            if case .superseded(let older) = ending.outcome { return .success(.superseded(by: older)) }
+            return Verdict.Refusal(ending.outcome).map { .failure(Refused(refusal: $0)) } ?? .success(.noop)
+        }
+        if after[id]?.isGranted != true {
+            return .success(
+                oracle.isHoldingGrants ? .withheld : .blocked(inTheWay(of: request, before: id, in: after)))
+        }
+        let type = after[id]?.type
+        let beginning = after.appearance(because: id)
+        after.apply(.end(id, token: Token(high: 0, low: 0), .completed))
+        let change = after.endings.first { $0.id == id }?.ending.change
+        return .success(.granted(change, appearance: beginning + after.appearance(because: id), type))
+    }
+
+    /// The unfinished transitions that conflict with a request and are granted or before it, each asked for alone.
+    private func inTheWay(
+        of request: TransitionRequest, before id: TransitionID?, in oracle: NaiveOracle
+    ) -> Set<TransitionID> {
+        let place = oracle.line.firstIndex { $0.id == id } ?? oracle.line.count
+        let others = oracle.line.enumerated().filter { ($0 < place || $1.isGranted) && $1.id != id }.map(\.element)
+        return Set(
+            others.filter { other in
+                var alone = oracle
+                alone.line = [other]
+                let rulebook = Rulebook(
+                    ledger: ledger, oracle: alone, idleTimes: idleTimes, isDraining: isDraining, now: now)
+                return rulebook.isBlocked(request)
+            }.map(\.id))
+    }
+}
+
+extension NaiveOracle {
+    /// The appearance events of the last record that a transition causes.
+    fileprivate func appearance(because id: TransitionID) -> [AppearanceEvent] {
+        events.compactMap { event in
+            guard case .appearance(let controller, let change, id) = event.kind else { return nil }
+            return AppearanceEvent(controller, change)
+        }
+    }
+}
