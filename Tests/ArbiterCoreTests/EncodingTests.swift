@@ -37,8 +37,9 @@ struct EncodingTests {
         #expect(restored.snapshot() == original.snapshot(), "seed \(seed)")
     }
 
-    /// A machine without transitions. In older layouts, only what is at its end is missing: the number of patches, and the
-    /// transitions that others have waited for.
+    /// A machine without transitions.
+    ///
+    /// Older layouts lack only what is at the end: the number of patches, and the transitions that others have waited for.
     private static func quietMachine() -> ArbiterStateMachine {
         var machine = ArbiterStateMachine()
         _ = machine.apply(.declare(.main, .empty), at: moment(1), under: .first)

@@ -66,10 +66,11 @@ struct Story {
     private mutating func clientSays(_ verb: String, _ name: String, _ arguments: [String]) throws -> [String] {
         switch verb {
         case "start":
-            remember(try arbiter.start(request(of: name, arguments)), of: name)
+            remember(try arbiter.start(arbiter.machine.named(request(of: name, arguments))), of: name)
             return view(of: name)
         case "serialize":
-            let owner = try arbiter.serialize(request(of: name, arguments), parked: arguments.contains("waits"))
+            let owner = try arbiter.serialize(
+                arbiter.machine.named(request(of: name, arguments)), parked: arguments.contains("waits"))
             remember(owner, of: name)
             return owner.waiter.map { arbiter.stillParked.contains($0) } == true ? ["parked"] : view(of: name)
         case "end": return [text(of: try arbiter.end(owner(name), as: arguments.first.flatMap(EndOutcome.init)))]
@@ -80,7 +81,10 @@ struct Story {
         case "release":
             let speed = try arguments.first.map { try pair($0).1 }.flatMap(Double.init)
             let view = try arbiter.release(owner(name), GestureRelease(completionSpeed: speed))
-            let left = view.remainingGesture.map { ", \($0.formatted) left" } ?? ""
+            let animation = view.transition.grant?.animation?.completed(by: view.transition.gesture)
+            let left =
+                animation.flatMap { view.transition.gesture?.remaining(of: $0) }
+                .map { ", \($0.formatted) left" } ?? ""
             return [text(of: view) + left]
         case "awaits":
             waiters[try arbiter.park(on: owner(name), until: .ended)] = name
@@ -174,7 +178,8 @@ extension Story {
         case ("showDetail", 2): return .showDetail(split: id(parts[0]), controller: try .outlined(parts[1]))
         case ("setStack", 2):
             return .setStack(
-                navigation: id(parts[0]), controllers: try parts[1].split(separator: ",").map { try .outlined(String($0)) })
+                navigation: id(parts[0]),
+                controllers: try parts[1].split(separator: ",").map { try .outlined(String($0)) })
         case ("setTabs", 2):
             return .setTabs(
                 tabs: id(parts[0]), controllers: try parts[1].split(separator: ",").map { try .outlined(String($0)) },
