@@ -29,9 +29,9 @@ struct Rulebook {
     func prediction(on ask: Ask, kept record: Record?) -> Prediction {
         let drawn = Drawn(record)
         return switch ask {
-        case .start(let request): start(request, drawn)
+        case .start(let request): start(named(request), drawn)
         case .serialize(let request, let wait):
-            serialize(request, drawn, mayPark: wait > .zero && !isDraining)
+            serialize(named(request), drawn, mayPark: wait > .zero && !isDraining)
         case .dryRun(let request, let isSerialized): dryRun(request, isSerialized: isSerialized)
         case .await(let id, let token, let milestone, let wait):
             owned(id, token: token) { entry in
@@ -150,6 +150,22 @@ struct Rulebook {
 // MARK: - Requests for transitions
 
 extension Rulebook {
+    /// The request with the client of its session, unless it names one.
+    ///
+    /// A request that is repeated after the end of its session has the client that it had.
+    private func named(_ request: TransitionRequest) -> TransitionRequest {
+        guard request.client == nil, let token = request.session else { return request }
+        var named = request
+        if let session = oracle.sessions[token] {
+            named.client = session.client
+        } else if let earlier = request.idempotencyKey.flatMap({ ledger.entry(for: $0, at: now) })?.request,
+            earlier.session == token
+        {
+            named.client = earlier.client
+        }
+        return named
+    }
+
     private func start(_ request: TransitionRequest, _ drawn: Drawn) -> Prediction {
         if let repeated = repeated(request, isSerialized: false) { return Prediction(verdict: repeated.verdict) }
         if isSessionUnknown(request) { return refused(.unknownSession) }

@@ -59,8 +59,8 @@ extension Simulation {
                 key: chance.pick(Self.keys, or: Self.keys[0]), keep: chance.isOnce(in: 3) ? .first : .latest)
         }
         if chance.isOnce(in: 3) { request.session = clients[client].sessions.randomElement(using: &chance) }
-        // Otherwise the engine would name the client of the session.
-        if request.session != nil { request.client = Self.names[client] }
+        // Otherwise the engine names the client of the session.
+        if request.session != nil, chance.isOnce(in: 2) { request.client = Self.names[client] }
         if !chance.isOnce(in: 3) {
             lastKey += 1
             request.idempotencyKey = IdempotencyKey("key-\(lastKey)")

@@ -107,8 +107,9 @@ extension Simulation {
         // The time of a lease, or of a ticket whose request had a key, begins when its owner is no longer parked.
         let isExpected = oracle[leaving.transition].map { $0.isGranted || $0.request.idempotencyKey != nil } ?? false
         if leaving.until <= now || isExpected, leaving.request.ask.isOwners { ledger.hear(leaving.transition, at: now) }
-        if let session = leaving.session {
-            vigils.detach(session, isCut: leaving.until > now, grace: configuration.limits.grace, at: now)
+        let isCut = leaving.until > now
+        if let session = leaving.session, !isCut {
+            vigils.detach(session, isCut: false, grace: configuration.limits.grace, at: now)
         }
         guard let waiter = leaving.waiter else { preconditionFailure("\(leaving.number) waits and has not parked") }
         process.engine.leave(waiter)
@@ -117,6 +118,10 @@ extension Simulation {
         leavingOwner = leaving.request.ask.isOwners ? leaving.transition : nil
         try absorb(isTurn: true)
         leavingOwner = nil
+        // So another connection of the session that is answered in this turn closes before this one.
+        if let session = leaving.session, isCut {
+            vigils.detach(session, grace: configuration.limits.grace, at: now)
+        }
     }
 
     /// A connection attached to a session closes.
@@ -126,8 +131,20 @@ extension Simulation {
         note(.hungUp(connection.session))
         // The engine ignores connections from before it opened the journal again.
         let isKnown = connection.era == process.era && !isDown
-        if isKnown { vigils.detach(connection.session, grace: configuration.limits.grace, at: now) }
         try absorb(isTurn: isKnown)
+        // What is due comes first: connections of the session that are answered in this turn close before this one.
+        if isKnown { vigils.detach(connection.session, grace: configuration.limits.grace, at: now) }
+    }
+
+    /// A client names its session in a request that needs none.
+    mutating func hear(_ token: Token) throws(Broken) {
+        guard let session = oracle.sessions[token]?.id, !isDown else { return }
+        statistics.count(.sessionWords)
+        process.engine.hear(token)
+        note(.heard(session))
+        try absorb(isTurn: true)
+        // A session that was due has ended before.
+        if !isDown, oracle.sessions[token] != nil { vigils.hear(session, at: now) }
     }
 
     mutating func drain() throws(Broken) {

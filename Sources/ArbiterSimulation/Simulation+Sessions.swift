@@ -19,6 +19,7 @@ extension Simulation {
         switch Int.random(in: 0..<12, using: &chance) {
         case 0: try send(.endSession(token), from: client)
         case 1...4: try send(.attach(token), from: client)
+        case 5, 6: try hear(token)
         default: try send(.renewSession(token), from: client)
         }
     }

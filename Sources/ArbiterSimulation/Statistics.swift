@@ -45,6 +45,7 @@ package struct Statistics: Sendable {
         case sessionsExpired = "sessions expired"
         case attachments = "connections attached"
         case hangups = "attached connections closed"
+        case sessionWords = "requests that name a session without need"
         case preparing = "granted and waiting for participants"
         case readied = "participants ready"
         case ranWithoutLaggards = "ran without laggards"

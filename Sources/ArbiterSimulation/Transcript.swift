@@ -8,6 +8,7 @@ enum Event {
     case told(client: Int, TransitionID, TransitionState, fence: UInt64)
     case left(WaiterID)
     case hungUp(SessionID)
+    case heard(SessionID)
     case drained
     case rang
     case committed(UInt64)
@@ -71,6 +72,7 @@ extension Event {
         case .kept(let record, let sequence): digest.mix(12, record.subject, sequence)
         case .left(let waiter): digest.mix(13, waiter.rawValue)
         case .hungUp(let session): digest.mix(14, session.rawValue)
+        case .heard(let session): digest.mix(20, session.rawValue)
         case .drained: digest.mix(15)
         case .rang: digest.mix(16)
         case .failed(let surviving, let last): digest.mix(17, surviving, last)

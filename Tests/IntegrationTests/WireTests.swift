@@ -151,7 +151,7 @@ extension Integration {
             ("PUT", "/transitions/await", "GET, HEAD, POST"), ("HEAD", "/transitions/end", "POST"),
             ("POST", "/transitions", "GET, HEAD"), ("PATCH", "/transitions/t-0000000000000", "GET, HEAD"),
             ("OPTIONS", "/scenes", "GET, HEAD"), ("QUERY", "/scenes/main", "DELETE, GET, HEAD"),
-            ("POST", "/scenes/main/storyboard", "GET, HEAD, PUT"),
+            ("POST", "/scenes/main/storyboard", "GET, HEAD, PATCH, PUT"),
             ("TRACE", "/livez", "GET, HEAD"), ("get", "/readyz", "GET, HEAD"), ("BREW", "/openapi.json", "GET, HEAD"),
         ])
         func `a method that a path does not have is refused with those it has`(
