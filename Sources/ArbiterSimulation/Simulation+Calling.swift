@@ -100,28 +100,27 @@ extension Simulation {
     // MARK: - Calls without an answer
 
     /// The connection of a parked await closes.
+    ///
+    /// What is due comes first, and finds the await parked; it may even be answered, but nobody hears that.
     mutating func leave(_ leaving: Parked) throws(Broken) {
         statistics.count(.leaves)
-        parked.removeAll { $0.number == leaving.number }
-        // If its wait has run out, the turn first answers it: that counts as a word of its owner.
-        // The time of a lease, or of a ticket whose request had a key, begins when its owner is no longer parked.
-        let isExpected = oracle[leaving.transition].map { $0.isGranted || $0.request.idempotencyKey != nil } ?? false
-        if leaving.until <= now || isExpected, leaving.request.ask.isOwners { ledger.hear(leaving.transition, at: now) }
-        let isCut = leaving.until > now
-        if let session = leaving.session, !isCut {
-            vigils.detach(session, isCut: false, grace: configuration.limits.grace, at: now)
-        }
         guard let waiter = leaving.waiter else { preconditionFailure("\(leaving.number) waits and has not parked") }
         process.engine.leave(waiter)
         note(.left(waiter))
-        // What is due comes first, and finds the await parked.
-        leavingOwner = leaving.request.ask.isOwners ? leaving.transition : nil
+        leavingAwait = leaving.number
         try absorb(isTurn: true)
-        leavingOwner = nil
-        // So another connection of the session that is answered in this turn closes before this one.
-        if let session = leaving.session, isCut {
-            vigils.detach(session, grace: configuration.limits.grace, at: now)
-        }
+        finishLeaving()
+        leavingAwait = nil
+    }
+
+    /// The await whose connection closes in this turn is no longer parked, unless it was answered before.
+    mutating func finishLeaving() {
+        guard let index = parked.firstIndex(where: { $0.number == leavingAwait }) else { return }
+        let left = parked.remove(at: index)
+        // The time of a lease, or of a ticket whose request had a key, begins when its owner is no longer parked.
+        let isExpected = oracle[left.transition].map { $0.isGranted || $0.request.idempotencyKey != nil } ?? false
+        if isExpected, left.request.ask.isOwners { ledger.hear(left.transition, at: now) }
+        if let session = left.session { vigils.detach(session, grace: configuration.limits.grace, at: now) }
     }
 
     /// A connection attached to a session closes.

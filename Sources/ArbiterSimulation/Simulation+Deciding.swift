@@ -73,7 +73,7 @@ extension Simulation {
             let since = entry.grantedAt
         else { throw Broken(.decision, "\(ids) were not to be claimed") }
         let row = oracle.row(behind: first) { id in
-            ledger[id].map { $0.heardAt <= since && !isOwnerParked(on: $0) && id != leavingOwner } ?? false
+            ledger[id].map { $0.heardAt <= since && !isOwnerParked(on: $0) } ?? false
         }
         guard ids == row else { throw Broken(.decision, "\(ids) expire unclaimed, and not \(row)") }
     }

@@ -64,6 +64,12 @@ extension Simulation {
             try keep(entry, asIf: nil, &turn)
         case .expire, .expireUnclaimed, .timeOutParticipants, .endSession(_, .expired), .distrust, .skipFences, .resume,
             .stop:
+            // A ticket is given up because its owner's connection has closed.
+            if case .expire(let id, .abandoned) = entry.record,
+                parked.contains(where: { $0.number == leavingAwait && $0.transition == id })
+            {
+                finishLeaving()
+            }
             try checkReason(for: entry.record)
             try keep(entry, asIf: entry.record, &turn)
         }

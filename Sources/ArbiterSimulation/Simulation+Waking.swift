@@ -97,6 +97,8 @@ extension Simulation {
         if let session = waiting.session {
             vigils.detach(session, isCut: false, grace: configuration.limits.grace, at: now)
         }
+        // The connection of the await closes in this turn.
+        guard waiting.number != leavingAwait else { return }
         statistics.count(.wakes)
         owedAnswers.append(owed)
     }

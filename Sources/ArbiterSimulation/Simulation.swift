@@ -33,8 +33,8 @@ package struct Simulation: ~Copyable {
 
     /// The parked awaits, in the order of their requests.
     var parked: [Parked] = []
-    /// The transition whose owner's connection closes in this turn.
-    var leavingOwner: TransitionID?
+    /// The number of the await whose connection closes in this turn.
+    var leavingAwait: Int?
     /// The parked awaits of idle scenes, in the order of their requests.
     var idlers: [ParkedIdler] = []
     /// The number of the one whose connection closes in this turn.

@@ -89,7 +89,7 @@ struct PlantedFaultTests {
 
     @Test(arguments: UInt64(1)...3)
     func `a deadline that nobody notices is found`(seed: UInt64) throws {
-        try expect([.wake, .decision, .session], of: .missedDeadline, seed: seed)
+        try expect([.wake, .decision, .session, .reply], of: .missedDeadline, seed: seed)
     }
 
     @Test(arguments: UInt64(1)...3)

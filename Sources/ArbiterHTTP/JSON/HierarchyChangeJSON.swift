@@ -21,7 +21,7 @@ extension JSONWriter {
         switch edit {
         case .insert(let arrival, let place):
             member("type", "insert")
-            member("controller", arrival)
+            member("controller", arrival, isPresented: place.isPresented)
             object("place") { $0.members(of: place) }
         case .remove(let controller):
             member("type", "remove")
@@ -73,5 +73,14 @@ extension JSONWriter {
 
     mutating func names(_ name: StaticString, _ controllers: [ControllerID]) {
         array(name, controllers) { writer, controller in writer.string(controller.description) }
+    }
+}
+
+extension OperationPlan.Place {
+    fileprivate var isPresented: Bool {
+        switch self {
+        case .presented: true
+        case .root, .top, .tab, .primary, .secondary: false
+        }
     }
 }

@@ -110,8 +110,8 @@ extension HierarchyFault {
 
 extension JSONWriter {
     /// Writes a node with everything below it; members with their default values are omitted.
-    mutating func member(_ name: StaticString, _ hierarchy: Hierarchy) {
-        var nodes = HierarchyWriter(hierarchy, named: name)
+    mutating func member(_ name: StaticString, _ hierarchy: Hierarchy, isPresented: Bool = false) {
+        var nodes = HierarchyWriter(hierarchy, named: name, isPresented: isPresented)
         nodes.write(to: &self, until: .max)
     }
 
@@ -125,6 +125,8 @@ extension JSONWriter {
 /// Writes the nodes of a hierarchy in pieces.
 struct HierarchyWriter: Sendable {
     private let hierarchy: Hierarchy
+    /// Whether the root is presented by a controller of another hierarchy.
+    private let isPresented: Bool
     /// The pieces that remain, in reverse order.
     private var steps: [Step]
 
@@ -141,8 +143,10 @@ struct HierarchyWriter: Sendable {
     /// - Parameters:
     ///   - hierarchy: the hierarchy to write; nothing is written if it is empty.
     ///   - name: the name of the member, if it is one.
-    init(_ hierarchy: Hierarchy, named name: StaticString? = nil) {
+    ///   - isPresented: whether the root is presented by a controller of another hierarchy.
+    init(_ hierarchy: Hierarchy, named name: StaticString? = nil, isPresented: Bool = false) {
         self.hierarchy = hierarchy
+        self.isPresented = isPresented
         steps = hierarchy.root.map { root in [name.map { .member($0, root) } ?? .value(root)] } ?? []
     }
 
@@ -203,7 +207,8 @@ struct HierarchyWriter: Sendable {
     }
 
     private func end(_ controller: Controller, in writer: inout JSONWriter) {
-        if hierarchy.presenter(of: controller.id) != nil || controller.presentationStyle != .fullScreen {
+        let isPresented = controller.id == hierarchy.root ? isPresented : hierarchy.presenter(of: controller.id) != nil
+        if isPresented || controller.presentationStyle != .fullScreen {
             writer.member("presentationStyle", controller.presentationStyle.rawValue)
         }
         if controller.definesPresentationContext != controller.kind.definesPresentationContext {

@@ -21,7 +21,7 @@ struct FollowedTree {
 
     private static let columns = ["primary", "secondary", "supplementary"]
 
-    /// The tree as `GET` shows it, with every presentation style written out.
+    /// The tree as `GET` shows it.
     var json: JSON? { root.map(json) }
 
     /// The controllers of a kind, or all of them, in the order of their names.
@@ -38,14 +38,6 @@ struct FollowedTree {
         for (column, child) in node.columns { members[column] = json(of: child) }
         if let presented = node.presented { members["presented"] = json(of: presented) }
         return .object(members)
-    }
-
-    /// A tree that `GET` shows, with every presentation style written out.
-    static func normalized(_ tree: JSON?) throws -> JSON? {
-        var followed = FollowedTree()
-        guard let tree else { return nil }
-        followed.root = try followed.add(tree, under: nil)
-        return followed.json
     }
 
     mutating func apply(_ change: JSON) throws {
@@ -86,7 +78,6 @@ struct FollowedTree {
             if let child = members.removeValue(forKey: column) { node.columns[column] = try add(child, under: id) }
         }
         node.presented = try members.removeValue(forKey: "presented").map { try add($0, under: id) }
-        if members["presentationStyle"] == nil { members["presentationStyle"] = "fullScreen" }
         node.members = members
         nodes[id] = node
         return id
