@@ -94,7 +94,7 @@ struct GestureTests {
 
     // MARK: Policies
 
-    /// SHTransitionBlocks and Silly Transitions finish beyond half, TabBarTransitioning beyond a quarter.
+    /// SHTransitionBlocks finishes beyond half, Silly Transitions beyond a quarter.
     @Test(arguments: [
         (0.5, 0.5, GestureDecision.cancel), (0.5, 0.500001, .finish), (0.25, 0.25, .cancel), (0.25, 0.26, .finish),
     ])
