@@ -6,7 +6,7 @@ internal import ArbiterModel
 struct Replica {
     var machine: ArbiterStateMachine
     var oracle: NaiveOracle
-    /// The hierarchy of each scene as one knows it who only hears the events.
+    /// The hierarchy of each scene, as a client knows it that only applies the changes in events.
     private var followed: [SceneName: Hierarchy] = [:]
 
     /// The oracle at each savepoint of the journal.

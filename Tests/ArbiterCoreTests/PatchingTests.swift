@@ -120,6 +120,21 @@ struct PatchingTests {
         #expect(try restored.storyboard(of: .main).1.patches == 1)
     }
 
+    @Test func `a snapshot is read in which a later grant names what a segue came to bring in`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("split(left[home]|right[c])")
+        let holder = try arbiter.start(TransitionRequest(scope: .controllers([id("home")])))
+        let user = try arbiter.serialize(performing(.operation))
+        let beside = try arbiter.start(
+            TransitionRequest(
+                scope: .controllers([id("right")]), expectations: [.controller(id("editor"), is: .absent)]))
+        try arbiter.patch(StoryboardPatch(segues: [.set(segue(to: "editor"))]))
+        try arbiter.end(holder)
+        #expect(arbiter.state(of: user) == .running)
+        #expect(arbiter.state(of: beside) == .running)
+        #expect(try ArbiterStateMachine(snapshot: arbiter.machine.snapshot()).snapshot() == arbiter.machine.snapshot())
+    }
+
     @Test func `only what is declared is changed, and only the version that is meant`() throws {
         var arbiter = Arbiter()
         let patch = try StoryboardPatch(segues: [.set(segue(to: "editor"))])

@@ -50,7 +50,7 @@ extension ScopeQueue {
             var visits = 16 * limit
             func descend(_ place: Int, grantedOnly: Bool) {
                 visits -= 1
-                // The first one is looked for at any depth: whoever is refused is told of one at least.
+                // The first one is looked for at any depth, because a refusal names one at least.
                 let isFirst = granted.isEmpty && (grantedOnly || order == nil && waiting.isEmpty)
                 guard visits > 0 || isFirst, granted.count + (grantedOnly ? 0 : waiting.count) < limit else { return }
                 note(at: place)

@@ -63,13 +63,14 @@ extension ArbiterStateMachine {
     private func checkNotInUse(
         _ patch: StoryboardPatch, of storyboard: Storyboard, in name: SceneName, at now: Instant
     ) throws(ArbiterError) {
-        let segues = storyboard.segues(lostBy: patch)
+        let segues = Dictionary(uniqueKeysWithValues: storyboard.segues(lostBy: patch).map { ($0.key, $0) })
         let types = Set(storyboard.transitionTypes(lostBy: patch).map(\.name))
         guard !segues.isEmpty || !types.isEmpty else { return }
         for transition in unfinished(in: name) {
-            if let segue = segues.first(where: { transition.request.operation?.performs($0) == true }) {
+            if let segue = transition.request.operationOutline?.segueKey.flatMap({ segues[$0] }) {
                 throw .inUse(.segue(segue.identifier, source: segue.source), by: busy([transition.id], at: now))
             }
+            guard !types.isEmpty else { continue }
             if let type = storyboard.transitionTypes(namedBy: transition.request).first(where: types.contains) {
                 throw .inUse(.transitionType(type), by: busy([transition.id], at: now))
             }
@@ -78,10 +79,10 @@ extension ArbiterStateMachine {
 
     /// The queued transitions whose segues the change adds, in the order of their places.
     private func waitingForSegues(definedBy patch: StoryboardPatch, in name: SceneName) -> [Transition] {
-        let added = patch.segues.compactMap { if case .set(let segue) = $0 { segue } else { nil } }
+        let added = Set(patch.segues.compactMap { if case .set(let segue) = $0 { segue.key } else { nil } })
         guard !added.isEmpty else { return [] }
         return unfinished(in: name).filter { transition in
-            transition.isQueued && added.contains { transition.request.operationOutline?.performs($0) == true }
+            transition.isQueued && transition.request.operationOutline?.segueKey.map(added.contains) == true
         }
     }
 
@@ -125,8 +126,9 @@ extension Storyboard {
 }
 
 extension Operation {
-    /// Whether it is a segue of this source and identifier.
-    fileprivate func performs(_ segue: Segue) -> Bool {
-        if case .segue(segue.source, segue.identifier, _) = self { true } else { false }
+    /// The source and the identifier of a segue; `nil` for another operation.
+    fileprivate var segueKey: Segue.Key? {
+        guard case .segue(let source, let identifier, _) = self else { return nil }
+        return Segue.Key(source: source, identifier: identifier)
     }
 }

@@ -72,9 +72,10 @@ extension ArbiterStateMachine {
         momentary.deadlines.schedule(.session(id), at: now.advanced(by: isCut ? limits.grace : session.timeToLive))
     }
 
-    /// An attached connection has closed; after the last one, the session expires in `Limits.grace` unless it is used.
-    package mutating func detach(_ id: SessionID, in step: inout Step) {
-        detach(id, isCut: true, at: step.now)
+    /// An attached connection has closed. After the last one the session expires unless it is used: in `Limits.grace` if
+    /// its client closed the connection, else in its full time.
+    package mutating func detach(_ id: SessionID, isCut: Bool = true, in step: inout Step) {
+        detach(id, isCut: isCut, at: step.now)
     }
 
     /// Notes a request that names a session, whatever it asks for; nothing if the session is not known.

@@ -64,7 +64,7 @@ extension ArbiterStateMachine {
     ) throws(ArbiterError) -> DryRun.Outcome {
         if let withheld = withheld(at: now) { return withheld }
         let outcome = try outcomeOfTurn(request, at: now)
-        // Who is in the way is told before the want of room, as by `start`.
+        // As with `start`, transitions in the way are reported before a limit that is reached.
         if case .blocked = outcome { return outcome }
         try admit(request)
         return outcome

@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// Since when scenes are idle, and who waits for that; part of the momentary state.
+/// Since when scenes are idle, and which awaits wait for that; part of the momentary state.
 ///
 /// A scene that has no entry has been idle since the process began, if it is idle.
 struct Idling: Sendable {

@@ -60,10 +60,12 @@ extension Scene {
         unfinishedBytes += transition.request.byteCount
         comingControllers += transition.request.controllerCount
         let operation = transition.request.operationOutline
+        var arrivals = storyboard.arrivals(of: transition.request, scope: transition.scope)
+        // One that is granted waits for nothing any more.
+        if !transition.isQueued { arrivals.named = [] }
         queue.append(
             transition.place, id: transition.id, scope: storyboard.paths(of: transition.scope, operation),
-            names: storyboard.names(of: transition.scope, operation),
-            arrivals: storyboard.arrivals(of: transition.request, scope: transition.scope))
+            names: storyboard.names(of: transition.scope, operation), arrivals: arrivals)
     }
 
     /// Removes a transition that ends from the queue; its ticket is removed separately.

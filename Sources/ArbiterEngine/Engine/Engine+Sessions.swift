@@ -67,8 +67,12 @@ extension Engine {
     }
 
     /// Detaches a connection, which has closed, from its session.
-    package func detach(_ attachment: Attachment) {
+    ///
+    /// - Parameters:
+    ///   - attachment: the connection.
+    ///   - isCut: whether its client closed it; then the session has only `Limits.grace` until its next word.
+    package func detach(_ attachment: Attachment, isCut: Bool = true) {
         guard state.withLock({ $0.era == attachment.era }) else { return }
-        tell { machine, step in machine.detach(attachment.session, in: &step) }
+        tell { machine, step in machine.detach(attachment.session, isCut: isCut, in: &step) }
     }
 }

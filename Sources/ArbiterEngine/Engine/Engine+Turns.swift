@@ -65,9 +65,12 @@ extension Engine {
         }
     }
 
+    /// What has to be delivered for these effects; events come before notices, so that a stream that ends because of a
+    /// notice has the events of the same turn.
     private func deliveries(of effects: [Effect], in state: inout State) -> [Delivery] {
         var deliveries: [Delivery] = []
         var events: [SceneEvent] = []
+        var notices: [Delivery] = []
         for effect in effects {
             switch effect {
             case .publish(let event): events.append(event)
@@ -77,11 +80,11 @@ extension Engine {
             case .wakeForIdle(let waiter, let view):
                 guard let completion = state.idlers.removeValue(forKey: waiter) else { continue }
                 deliveries.append(.idle(completion, .success(view)))
-            case .notify(let notice): deliveries.append(.notice(.happened(notice)))
+            case .notify(let notice): notices.append(.notice(.happened(notice)))
             }
         }
         if !events.isEmpty { deliveries.append(.events(events)) }
-        return deliveries
+        return deliveries + notices
     }
 }
 

@@ -90,8 +90,8 @@ struct EventEndpoints: Sendable {
         hub.subscribe(to: topic, after: number, session: attachment?.session, outlet: call.exchange) {
             [engine] completion in
             engine.snapshot(of: topic, completion: completion)
-        } whenClosed: { [engine] in
-            if let attachment { engine.detach(attachment) }
+        } whenClosed: { [engine] isCut in
+            if let attachment { engine.detach(attachment, isCut: isCut) }
         }
     }
 }

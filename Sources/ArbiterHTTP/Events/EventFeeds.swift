@@ -38,8 +38,8 @@ struct EventFeeds {
     private var isClosed = false
     /// The readers by which sessions live.
     private var attached: [SessionID: [ObjectIdentifier: EventSubscription]] = [:]
-    /// The topics whose readers may have something to read.
-    private var stirred: Set<EventTopic> = []
+    /// The topics whose readers may have something to read, with how many events are new.
+    private var stirred: [EventTopic: Int] = [:]
     private var actions: [EventSubscription.Action] = []
 
     init(limits: EventLimits) {
@@ -51,7 +51,10 @@ struct EventFeeds {
     /// - Returns: the actions to take.
     mutating func apply(_ commands: [Command]) -> [EventSubscription.Action] {
         for command in commands { apply(command) }
-        for topic in stirred { tell(feeds[topic]) { $0.look() } }
+        for (topic, count) in stirred {
+            trim(topic, keeping: count)
+            tell(feeds[topic]) { $0.look() }
+        }
         stirred.removeAll(keepingCapacity: true)
         defer { actions = [] }
         return actions
@@ -60,7 +63,10 @@ struct EventFeeds {
     private mutating func apply(_ command: Command) {
         switch command {
         case .begin(let topic, let number): begin(topic, at: number)
-        case .publish(let topic, let events): for event in events { append(event, to: topic) }
+        case .publish(let topic, let events):
+            for event in events { append(event, to: topic) }
+            // Only for readers is more kept than the limits allow.
+            if feeds[topic]?.readers.isEmpty == true { trim(topic, keeping: 1) }
         case .forget(let topic): if feeds[topic]?.readers.isEmpty == true { drop(topic) }
         case .attach(let reader): attach(reader)
         case .detach(let reader): detach(reader)
@@ -94,17 +100,30 @@ extension EventFeeds {
 
     private mutating func append(_ event: SceneEvent, to topic: EventTopic) {
         let encoded = EventJSON.encode(event, in: topic)
-        let (appended, bytes) = use(topic).ring.withLock { [limits] ring in
-            (ring.append(encoded, number: topic.number(of: event), limits: limits), ring.byteCount)
+        let (appended, bytes) = use(topic).ring.withLock { ring in
+            (ring.append(encoded, number: topic.number(of: event)), ring.byteCount)
         }
         finish(topic, isBroken: appended == .behindGap, bytes)
+        stirred[topic, default: 0] += 1
+    }
+
+    /// Keeps the limits of a topic's ring, once its readers can have what was published.
+    private mutating func trim(_ topic: EventTopic, keeping count: Int) {
+        guard let feed = feeds[topic] else { return }
+        let bytes = feed.shared.ring.withLock { [limits] ring in
+            ring.trim(to: limits, keeping: count)
+            return ring.byteCount
+        }
+        byteCount += bytes - feed.byteCount
+        feeds[topic]?.byteCount = bytes
+        dropIdleFeeds(except: topic)
     }
 
     private mutating func finish(_ topic: EventTopic, isBroken: Bool, _ bytes: Int) {
         byteCount += bytes - (feeds[topic]?.byteCount ?? 0)
         feeds[topic]?.byteCount = bytes
         if isBroken { tell(feeds[topic]) { $0.beginAnew() } }
-        stirred.insert(topic)
+        stirred[topic, default: 0] += 0
         dropIdleFeeds(except: topic)
     }
 

@@ -135,11 +135,11 @@ package final class EventHub: Sendable {
     ///   - session: the session that lives by the stream; the stream ends with it.
     ///   - outlet: the outlet to wake when there is something to read.
     ///   - reset: gets the current state for a reset, later and from any thread; called on a queue that may block.
-    ///   - whenClosed: called once when the outlet has closed the subscription, for any reason.
+    ///   - whenClosed: called once when the outlet has closed the subscription; false if the daemon ended the stream.
     /// - Returns: the stream's source.
     package func subscribe(
         to topic: EventTopic, after: EventNumber?, session: SessionID? = nil, outlet: any StreamOutlet,
-        reset: @escaping EventSubscription.Reset, whenClosed: @escaping @Sendable () -> Void = {}
+        reset: @escaping EventSubscription.Reset, whenClosed: @escaping EventSubscription.WhenClosed = { _ in }
     ) -> EventSubscription {
         let subscription = EventSubscription(
             to: topic, after: after, session: session, hub: self, outlet: outlet, reset: reset, whenClosed: whenClosed)

@@ -1,6 +1,6 @@
 /// The limits of the event streams.
 package struct EventLimits: Hashable, Sendable {
-    /// The most events in a topic's ring.
+    /// The most events in a topic's ring; what was published at once is kept in any case until its readers were woken.
     package var ringEvents = 1024
     /// The most bytes in a topic's ring; the newest event is kept regardless of its size.
     package var ringBytes = 1 << 20

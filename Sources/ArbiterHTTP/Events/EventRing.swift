@@ -35,7 +35,8 @@ struct EventRing {
         case behindGap
     }
 
-    mutating func append(_ bytes: [UInt8], number: EventNumber?, limits: EventLimits) -> Appended {
+    /// Appends an event; `trim` keeps the limits afterwards.
+    mutating func append(_ bytes: [UInt8], number: EventNumber?) -> Appended {
         var result = Appended.appended
         if let number {
             if let newest, number <= newest { return .known }
@@ -46,8 +47,18 @@ struct EventRing {
         }
         entries.append(Entry(bytes: bytes, number: number, latest: newest))
         byteCount += bytes.count
-        while entries.count > 1, entries.count > limits.ringEvents || byteCount > limits.ringBytes { removeOldest() }
         return result
+    }
+
+    /// Removes the oldest events while there are too many.
+    ///
+    /// - Parameters:
+    ///   - limits: the most events and bytes.
+    ///   - kept: how many of the newest are kept in any case, so that readers get what was published at once.
+    mutating func trim(to limits: EventLimits, keeping kept: Int) {
+        while entries.count > max(kept, 1), entries.count > limits.ringEvents || byteCount > limits.ringBytes {
+            removeOldest()
+        }
     }
 
     private mutating func removeOldest() {

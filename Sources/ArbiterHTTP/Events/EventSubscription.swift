@@ -8,6 +8,9 @@ package final class EventSubscription: StreamSource {
     /// Gets the current state; `nil` if there is nothing to follow any more, and the stream is over.
     package typealias Reset = @Sendable (@escaping @Sendable (EventSnapshot?) -> Void) -> Void
 
+    /// Called once when the outlet has closed the subscription, with whether its client closed the connection.
+    package typealias WhenClosed = @Sendable (_ isCut: Bool) -> Void
+
     let topic: EventTopic
     /// The last event that the reader has; `nil` to begin with the next event.
     let after: EventNumber?
@@ -16,7 +19,7 @@ package final class EventSubscription: StreamSource {
     private let hub: EventHub
     private let outlet: any StreamOutlet
     private let reset: Reset
-    private let whenClosed: @Sendable () -> Void
+    private let whenClosed: WhenClosed
     private let state = Guarded(State())
 
     private struct State {
@@ -64,7 +67,7 @@ package final class EventSubscription: StreamSource {
 
     init(
         to topic: EventTopic, after: EventNumber?, session: SessionID?, hub: EventHub, outlet: any StreamOutlet,
-        reset: @escaping Reset, whenClosed: @escaping @Sendable () -> Void
+        reset: @escaping Reset, whenClosed: @escaping WhenClosed
     ) {
         self.topic = topic
         self.after = after
@@ -128,9 +131,13 @@ package final class EventSubscription: StreamSource {
     }
 
     package func close() {
-        if state.withLock({ turn(&$0, to: .over) }) { hub.gate.passed() }
+        let (wasWoken, isCut) = state.withLock { state in
+            let isOurs = if case .cut = state.stage { true } else { state.isEnding }
+            return (turn(&state, to: .over), !isOurs)
+        }
+        if wasWoken { hub.gate.passed() }
         hub.leave(self)
-        whenClosed()
+        whenClosed(isCut)
     }
 }
 

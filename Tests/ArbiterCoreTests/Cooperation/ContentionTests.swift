@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArbiterCore
 
-/// What owners and followers hear of those that wait for a granted transition.
+/// What owners and followers hear of the tickets that wait for a granted transition.
 struct ContentionTests {
     private static func told(_ owner: Owner, in arbiter: Arbiter) -> Int {
         arbiter.events.count { event in
@@ -11,7 +11,7 @@ struct ContentionTests {
         }
     }
 
-    @Test func `an owner sees how many wait for it, and followers hear of the first`() throws {
+    @Test func `an owner sees how many tickets wait for it, and followers hear of the first`() throws {
         var arbiter = Arbiter()
         let holder = try arbiter.start()
         #expect(arbiter.view(of: holder)?.waiting == 0)
@@ -60,7 +60,9 @@ struct ContentionTests {
         #expect(Self.told(right, in: arbiter) == 1)
     }
 
-    @Test func `who waits for a controller that is coming waits for the one that brings it in`() throws {
+    @Test func `a ticket that waits for a controller which is coming waits for the transition that brings it in`()
+        throws
+    {
         var arbiter = Arbiter()
         try arbiter.declare("tabs{*left[a] right[b]}")
         let push = try arbiter.start(

@@ -4,6 +4,17 @@ import Testing
 
 /// Sessions, and the end of everything bound to them.
 struct SessionTests {
+    @Test func `a session whose connection was not cut by its client has its full time`() throws {
+        var arbiter = Arbiter()
+        let session = try arbiter.openSession(timeToLive: .seconds(10))
+        try arbiter.attach(session)
+        try arbiter.perform { machine, step in machine.detach(session.id, isCut: false, in: &step) }
+        arbiter.advance(by: .seconds(9))
+        #expect(arbiter.machine.isInUse(session.id))
+        arbiter.advance(by: .seconds(1))
+        #expect(!arbiter.machine.isInUse(session.id))
+    }
+
     @Test func `everything bound to a session ends with it, before anything is granted`() throws {
         var arbiter = Arbiter()
         let session = try arbiter.openSession(client: "a")

@@ -57,6 +57,35 @@ struct EventHubLimitsTests {
         #expect(follower.readOnce() == .cut)
     }
 
+    @Test func `what is published at once reaches a reader whole, although it is more than a ring may have`() {
+        let hub = hub { $0.ringEvents = 2 }
+        let follower = Follower(hub)
+        follower.read()
+        publish(1...50, to: hub)
+        #expect(!follower.outlet.isCut)
+        #expect(follower.read().numbers == Array(1...50))
+        publish(51...52, to: hub)
+        #expect(follower.read().numbers == [51, 52])
+        #expect(Follower(hub, after: 49).openResets == 1, "later readers get no more than the ring may have")
+    }
+
+    @Test func `a stream that the daemon cuts is not taken for one that its client closed`() {
+        let hub = hub { $0.ringEvents = 1 }
+        let (slow, leaving) = (Follower(hub), Follower(hub))
+        publish(1...1, to: hub)
+        publish(2...2, to: hub)
+        #expect(slow.outlet.isCut)
+        slow.subscription.close()
+        #expect(slow.wasClosedByClient == false)
+        let other = Follower(hub)
+        other.subscription.close()
+        #expect(other.wasClosedByClient == true)
+        hub.close()
+        hub.settle()
+        leaving.subscription.close()
+        #expect(leaving.wasClosedByClient == false)
+    }
+
     @Test func `a ring has no more bytes than it may, but always the newest event`() {
         let hub = hub { $0.ringBytes = 1000 }
         hub.publish([.sample(1), .sample(2), .sample(3, controllers: 200)])
@@ -69,7 +98,8 @@ struct EventHubLimitsTests {
         let hub = hub { $0.ringEvents = 2 }
         publish(1...3, to: hub)
         let follower = Follower(hub, after: 0)
-        publish(4...9, to: hub)
+        publish(4...6, to: hub)
+        publish(7...9, to: hub)
         try follower.reset(at: 3)
         hub.settle()
         #expect(follower.outlet.isCut)

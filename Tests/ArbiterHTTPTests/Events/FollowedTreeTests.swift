@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// Who applies the changes of `hierarchy.changed` has the tree that `GET` shows, without asking for it.
+/// A client that applies the changes of `hierarchy.changed` has the tree that `GET` shows, without asking for it.
 struct FollowedTreeTests {
     /// Of the operations, how many have to be done, so that the run says something.
     private static let least = 3_000

@@ -20,6 +20,7 @@ final class Follower: Sendable {
         var last: StreamPiece?
         var resets: [@Sendable (EventSnapshot?) -> Void] = []
         var closings = 0
+        var wasClosedByClient: Bool?
     }
 
     /// Follows a scene, and waits until it is attached.
@@ -34,9 +35,17 @@ final class Follower: Sendable {
         subscription = hub.subscribe(
             to: topic, after: number.map(EventNumber.init(rawValue:)), outlet: outlet,
             reset: { completion in state.value.withLock { $0.resets.append(completion) } },
-            whenClosed: { state.value.withLock { $0.closings += 1 } })
+            whenClosed: { isCut in
+                state.value.withLock { state in
+                    state.closings += 1
+                    state.wasClosedByClient = isCut
+                }
+            })
         hub.settle()
     }
+
+    /// Whether its client closed it; `nil` while it is open.
+    var wasClosedByClient: Bool? { state.value.withLock { $0.wasClosedByClient } }
 
     /// Reads once.
     @discardableResult
