@@ -72,8 +72,10 @@ extension ArbiterStateMachine {
         momentary.deadlines.schedule(.session(id), at: now.advanced(by: isCut ? limits.grace : session.timeToLive))
     }
 
-    /// An attached connection has closed. After the last one the session expires unless it is used: in `Limits.grace` if
-    /// its client closed the connection, else in its full time.
+    /// An attached connection has closed.
+    ///
+    /// After the last one the session expires unless it is used: in `Limits.grace` if its client closed the connection, else
+    /// in its full time.
     package mutating func detach(_ id: SessionID, isCut: Bool = true, in step: inout Step) {
         detach(id, isCut: isCut, at: step.now)
     }
