@@ -1,39 +1,6 @@
 package import ArbiterCore
 
-/// The result of an operation on a naive tree.
-package enum NaiveOutcome {
-    case refused(OperationRefusal.Code)
-    case nothing
-    case done(NaiveChange)
-}
-
-/// The change that an operation makes.
-package struct NaiveChange {
-    /// The tree after the change.
-    package var tree: NaiveTree
-    package var inserted: [ControllerID] = []
-    package var removed: [ControllerID] = []
-    /// The controller that leaves and whose transition type is used.
-    package var leaving: ControllerID?
-    /// Whether appearing views get their events before disappearing ones at the end.
-    var isCrossed = false
-    /// Whether appearing views get their events before disappearing ones at the beginning.
-    var comesFirst = false
-    /// Whether there is something to animate.
-    package var isAnimated = true
-
-    /// Everything that is removed.
-    fileprivate var gone: Set<ControllerID> = []
-    /// The ids of controllers that are removed and whose place another controller takes.
-    package var renewed: Set<ControllerID> { gone.filter { tree.nodes[$0] != nil } }
-
-    /// Removes a controller and lists what is removed with it.
-    package mutating func take(_ id: ControllerID) {
-        removed += tree.leavers(with: id)
-        gone.formUnion(tree.subtree(id))
-        tree.remove(id)
-    }
-}
+// What operations do to a naive tree.
 
 extension NaiveTree {
     package func outcome(of operation: Operation, segues: [Segue], reserved: Set<ControllerID>) -> NaiveOutcome {
@@ -58,11 +25,11 @@ extension NaiveTree {
     }
 
     /// The controllers listed as removed with a controller: all that are presented on it, the top one first, and it.
-    fileprivate func leavers(with id: ControllerID) -> [ControllerID] {
+    func leavers(with id: ControllerID) -> [ControllerID] {
         (nodes[id]?.presented.map(leavers) ?? []) + [id]
     }
 
-    fileprivate mutating func remove(_ id: ControllerID) {
+    mutating func remove(_ id: ControllerID) {
         if let parent = nodes[id]?.parent {
             if nodes[parent]?.hasSecondary == true, nodes[parent]?.children.last == id {
                 nodes[parent]?.hasSecondary = false

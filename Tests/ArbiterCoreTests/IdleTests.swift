@@ -119,7 +119,7 @@ struct IdleTests {
 
     // MARK: Waiting
 
-    @Test mutating func `whoever waits is answered when the last transition has ended`() throws {
+    @Test mutating func `an await is answered when the last transition has ended`() throws {
         let holder = try arbiter.start()
         let ticket = try arbiter.serialize()
         let waiter = park()
@@ -253,7 +253,7 @@ struct IdleTests {
         #expect(arbiter.stillParked.isEmpty)
     }
 
-    @Test mutating func `the session of whoever waits lives`() throws {
+    @Test mutating func `a session lives while an await of it is parked`() throws {
         let session = try arbiter.openSession(timeToLive: .seconds(5))
         let waiter = park(quiet: .seconds(60), session: session)
         arbiter.advance(by: .seconds(30))

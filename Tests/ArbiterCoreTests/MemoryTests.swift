@@ -106,6 +106,32 @@ struct MemoryTests {
         try arbiter.declare(storyboard, in: last)
     }
 
+    @Test func `a patch that needs more than its share is refused, and one that frees room is not`() throws {
+        var arbiter = arbiter()
+        try arbiter.declare("nav[home]")
+        func patch(_ number: Int, controllers: Int) throws -> StoryboardPatch {
+            let views = try (0..<controllers).map { Controller(id: try #require(ControllerID("v\($0)"))) }
+            let nav = Controller(id: id("list"), content: .navigation(views.map(\.id)))
+            let identifier = try #require(SegueIdentifier("s\(number)"))
+            let destination = try Hierarchy(root: nav.id, controllers: [nav] + views)
+            return StoryboardPatch(segues: [
+                .set(Segue(identifier: identifier, source: id("home"), kind: .present, destination: destination))
+            ])
+        }
+        var refused: ArbiterError?
+        var number = 0
+        while refused == nil, number < Limits.segues {
+            number += 1
+            do { try arbiter.patch(patch(number, controllers: 50)) } catch let error as ArbiterError { refused = error }
+        }
+        guard case .shareUsedUp? = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        try arbiter.patch(StoryboardPatch(segues: [.remove(SegueIdentifier(unchecked: "s1"), source: id("home"))]))
+        try arbiter.patch(patch(number, controllers: 1))
+    }
+
     @Test func `a hundred thousand idle scenes fit into the default`() throws {
         var limits = Limits()
         limits.memory = 512 << 20

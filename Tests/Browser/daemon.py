@@ -6,9 +6,9 @@ import os
 import re
 import signal
 import subprocess
-import time
+import threading
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Self
 
@@ -19,18 +19,14 @@ PATIENCE = 20
 OUTSIDE = "outside-"
 
 
-def wait_until(condition: Callable[[], object], what: str) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, f"{what} has not happened in {PATIENCE} seconds"
-        time.sleep(0.01)
-
-
 class Daemon:
     """A daemon on a port of 127.0.0.1, the system's choice by default."""
 
     def __init__(self, directory: Path, *options: str, port: int = 0) -> None:
         self._log_path = directory / "arbiterd.log"
+        # The complete lines of the log, and what tells that there are more.
+        self._log: list[str] = []
+        self._logged = threading.Condition()
         self._options = options
         self._numbers = itertools.count(1)
         # How many requests of browsers a test knows of.
@@ -58,10 +54,10 @@ class Daemon:
         arguments = ["--listen", f"127.0.0.1:{self.port}", "--log-level", "debug", "--log-format", "json"]
         if "--data" not in self._options:
             arguments += ["--journal", "memory"]
-        with self._log_path.open("ab") as log:
-            self._process = subprocess.Popen(
-                [os.environ["ARBITERD"], *arguments, *self._options], stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=log, text=True)
+        self._process = subprocess.Popen(
+            [os.environ["ARBITERD"], *arguments, *self._options], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        threading.Thread(target=self._read_log, args=[self._process.stderr], daemon=True).start()
         # The daemon prints this line when it can be asked, and nothing if it can't start.
         ready = re.fullmatch(r"arbiterd .* ready on http://127\.0\.0\.1:(\d+)\n", self._process.stdout.readline())
         if not ready:
@@ -70,6 +66,19 @@ class Daemon:
             self._process.stdout.close()
         assert ready, f"the daemon does not get ready: {self._log_path.read_text()}"
         self.port = int(ready[1])
+
+    def _read_log(self, lines: Iterable[str]) -> None:
+        with self._log_path.open("a") as log:
+            for line in lines:
+                log.write(line)
+                log.flush()
+                with self._logged:
+                    self._log.append(line)
+                    self._logged.notify_all()
+
+    def _wait_for_log(self, condition: Callable[[], object], what: str) -> None:
+        with self._logged:
+            assert self._logged.wait_for(condition, PATIENCE), f"{what} has not happened in {PATIENCE} seconds"
 
     def kill_and_start_again(self) -> None:
         self._process.send_signal(signal.SIGKILL)
@@ -113,21 +122,29 @@ class Daemon:
 
     def wait_for_request(self) -> list[str]:
         """What browsers have asked for since then, once that is anything."""
-        wait_until(lambda: len(self._all_requests()) > self._seen, "a request of the browser")
+        self._wait_for_log(lambda: len(self._browsers_requests()) > self._seen, "a request of the browser")
         return self.requests()
+
+    def wait_for_event(self, name: str, scene: str = "main") -> None:
+        """Returns when an event of this name has happened in a scene, from its beginning on."""
+        request = urllib.request.Request(f"{self.url}/scenes/{scene}/events?since=0")
+        with urllib.request.urlopen(request, timeout=PATIENCE) as stream:
+            assert any(line == f"event: {name}\n".encode() for line in stream), f"{name} has not happened"
 
     def _all_requests(self) -> list[str]:
         # Lines are written soon, and in their order: behind what was asked before there is one of our own.
         self.ask("GET", "/livez")
         mark = self._last_request_id
-        wait_until(lambda: any(entry.get("request") == mark for entry in self._log_entries()), "a line of the log")
-        entries = self._log_entries()
+        self._wait_for_log(lambda: any(entry.get("request") == mark for entry in self._log_entries()), "a line of the log")
+        return self._browsers_requests()
+
+    def _browsers_requests(self) -> list[str]:
         requests = [
-            entry["message"] for entry in entries
+            entry["message"] for entry in self._log_entries()
             if "request" in entry and not entry["request"].startswith(OUTSIDE)]
         # The browser looks for an icon wherever a person is shown something.
         return [request for request in requests if "/favicon.ico" not in request]
 
     def _log_entries(self) -> list[dict]:
-        lines = self._log_path.read_text().splitlines(keepends=True)
-        return [json.loads(line) for line in lines if line.endswith("\n")]
+        with self._logged:
+            return [json.loads(line) for line in self._log]

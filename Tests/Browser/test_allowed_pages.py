@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from daemon import Daemon, wait_until
+from daemon import Daemon
 from pages import PageServer, Relay
 from playwright.sync_api import BrowserContext, Frame, Page
 
@@ -145,7 +145,7 @@ def test_a_page_waits_until_another_page_has_ended(allowing: Daemon, kiosk: str,
     menu, alert = open_page(kiosk), open_page(kiosk)
     held = start(menu, allowing)
     ask_in_the_background(alert, allowing, "POST", "/transitions/serialize", {"client": "alert", "wait": 60})
-    wait_until(lambda: len(allowing.transitions()) == 2, "the ticket")
+    allowing.wait_for_event("transition.queued")
     assert alert.evaluate("window.answer") is None
     end(menu, allowing, held)
     answer = answer_from_the_background(alert)
@@ -174,7 +174,7 @@ def test_a_page_that_is_closed_gives_its_ticket_up(allowing: Daemon, kiosk: str,
     allowing.ask("POST", "/transitions/start", {"client": "menu", "leaseSeconds": 300})
     page = open_page(kiosk)
     ask_in_the_background(page, allowing, "POST", "/transitions/serialize", {"client": "alert", "wait": 60})
-    wait_until(lambda: len(allowing.transitions()) == 2, "the ticket")
+    allowing.wait_for_event("transition.queued")
     ticket = allowing.transitions()[1]
     page.close()
     ended = allowing.ask("GET", f"/transitions/await?id={ticket['id']}&until=ended&wait=10")

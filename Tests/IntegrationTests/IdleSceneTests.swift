@@ -48,7 +48,7 @@ extension Integration {
             #expect(busy.header("Preference-Applied") == "wait=0.1")
         }
 
-        @Test func `a stop answers whoever waits`() throws {
+        @Test func `a stop answers the parked awaits`() throws {
             _ = try view.start(["leaseSeconds": 60])
             try tester.send("GET", "/scenes/main/await?wait=60")
             // Sent after it, and counted: when this one is there, the other is parked too.

@@ -6,10 +6,6 @@ extension Hierarchy {
         controllers[controller]?.introTransitionType = type
     }
 
-    /// Applies a plan that was made for this hierarchy.
-    @discardableResult
-    mutating func apply(_ plan: OperationPlan) -> HierarchyChange { apply(plan.steps) }
-
     /// Applies the steps of a plan, or some of them that leave a valid tree.
     @discardableResult
     package mutating func apply(_ steps: [OperationPlan.Edit]) -> HierarchyChange {

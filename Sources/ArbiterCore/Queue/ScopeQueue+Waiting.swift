@@ -1,4 +1,4 @@
-// Those that wait for a granted transition: how many, and which granted transitions have just come to be waited for.
+// How many transitions wait for a granted one, and for which granted transitions another one has begun to wait.
 
 extension ScopeQueue {
     /// How many waiting transitions conflict with a granted one, counted up to `limit`; 0 for one that is not granted.

@@ -283,14 +283,14 @@ extension ScopeQueue {
         }
     }
 
-    /// Has later transitions that name these controllers wait for the one that brings them in.
+    /// Makes later transitions that name these controllers wait for the transition that brings them in.
     private mutating func bringIn(_ ids: [ControllerID], by order: RequestOrder) {
         for id in ids {
             for namer in coming.addBringer(order, of: id) { entries[namer]?.waiting += 1 }
         }
     }
 
-    /// Ends that wait.
+    /// Ends the wait of later transitions that name these controllers, because the earlier one no longer brings them in.
     private mutating func keepAway(_ ids: [ControllerID], by order: RequestOrder) {
         for id in ids {
             for namer in coming.removeBringer(order, of: id) {
@@ -300,7 +300,7 @@ extension ScopeQueue {
         }
     }
 
-    /// Has a transition wait for the controllers that it names and earlier ones bring in.
+    /// Makes a transition wait for the controllers that it names and earlier transitions bring in.
     private mutating func waitForArrivals(_ order: RequestOrder) {
         guard waitsForArrivals else { return }
         for id in entries[order]?.arrivals.named ?? [] where coming.addNamer(order, of: id) {
@@ -308,7 +308,7 @@ extension ScopeQueue {
         }
     }
 
-    /// Ends that wait, because the transition is granted, is renamed or has ended.
+    /// Ends the wait of a transition for controllers, because it is granted, is renamed or has ended.
     private mutating func stopWaitingForArrivals(_ order: RequestOrder) {
         for id in entries[order]?.arrivals.named ?? [] where waitsForArrivals {
             if coming.removeNamer(order, of: id) { entries[order]?.waiting -= 1 }

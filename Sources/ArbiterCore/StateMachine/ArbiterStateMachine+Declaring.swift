@@ -23,7 +23,8 @@ extension ArbiterStateMachine {
         }
         beginIdling(name, at: step.now)
         publish(
-            .hierarchyChanged(HierarchyNews(revision: next, change: .replaced(storyboard.hierarchy))), in: name, &step)
+            .hierarchyChanged(HierarchyUpdate(revision: next, change: .replaced(storyboard.hierarchy))), in: name, &step
+        )
         return StoryboardVersion(revision: next)
     }
 

@@ -169,7 +169,7 @@ extension ArbiterStateMachine {
         }
         publish(
             .hierarchyChanged(
-                HierarchyNews(
+                HierarchyUpdate(
                     revision: done.change.revision, transition: transition.id, inserted: done.change.inserted,
                     removed: done.change.removed, change: .edited(done.edits))),
             in: name, &step)

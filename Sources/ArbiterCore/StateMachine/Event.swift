@@ -37,7 +37,7 @@ package struct SceneEvent: Hashable, Sendable {
         /// A view appears or disappears because of a transition.
         case appearance(AppearanceEvent, TransitionID)
         /// The hierarchy has changed.
-        case hierarchyChanged(HierarchyNews)
+        case hierarchyChanged(HierarchyUpdate)
         /// The scene was deleted, or forgotten to make room.
         case sceneDeleted
     }
@@ -54,8 +54,8 @@ package struct SceneEvent: Hashable, Sendable {
     }
 }
 
-/// A change of a hierarchy, for those who keep a tree of their own.
-package struct HierarchyNews: Hashable, Sendable {
+/// A change of a hierarchy, for clients that keep a tree of their own.
+package struct HierarchyUpdate: Hashable, Sendable {
     /// The revision of the hierarchy after the change.
     package let revision: Revision
     /// The transition that changed it; `nil` for a declaration.

@@ -18,7 +18,7 @@ struct IfMatch: Hashable, Sendable {
         try self.init(text)
     }
 
-    /// Reads the condition of a declaration or a patch: `If-Match`, or `If-None-Match: *`, which a scene without a storyboard meets.
+    /// Reads the condition of a declaration or a patch: `If-Match`, or `If-None-Match: *`, which an undeclared scene meets.
     ///
     /// - Throws: `invalid-field` if one of them is malformed, or if both are given.
     init(declaring call: Call) throws(Problem) {

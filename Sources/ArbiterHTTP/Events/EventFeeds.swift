@@ -111,7 +111,7 @@ extension EventFeeds {
     private mutating func trim(_ topic: EventTopic, keeping count: Int) {
         guard let feed = feeds[topic] else { return }
         let bytes = feed.shared.ring.withLock { [limits] ring in
-            ring.trim(to: limits, keeping: count)
+            ring.trim(to: limits, keeping: min(count, limits.waitingEvents))
             return ring.byteCount
         }
         byteCount += bytes - feed.byteCount
@@ -123,7 +123,7 @@ extension EventFeeds {
         byteCount += bytes - (feeds[topic]?.byteCount ?? 0)
         feeds[topic]?.byteCount = bytes
         if isBroken { tell(feeds[topic]) { $0.beginAnew() } }
-        stirred[topic, default: 0] += 0
+        if stirred[topic] == nil { stirred[topic] = 0 }
         dropIdleFeeds(except: topic)
     }
 

@@ -1,6 +1,9 @@
 /// The limits of the event streams.
 package struct EventLimits: Hashable, Sendable {
-    /// The most events in a topic's ring; what was published at once is kept in any case until its readers were woken.
+    /// The most events in a topic's ring.
+    ///
+    /// What was published at once is kept for its readers until more is published, up to
+    /// `waitingEvents`.
     package var ringEvents = 1024
     /// The most bytes in a topic's ring; the newest event is kept regardless of its size.
     package var ringBytes = 1 << 20

@@ -3,7 +3,7 @@ internal import ArbiterCore
 // The changes of a hierarchy, as `hierarchy.changed` says them: each has a `type`, and they are applied in their order.
 
 extension JSONWriter {
-    mutating func member(_ name: StaticString, _ change: HierarchyNews.Change) {
+    mutating func member(_ name: StaticString, _ change: HierarchyUpdate.Change) {
         switch change {
         case .replaced(let hierarchy):
             array(name, [hierarchy]) { writer, hierarchy in
@@ -50,25 +50,8 @@ extension JSONWriter {
     }
 
     private mutating func members(of place: OperationPlan.Place) {
-        switch place {
-        case .root:
-            member("type", "root")
-        case .top(let navigation):
-            member("type", "top")
-            member("parent", navigation.description)
-        case .tab(let tabs):
-            member("type", "tab")
-            member("parent", tabs.description)
-        case .presented(let presenter):
-            member("type", "presented")
-            member("parent", presenter.description)
-        case .primary(let split):
-            member("type", "primary")
-            member("parent", split.description)
-        case .secondary(let split):
-            member("type", "secondary")
-            member("parent", split.description)
-        }
+        member("type", place.word)
+        if let parent = place.parent { member("parent", parent.description) }
     }
 
     mutating func names(_ name: StaticString, _ controllers: [ControllerID]) {
@@ -77,10 +60,16 @@ extension JSONWriter {
 }
 
 extension OperationPlan.Place {
-    fileprivate var isPresented: Bool {
+    fileprivate var word: String {
         switch self {
-        case .presented: true
-        case .root, .top, .tab, .primary, .secondary: false
+        case .root: "root"
+        case .top: "top"
+        case .tab: "tab"
+        case .presented: "presented"
+        case .primary: "primary"
+        case .secondary: "secondary"
         }
     }
+
+    fileprivate var isPresented: Bool { if case .presented = self { true } else { false } }
 }

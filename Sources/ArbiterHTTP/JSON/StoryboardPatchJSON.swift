@@ -6,8 +6,6 @@ internal import ArbiterCore
 /// A patch of a storyboard whose members are being read, in any order.
 struct StoryboardPatchDraft: Sendable {
     private(set) var patch = StoryboardPatch()
-    /// The number of controllers that the remaining destinations may have together.
-    private var remainingDestinations = Limits.controllers
 
     /// - Throws: a problem that names the field.
     mutating func read(_ field: String, _ value: inout JSONReader) throws(Problem) {
@@ -37,7 +35,7 @@ struct StoryboardPatchDraft: Sendable {
         }
     }
 
-    private mutating func segue(
+    private func segue(
         _ identifier: SegueIdentifier, from source: ControllerID, _ field: String, _ value: inout JSONReader
     ) throws(Problem) -> Segue {
         var kind: Segue.Kind?
@@ -47,10 +45,8 @@ struct StoryboardPatchDraft: Sendable {
         while let member = try value.nextMember(&seen) {
             switch member {
             case "kind": kind = try value.word(member)
-            case "destination":
-                let hierarchy = try value.hierarchy(member, upTo: remainingDestinations)
-                remainingDestinations -= hierarchy.count
-                destination = hierarchy
+            // The scene's storyboard as a whole has a limit, which is checked when it is changed.
+            case "destination": destination = try value.hierarchy(member, upTo: Limits.controllers)
             default: throw value.unknown(member)
             }
         }

@@ -14,7 +14,7 @@ extension SceneEvent {
             overall: number.map(EventNumber.init(rawValue:)),
             timestamp: Timestamp(milliseconds: 1_767_225_600_000 + Int64(number ?? 0)),
             kind: .hierarchyChanged(
-                HierarchyNews(
+                HierarchyUpdate(
                     revision: Revision(rawValue: number ?? 0),
                     inserted: (0..<controllers).compactMap { ControllerID("view-\($0)") }, change: .edited([]))))
     }

@@ -33,7 +33,7 @@ struct HierarchyPropertyTests {
         let after = expected.tree
         let old = storyboard.hierarchy
         let anchors = storyboard.anchors(of: operation)
-        let change = storyboard.hierarchy.apply(plan)
+        let change = storyboard.hierarchy.apply(plan.steps)
         let new = storyboard.hierarchy
         #expect(after.difference(from: new) == nil, comment)
         #expect(new.brokenInvariant() == nil, comment)
@@ -71,10 +71,10 @@ struct HierarchyPropertyTests {
             let isFree =
                 areApart(storyboard.anchors(of: first), storyboard.anchors(of: second), in: storyboard)
                 && first.type != .setRoot && second.type != .setRoot
-            storyboard.hierarchy.apply(plan)
+            storyboard.hierarchy.apply(plan.steps)
             guard isFree, let beside else { continue }
             #expect((try? storyboard.plan(second)) == beside, comment)
-            storyboard.hierarchy.apply(beside)
+            storyboard.hierarchy.apply(beside.steps)
             #expect(storyboard.hierarchy.brokenInvariant() == nil, comment)
         }
     }
@@ -88,7 +88,7 @@ struct HierarchyPropertyTests {
             let before = storyboard
             let operation = operations.operation(on: storyboard.hierarchy)
             guard let plan = try? storyboard.plan(operation) else { continue }
-            let moved = Set(storyboard.hierarchy.apply(plan).moved)
+            let moved = Set(storyboard.hierarchy.apply(plan.steps).moved)
             for waiter in waiting {
                 let named = names(in: waiter, of: storyboard)
                 guard moved.isDisjoint(with: named),

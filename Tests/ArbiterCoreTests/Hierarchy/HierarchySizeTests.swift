@@ -9,7 +9,7 @@ struct HierarchySizeTests {
         // One by one, so that a push which copies the stack would be noticed by its time.
         for number in 1...room {
             let plan = try #require(try storyboard.plan(.push("c\(number)")))
-            storyboard.hierarchy.apply(plan)
+            storyboard.hierarchy.apply(plan.steps)
         }
         #expect(storyboard.hierarchy.count == Limits.controllers)
         let refusal = OperationRefusal(
@@ -24,7 +24,7 @@ struct HierarchySizeTests {
 
         let everything = try #require(try storyboard.plan(.popToRoot()))
         #expect(everything.removed.count == room)
-        storyboard.hierarchy.apply(everything)
+        storyboard.hierarchy.apply(everything.steps)
         #expect(storyboard.hierarchy.outline == "split(nav[a]|two)")
     }
 
@@ -34,7 +34,7 @@ struct HierarchySizeTests {
             hierarchy: .outlined("nav[\((1...count).map { "c\($0)" }.joined(separator: " "))]"))
         let plan = try #require(try storyboard.plan(.setStack(names(1...count / 2).reversed())))
         #expect(plan.isBackward)
-        #expect(storyboard.hierarchy.apply(plan).departed.count == count - count / 2)
+        #expect(storyboard.hierarchy.apply(plan.steps).departed.count == count - count / 2)
         #expect(storyboard.hierarchy[id("nav")]?.children == (1...count / 2).reversed().map { id("c\($0)") })
         #expect(storyboard.hierarchy.brokenInvariant() == nil)
     }
@@ -47,7 +47,7 @@ struct HierarchySizeTests {
             code: .hierarchyTooLarge, detail: "The hierarchy would be 1001 levels deep, of which 1000 are allowed.")
         #expect(throws: refusal) { try storyboard.plan(.present("a~>b", from: source)) }
         let presentation = try #require(try storyboard.plan(.present("a", from: source)))
-        storyboard.hierarchy.apply(presentation)
+        storyboard.hierarchy.apply(presentation.steps)
         #expect(throws: refusal) { try storyboard.plan(.present("b", from: "a")) }
         #expect(storyboard.hierarchy.brokenInvariant() == nil)
 
@@ -55,7 +55,7 @@ struct HierarchySizeTests {
         #expect(dismissal.removed.count == levels - 1)
         #expect(dismissal.removed.first == id("a"))
         #expect(dismissal.disappearing == ids("a"))
-        #expect(storyboard.hierarchy.apply(dismissal).departed.count == levels - 1)
+        #expect(storyboard.hierarchy.apply(dismissal.steps).departed.count == levels - 1)
         #expect(storyboard.hierarchy.outline == "c1")
     }
 

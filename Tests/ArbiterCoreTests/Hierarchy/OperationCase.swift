@@ -32,7 +32,7 @@ struct OperationCase: CustomTestStringConvertible, Sendable {
             return
         }
         let untouched = storyboard.hierarchy
-        let change = storyboard.hierarchy.apply(plan)
+        let change = storyboard.hierarchy.apply(plan.steps)
         #expect(storyboard.hierarchy.outline == after)
         #expect(storyboard.hierarchy.brokenInvariant() == nil)
         #expect(plan.presenter?.description == presenter)

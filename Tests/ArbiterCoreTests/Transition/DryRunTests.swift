@@ -114,7 +114,7 @@ struct DryRunTests {
 
     // MARK: Who is in the way
 
-    @Test mutating func `whoever is in the way is named, and what is expected is not looked at`() throws {
+    @Test mutating func `transitions in the way are named, and expectations are not checked then`() throws {
         try arbiter.declare("nav[home]")
         let holder = try arbiter.start()
         let ticket = try arbiter.serialize()

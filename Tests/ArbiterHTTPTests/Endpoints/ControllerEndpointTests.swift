@@ -43,7 +43,7 @@ struct ControllerEndpointTests {
         #expect(try conditions("settings") == ["top"])
     }
 
-    @Test func `whoever stands in what is presented is presented, and its layer's presenter presents`() throws {
+    @Test func `a controller inside a presented one is presented, and its layer's presenter presents`() throws {
         let sheet = #"{"id": "sheet", "kind": "navigation", "presentationStyle": "formSheet", "children": ["form"]}"#
         try service.ended(
             try service.started(

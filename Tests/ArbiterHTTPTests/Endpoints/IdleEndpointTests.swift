@@ -30,7 +30,7 @@ struct IdleEndpointTests {
         #expect(declared["idle"] == true && declared["idleFor"] == 3 && declared["revision"] == 1)
     }
 
-    @Test func `whoever waits is answered when the scene has been quiet for long enough`() throws {
+    @Test func `an await is answered when the scene has been quiet for long enough`() throws {
         let holder = try service.started()
         let ticket = try service.serialized()
         let exchange = service.send("GET", Self.target + "?quietSeconds=1.5&wait=60")
@@ -121,7 +121,7 @@ struct IdleEndpointTests {
         #expect(leaver.responses.isEmpty)
     }
 
-    @Test func `the session of whoever waits lives`() throws {
+    @Test func `a session lives while an await of it is parked`() throws {
         let session = try service.opened(#"{"ttlSeconds": 5}"#)
         let exchange = service.send("GET", Self.target + "?quietSeconds=100&wait=60", headers: session.headers)
         service.pass(.seconds(60))

@@ -130,6 +130,19 @@ struct SessionStreamTests {
         }
     }
 
+    @Test func `a session whose stream the daemon cuts has its full time, not the grace`() throws {
+        let session = try service.opened(#"{"ttlSeconds": 60}"#)
+        let stream = service.following(headers: session.headers)
+        // Its reader reads nothing, until more has happened than is kept for it.
+        while !stream.isCut {
+            try service.ended(try service.started())
+            service.hub.settle()
+        }
+        try #require(stream.source).close()
+        service.pass(.seconds(59))
+        #expect(try service.ask("POST", "/sessions/renew", headers: session.headers).status == 200)
+    }
+
     @Test func `a stream is told that its scene is deleted, and gets a reset when it is there again`() throws {
         let stream = service.following()
         try service.ask("DELETE", "/scenes/main")

@@ -180,7 +180,7 @@ struct StoryboardEndpointsTests {
 
 extension StoryboardEndpointsTests {
     @Test(arguments: ["GET", "HEAD"], [#""1""#, "*", #""9", "1", "3""#, #"W/"1""#, #""x" , W/"1""#])
-    func `whoever has the document already gets none`(method: String, tags: String) throws {
+    func `a client that has the document already gets none`(method: String, tags: String) throws {
         try service.declared()
         let answer = try service.ask(method, "/scenes/main/storyboard", headers: [.ifNoneMatch: tags])
         #expect(answer.status == 304)
@@ -189,7 +189,7 @@ extension StoryboardEndpointsTests {
     }
 
     @Test(arguments: [#""2""#, #""01""#, #""""#, "", "1", #""1"#, #"*, "1""#])
-    func `whoever has another document, or none, gets it`(tags: String) throws {
+    func `a client that has another document, or none, gets it`(tags: String) throws {
         try service.declared()
         let answer = try service.ask("GET", "/scenes/main/storyboard", headers: [.ifNoneMatch: tags])
         #expect(answer.status == 200)
@@ -288,7 +288,7 @@ extension StoryboardEndpointsTests {
         #expect(try service.ask("GET", "/scenes").body == ["scenes": []])
     }
 
-    @Test func `whose revision is another is told so, whoever is busy`() throws {
+    @Test func `another tag is reported before a transition in the way`() throws {
         try service.declared()
         try service.started()
         #expect(try service.declared("{}", headers: [.ifMatch: "\"7\""]).code == "revision-mismatch")

@@ -60,7 +60,7 @@ struct EventJSONTests {
         let id = TransitionID(rawValue: 9)
         let arrival = try Hierarchy(root: editor, controllers: [Controller(id: editor)])
         let navigation = try #require(ControllerID("nav"))
-        let pushed = HierarchyNews(
+        let pushed = HierarchyUpdate(
             revision: revision, transition: id, inserted: [editor],
             change: .edited([.insert(arrival, at: .top(ofNavigation: navigation))]))
         let (event, data) = try sent(.hierarchyChanged(pushed))
@@ -77,10 +77,10 @@ struct EventJSONTests {
         #expect(data["inserted"] == ["editor"])
         #expect(data["removed"] == [])
         #expect(data["transition"]?.text == id.description)
-        let declared = try sent(.hierarchyChanged(HierarchyNews(revision: revision, change: .replaced(arrival)))).data
+        let declared = try sent(.hierarchyChanged(HierarchyUpdate(revision: revision, change: .replaced(arrival)))).data
         #expect(declared.names == ["scene", "revision", "inserted", "removed", "changes", "number", "at"])
         #expect(declared["changes"] == [["type": "replace", "root": ["id": "editor", "kind": "view"]]])
-        let emptied = try sent(.hierarchyChanged(HierarchyNews(revision: revision, change: .replaced(Hierarchy()))))
+        let emptied = try sent(.hierarchyChanged(HierarchyUpdate(revision: revision, change: .replaced(Hierarchy()))))
             .data
         #expect(emptied["changes"] == [["type": "replace"]])
     }
@@ -93,7 +93,7 @@ struct EventJSONTests {
 
     @Test func `what is momentary has no number`() throws {
         _ = try sent(
-            .hierarchyChanged(HierarchyNews(revision: Revision(rawValue: 1), change: .edited([]))), number: nil)
+            .hierarchyChanged(HierarchyUpdate(revision: Revision(rawValue: 1), change: .edited([]))), number: nil)
     }
 
     @Test func `a reset tells the scene whole and its number`() throws {

@@ -1,0 +1,67 @@
+extension StoryboardPatch: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(segues)
+        writer.write(transitionTypes)
+        writer.write(defaults.duration)
+        writer.writeWord(defaults.curve)
+        writer.write(defaults.lease)
+        writer.writeWord(defaults.scope)
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        self.init(
+            segues: try reader.readArray(), transitionTypes: try reader.readArray(),
+            defaults: DefaultsChange(
+                duration: try reader.readOptional(), curve: try reader.readOptionalWord(),
+                lease: try reader.readOptional(), scope: try reader.readOptionalWord()))
+    }
+}
+
+/// What the entries of a patch begin with.
+private enum ChangeCode {
+    static let set: UInt8 = 0
+    static let remove: UInt8 = 1
+}
+
+extension StoryboardPatch.SegueChange: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        switch self {
+        case .set(let segue):
+            writer.write(ChangeCode.set)
+            writer.write(segue)
+        case .remove(let identifier, let source):
+            writer.write(ChangeCode.remove)
+            writer.write(identifier)
+            writer.write(source)
+        }
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        switch try reader.read(UInt8.self) {
+        case ChangeCode.set: self = .set(try reader.read())
+        case ChangeCode.remove: self = .remove(try reader.read(), source: try reader.read())
+        default: throw reader.malformed("a change of a segue")
+        }
+    }
+}
+
+extension StoryboardPatch.TransitionTypeChange: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        switch self {
+        case .set(let type):
+            writer.write(ChangeCode.set)
+            writer.write(type)
+        case .remove(let name):
+            writer.write(ChangeCode.remove)
+            writer.write(name)
+        }
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        switch try reader.read(UInt8.self) {
+        case ChangeCode.set: self = .set(try reader.read())
+        case ChangeCode.remove: self = .remove(try reader.read())
+        default: throw reader.malformed("a change of a transition type")
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// A transition at one instant, with the momentary values that answers show.
+package struct TransitionView: Hashable, Sendable {
+    package let transition: Transition
+    /// What is left of its times at this instant.
+    package let remaining: Remaining
+    /// Its position among the scene's queued transitions, from 1, while it is queued.
+    package let position: Int?
+    /// The unfinished transitions that it waits for, granted ones first, at most `Limits.blockersShown`.
+    package let blockers: [TransitionID]
+    /// How many transitions wait for it, counted to `Limits.waitingCounted`; `nil` unless it is granted.
+    package let waiting: Int?
+    /// The last position of the finger that drives it, until the gesture is decided.
+    package let progress: GestureProgress?
+
+    /// The same view without momentary values, which a replay of the journal does not have.
+    package var lasting: TransitionView {
+        TransitionView(
+            transition: transition, remaining: Remaining(), position: position, blockers: blockers, waiting: waiting,
+            progress: nil)
+    }
+
+    /// What is left of its lease, while it is granted.
+    package var leaseRemaining: Duration? { remaining.lease }
+
+    /// What is left of its times; each is `nil` if it does not run.
+    package struct Remaining: Hashable, Sendable {
+        /// Of the lease, while it is granted.
+        package var lease: Duration?
+        /// Of the ticket's time, while it is queued and its owner's silence is counted.
+        package var ticket: Duration?
+        /// Of the longest time in the queue, while it is queued and has such a limit.
+        package var queue: Duration?
+        /// Of the participants' time, while it is preparing.
+        package var ready: Duration?
+
+        package init(
+            lease: Duration? = nil, ticket: Duration? = nil, queue: Duration? = nil, ready: Duration? = nil
+        ) {
+            self.lease = lease
+            self.ticket = ticket
+            self.queue = queue
+            self.ready = ready
+        }
+    }
+}

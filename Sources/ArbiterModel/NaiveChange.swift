@@ -1,0 +1,36 @@
+package import ArbiterCore
+
+/// The result of an operation on a naive tree.
+package enum NaiveOutcome {
+    case refused(OperationRefusal.Code)
+    case nothing
+    case done(NaiveChange)
+}
+
+/// The change that an operation makes.
+package struct NaiveChange {
+    /// The tree after the change.
+    package var tree: NaiveTree
+    package var inserted: [ControllerID] = []
+    package var removed: [ControllerID] = []
+    /// The controller that leaves and whose transition type is used.
+    package var leaving: ControllerID?
+    /// Whether appearing views get their events before disappearing ones at the end.
+    var isCrossed = false
+    /// Whether appearing views get their events before disappearing ones at the beginning.
+    var comesFirst = false
+    /// Whether there is something to animate.
+    package var isAnimated = true
+
+    /// Everything that is removed.
+    var gone: Set<ControllerID> = []
+    /// The ids of controllers that are removed and whose place another controller takes.
+    package var renewed: Set<ControllerID> { gone.filter { tree.nodes[$0] != nil } }
+
+    /// Removes a controller and lists what is removed with it.
+    package mutating func take(_ id: ControllerID) {
+        removed += tree.leavers(with: id)
+        gone.formUnion(tree.subtree(id))
+        tree.remove(id)
+    }
+}
