@@ -61,7 +61,7 @@ extension ArbiterStateMachine {
         if let plan { durable.scenes[name]?.reserved.formUnion(plan.arriving) }
         let animation = durable.scenes[name]?.animation(of: transition.request, plan)
         durable.scenes[name]?.tickets.remove(transition.place)
-        let resolved = durable.scenes[name]?.storyboard.resolved(transition.request)
+        let resolved = durable.scenes[name]?.storyboard.resolved(transition.request.operation)
         durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + 1)
         return Transition.Grant(
             fence: durable.lastFence, grantedAt: moment.timestamp, instant: moment.instant, revision: revision,

@@ -125,8 +125,8 @@ extension ArbiterStateMachine {
             let scene = durable.scenes[request.scene] ?? unusedScene
             return .granted(
                 DryRun.Preview(
-                    resolved: scene.storyboard.resolved(request), animation: scene.animation(of: request, plan),
-                    plan: plan))
+                    resolved: scene.storyboard.resolved(request.operation),
+                    animation: scene.animation(of: request, plan), plan: plan))
         case .noop: return .noop
         case .rejected(let rejection): preconditionFailure("\(rejection) is refused before")
         }

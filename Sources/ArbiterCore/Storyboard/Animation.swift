@@ -50,12 +50,4 @@ package struct Animation: Hashable, Sendable {
     package let userInfo: [UInt8]?
     package let isReversed: Bool
     package let direction: AnimationDirection
-
-    /// The animation after the release of a gesture, which may have set its completion speed.
-    package func completed(by gesture: DecidedGesture?) -> Animation {
-        guard let speed = gesture?.completionSpeed else { return self }
-        return Animation(
-            type: type, duration: duration, curve: curve, completionSpeed: speed, userInfo: userInfo,
-            isReversed: isReversed, direction: direction)
-    }
 }

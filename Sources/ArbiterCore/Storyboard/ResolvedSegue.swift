@@ -33,9 +33,9 @@ package struct ResolvedSegue: Hashable, Sendable {
 }
 
 extension Storyboard {
-    /// What the segue of a request would become now; `nil` if its operation is no segue.
-    func resolved(_ request: TransitionRequest) -> ResolvedSegue? {
-        request.operation.flatMap { try? course(of: $0) }.map { ResolvedSegue($0) }
+    /// What a segue would become now; `nil` if the operation is no segue.
+    func resolved(_ operation: Operation?) -> ResolvedSegue? {
+        operation.flatMap { try? course(of: $0) }.map { ResolvedSegue($0) }
     }
 }
 

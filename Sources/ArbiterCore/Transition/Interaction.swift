@@ -82,3 +82,13 @@ package struct DecidedGesture: Hashable, Sendable {
         return animation.duration * share / (completionSpeed ?? animation.completionSpeed)
     }
 }
+
+extension Animation {
+    /// The animation after the release of a gesture, which may have set its completion speed.
+    package func completed(by gesture: DecidedGesture?) -> Animation {
+        guard let speed = gesture?.completionSpeed else { return self }
+        return Animation(
+            type: type, duration: duration, curve: curve, completionSpeed: speed, userInfo: userInfo,
+            isReversed: isReversed, direction: direction)
+    }
+}
