@@ -4,6 +4,7 @@
 #include <microhttpd.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -39,6 +40,29 @@ static const ssize_t arbiter_MHD_end_with_error = MHD_CONTENT_READER_END_WITH_ER
 static inline enum MHD_Result arbiter_MHD_forbid_chunks(struct MHD_Response *response)
 {
     return MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+}
+
+/* The longest request id, content type and names of fields fit. */
+enum { arbiter_MHD_common_fields_size = 512 };
+
+/* Adds the fields that nearly every response has; no field for an empty text. libmicrohttpd allocates three times for
+   every field, and refuses a line break in a value. So they are added as one field, with other bytes in the place of
+   the line breaks, which are then written into libmicrohttpd's copy of the value. The texts have no control characters. */
+static inline enum MHD_Result arbiter_MHD_add_common_fields(struct MHD_Response *response, const char *content_type,
+                                                            const char *request_id)
+{
+    char lines[arbiter_MHD_common_fields_size];
+    char *next;
+    int size = snprintf(lines, sizeof lines, "no-store%s%s%s%s", *content_type ? "\1\1Content-Type: " : "",
+                        content_type, *request_id ? "\1\1X-Request-Id: " : "", request_id);
+    if (size < 0 || (size_t) size >= sizeof lines || MHD_add_response_header(response, "Cache-Control", lines) != MHD_YES)
+        return MHD_NO;
+    next = (char *) (uintptr_t) MHD_get_response_header(response, "Cache-Control");
+    while (next != NULL && (next = strchr(next, '\1')) != NULL) {
+        *next++ = '\r';
+        *next++ = '\n';
+    }
+    return MHD_YES;
 }
 
 typedef size_t (*arbiter_MHD_UnescapeCallback)(void *context, struct MHD_Connection *connection, char *text);

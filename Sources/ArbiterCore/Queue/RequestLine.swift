@@ -3,7 +3,9 @@
 /// It is a sorted array in pieces of bounded size. Each operation costs the work on one piece, and one step for each
 /// piece before it.
 struct RequestLine {
-    /// No piece is empty, and no two neighbours together would fit into half a piece.
+    /// The pieces, no two neighbours of which would together fit into half a piece.
+    ///
+    /// Only a line without members may have an empty piece, which keeps its memory for the next member.
     private var pieces: [[RequestOrder]] = []
     private(set) var count = 0
 
@@ -18,8 +20,8 @@ struct RequestLine {
     mutating func insert(_ order: RequestOrder) {
         count += 1
         guard let place = place(of: order) else {
-            pieces.append([order])
-            return
+            if pieces.isEmpty { pieces.append([]) }
+            return pieces[0].append(order)
         }
         precondition(!place.isTaken(in: pieces, by: order), "\(order) is already in the line")
         pieces[place.piece].insert(order, at: place.index)
@@ -36,7 +38,7 @@ struct RequestLine {
         count -= 1
         pieces[place.piece].remove(at: place.index)
         if pieces[place.piece].isEmpty {
-            pieces.remove(at: place.piece)
+            if pieces.count > 1 { pieces.remove(at: place.piece) }
         } else {
             merge(place.piece)
             if place.piece > 0 { merge(place.piece - 1) }
@@ -76,9 +78,9 @@ extension RequestLine {
         }
     }
 
-    /// - Returns: `nil` if there is no piece.
+    /// - Returns: `nil` if there is no member.
     private func place(of order: RequestOrder) -> Place? {
-        guard !pieces.isEmpty else { return nil }
+        guard pieces.first?.isEmpty == false else { return nil }
         // The last piece that begins at or before the order; if there is none, the first piece.
         let piece = max(0, pieces.prefixLength { $0[0] <= order } - 1)
         return Place(piece: piece, index: pieces[piece].prefixLength { $0 < order })

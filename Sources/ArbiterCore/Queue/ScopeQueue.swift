@@ -17,7 +17,7 @@ internal import HeapModule
 ///
 /// Besides, a transition waits for every earlier one that would bring in a controller that it names.
 struct ScopeQueue {
-    private var entries: [RequestOrder: Entry] = [:]
+    private var entries = Table<RequestOrder, Entry>()
     private(set) var granted: Set<RequestOrder> = []
     /// The parts of all entries.
     private(set) var places = PlaceTree()
@@ -92,7 +92,7 @@ extension ScopeQueue {
         _ order: RequestOrder, id: TransitionID, scope: [ScopePath], names: [ControllerID] = [],
         arrivals: Arrivals = Arrivals()
     ) {
-        let standing = scope.map { places.place(at: $0) }
+        let standing = scope.count == 1 && scope[0].isEmpty ? Self.top : scope.map { places.place(at: $0) }
         entries[order] = Entry(
             id: id, names: names, arrivals: arrivals, places: standing, waiting: standing.count)
         note(names, of: order)
@@ -239,6 +239,9 @@ extension ScopeQueue {
         }
         reconsider()
     }
+
+    /// The places of a whole scene.
+    private static let top = [PlaceTree.top]
 
     private mutating func insert(_ order: RequestOrder, at place: Int) {
         // The part that was first and clear now waits for the new one. A granted transition keeps its grant.

@@ -109,10 +109,11 @@ extension ArbiterStateMachine {
 extension DurableState {
     /// Changes a scene, if it exists, and updates the memory estimate.
     mutating func changeScene<Result>(_ name: SceneName, _ change: (inout Scene) -> Result) -> Result? {
-        guard let index = scenes.index(forKey: name) else { return nil }
-        uncount(scenes.values[index])
-        defer { count(scenes.values[index]) }
-        return change(&scenes.values[index])
+        var growth = (bytes: 0, shared: 0)
+        let result = scenes[name]?.counted(change, &growth)
+        memory.scenes += growth.bytes
+        memory.shared += growth.shared
+        return result
     }
 
     mutating func count(_ scene: Scene) {
@@ -123,5 +124,17 @@ extension DurableState {
     mutating func uncount(_ scene: Scene) {
         memory.scenes -= scene.byteCount
         memory.shared -= scene.sharedByteCount
+    }
+}
+
+extension Scene {
+    /// Makes a change, and computes by how much its estimated sizes grow.
+    fileprivate mutating func counted<Result>(
+        _ change: (inout Scene) -> Result, _ growth: inout (bytes: Int, shared: Int)
+    ) -> Result {
+        let before = (bytes: byteCount, shared: sharedByteCount)
+        let result = change(&self)
+        growth = (byteCount - before.bytes, sharedByteCount - before.shared)
+        return result
     }
 }

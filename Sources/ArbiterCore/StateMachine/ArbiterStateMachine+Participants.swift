@@ -55,6 +55,10 @@ extension ArbiterStateMachine {
 
     /// Starts to wait for the participants of a granted transition; runs it at once if none is missing.
     mutating func prepare(_ id: TransitionID, _ grant: Transition.Grant, in step: inout Step) {
+        guard durable.transitions[id]?.participants.isEmpty == false else {
+            durable.transitions[id]?.run(with: grant)
+            return begin(id, in: &step)
+        }
         let clients = durable.index.clients
         // A participant that was gone may have opened a new session while the ticket waited.
         durable.transitions[id]?.prepare(with: grant) { clients[$0] != nil }
@@ -69,10 +73,15 @@ extension ArbiterStateMachine {
     /// Runs a preparing transition.
     mutating func run(_ id: TransitionID, in step: inout Step) {
         durable.transitions[id]?.run()
+        momentary.deadlines.cancel(.ready(id))
+        begin(id, in: &step)
+    }
+
+    /// Tells everyone concerned that a transition runs now.
+    private mutating func begin(_ id: TransitionID, in step: inout Step) {
         guard let running = durable.transitions[id], let grant = running.grant else {
             preconditionFailure("\(id) runs but is not known")
         }
-        momentary.deadlines.cancel(.ready(id))
         renewLease(of: running, at: step.now)
         tell(.running, running, in: &step)
         tell(grant.appearance, of: running, in: &step)

@@ -121,7 +121,9 @@ extension ArbiterStateMachine {
     package var lastEvent: EventNumber { durable.lastEvent }
 
     /// The number of the newest event of each scene.
-    package func lastEvents() -> [SceneName: EventNumber] { durable.scenes.mapValues(\.numbers.event) }
+    package func lastEvents() -> [SceneName: EventNumber] {
+        durable.scenes.reduce(into: [:]) { $0[$1.key] = $1.value.numbers.event }
+    }
 
     /// A scene in brief; if it does not exist, with the numbers that it will have.
     func summary(of name: SceneName) -> SceneSummary {

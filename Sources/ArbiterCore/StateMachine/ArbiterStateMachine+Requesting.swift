@@ -168,8 +168,8 @@ extension ArbiterStateMachine {
         stopIdling(request.scene)
         let transition = newTransition(
             request, id: id, token: token, isSerialized: isSerialized, place: place ?? order, at: step.moment)
-        let previous = durable.transitions.updateValue(transition, forKey: id)
-        precondition(previous == nil, "\(id) is in use")
+        precondition(durable.transitions[id] == nil, "\(id) is in use")
+        durable.transitions[id] = transition
         if let key = request.idempotencyKey { durable.keys[key] = id }
         durable.changeScene(request.scene) { $0.enter(transition) }
         durable.memory.charge(transition.request.byteCount, to: transition.session)

@@ -30,13 +30,27 @@ package struct Outcome<Answer> {
 }
 
 /// The effects and records of a turn so far.
-package struct Step {
-    package let moment: Moment
-    fileprivate(set) var effects: [Effect] = []
-    fileprivate(set) var records: [Record] = []
+///
+/// A step can be used for one turn after another; its arrays keep their memory.
+package struct Step: Sendable {
+    package private(set) var moment: Moment
+    /// In the order in which they happened; the shell carries them out once the records are committed.
+    package fileprivate(set) var effects: [Effect] = []
+    /// What to append to the journal, in this order; empty if the durable state did not change.
+    package fileprivate(set) var records: [Record] = []
 
-    fileprivate init(moment: Moment) {
+    /// The most effects or records for which memory is kept.
+    package static let keptCapacity = 16
+
+    package init(moment: Moment) {
         self.moment = moment
+    }
+
+    /// Begins the next turn.
+    package mutating func restart(at moment: Moment) {
+        self.moment = moment
+        effects.removeAll(keepingCapacity: effects.count <= Self.keptCapacity)
+        records.removeAll(keepingCapacity: records.count <= Self.keptCapacity)
     }
 
     var now: Instant { moment.instant }
@@ -56,21 +70,33 @@ extension ArbiterStateMachine {
     /// What is due comes first, so that a late alarm gives no client an advantage.
     ///
     /// - Parameters:
-    ///   - moment: the time of the turn, not before that of the previous turn.
+    ///   - step: a step that has just begun, at a moment not before that of the previous turn; gets the effects and
+    ///     records of the whole turn.
     ///   - context: what the event needs besides the state machine, such as a source of ids.
     ///   - event: calls one of the event methods.
-    /// - Returns: the answer of the event, and the effects and records of the whole turn.
+    /// - Returns: the answer of the event.
     package mutating func turn<Context, Answer>(
-        at moment: Moment, with context: inout Context,
+        in step: inout Step, with context: inout Context,
         _ event: (inout ArbiterStateMachine, inout Context, inout Step) throws(ArbiterError) -> Answer
-    ) -> Outcome<Answer> {
+    ) -> Result<Answer, ArbiterError> {
         adopt(.newest)
-        var step = Step(moment: moment)
         doWhatIsDue(in: &step)
         let answer = run(in: &step) { machine, step throws(ArbiterError) in
             try event(&machine, &context, &step)
         }
         doWhatIsDue(in: &step)
+        return answer
+    }
+
+    /// A turn in a step of its own.
+    ///
+    /// - Returns: the answer of the event, and the effects and records of the whole turn.
+    package mutating func turn<Context, Answer>(
+        at moment: Moment, with context: inout Context,
+        _ event: (inout ArbiterStateMachine, inout Context, inout Step) throws(ArbiterError) -> Answer
+    ) -> Outcome<Answer> {
+        var step = Step(moment: moment)
+        let answer = turn(in: &step, with: &context, event)
         return Outcome(answer: answer, effects: step.effects, records: step.records)
     }
 
@@ -111,10 +137,17 @@ extension ArbiterStateMachine {
     package mutating func apply(
         _ record: Record, at moment: Moment, under rules: Rules = .newest
     ) -> Outcome<Void> {
-        adopt(rules)
         var step = Step(moment: moment)
-        let answer = run(in: &step) { machine, step throws(ArbiterError) in try machine.apply(record, in: &step) }
+        let answer = apply(record, in: &step, under: rules)
         return Outcome(answer: answer, effects: step.effects, records: step.records)
+    }
+
+    /// Applies a record in a step that has just begun.
+    package mutating func apply(
+        _ record: Record, in step: inout Step, under rules: Rules = .newest
+    ) -> Result<Void, ArbiterError> {
+        adopt(rules)
+        return run(in: &step) { machine, step throws(ArbiterError) in try machine.carryOut(record, in: &step) }
     }
 
     /// Continues under newer rules; what is granted ends under the rules of its grant.
@@ -125,7 +158,7 @@ extension ArbiterStateMachine {
         for name in durable.scenes.keys { durable.scenes[name]?.queue.beginToWaitForArrivals() }
     }
 
-    private mutating func apply(_ record: Record, in step: inout Step) throws(ArbiterError) {
+    private mutating func carryOut(_ record: Record, in step: inout Step) throws(ArbiterError) {
         switch record {
         case .start(let request, let id, let token): _ = try start(request, id: id, token: token, in: &step)
         case .serialize(let request, let id, let token):
@@ -156,8 +189,8 @@ struct DurableState: Sendable {
     /// The version of the rules under which the last record was made.
     var rules = Rules.first
     /// The unfinished transitions, and the ended ones that are still remembered.
-    var transitions: [TransitionID: Transition] = [:]
-    var scenes: [SceneName: Scene] = [:]
+    var transitions = Table<TransitionID, Transition>()
+    var scenes = Table<SceneName, Scene>()
     /// The remembered transitions that have ended, in the order of their ends.
     private(set) var ended: Deque<Ended> = []
     /// The sum of their weights.
@@ -229,11 +262,11 @@ struct DurableState: Sendable {
 /// The part of the state that starts afresh with the process.
 struct MomentaryState: Sendable {
     /// The momentary values of each unfinished transition.
-    var attention: [TransitionID: Attention] = [:]
+    var attention = Table<TransitionID, Attention>()
     /// The number of connections attached to each session; no entry if there are none.
     var attachments: [SessionID: Int] = [:]
     /// The parked awaits.
-    var waiters: [WaiterID: Waiter] = [:]
+    var waiters = Table<WaiterID, Waiter>()
     /// Since when scenes are idle, and the awaits that are parked for it.
     var idling = Idling()
     var deadlines = DeadlineQueue()

@@ -45,7 +45,7 @@ struct DeadlineQueue {
         }
     }
 
-    private var deadlines: [Subject: Entry] = [:]
+    private var deadlines = Table<Subject, Entry>()
     private var heap = Heap<Filed>()
     private var filings: UInt64 = 0
 

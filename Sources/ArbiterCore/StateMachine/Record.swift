@@ -6,9 +6,9 @@ package enum Record: Hashable, Sendable {
     // MARK: Requests of clients
 
     /// A transition was granted at once.
-    indirect case start(TransitionRequest, id: TransitionID, token: Token)
+    case start(TransitionRequest, id: TransitionID, token: Token)
     /// A transition was queued, granted at once or coalesced.
-    indirect case serialize(TransitionRequest, id: TransitionID, token: Token)
+    case serialize(TransitionRequest, id: TransitionID, token: Token)
     /// The owner ended its transition; a queued one with `completed` ends at its grant.
     case end(TransitionID, token: Token, EndOutcome)
     /// An administrator ended a transition.

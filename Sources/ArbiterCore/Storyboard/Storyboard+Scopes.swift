@@ -6,10 +6,10 @@ extension Storyboard {
     /// A controller that does not exist gets a path of its own, under its id. So its scope conflicts with scopes of the
     /// whole scene, whose operations may insert it, and with scopes that name it too.
     package func paths(of scope: Scope, _ operation: Operation?) -> [ScopePath] {
-        if case .setRoot? = operation { return [[]] }
+        if case .setRoot? = operation { return Self.wholeScene }
         var controllers = operation.map { touched(by: $0) } ?? []
         switch scope {
-        case .scene: return [[]]
+        case .scene: return Self.wholeScene
         case .operation: break
         case .controllers(let named): controllers = named + controllers
         }
@@ -18,6 +18,9 @@ extension Storyboard {
             if !kept.contains(where: path.starts(with:)) { kept.append(path) }
         }
     }
+
+    /// The paths of the whole scene.
+    private static let wholeScene: [ScopePath] = [[]]
 
     /// The controllers that the paths of a scope depend on.
     func names(of scope: Scope, _ operation: Operation?) -> [ControllerID] {

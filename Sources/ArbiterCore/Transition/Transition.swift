@@ -57,15 +57,15 @@ package struct Transition: Hashable, Sendable {
     }
 
     /// The phases of a transition's life; only the methods under "Phases" change them.
-    package indirect enum Phase: Hashable, Sendable {
+    package enum Phase: Hashable, Sendable {
         /// It waits for its turn. Next: `preparing`, `running` or `ended`.
         case queued(Queued)
         /// It holds its scope and waits for its participants. Next: `running` or `ended`.
-        case preparing(Grant)
+        indirect case preparing(Grant)
         /// It holds its scope. Next: `ended`.
-        case running(Grant)
+        indirect case running(Grant)
         /// It has its one outcome. This is final.
-        case ended(Ending)
+        indirect case ended(Ending)
     }
 
     /// The values of a queued transition.

@@ -38,8 +38,8 @@ extension Engine {
     ///
     /// Numbers jump if the journal may have lost some, and grants are withheld if it may have lost leases.
     ///
-    /// - Returns: the deliveries that can go at once.
-    func makeUp(for ending: JournalContents.Ending, in state: inout State) -> [Delivery] {
+    /// - Returns: the answers that can be delivered at once.
+    func makeUp(for ending: JournalContents.Ending, in state: inout State) -> [Answers] {
         let moment = now()
         var records: [Record] =
             switch ending {
@@ -49,12 +49,13 @@ extension Engine {
             }
         // Grants may still be withheld because of an earlier crash.
         if trustsLeasesOver { records.append(.resume) }
-        var deliveries: [Delivery] = []
-        for record in records {
-            deliveries += self.deliveries(of: state.machine.apply(record, at: moment), at: moment, in: &state)
+        let answers = records.map { record in
+            state.step.restart(at: moment)
+            _ = state.machine.apply(record, in: &state.step)
+            return finish(&state)
         }
         setAlarm(in: &state, at: moment.instant)
-        return withhold(deliveries, in: &state)
+        return answers
     }
 }
 
@@ -126,7 +127,7 @@ extension Engine {
         let (limits, era) = state.withLock { ($0.machine.limits, $0.era + 1) }
         let replayed = try JournalReplay.of(journal, limits: limits)
         journal.begin { [weak self] in self?.committed($0, in: era) }
-        let deliveries = state.withLock { state -> [Delivery]? in
+        let answers = state.withLock { state -> [Answers]? in
             guard !state.isOver else { return nil }
             state.machine = replayed.machine
             state.machine.recover(at: now().instant, isDraining: state.isDraining)
@@ -138,7 +139,7 @@ extension Engine {
             recovery.whenResumed((state.machine.lastEvents(), state.machine.lastEvent))
             return makeUp(for: replayed.ending, in: &state)
         }
-        guard let deliveries else { return journal.close() }
-        for delivery in deliveries { delivery.deliver(unless: nil) }
+        guard let answers else { return journal.close() }
+        for answer in answers { answer.deliver() }
     }
 }

@@ -28,63 +28,72 @@ extension Engine {
         answer: (inout State, Result<Value, EngineError>) -> Delivery?,
         conclude: (borrowing State) -> Void = { _ in }
     ) {
-        let deliveries = state.withLock { state -> [Delivery] in
+        let answers = state.withLock { state -> Answers in
             prepare(&state)
             if let failure = state.failure {
-                return answer(&state, .failure(.journalUnavailable(failure))).map { [$0] } ?? []
+                return Answers(own: answer(&state, .failure(.journalUnavailable(failure))))
             }
             let moment = now()
-            let outcome = state.machine.turn(at: moment, with: &state.identities, event)
+            state.step.restart(at: moment)
+            let result = state.machine.turn(in: &state.step, with: &state.identities, event)
             // Before the effects, because a request that parks may be woken in the same turn.
-            let answer = answer(&state, outcome.answer.mapError(EngineError.refused))
-            var deliveries = self.deliveries(of: outcome, at: moment, in: &state)
-            if case .failure(let error) = outcome.answer, error.isForWantOfRoom {
-                deliveries.append(.notice(subject.refusal(because: error)))
-            }
-            if let answer { deliveries.append(answer) }
+            let own = answer(&state, result.mapError(EngineError.refused))
+            var refusal: EngineNotice?
+            if case .failure(let error) = result, error.isForWantOfRoom { refusal = subject.refusal(because: error) }
+            let answers = finish(&state, own: own, refusal: refusal)
             conclude(state)
             setAlarm(in: &state, at: moment.instant)
-            return withhold(deliveries, in: &state)
+            return answers
         }
-        for delivery in deliveries { delivery.deliver(unless: nil) }
+        answers.deliver()
     }
 
-    /// Journals the records of an outcome.
+    /// Journals the records of the step, and carries out its effects, which are withheld until the records are committed.
     ///
-    /// - Returns: the deliveries that its effects ask for; its events are one delivery, in order.
-    func deliveries<Value>(of outcome: Outcome<Value>, at moment: Moment, in state: inout State) -> [Delivery] {
-        journal(outcome.records, at: moment, in: &state)
-        return deliveries(of: outcome.effects, in: &state)
-    }
-
-    private func journal(_ records: [Record], at moment: Moment, in state: inout State) {
-        for record in records {
-            state.lastSequence += 1
-            let entry = JournalEntry(sequence: state.lastSequence, moment: moment, record: record)
-            if state.journal.append(entry) { state.committedSequence = state.lastSequence }
-        }
-    }
-
-    /// What has to be delivered for these effects; events come before notices, so that a stream that ends because of a
-    /// notice has the events of the same turn.
-    private func deliveries(of effects: [Effect], in state: inout State) -> [Delivery] {
-        var deliveries: [Delivery] = []
-        var events: [SceneEvent] = []
-        var notices: [Delivery] = []
-        for effect in effects {
+    /// Events and notices are announced under the lock, to keep their order. Events come first, so that a stream that ends
+    /// because of a notice has the events of the same turn.
+    ///
+    /// - Parameters:
+    ///   - state: the state, with the step.
+    ///   - own: the answer to the request that the step carried out; behind those of the requests that it wakes.
+    ///   - refusal: a notice that there was no room for it.
+    /// - Returns: the answers that can be delivered at once, after the lock is released.
+    func finish(_ state: inout State, own: Delivery? = nil, refusal: EngineNotice? = nil) -> Answers {
+        journal(&state)
+        var answers = Answers(own: own)
+        var notices: [EngineNotice] = []
+        state.events.removeAll(keepingCapacity: state.events.count <= Step.keptCapacity)
+        for effect in state.step.effects {
             switch effect {
-            case .publish(let event): events.append(event)
+            case .publish(let event): state.events.append(event)
             case .wake(let waiter, let view):
                 guard let completion = state.parked.removeValue(forKey: waiter) else { continue }
-                deliveries.append(.transition(completion, .success(view)))
+                answers.woken.append(.transition(completion, .success(view)))
             case .wakeForIdle(let waiter, let view):
                 guard let completion = state.idlers.removeValue(forKey: waiter) else { continue }
-                deliveries.append(.idle(completion, .success(view)))
-            case .notify(let notice): notices.append(.notice(.happened(notice)))
+                answers.woken.append(.idle(completion, .success(view)))
+            case .notify(let notice): notices.append(.happened(notice))
             }
         }
-        if !events.isEmpty { deliveries.append(.events(events)) }
-        return deliveries + notices
+        if let refusal { notices.append(refusal) }
+        guard state.committedSequence < state.lastSequence, state.failure == nil else {
+            if !state.events.isEmpty { listener(state.events) }
+            for notice in notices { observer(notice) }
+            return answers
+        }
+        for answer in answers.woken { state.withhold(answer) }
+        if !state.events.isEmpty { state.withhold(.events(state.events)) }
+        for notice in notices { state.withhold(.notice(notice)) }
+        if let own { state.withhold(own) }
+        return Answers()
+    }
+
+    private func journal(_ state: inout State) {
+        for record in state.step.records {
+            state.lastSequence += 1
+            let entry = JournalEntry(sequence: state.lastSequence, moment: state.step.moment, record: record)
+            if state.journal.append(entry) { state.committedSequence = state.lastSequence }
+        }
     }
 }
 
@@ -183,15 +192,6 @@ extension Engine {
     func now() -> Moment {
         let moment = time.now()
         return Moment(instant: moment.instant.advanced(by: offset), timestamp: moment.timestamp)
-    }
-
-    /// Withholds deliveries while a record is not committed, because they may depend on it.
-    ///
-    /// - Returns: the answers that can be delivered at once; events and notices that can go have been announced.
-    func withhold(_ deliveries: [Delivery], in state: inout State) -> [Delivery] {
-        guard state.committedSequence < state.lastSequence, state.failure == nil else { return announce(deliveries) }
-        for delivery in deliveries { state.withheld.append((state.lastSequence, delivery)) }
-        return []
     }
 
     /// Announces events and notices to the listener and the observer, under the lock to keep their order.

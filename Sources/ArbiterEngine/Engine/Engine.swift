@@ -15,7 +15,7 @@ package final class Engine: Sendable {
     /// Called with a notice for the operator once it is committed, but not in a replay; must not take long.
     package typealias Observer = @Sendable (EngineNotice) -> Void
 
-    let state: Guarded<State>
+    let state: ContendedLock<State>
     let recovery: JournalRecovery?
     let trustsLeasesOver: Bool
     let time: any TimeSource
@@ -45,10 +45,31 @@ package final class Engine: Sendable {
         var committedSequence: UInt64 = 0
         /// The deliveries that wait for a commit, each with the sequence of the last record it may depend on, in order.
         var withheld: Deque<(sequence: UInt64, delivery: Delivery)> = []
+        /// The step of the current turn, and the events that it publishes; kept, so that they keep their memory.
+        var step = Step(moment: Moment(instant: Instant(nanoseconds: 0), timestamp: Timestamp(milliseconds: 0)))
+        var events: [SceneEvent] = []
         /// The instants for which an alarm is set, the next one last.
         var alarms: [Instant] = []
         /// Why the journal cannot be used now.
         var failure: JournalError?
+
+        /// Withholds a delivery until the newest record, on which it may depend, is committed.
+        mutating func withhold(_ delivery: Delivery) {
+            withheld.append((lastSequence, delivery))
+        }
+    }
+
+    /// The answers that a turn gives, to be delivered after the lock is released.
+    struct Answers {
+        /// Those to requests that were parked.
+        var woken: [Delivery] = []
+        /// That to the request that the turn carried out.
+        var own: Delivery?
+
+        func deliver() {
+            for delivery in woken { delivery.deliver(unless: nil) }
+            own?.deliver(unless: nil)
+        }
     }
 
     /// An answer, events or a notice, to be delivered once the records before it are committed.
@@ -101,7 +122,7 @@ package final class Engine: Sendable {
         offset = replayed.moment.map { begun.duration(to: $0.instant) } ?? .zero
         replayed.machine.recover(at: begun.advanced(by: offset))
         let (sequence, ending) = (replayed.sequence, replayed.ending)
-        state = Guarded(
+        state = ContendedLock(
             State(
                 machine: replayed.machine, journal: journal, identities: Identities(random), lastSequence: sequence,
                 committedSequence: sequence))
@@ -112,16 +133,17 @@ package final class Engine: Sendable {
         self.listener = listener
         self.observer = observer
         journal.begin { [weak self] in self?.committed($0, in: 0) }
-        let deliveries = state.withLock { state in makeUp(for: ending, in: &state) }
-        for delivery in deliveries { delivery.deliver(unless: nil) }
+        let answers = state.withLock { state in makeUp(for: ending, in: &state) }
+        for answer in answers { answer.deliver() }
     }
 
     /// Commits all records and stops; requests that are not answered yet, and all later ones, are refused.
     package func stop() {
         let journal = state.withLock { state in
             if !state.isOver, state.failure == nil, state.lastSequence > 0 {
-                let moment = now()
-                _ = deliveries(of: state.machine.apply(.stop, at: moment), at: moment, in: &state)
+                state.step.restart(at: now())
+                _ = state.machine.apply(.stop, in: &state.step)
+                _ = finish(&state)
             }
             state.isOver = true
             return state.journal

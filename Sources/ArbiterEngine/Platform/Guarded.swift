@@ -1,13 +1,14 @@
-package import Synchronization
+public import Synchronization
 
 #if ARBITER_SANITIZE_THREAD
-    package import Foundation
+    public import Foundation
 #endif
 
 /// A value behind a lock, which one thread at a time can access.
 ///
-/// Inlinable, because the lock is taken several times in every request.
-@frozen package struct Guarded<Value>: ~Copyable, Sendable {
+/// Inlinable, because locks are taken several times in every request; and public, because the compiler specializes no
+/// inlinable declaration of the package in another module.
+@frozen public struct Guarded<Value>: ~Copyable, Sendable {
     @usableFromInline let mutex: Mutex<Value>
 
     #if ARBITER_SANITIZE_THREAD
@@ -15,12 +16,13 @@ package import Synchronization
         @usableFromInline let seen = NSLock()
     #endif
 
-    @inlinable package init(_ value: sending Value) {
+    /// Puts a value behind a lock of its own.
+    @inlinable public init(_ value: sending Value) {
         mutex = Mutex(value)
     }
 
     /// Runs the body while it holds the lock.
-    @inlinable package borrowing func withLock<Returned: ~Copyable, Thrown: Error>(
+    @inlinable public borrowing func withLock<Returned: ~Copyable, Thrown: Error>(
         _ body: (inout sending Value) throws(Thrown) -> sending Returned
     ) throws(Thrown) -> sending Returned {
         #if ARBITER_SANITIZE_THREAD

@@ -9,8 +9,9 @@ package struct Authority: Hashable, Sendable {
     package init?(_ text: some StringProtocol) {
         let text = Substring(text)
         guard text.hasPrefix("[") else {
-            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            self.init(host: parts[0], port: parts.count > 1 ? parts[1] : nil)
+            let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
+            self.init(
+                host: text[..<(colon ?? text.endIndex)], port: colon.map { text[text.utf8.index(after: $0)...] })
             return
         }
         guard let end = text.firstIndex(of: "]") else { return nil }
@@ -63,7 +64,7 @@ extension Authority {
 
 private func isAddress(_ text: String, _ family: Int32) -> Bool {
     var address = in6_addr()
-    return unsafe inet_pton(family, text, &address) == 1
+    return unsafe text.withCString { text in unsafe inet_pton(family, text, &address) == 1 }
 }
 
 extension UInt8 {

@@ -53,9 +53,8 @@ final class Call: Sendable {
 
     private func withCommonHeaders(_ response: Response) -> Response {
         var response = response
-        response.headers.append(HeaderField("Cache-Control", "no-store"))
-        response.headers.append(HeaderField(HeaderName.requestID.rawValue, context.requestID))
-        if let allowedOrigin = context.allowedOrigin { response.headers += CrossOrigin.headers(for: allowedOrigin) }
+        response.requestID = context.requestID
+        response.allowedOrigin = context.allowedOrigin
         return response
     }
 

@@ -55,7 +55,7 @@ struct ActedTransition: Sendable {
     mutating func read(_ field: String, _ value: inout JSONReader) throws(Problem) {
         switch field {
         case "id": id = try TransitionID(try value.string(field), field: field)
-        case "token": token = try Token(try value.string(field), field: field)
+        case "token": token = try value.token(field)
         default: throw Problem.unknown(field)
         }
     }
@@ -209,16 +209,37 @@ extension IdempotencyKey {
 extension Token {
     /// - Throws: `invalid-field` if the text is not a token.
     init(_ text: String, field: String) throws(Problem) {
+        guard let token = Self(hexadecimal: text.utf8) else {
+            throw Problem(.invalidField, "A token is 32 hexadecimal digits.", field: field)
+        }
+        self = token
+    }
+
+    /// - Returns: `nil` if the text is not 32 hexadecimal digits.
+    fileprivate init?(hexadecimal digits: some Collection<UInt8>) {
         var words: (high: UInt64, low: UInt64) = (0, 0)
-        guard text.utf8.count == 32 else { throw Self.malformed(field) }
-        for byte in text.utf8 {
-            guard let digit = byte.hexadecimalValue else { throw Self.malformed(field) }
+        guard digits.count == Self.digitCount else { return nil }
+        for byte in digits {
+            guard let digit = byte.hexadecimalValue else { return nil }
             words = (words.high << 4 | words.low >> 60, words.low << 4 | UInt64(digit))
         }
         self.init(high: words.high, low: words.low)
     }
 
-    private static func malformed(_ field: String) -> Problem {
-        Problem(.invalidField, "A token is 32 hexadecimal digits.", field: field)
+    fileprivate static var digitCount: Int { 32 }
+}
+
+extension JSONReader {
+    /// - Throws: `invalid-field` if the value is not a token.
+    fileprivate mutating func token(_ field: String) throws(Problem) -> Token {
+        // Read where it is, without a string, unless it is escaped or malformed.
+        let (start, end) = (index + 1, index + 1 + Token.digitCount)
+        if peek == UInt8(ascii: "\""), end < bytes.count, bytes[end] == UInt8(ascii: "\""),
+            let token = Token(hexadecimal: bytes[start..<end])
+        {
+            index = end + 1
+            return token
+        }
+        return try Token(try string(field), field: field)
     }
 }

@@ -10,6 +10,26 @@ struct EventBacklog {
         var byteCount = 0
         /// The number of the last use; a larger number is a later use.
         var lastUse = 0
+
+        /// Stores an event, and drops the oldest ones while there are too many of them.
+        ///
+        /// A topic takes at most half of the room, so that another one can always be forgotten.
+        ///
+        /// - Returns: by how many events and bytes it has grown; negative if more were dropped.
+        mutating func append(
+            _ event: SceneEvent, to topic: EventTopic, limits: EventLimits
+        ) -> (count: Int, bytes: Int) {
+            let before = (count: events.count, bytes: byteCount)
+            events.append(event)
+            byteCount += event.byteCount
+            while events.count > limits.ringEvents || byteCount > limits.waitingBytes / 2,
+                let oldest = events.popFirst()
+            {
+                beginning = topic.number(of: oldest)
+                byteCount -= oldest.byteCount
+            }
+            return (events.count - before.count, byteCount - before.bytes)
+        }
     }
 
     private struct Use {
@@ -20,7 +40,7 @@ struct EventBacklog {
     /// How many outdated uses may stay listed, beyond one for each topic, before they are removed.
     private static let spareUses = 1_000
 
-    private var entries: [EventTopic: Entry] = [:]
+    private var entries = Table<EventTopic, Entry>()
     /// The last use of each topic in order, and some outdated uses.
     private var uses: Deque<Use> = []
     private var count = 0
@@ -40,26 +60,15 @@ struct EventBacklog {
     /// - Returns: a topic that was forgotten to make room.
     mutating func append(_ event: SceneEvent, to topic: EventTopic, limits: EventLimits) -> EventTopic? {
         guard event.number != nil else { return nil }
-        entries[topic, default: Entry()].events.append(event)
-        entries[topic]?.byteCount += event.byteCount
-        count += 1
-        byteCount += event.byteCount
+        if entries[topic] == nil { entries[topic] = Entry() }
+        guard let growth = entries[topic]?.append(event, to: topic, limits: limits) else { return nil }
+        count += growth.count
+        byteCount += growth.bytes
         noteUse(of: topic)
-        if entries[topic, default: Entry()].events.count > limits.ringEvents { dropOldest(of: topic) }
-        // A topic takes at most half of the room, so that another one can always be forgotten.
-        while entries[topic, default: Entry()].byteCount > limits.waitingBytes / 2 { dropOldest(of: topic) }
         guard count > limits.waitingEvents || byteCount > limits.waitingBytes || entries.count > limits.rings else {
             return nil
         }
         return makeRoom(except: topic)
-    }
-
-    private mutating func dropOldest(of topic: EventTopic) {
-        guard let oldest = entries[topic]?.events.popFirst() else { return }
-        entries[topic]?.beginning = topic.number(of: oldest)
-        entries[topic]?.byteCount -= oldest.byteCount
-        count -= 1
-        byteCount -= oldest.byteCount
     }
 
     /// Removes the events of a topic, and returns them for encoding.

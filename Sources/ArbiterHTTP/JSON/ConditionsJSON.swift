@@ -51,7 +51,7 @@ extension JSONReader {
         var condition: Expectation.Condition?
         var revision: Revision?
         try openObject(field)
-        var seen: [String] = []
+        var seen = MemberNames()
         while let member = try nextMember(&seen) {
             switch member {
             case "controller": controller = try name(member)

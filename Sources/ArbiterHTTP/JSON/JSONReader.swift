@@ -74,7 +74,7 @@ extension JSONReader {
     private mutating func members(
         _ member: (String, inout JSONReader) throws(Problem) -> Void
     ) throws(Problem) {
-        var seen: [String] = []
+        var seen = MemberNames()
         while let name = try nextMember(&seen) { try member(name, &self) }
     }
 }
@@ -104,12 +104,10 @@ extension JSONReader {
     /// - Parameter seen: the names of the members before it.
     /// - Returns: its name; `nil` at the end of the object.
     /// - Throws: `malformed-json`; `invalid-field` if the name is repeated.
-    mutating func nextMember(_ seen: inout [String]) throws(Problem) -> String? {
+    mutating func nextMember(_ seen: inout MemberNames) throws(Problem) -> String? {
         skipSpace()
         if take(UInt8(ascii: "}")) { return nil }
-        if seen.isEmpty {
-            seen.reserveCapacity(8)
-        } else {
+        if !seen.isEmpty {
             guard take(UInt8(ascii: ",")) else { throw malformed("a comma or the end of the object is expected") }
             skipSpace()
         }

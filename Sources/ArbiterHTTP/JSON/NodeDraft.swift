@@ -17,7 +17,7 @@ struct NodeDraft {
     private var introTransitionType: TransitionTypeName?
 
     /// The names of the members that have been read.
-    private var seen: [String] = []
+    private var seen = MemberNames()
     /// The member that will hold the node which is being read within this one.
     private var place: Place?
 

@@ -7,7 +7,7 @@ extension JSONReader {
     mutating func operation(_ field: String) throws(Problem) -> Operation {
         try openObject(field)
         var draft = OperationDraft()
-        var seen: [String] = []
+        var seen = MemberNames()
         while let member = try nextMember(&seen) { try draft.read(member, from: &self) }
         let operation = try draft.operation(self)
         leave()

@@ -119,7 +119,7 @@ struct StoryboardDraft: Sendable {
         var kind: Segue.Kind?
         var destination: Hierarchy?
         try value.openObject(field)
-        var seen: [String] = []
+        var seen = MemberNames()
         while let member = try value.nextMember(&seen) {
             switch member {
             case "identifier": identifier = try value.name(member)
@@ -162,7 +162,7 @@ extension JSONReader {
         var duration: Duration?
         var curve: AnimationCurve?
         try openObject(field)
-        var seen: [String] = []
+        var seen = MemberNames()
         while let member = try nextMember(&seen) {
             switch member {
             case "name": name = try self.name(member)

@@ -41,7 +41,7 @@ struct StoryboardPatchDraft: Sendable {
         var kind: Segue.Kind?
         var destination: Hierarchy?
         try value.openObject(field)
-        var seen: [String] = []
+        var seen = MemberNames()
         while let member = try value.nextMember(&seen) {
             switch member {
             case "kind": kind = try value.word(member)
@@ -111,7 +111,7 @@ extension JSONReader {
         _ field: String, upTo limit: Int, _ entry: (String, inout JSONReader) throws(Problem) -> Void
     ) throws(Problem) {
         try openObject(field)
-        var seen: [String] = []
+        var seen = MemberNames()
         while let name = try nextMember(&seen) {
             guard seen.count <= limit else {
                 leave()

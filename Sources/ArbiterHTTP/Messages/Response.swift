@@ -4,8 +4,12 @@ package struct Response: Hashable, Sendable {
     /// `nil` where there is nothing in the body, and never will be, as with 204 and 304.
     package let contentType: ContentType?
     package let body: [UInt8]
-    /// Further header fields, in their order.
+    /// The header fields of this response alone, in their order.
     package var headers: [HeaderField]
+    /// The id of the request, which every response to a client names.
+    package var requestID: String?
+    /// The origin of the page that may read the response, if it is another's.
+    package var allowedOrigin: String?
 
     package init(_ status: Int, _ contentType: ContentType?, body: [UInt8], headers: [HeaderField] = []) {
         self.status = status
@@ -13,6 +17,18 @@ package struct Response: Hashable, Sendable {
         self.body = body
         self.headers = headers
     }
+
+    /// All header fields except `Content-Type`.
+    package var allHeaders: [HeaderField] {
+        let common = [
+            HeaderField("Cache-Control", Self.cacheControl),
+            requestID.map { HeaderField(HeaderName.requestID.rawValue, $0) },
+        ]
+        return headers + common.compactMap(\.self) + (allowedOrigin.map { CrossOrigin.headers(for: $0) } ?? [])
+    }
+
+    /// What every response says about caching.
+    package static let cacheControl = "no-store"
 
     /// It is done, and there is nothing to say.
     static let noContent = Response(204, nil, body: [])

@@ -22,7 +22,7 @@ internal import Glibc
     func header(_ name: HeaderName) -> String? {
         guard let first = unsafe value(of: name) else { return nil }
         let isAlone = unsafe name.rawValue.withCString { unsafe arbiter_MHD_line_count(pointer, $0) == 1 }
-        if isAlone { return unsafe String(cString: first) }
+        if isAlone { return unsafe KnownTexts.values.text(first) }
         var lines: [HeaderField] = []
         unsafe withUnsafeMutablePointer(to: &lines) { lines in
             _ = unsafe MHD_get_connection_values_n(pointer, .HEADER_KIND, collectLine, lines)
@@ -104,7 +104,7 @@ struct MicroHTTPDHead: Sendable {
     ) {
         let framing = unsafe arbiter_MHD_framing(connection, method, path, target.size, version)
         unsafe self.method = String(cString: method)
-        unsafe self.path = String(cString: path)
+        unsafe self.path = KnownTexts.paths.text(path)
         query = target.parameters()
         bytes = unsafe arbiter_MHD_header_size(connection)
         isChunked = unsafe framing.chunked > 0

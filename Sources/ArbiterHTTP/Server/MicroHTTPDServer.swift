@@ -165,8 +165,11 @@ private func queue(_ head: Response, _ stream: MicroHTTPDStream, on connection: 
 
 private func queue(_ made: OpaquePointer, with head: Response, on connection: OpaquePointer) -> MHD_Result {
     defer { unsafe MHD_destroy_response(made) }
-    if let type = head.contentType { unsafe add(HeaderField("Content-Type", type.rawValue), to: made) }
+    unsafe addCommonFields(of: head, to: made)
     for header in head.headers { unsafe add(header, to: made) }
+    if let origin = head.allowedOrigin {
+        for header in CrossOrigin.headers(for: origin) { unsafe add(header, to: made) }
+    }
     return unsafe MHD_queue_response(connection, UInt32(head.status), made)
 }
 
@@ -191,6 +194,15 @@ private func readStream(
 private func freeStream(context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
     unsafe Unmanaged<MicroHTTPDStream>.fromOpaque(context).release()
+}
+
+/// Adds the header fields that nearly every response has.
+private func addCommonFields(of head: Response, to response: OpaquePointer) {
+    unsafe (head.requestID ?? "").withCString { requestID in
+        unsafe (head.contentType?.rawValue ?? "").withCString { type in
+            _ = unsafe arbiter_MHD_add_common_fields(response, type, requestID)
+        }
+    }
 }
 
 private func add(_ header: HeaderField, to response: OpaquePointer) {

@@ -32,7 +32,7 @@ struct Answer {
 
     /// The values of a header field.
     func headers(_ name: String) -> [String] {
-        response.headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+        response.allHeaders.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }
 
     /// The code of a problem.

@@ -5,7 +5,7 @@ extension Response {
     func asLastWords(at now: time_t) -> [UInt8] {
         var lines = ["HTTP/1.1 \(status) Refused", "Date: \(httpDate(now))", "Content-Length: \(body.count)"]
         if let contentType { lines.append("Content-Type: \(contentType.rawValue)") }
-        lines += headers.map { "\($0.name): \($0.value)" }
+        lines += allHeaders.map { "\($0.name): \($0.value)" }
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
     }
 }
