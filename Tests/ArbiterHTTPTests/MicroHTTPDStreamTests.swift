@@ -15,7 +15,11 @@ final class MicroHTTPDStreamTests {
 
     private func stream(_ source: any StreamSource) throws -> (MicroHTTPDStream, SocketPair) {
         let connection = try #require(connection)
-        return (MicroHTTPDStream(connection: connection, watcher: watcher, source: source), connection)
+        return (
+            MicroHTTPDStream(
+                connection: connection, peer: WatchedPeer(connection.descriptor, watcher: watcher), source: source),
+            connection
+        )
     }
 
     @Test func `what is there is sent, and where nothing is the connection sleeps until it is woken`() throws {
@@ -103,7 +107,7 @@ final class MicroHTTPDStreamTests {
         // The watcher reports closes in order, so when it has reported this one, it would have reported the first.
         let other = try SocketPair()
         let isNoticed = Guarded(false)
-        _ = watcher.watch(other.descriptor) { isNoticed.withLock { $0 = true } }
+        WatchedPeer(other.descriptor, watcher: watcher).watch { isNoticed.withLock { $0 = true } }
         other.closePeer()
         #expect(eventually { isNoticed.withLock { $0 } })
         #expect(stream.read(upTo: 9) == .bytes([1]))

@@ -26,7 +26,10 @@ package struct BinaryDecodingError: Error, Hashable, Sendable {
 package struct BinaryWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
 
-    package init() {}
+    /// - Parameter capacity: the bytes for which memory is reserved.
+    package init(capacity: Int = 0) {
+        bytes.reserveCapacity(capacity)
+    }
 
     package mutating func write(_ value: some FixedWidthInteger & UnsignedInteger) {
         var rest = value

@@ -57,6 +57,16 @@ struct RequestLine {
         return Array(limit.map { limit in earliest.prefix { $0 < limit } } ?? earliest.prefix { _ in true })
     }
 
+    /// Visits the members in their order, only those before `limit` if there is one, as long as `visit` returns true.
+    func visit(before limit: RequestOrder?, _ visit: (RequestOrder) -> Bool) {
+        for piece in pieces {
+            for member in piece {
+                if let limit, member >= limit { return }
+                guard visit(member) else { return }
+            }
+        }
+    }
+
     /// The members after an order, which need not be a member itself.
     func members(after order: RequestOrder) -> [RequestOrder] {
         guard let place = place(of: order) else { return [] }

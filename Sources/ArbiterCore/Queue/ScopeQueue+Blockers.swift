@@ -10,6 +10,9 @@ extension ScopeQueue {
     /// The transitions that a waiting transition waits for, granted ones first, at most `limit`.
     func blockers(of order: RequestOrder, limit: Int) -> [TransitionID] {
         guard let entry = self[order], !entry.isGranted else { return [] }
+        if entry.places == Self.top, isFlat(naming: entry.arrivals.named) {
+            return blockersAtTop(before: order, limit: limit)
+        }
         let paths = entry.places.map { places.path(to: $0) }
         return blockers(of: paths, naming: entry.arrivals.named, before: order, limit: limit)
     }
@@ -17,6 +20,9 @@ extension ScopeQueue {
     private func blockers(
         of scope: [ScopePath], naming ids: [ControllerID], before order: RequestOrder?, limit: Int
     ) -> [TransitionID] {
+        if scope.count == 1, scope[0].isEmpty, isFlat(naming: ids) {
+            return blockersAtTop(before: order, limit: limit)
+        }
         var granted: Set<RequestOrder> = []
         var waiting: Set<RequestOrder> = []
         for path in scope {
@@ -61,5 +67,23 @@ extension ScopeQueue {
             descend(place, grantedOnly: true)
             descend(place, grantedOnly: false)
         }
+    }
+
+    /// Whether every transition locks the whole scene, and none brings in one of the controllers.
+    private func isFlat(naming ids: [ControllerID]) -> Bool {
+        places[PlaceTree.top].children.isEmpty && !ids.contains { coming.isComing($0) }
+    }
+
+    /// The same if every transition locks the whole scene: nothing has to be sorted.
+    private func blockersAtTop(before order: RequestOrder?, limit: Int) -> [TransitionID] {
+        var found: [TransitionID] = []
+        found.reserveCapacity(limit)
+        if limit > 0, let holder = places[PlaceTree.top].holder.flatMap({ self[$0] }) { found.append(holder.id) }
+        places[PlaceTree.top].parts.visit(before: order) { other in
+            guard found.count < limit else { return false }
+            if let entry = self[other], !entry.isGranted { found.append(entry.id) }
+            return true
+        }
+        return found
     }
 }

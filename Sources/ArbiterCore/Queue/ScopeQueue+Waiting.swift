@@ -50,19 +50,21 @@ extension ScopeQueue {
     /// Looks at what was added, moved or granted since the last call, so it costs nothing where nothing changed.
     mutating func takeContended() -> [TransitionID] {
         guard !changed.isEmpty else { return [] }
-        var found: Set<RequestOrder> = []
+        // The same one may be found several times; it is noted once.
+        var found: [RequestOrder] = []
         if uncontended > 0 {
             for order in changed {
                 guard let entry = self[order] else { continue }
                 if !entry.isGranted {
-                    for holder in uncontended(inTheWayOf: entry, at: order) { found.insert(holder) }
+                    found += uncontended(inTheWayOf: entry, at: order)
                 } else if !entry.isContended, count > granted.count, waiting(for: order, limit: 1) > 0 {
-                    found.insert(order)
+                    found.append(order)
                 }
             }
         }
         forgetChanges()
-        return found.sorted().compactMap { noteContention(of: $0) }
+        if found.count > 1 { found.sort() }
+        return found.compactMap { noteContention(of: $0) }
     }
 
     /// The granted transitions that a waiting one waits for and that have not been waited for before.

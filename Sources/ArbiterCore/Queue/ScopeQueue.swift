@@ -241,7 +241,7 @@ extension ScopeQueue {
     }
 
     /// The places of a whole scene.
-    private static let top = [PlaceTree.top]
+    static let top = [PlaceTree.top]
 
     private mutating func insert(_ order: RequestOrder, at place: Int) {
         // The part that was first and clear now waits for the new one. A granted transition keeps its grant.

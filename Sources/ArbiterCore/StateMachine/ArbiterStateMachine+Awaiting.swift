@@ -32,7 +32,7 @@ extension ArbiterStateMachine {
         _ park: Park, on id: TransitionID, until milestone: Milestone, isOwner: Bool, session: SessionID? = nil,
         in step: inout Step
     ) {
-        precondition(momentary.waiters[park.waiter] == nil, "\(park.waiter) is already parked")
+        precondition(!momentary.waiters.contains(park.waiter), "\(park.waiter) is already parked")
         let bound = isOwner ? durable.transitions[id]?.session : nil
         let kept = [session, bound].compactMap(\.self).first { durable.sessions[$0] != nil }
         if let kept { attach(kept) }

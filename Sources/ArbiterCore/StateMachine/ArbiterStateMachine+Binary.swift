@@ -83,7 +83,8 @@ extension DurableState: BinaryCodable {
         let known: [Transition] = try reader.readArray()
         var previous = RequestOrder(rawValue: 0)
         for transition in known {
-            guard previous < transition.order, transition.order <= lastOrder, transitions[transition.id] == nil else {
+            guard previous < transition.order, transition.order <= lastOrder, !transitions.contains(transition.id)
+            else {
                 throw reader.malformed("the order of the transitions")
             }
             previous = transition.order
@@ -101,7 +102,7 @@ extension DurableState: BinaryCodable {
         }
         for _ in 0..<(try reader.read(UInt32.self)) {
             let name: SceneName = try reader.read()
-            guard scenes[name] == nil else { throw reader.malformed("a scene") }
+            guard !scenes.contains(name) else { throw reader.malformed("a scene") }
             var scene = Scene(lastOrder: try reader.read(), numbers: try reader.read(), under: rules)
             let kept: UInt8 = try reader.read()
             guard kept <= Kept.undeclared else { throw reader.malformed("whether a scene is declared") }
@@ -124,7 +125,7 @@ extension DurableState: BinaryCodable {
     ) throws(BinaryDecodingError) {
         let unfinished = unfinished.sorted { $0.place < $1.place }
         guard Set(unfinished.map(\.place)).count == unfinished.count,
-            unfinished.allSatisfy({ $0.place <= $0.order && scenes[$0.request.scene] != nil })
+            unfinished.allSatisfy({ $0.place <= $0.order && scenes.contains($0.request.scene) })
         else { throw reader.malformed("the places of the unfinished transitions") }
         for transition in unfinished { index.enter(transition) }
         for transition in unfinished where transition.state != .queued {

@@ -97,7 +97,7 @@ extension ArbiterStateMachine {
     package mutating func delete(
         _ name: SceneName, if precondition: Precondition, in step: inout Step
     ) throws(ArbiterError) {
-        guard durable.scenes[name] != nil else { throw .unknownScene(name) }
+        guard durable.scenes.contains(name) else { throw .unknownScene(name) }
         try precondition.check(durable.scenes[name], named: name)
         try checkIsIdle(name, at: step.now)
         step.keep(.delete(name))

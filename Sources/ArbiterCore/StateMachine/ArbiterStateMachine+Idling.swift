@@ -68,7 +68,7 @@ extension ArbiterStateMachine {
 
     /// A scene no longer exists; the time for which it has been idle is still known.
     mutating func noteGone(_ name: SceneName) {
-        if let first = momentary.idling.note(gone: name), durable.scenes[first.scene] == nil {
+        if let first = momentary.idling.note(gone: name), !durable.scenes.contains(first.scene) {
             momentary.idling.drop(first)
         }
     }

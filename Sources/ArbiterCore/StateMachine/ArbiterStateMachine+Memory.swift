@@ -15,15 +15,12 @@ extension ArbiterStateMachine {
     /// - Throws: `outOfRoom` or `shareUsedUp` if the transition would exceed a limit.
     func admitBytes(of request: TransitionRequest) throws(ArbiterError) {
         guard limits.memory != nil else { return }
-        let scene = durable.scenes[request.scene]
-        let bytes = request.byteCount
-        var after = scene ?? unusedScene
-        after.unfinishedBytes += bytes
-        after.comingControllers += request.controllerCount
+        let before = durable.scenes[request.scene]?.byteCount ?? 0
+        let after =
+            durable.scenes[request.scene]?.byteCount(with: request) ?? unusedScene.byteCount(with: request)
         let session = request.session.flatMap { durable.index.sessions[$0] }
         try admit(
-            after.byteCount - (scene?.byteCount ?? 0), sceneAfter: after.byteCount, of: request.scene,
-            owned: bytes, by: session)
+            after - before, sceneAfter: after, of: request.scene, owned: request.byteCount, by: session)
     }
 
     /// - Throws: `outOfRoom` or `shareUsedUp` if the storyboard would exceed a limit.

@@ -4,7 +4,7 @@ internal import DequeModule
 
 extension ArbiterStateMachine {
     /// Whether a remembered transition has the id; then it must not be drawn again.
-    package func isInUse(_ id: TransitionID) -> Bool { durable.transitions[id] != nil }
+    package func isInUse(_ id: TransitionID) -> Bool { durable.transitions.contains(id) }
 
     /// A transition at an instant.
     ///

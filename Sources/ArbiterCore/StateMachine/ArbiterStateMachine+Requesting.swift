@@ -153,7 +153,7 @@ extension ArbiterStateMachine {
 
     /// - Throws: `tooManyScenes` if the scene is new, the limit is reached, and no scene can be forgotten.
     func admitScene(_ name: SceneName) throws(ArbiterError) {
-        guard durable.scenes[name] == nil, durable.scenes.count >= limits.scenes else { return }
+        guard !durable.scenes.contains(name), durable.scenes.count >= limits.scenes else { return }
         guard durable.scenes.values.contains(where: \.isForgettable) else { throw .tooManyScenes(limit: limits.scenes) }
     }
 
@@ -168,7 +168,7 @@ extension ArbiterStateMachine {
         stopIdling(request.scene)
         let transition = newTransition(
             request, id: id, token: token, isSerialized: isSerialized, place: place ?? order, at: step.moment)
-        precondition(durable.transitions[id] == nil, "\(id) is in use")
+        precondition(!durable.transitions.contains(id), "\(id) is in use")
         durable.transitions[id] = transition
         if let key = request.idempotencyKey { durable.keys[key] = id }
         durable.changeScene(request.scene) { $0.enter(transition) }
@@ -202,7 +202,7 @@ extension ArbiterStateMachine {
 extension ArbiterStateMachine {
     /// Creates a scene, if it does not exist.
     mutating func make(_ name: SceneName, at order: RequestOrder, in step: inout Step) {
-        guard durable.scenes[name] == nil else { return }
+        guard !durable.scenes.contains(name) else { return }
         makeRoom(in: &step)
         let scene = Scene(lastOrder: order, numbers: durable.forgotten, under: durable.rules)
         durable.scenes[name] = scene

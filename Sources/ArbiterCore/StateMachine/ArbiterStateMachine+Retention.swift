@@ -8,7 +8,7 @@ extension ArbiterStateMachine {
     mutating func remember(_ id: TransitionID, at order: RequestOrder) {
         momentary.requested.append(MomentaryState.Requested(id: id, order: order))
         guard momentary.requested.count > 2 * durable.transitions.count + 1024 else { return }
-        momentary.requested.removeAll { durable.transitions[$0.id] == nil }
+        momentary.requested.removeAll { !durable.transitions.contains($0.id) }
     }
 
     /// Forgets the transitions that ended first while they exceed the limits.

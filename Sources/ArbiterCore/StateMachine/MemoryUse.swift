@@ -75,9 +75,17 @@ extension Storyboard {
 
 extension Scene {
     /// Its size with its unfinished transitions and the controllers that these will insert.
-    var byteCount: Int {
-        let coming = min(comingControllers, max(0, Limits.controllers - storyboard.hierarchy.count))
-        return Limits.bytesPerScene + storyboard.byteCount + unfinishedBytes + coming * Limits.bytesPerController
+    var byteCount: Int { byteCount(unfinished: unfinishedBytes, coming: comingControllers) }
+
+    /// Its size with one more unfinished transition.
+    func byteCount(with request: TransitionRequest) -> Int {
+        byteCount(
+            unfinished: unfinishedBytes + request.byteCount, coming: comingControllers + request.controllerCount)
+    }
+
+    private func byteCount(unfinished: Int, coming: Int) -> Int {
+        let fitting = min(coming, max(0, Limits.controllers - storyboard.hierarchy.count))
+        return Limits.bytesPerScene + storyboard.byteCount + unfinished + fitting * Limits.bytesPerController
     }
 
     /// The part of its size that counts towards `MemoryShare.shared`.

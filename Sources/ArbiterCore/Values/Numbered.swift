@@ -8,6 +8,14 @@ package protocol Numbered: Hashable, Comparable, Sendable, BinaryCodable {
 extension Numbered {
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
+    /// Mixes the bits of the number, which is much faster than SipHash.
+    ///
+    /// Clients choose none of these numbers, so they cannot make them collide.
+    package func _rawHashValue(seed: Int) -> Int {
+        let mixed = (rawValue ^ UInt64(bitPattern: Int64(seed))) &* 0x9e37_79b9_7f4a_7c15
+        return Int(truncatingIfNeeded: mixed ^ mixed >> 32)
+    }
+
     package func encode(to writer: inout BinaryWriter) { writer.write(rawValue) }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {

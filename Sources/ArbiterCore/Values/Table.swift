@@ -46,6 +46,9 @@
         }
     }
 
+    /// Whether a key has a value; asked so, the value is not copied.
+    @inlinable public func contains(_ key: Key) -> Bool { indices[key] != nil }
+
     /// Removes the value of a key.
     ///
     /// - Returns: the value; `nil` if there was none.
@@ -73,5 +76,12 @@ extension Table: Sequence {
     /// The keys and values, in no order that has a meaning.
     public func makeIterator() -> some IteratorProtocol<Element> {
         indices.lazy.compactMap { key, index in slots[index].map { (key: key, value: $0) } }.makeIterator()
+    }
+}
+
+extension Table: Equatable where Value: Equatable {
+    /// Whether both have the same values for the same keys.
+    public static func == (left: Table, right: Table) -> Bool {
+        left.count == right.count && left.allSatisfy { key, value in right[key] == value }
     }
 }

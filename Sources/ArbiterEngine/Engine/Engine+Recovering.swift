@@ -141,5 +141,6 @@ extension Engine {
         }
         guard let answers else { return journal.close() }
         for answer in answers { answer.deliver() }
+        journal.flush()
     }
 }

@@ -28,10 +28,10 @@ extension Engine {
         answer: (inout State, Result<Value, EngineError>) -> Delivery?,
         conclude: (borrowing State) -> Void = { _ in }
     ) {
-        let answers = state.withLock { state -> Answers in
+        let (answers, journal) = state.withLock { state -> (Answers, (any Journal)?) in
             prepare(&state)
             if let failure = state.failure {
-                return Answers(own: answer(&state, .failure(.journalUnavailable(failure))))
+                return (Answers(own: answer(&state, .failure(.journalUnavailable(failure)))), nil)
             }
             let moment = now()
             state.step.restart(at: moment)
@@ -43,9 +43,10 @@ extension Engine {
             let answers = finish(&state, own: own, refusal: refusal)
             conclude(state)
             setAlarm(in: &state, at: moment.instant)
-            return answers
+            return (answers, state.gathering)
         }
         answers.deliver()
+        journal?.flush()
     }
 
     /// Journals the records of the step, and carries out its effects, which are withheld until the records are committed.
@@ -92,7 +93,7 @@ extension Engine {
         for record in state.step.records {
             state.lastSequence += 1
             let entry = JournalEntry(sequence: state.lastSequence, moment: state.step.moment, record: record)
-            if state.journal.append(entry) { state.committedSequence = state.lastSequence }
+            if state.journal.gather(entry) { state.committedSequence = state.lastSequence }
         }
     }
 }
@@ -194,24 +195,6 @@ extension Engine {
         return Moment(instant: moment.instant.advanced(by: offset), timestamp: moment.timestamp)
     }
 
-    /// Announces events and notices to the listener and the observer, under the lock to keep their order.
-    ///
-    /// - Returns: the answers, to be delivered after the lock is released.
-    private func announce(_ deliveries: [Delivery]) -> [Delivery] {
-        deliveries.filter { delivery in
-            switch delivery {
-            case .events(let events):
-                listener(events)
-                return false
-            case .notice(let notice):
-                observer(notice)
-                return false
-            case .transition, .idle, .answer:
-                return true
-            }
-        }
-    }
-
     /// Releases the deliveries that a commit covers, or handles its failure.
     ///
     /// - Parameters:
@@ -224,16 +207,29 @@ extension Engine {
                 guard state.era == era else { return [] }
                 state.pause = nil
                 state.committedSequence = max(state.committedSequence, sequence)
-                let count = state.withheld.prefix { $0.sequence <= sequence }.count
-                let released = state.withheld.prefix(count).map(\.delivery)
-                state.withheld.removeFirst(count)
-                return announce(released)
+                return release(upTo: sequence, in: &state)
             }
             for delivery in released { delivery.deliver(unless: nil) }
         case .failure(let error):
             guard state.withLock({ $0.era == era }) else { return }
             fail(error)
         }
+    }
+
+    /// Announces the events and notices that a commit covers, under the lock to keep their order.
+    ///
+    /// - Returns: the answers that it covers, to be delivered after the lock is released.
+    private func release(upTo sequence: UInt64, in state: inout State) -> [Delivery] {
+        var answers: [Delivery] = []
+        while let next = state.withheld.first, next.sequence <= sequence {
+            state.withheld.removeFirst()
+            switch next.delivery {
+            case .events(let events): listener(events)
+            case .notice(let notice): observer(notice)
+            case .transition, .idle, .answer: answers.append(next.delivery)
+            }
+        }
+        return answers
     }
 
     /// Sets the alarm for the next deadline, unless it already rings early enough.

@@ -53,6 +53,9 @@ package final class Engine: Sendable {
         /// Why the journal cannot be used now.
         var failure: JournalError?
 
+        /// The journal, if it has records that are not committed, and so has to be flushed.
+        var gathering: (any Journal)? { committedSequence < lastSequence && failure == nil ? journal : nil }
+
         /// Withholds a delivery until the newest record, on which it may depend, is committed.
         mutating func withhold(_ delivery: Delivery) {
             withheld.append((lastSequence, delivery))
@@ -135,6 +138,7 @@ package final class Engine: Sendable {
         journal.begin { [weak self] in self?.committed($0, in: 0) }
         let answers = state.withLock { state in makeUp(for: ending, in: &state) }
         for answer in answers { answer.deliver() }
+        journal.flush()
     }
 
     /// Commits all records and stops; requests that are not answered yet, and all later ones, are refused.

@@ -14,7 +14,7 @@ final class JournalFile: Sendable {
 
         init?(_ path: String) {
             var status = Glibc.stat()
-            guard unsafe lstat(path, &status) == 0 else { return nil }
+            guard unsafe path.withCString({ path in unsafe lstat(path, &status) }) == 0 else { return nil }
             self.init(status)
         }
 
@@ -25,6 +25,7 @@ final class JournalFile: Sendable {
     }
 
     private let path: String
+    private let pathOfLog: String
     private let identity: Identity
     private let state: Guarded<State>
 
@@ -43,6 +44,7 @@ final class JournalFile: Sendable {
     ///   is not ours.
     init(_ path: String, logger: Logger) throws(JournalError) {
         self.path = path
+        pathOfLog = path + "-wal"
         try TrustedPath.expectNoLinks(at: Self.companions(of: path))
         let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw Self.inaccessible(path) }
@@ -71,13 +73,13 @@ final class JournalFile: Sendable {
     private var isLogInPlace: Bool {
         state.withLock { state in
             guard let log = state.log else { return true }
-            return Identity(path + "-wal") == log
+            return Identity(pathOfLog) == log
         }
     }
 
     /// Records the identity of the write-ahead log; from now on, `isInPlace` requires it.
     func noteLog() {
-        let log = Identity(path + "-wal")
+        let log = Identity(pathOfLog)
         state.withLock { $0.log = log }
     }
 

@@ -5,6 +5,9 @@ internal import ArbiterCore
 /// The encoding is the number of records in three bytes, the rules that they were made under in one, then the moment and
 /// record of each. Sequence numbers are not encoded: they follow from `first`.
 struct RecordBatch: Hashable, Sendable {
+    /// What most records fit into.
+    private static let bytesOfMostRecords = 256
+
     let first: UInt64
     let last: UInt64
     let bytes: [UInt8]
@@ -16,7 +19,7 @@ struct RecordBatch: Hashable, Sendable {
         guard let first = records.first, let last = records.last else { preconditionFailure("a batch of no records") }
         self.first = first.sequence
         self.last = last.sequence
-        var writer = BinaryWriter()
+        var writer = BinaryWriter(capacity: Self.bytesOfMostRecords * records.count)
         precondition(records.count < 1 << 24, "a batch of \(records.count) records")
         writer.write(UInt32(records.count) | UInt32(first.rules.rawValue) << 24)
         for record in records {

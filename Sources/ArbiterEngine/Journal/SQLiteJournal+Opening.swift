@@ -103,7 +103,11 @@ extension SQLiteJournal {
     func relaxWaiting() throws(JournalError) {
         guard durability == .crash else { return }
         do {
-            try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
+            try database.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA synchronous = NORMAL")
+                // A checkpoint waits for the disk, so it is left to the journal's queue.
+                try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+            }
         } catch {
             throw JournalError(error, path: path)
         }

@@ -6,7 +6,8 @@ package import Logging
 
 /// A journal in a SQLite database: a snapshot of the state, and the records after it in batches, one for each commit.
 ///
-/// A queue of its own does all the writing: while one group is being committed, the next one gathers.
+/// A queue of its own does all the writing: while one group is being committed, the next one gathers. If the journal is
+/// idle and its commits do not wait for the disk, the thread that flushes it enters the queue and commits by itself.
 package final class SQLiteJournal: Journal {
     /// What a commit survives.
     package enum Durability: String, Sendable, CaseIterable {
@@ -18,8 +19,13 @@ package final class SQLiteJournal: Journal {
 
     /// The most records in one commit, so that no commit takes long.
     static let recordsInBatch = 4096
+    /// The most records for which memory is kept between groups.
+    private static let recordsKept = 256
     /// The most superfluous batches that one commit deletes, so that no commit takes long.
     static let batchesDeletedAtOnce = 128
+    /// The pages that are written before the write-ahead log is copied into the database.
+    fileprivate static let pagesBetweenCheckpoints = 1_000
+    private static let bytesInPage = 4096
     /// How often the file's place is checked while nothing is committed.
     private static let lookEvery = Duration.milliseconds(500)
 
@@ -45,7 +51,9 @@ package final class SQLiteJournal: Journal {
 
     struct State {
         var pending: [JournalEntry] = []
-        /// The journal's queue is committing, or about to commit, the pending records.
+        /// An empty array, whose memory the next group gets.
+        var spare: [JournalEntry] = []
+        /// A thread is committing, or about to commit, the pending records.
         var isCommitting = false
         var isClosed = false
         /// A write has failed, and nothing is written any more.
@@ -70,6 +78,22 @@ package final class SQLiteJournal: Journal {
         var isCompacting = false
         /// A closure waits to run between two commits.
         var isInterrupted = false
+        /// A closure runs between two commits.
+        var isOccupied = false
+        var pace = CommitPace()
+        /// An estimate of the pages that the write-ahead log has got since the last checkpoint.
+        var pagesInLog = 0
+
+        var isCheckpointDue: Bool { pagesInLog >= SQLiteJournal.pagesBetweenCheckpoints }
+
+        /// Takes over the pending records, to commit them.
+        ///
+        /// - Returns: false if there are none, or if another thread commits them.
+        mutating func beginCommitting() -> Bool {
+            guard !pending.isEmpty, !isCommitting else { return false }
+            isCommitting = true
+            return true
+        }
     }
 
     /// Opens the journal in a directory, or creates one there if `mayBegin` is set.
@@ -106,15 +130,39 @@ package final class SQLiteJournal: Journal {
         look()
     }
 
-    package func append(_ record: JournalEntry) -> Bool {
-        let isIdle = state.withLock { state in
-            guard !state.isClosed else { return false }
-            state.pending.append(record)
-            defer { state.isCommitting = true }
-            return !state.isCommitting
-        }
-        if isIdle { queue.async { self.commitPending() } }
+    package func append(_ entry: JournalEntry) -> Bool {
+        _ = gather(entry)
+        if state.withLock({ $0.beginCommitting() }) { queue.async { self.commitPending() } }
         return false
+    }
+
+    package func gather(_ entry: JournalEntry) -> Bool {
+        state.withLock { state in
+            if !state.isClosed { state.pending.append(entry) }
+        }
+        return false
+    }
+
+    /// Who commits what has gathered.
+    private enum Turn {
+        case own
+        case queue
+        /// A thread that is committing already.
+        case another
+    }
+
+    package func flush() {
+        let turn = state.withLock { state -> Turn in
+            guard state.beginCommitting() else { return .another }
+            // The queue has nothing else to do, so it can be entered at once.
+            let isFree = state.isAlive && !state.isOccupied && !state.isInterrupted && state.superfluous == 0
+            return durability == .crash && isFree && state.pace.takesTurn() ? .own : .queue
+        }
+        switch turn {
+        case .own: queue.sync { commitAtOnce() }
+        case .queue: queue.async { self.commitPending() }
+        case .another: break
+        }
     }
 
     package func close() {
@@ -140,54 +188,100 @@ package final class SQLiteJournal: Journal {
 
 extension SQLiteJournal {
     private func commitPending() {
+        // Other threads may add to a group first, which makes commits fewer and larger. If none is ready, a yield costs
+        // nothing.
+        sched_yield()
         while let records = nextGroup() {
-            let batch = RecordBatch(records)
-            let isFirst = state.withLock { !$0.isAlive }
-            do throws(JournalError) {
-                if isFirst { try noteOpening() }
-                try commit(batch, isFirst: isFirst)
-                if isFirst {
-                    state.withLock { $0.isAlive = true }
-                    file.noteLog()
-                    try relaxWaiting()
-                }
-                guard file.isInPlace else { throw Self.vanished(path) }
-            } catch {
-                fail(error)
-                return
-            }
-            let committed = state.withLock { state in
-                state.last = batch.last
-                state.bytes += batch.bytes.count
-                return state.committed
-            }
-            committed(.success(batch.last))
-            compactIfDue()
+            state.withLock { $0.pace.noteGroup(of: records.count) }
+            guard commit(records) else { return }
+            takeBack(records)
+            checkpointIfDue()
             // Under continuous load there is always a next group, so the closure that waits would never run.
             if state.withLock({ $0.isInterrupted }) {
                 queue.async { self.commitPending() }
                 return
             }
+            sched_yield()
         }
+    }
+
+    /// Commits one group on the thread that flushes; what gathers meanwhile, and a checkpoint, is left to the queue.
+    private func commitAtOnce() {
+        guard let records = nextGroup(), commit(records) else { return }
+        takeBack(records)
+        let isDone = state.withLock { state in
+            guard state.pending.isEmpty, !state.isCheckpointDue else { return false }
+            state.isCommitting = false
+            return true
+        }
+        guard !isDone else { return }
+        queue.async {
+            self.checkpointIfDue()
+            self.commitPending()
+        }
+    }
+
+    /// - Returns: false if the journal has failed.
+    private func commit(_ records: [JournalEntry]) -> Bool {
+        let batch = RecordBatch(records)
+        let isFirst = state.withLock { !$0.isAlive }
+        do throws(JournalError) {
+            if isFirst { try noteOpening() }
+            try commit(batch, isFirst: isFirst)
+            if isFirst {
+                state.withLock { $0.isAlive = true }
+                file.noteLog()
+                try relaxWaiting()
+            }
+            guard file.isInPlace else { throw Self.vanished(path) }
+        } catch {
+            fail(error)
+            return false
+        }
+        let committed = state.withLock { state in
+            state.last = batch.last
+            state.bytes += batch.bytes.count
+            // The table's page, and the pages of the records.
+            state.pagesInLog += 1 + (batch.bytes.count + Self.bytesInPage - 1) / Self.bytesInPage
+            return state.committed
+        }
+        committed(.success(batch.last))
+        compactIfDue()
+        return true
+    }
+
+    /// Copies the write-ahead log into the database, which waits for the disk.
+    ///
+    /// SQLite would do that within a commit, and so on the thread of a request.
+    private func checkpointIfDue() {
+        guard durability == .crash, state.withLock({ $0.isCheckpointDue }) else { return }
+        // If it fails, the log still has everything, and the next checkpoint tries again.
+        try? database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+        state.withLock { $0.pagesInLog = 0 }
     }
 
     /// The pending records, up to the limit of a batch; `nil` if there are none.
     private func nextGroup() -> [JournalEntry]? {
-        // Other threads may add to the group first, which makes commits fewer and larger. If none is ready, this costs
-        // nothing.
-        sched_yield()
-        return state.withLock { state in
+        state.withLock { state in
             guard !state.pending.isEmpty else {
                 state.isCommitting = false
                 return nil
             }
             guard state.pending.count > Self.recordsInBatch else {
-                defer { state.pending.removeAll(keepingCapacity: true) }
+                defer { (state.pending, state.spare) = (state.spare, []) }
                 return state.pending
             }
             defer { state.pending.removeFirst(Self.recordsInBatch) }
             return Array(state.pending.prefix(Self.recordsInBatch))
         }
+    }
+
+    /// Keeps the memory of a group that is committed, unless it is large.
+    private func takeBack(_ records: consuming [JournalEntry]) {
+        guard records.capacity <= Self.recordsKept else { return }
+        records.removeAll(keepingCapacity: true)
+        let emptied = records
+        state.withLock { $0.spare = emptied }
     }
 
     /// Stops after a failed write: the pending records are dropped, and nothing is committed any more.
@@ -252,8 +346,9 @@ extension SQLiteJournal {
     func betweenCommits(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.isInterrupted = true }
         queue.async {
-            self.state.withLock { $0.isInterrupted = false }
+            self.state.withLock { ($0.isInterrupted, $0.isOccupied) = (false, true) }
             body()
+            self.state.withLock { $0.isOccupied = false }
         }
     }
 }

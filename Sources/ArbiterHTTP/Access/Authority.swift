@@ -8,7 +8,7 @@ package struct Authority: Hashable, Sendable {
     /// - Returns: `nil` if the text does not have this form; user information is not allowed.
     package init?(_ text: some StringProtocol) {
         let text = Substring(text)
-        guard text.hasPrefix("[") else {
+        guard text.utf8.first == UInt8(ascii: "[") else {
             let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
             self.init(
                 host: text[..<(colon ?? text.endIndex)], port: colon.map { text[text.utf8.index(after: $0)...] })
@@ -48,13 +48,13 @@ extension Authority {
         /// - Returns: `nil` if the text is not a valid host.
         package init?(_ text: some StringProtocol) {
             let text = text.lowercased()
-            if text.hasPrefix("["), text.hasSuffix("]") {
+            if text.utf8.first == UInt8(ascii: "["), text.utf8.last == UInt8(ascii: "]") {
                 guard isAddress(String(text.dropFirst().dropLast()), AF_INET6) else { return nil }
                 self = .address(text)
             } else if isAddress(text, AF_INET) {
                 self = .address(text)
             } else {
-                let name = text.hasSuffix(".") ? text.dropLast() : text[...]
+                let name = text.utf8.last == UInt8(ascii: ".") ? text.dropLast() : text[...]
                 guard 1...Self.longestName ~= name.utf8.count, name.utf8.allSatisfy(\.isOfHostName) else { return nil }
                 self = .name(String(name))
             }

@@ -1,3 +1,5 @@
+internal import ArbiterEngine
+
 /// Refuses requests of web pages whose origin is not allowed.
 ///
 /// A page of any origin can make a browser on this machine send requests to the daemon. Two checks prevent harm. `Host`
@@ -6,6 +8,7 @@
 package struct WebAccess: Sendable {
     private let hosts: Set<Authority.Host>
     private let origins: Set<Origin>
+    private let lastHost = LastHost()
 
     /// - Parameters:
     ///   - hosts: the names that `Host` may contain, besides IP addresses and `localhost`.
@@ -41,6 +44,8 @@ package struct WebAccess: Sendable {
         guard let host = request.headers.value(of: .host), !host.isEmpty else {
             throw Problem(.invalidField, "Name the daemon in Host.", field: HeaderName.host.rawValue)
         }
+        let isAbsolute = request.path.utf8.first != UInt8(ascii: "/")
+        if !isAbsolute, let authority = lastHost.authority(of: host) { return authority }
         guard let named = Authority(host) else {
             throw Problem(
                 .invalidField, "Host must be a host and, if need be, a port, not \(quoted(host)).",
@@ -51,19 +56,15 @@ package struct WebAccess: Sendable {
         guard let authority = target.map({ Authority($0) }) ?? named else {
             throw Problem(.invalidField, "The target \(quoted(request.path)) names no host.", field: nil)
         }
-        switch authority.host {
-        case .address:
-            return authority
-        case .name(let name):
-            guard hosts.contains(authority.host) else {
-                throw Problem(
-                    .misdirectedRequest,
-                    "The daemon is not known as \(quoted(name)): use its IP address or localhost, or start it with "
-                        + "--allow-host \(name).",
-                    field: HeaderName.host.rawValue)
-            }
-            return authority
+        if case .name(let name) = authority.host, !hosts.contains(authority.host) {
+            throw Problem(
+                .misdirectedRequest,
+                "The daemon is not known as \(quoted(name)): use its IP address or localhost, or start it with "
+                    + "--allow-host \(name).",
+                field: HeaderName.host.rawValue)
         }
+        if !isAbsolute { lastHost.note(host, authority) }
+        return authority
     }
 
     /// Checks what a browser reports about the page (https://www.w3.org/TR/fetch-metadata/); other clients report
@@ -82,5 +83,19 @@ package struct WebAccess: Sendable {
             .foreignOrigin,
             "The request comes from a page of another origin (\(quoted(site))): allow its origin with --allow-origin.",
             field: HeaderName.secFetchSite.rawValue)
+    }
+}
+
+/// The `Host` that was admitted last: nearly all requests name the same one.
+private final class LastHost: Sendable {
+    private let last = Guarded<(text: String, authority: Authority)?>(nil)
+
+    /// - Returns: `nil` if another one was admitted last.
+    func authority(of text: String) -> Authority? {
+        last.withLock { last in last.flatMap { $0.text == text ? $0.authority : nil } }
+    }
+
+    func note(_ text: String, _ authority: Authority) {
+        last.withLock { $0 = (text, authority) }
     }
 }

@@ -3,10 +3,21 @@ internal import DequeModule
 
 /// The events of topics without readers, not encoded, because hardly any of them is ever read.
 struct EventBacklog {
+    /// An event with its estimated size.
+    struct Kept {
+        let event: SceneEvent
+        let byteCount: Int
+
+        init(_ event: SceneEvent) {
+            self.event = event
+            byteCount = event.byteCount
+        }
+    }
+
     private struct Entry {
         /// The number after which the events begin, if it is not the one directly before the first event.
         var beginning: EventNumber?
-        var events: Deque<SceneEvent> = []
+        var events: Deque<Kept> = []
         var byteCount = 0
         /// The number of the last use; a larger number is a later use.
         var lastUse = 0
@@ -17,15 +28,16 @@ struct EventBacklog {
         ///
         /// - Returns: by how many events and bytes it has grown; negative if more were dropped.
         mutating func append(
-            _ event: SceneEvent, to topic: EventTopic, limits: EventLimits
+            _ kept: Kept, to topic: EventTopic, limits: EventLimits, use: Int
         ) -> (count: Int, bytes: Int) {
             let before = (count: events.count, bytes: byteCount)
-            events.append(event)
-            byteCount += event.byteCount
+            lastUse = use
+            events.append(kept)
+            byteCount += kept.byteCount
             while events.count > limits.ringEvents || byteCount > limits.waitingBytes / 2,
                 let oldest = events.popFirst()
             {
-                beginning = topic.number(of: oldest)
+                beginning = topic.number(of: oldest.event)
                 byteCount -= oldest.byteCount
             }
             return (events.count - before.count, byteCount - before.bytes)
@@ -49,22 +61,21 @@ struct EventBacklog {
 
     /// Sets the number of the topic's last event; if it is not the last one here, the events here are dropped.
     mutating func begin(_ topic: EventTopic, at number: EventNumber) {
-        guard entries[topic]?.events.last.flatMap(topic.number) != number else { return }
+        guard entries[topic]?.events.last.flatMap({ topic.number(of: $0.event) }) != number else { return }
         drop(topic)
-        entries[topic] = Entry(beginning: number)
-        noteUse(of: topic)
+        entries[topic] = Entry(beginning: number, lastUse: nextUse(of: topic))
     }
 
     /// Stores an event, unless it is momentary, because later readers do not get momentary events.
     ///
     /// - Returns: a topic that was forgotten to make room.
-    mutating func append(_ event: SceneEvent, to topic: EventTopic, limits: EventLimits) -> EventTopic? {
-        guard event.number != nil else { return nil }
-        if entries[topic] == nil { entries[topic] = Entry() }
-        guard let growth = entries[topic]?.append(event, to: topic, limits: limits) else { return nil }
+    mutating func append(_ kept: Kept, to topic: EventTopic, limits: EventLimits) -> EventTopic? {
+        guard kept.event.number != nil else { return nil }
+        if !entries.contains(topic) { entries[topic] = Entry() }
+        let use = nextUse(of: topic)
+        guard let growth = entries[topic]?.append(kept, to: topic, limits: limits, use: use) else { return nil }
         count += growth.count
         byteCount += growth.bytes
-        noteUse(of: topic)
         guard count > limits.waitingEvents || byteCount > limits.waitingBytes || entries.count > limits.rings else {
             return nil
         }
@@ -75,7 +86,7 @@ struct EventBacklog {
     mutating func take(_ topic: EventTopic) -> [EventFeeds.Command] {
         guard let entry = entries[topic] else { return [] }
         drop(topic)
-        return (entry.beginning.map { [.begin(topic, $0)] } ?? []) + [.publish(topic, Array(entry.events))]
+        return (entry.beginning.map { [.begin(topic, $0)] } ?? []) + [.publish(topic, entry.events.map(\.event))]
     }
 
     /// Forgets the topic that has not been used for the longest time.
@@ -91,11 +102,14 @@ struct EventBacklog {
         return nil
     }
 
-    private mutating func noteUse(of topic: EventTopic) {
-        lastUse += 1
-        entries[topic]?.lastUse = lastUse
-        uses.append(Use(topic: topic, number: lastUse))
+    /// Lists a use of the topic.
+    ///
+    /// - Returns: its number, which the topic's entry has to remember.
+    private mutating func nextUse(of topic: EventTopic) -> Int {
         if uses.count > 2 * entries.count + Self.spareUses { uses = uses.filter(isLast) }
+        lastUse += 1
+        uses.append(Use(topic: topic, number: lastUse))
+        return lastUse
     }
 
     /// Whether the use is the last one of a topic that still has events here.

@@ -36,7 +36,9 @@ package final class EventHub: Sendable {
             }
             for event in events {
                 // Otherwise an older ring of that topic would seem to be complete.
-                if let dropped = backlog.append(event, to: topic, limits: limits) { commands.append(.forget(dropped)) }
+                if let dropped = backlog.append(EventBacklog.Kept(event), to: topic, limits: limits) {
+                    commands.append(.forget(dropped))
+                }
             }
         }
 

@@ -82,12 +82,6 @@ extension JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    mutating func hexadecimal(_ value: UInt64) {
-        for position in (0..<16).reversed() {
-            bytes.append(Self.digits[Int(value >> UInt64(4 * position) & 15)])
-        }
-    }
-
     mutating func number(_ value: Int) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         number(UInt64(value.magnitude))
@@ -124,37 +118,62 @@ extension JSONWriter {
         }
     }
 
-    private mutating func twoDigits(_ value: Int64) {
-        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10))
-        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
-    }
-
-    private mutating func threeDigits(_ value: Int64) {
-        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 100))
-        twoDigits(value % 100)
-    }
-
+    /// RFC 3339, in UTC, to the millisecond.
     mutating func timestamp(_ value: Timestamp) {
         let milliseconds = value.milliseconds
         let day: Int64 = 86_400_000
         let date = CivilDate(daysSince1970: (milliseconds >= 0 ? milliseconds : milliseconds - (day - 1)) / day)
         let ofDay = milliseconds - date.daysSince1970 * day
-        twoDigits(date.year / 100)
-        twoDigits(date.year % 100)
-        bytes.append(UInt8(ascii: "-"))
-        twoDigits(date.month)
-        bytes.append(UInt8(ascii: "-"))
-        twoDigits(date.day)
-        bytes.append(UInt8(ascii: "T"))
-        twoDigits(ofDay / 3_600_000)
-        bytes.append(UInt8(ascii: ":"))
-        twoDigits(ofDay / 60_000 % 60)
-        bytes.append(UInt8(ascii: ":"))
-        twoDigits(ofDay / 1000 % 60)
-        bytes.append(UInt8(ascii: "."))
-        threeDigits(ofDay % 1000)
-        bytes.append(UInt8(ascii: "Z"))
+        bytes.append(addingCapacity: 24) { span in
+            span.append(twoDigits: date.year / 100)
+            span.append(twoDigits: date.year % 100)
+            span.append(UInt8(ascii: "-"))
+            span.append(twoDigits: date.month)
+            span.append(UInt8(ascii: "-"))
+            span.append(twoDigits: date.day)
+            span.append(UInt8(ascii: "T"))
+            span.append(twoDigits: ofDay / 3_600_000)
+            span.append(UInt8(ascii: ":"))
+            span.append(twoDigits: ofDay / 60_000 % 60)
+            span.append(UInt8(ascii: ":"))
+            span.append(twoDigits: ofDay / 1000 % 60)
+            span.append(UInt8(ascii: "."))
+            span.append(digit: ofDay % 1000 / 100)
+            span.append(twoDigits: ofDay % 100)
+            span.append(UInt8(ascii: "Z"))
+        }
     }
 
     private static let digits = Array("0123456789abcdef".utf8)
+}
+
+extension OutputSpan<UInt8> {
+    mutating func append(_ text: StaticString) {
+        // Static strings live as long as the program.
+        let source = unsafe UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        unsafe withUnsafeMutableBufferPointer { buffer, count in
+            precondition(buffer.count - count >= source.count, "there is no room for \(text)")
+            unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
+                .copyMemory(from: source)
+            count += source.count
+        }
+    }
+
+    /// Appends the last decimal digit of a number.
+    fileprivate mutating func append(digit value: Int64) {
+        append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
+    }
+
+    fileprivate mutating func append(twoDigits value: Int64) {
+        append(digit: value / 10)
+        append(digit: value)
+    }
+
+    /// Appends sixteen digits.
+    mutating func append(hexadecimal value: UInt64) {
+        for position in (0..<16).reversed() {
+            let digit = UInt8(truncatingIfNeeded: value >> UInt64(4 * position) & 15)
+            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+        }
+    }
 }

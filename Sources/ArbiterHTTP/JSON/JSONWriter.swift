@@ -64,10 +64,12 @@ extension JSONWriter {
 
     mutating func member(_ name: StaticString, _ value: Token) {
         begin(name)
-        bytes.append(UInt8(ascii: "\""))
-        hexadecimal(value.high)
-        hexadecimal(value.low)
-        bytes.append(UInt8(ascii: "\""))
+        bytes.append(addingCapacity: 34) { span in
+            span.append(UInt8(ascii: "\""))
+            span.append(hexadecimal: value.high)
+            span.append(hexadecimal: value.low)
+            span.append(UInt8(ascii: "\""))
+        }
     }
 
     /// Seconds, to the millisecond.
@@ -129,13 +131,11 @@ extension JSONWriter {
 
     /// Writes what precedes the value of a member: a comma, if needed, and the name.
     mutating func begin(_ name: StaticString) {
-        let count = name.utf8CodeUnitCount
         // Appended in one call, because every member of every answer is written here.
-        bytes.append(addingCapacity: count + 4) { span in
+        bytes.append(addingCapacity: name.utf8CodeUnitCount + 4) { span in
             if needsComma { span.append(UInt8(ascii: ",")) }
             span.append(UInt8(ascii: "\""))
-            // Static strings live as long as the program.
-            for index in 0..<count { unsafe span.append(name.utf8Start[index]) }
+            span.append(name)
             span.append(UInt8(ascii: "\""))
             span.append(UInt8(ascii: ":"))
         }

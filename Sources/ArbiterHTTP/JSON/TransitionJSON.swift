@@ -31,9 +31,11 @@ extension JSONWriter {
         of view: TransitionView, showingToken: Bool = false, isSummary: Bool = false
     ) {
         let transition = view.transition
+        // Read once, because each reading copies the whole request, or the whole grant.
+        let (request, grant) = (transition.request, transition.grant)
         member("id", transition.id)
-        member("scene", transition.request.scene.description)
-        if let client = transition.request.client { member("client", client.description) }
+        member("scene", request.scene.description)
+        if let client = request.client { member("client", client.description) }
         member("state", transition.state.rawValue)
         switch transition.phase {
         case .queued(let queued):
@@ -45,19 +47,20 @@ extension JSONWriter {
             outcomeMembers(ending.outcome)
         }
         if showingToken { member("token", transition.token) }
-        if let grant = transition.grant { member("fence", grant.fence.rawValue) }
+        if let grant { member("fence", grant.fence.rawValue) }
         if let position = view.position { member("position", position) }
         if !view.blockers.isEmpty { member("blockers", view.blockers) }
         if let waiting = view.waiting { member("waiting", waiting) }
         member("scope", transition.scope)
         member("leaseSeconds", transition.lease)
         if let remaining = view.remaining.lease { member("leaseRemaining", remaining) }
-        member("ticketSeconds", transition.request.ticket)
+        member("ticketSeconds", request.ticket)
         if let remaining = view.remaining.ticket { member("ticketRemaining", remaining) }
-        if let queue = transition.request.queue { member("queueSeconds", queue) }
+        if let queue = request.queue { member("queueSeconds", queue) }
         if let remaining = view.remaining.queue { member("queueRemaining", remaining) }
-        askedMembers(of: transition.request, isSummary: isSummary)
-        resultMembers(of: transition, isSummary: isSummary)
+        askedMembers(of: request, isSummary: isSummary)
+        if let grant { resultMembers(of: transition, grant, isSummary: isSummary) }
+        if transition.ending?.isNoop == true { member("noop", true) }
     }
 
     /// The members after the lists of controllers.
@@ -82,17 +85,15 @@ extension JSONWriter {
         cooperationMembers(of: request)
     }
 
-    /// The effect on the hierarchy, if it is known.
-    private mutating func resultMembers(of transition: Transition, isSummary: Bool) {
-        let (grant, ending) = (transition.grant, transition.ending)
-        if let grant {
-            if let resolved = grant.resolved { member("resolved", resolved, isSummary: isSummary) }
-            if let animation = grant.animation { member("animation", animation.completed(by: transition.gesture)) }
-            if let presenter = grant.presenter { member("presenter", presenter) }
-            member("requestedRevision", transition.requestedRevision.rawValue)
-            member("revision", (ending?.change?.revision ?? grant.revision).rawValue)
-        }
-        if ending?.isNoop == true { member("noop", true) }
+    /// The effect on the hierarchy.
+    private mutating func resultMembers(
+        of transition: Transition, _ grant: Transition.Grant, isSummary: Bool
+    ) {
+        if let resolved = grant.resolved { member("resolved", resolved, isSummary: isSummary) }
+        if let animation = grant.animation { member("animation", animation.completed(by: transition.gesture)) }
+        if let presenter = grant.presenter { member("presenter", presenter) }
+        member("requestedRevision", transition.requestedRevision.rawValue)
+        member("revision", (transition.ending?.change?.revision ?? grant.revision).rawValue)
     }
 
     /// The reason for the outcome, if the outcome alone does not tell.

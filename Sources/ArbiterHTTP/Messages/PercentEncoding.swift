@@ -34,7 +34,7 @@ enum PercentEncoding {
     /// The path of a request target: without scheme and authority, where a proxy is addressed (RFC 9112, section 3.2.2),
     /// and with every octet written plainly that need not be encoded (RFC 3986, section 6.2.2.2).
     static func path(ofTarget target: String) -> String {
-        guard !target.hasPrefix("/") || target.utf8.contains(UInt8(ascii: "%")) else { return target }
+        guard target.utf8.first != UInt8(ascii: "/") || target.utf8.contains(UInt8(ascii: "%")) else { return target }
         var rest = target[...]
         if let afterScheme = afterScheme(ofTarget: target) {
             rest = afterScheme.drop { $0 != "/" }
@@ -55,7 +55,7 @@ enum PercentEncoding {
 
     /// The host and port of an absolute request target; `nil` for any other target.
     static func authority(ofTarget target: String) -> Substring? {
-        guard !target.hasPrefix("/") else { return nil }
+        guard target.utf8.first != UInt8(ascii: "/") else { return nil }
         return afterScheme(ofTarget: target)?.prefix { $0 != "/" }
     }
 

@@ -43,8 +43,8 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         case handling
         /// There is an answer. Can transition to: `streaming`, `over`.
         case answered(MicroHTTPDAnswer)
-        /// The connection is suspended; `watch` is the watcher's key, if it is watched. Can transition to: `answered`.
-        case parked(watch: UInt64?)
+        /// The connection is suspended, and its peer is watched unless the answer comes soon. Can transition to: `answered`.
+        case parked(isWatched: Bool)
         /// The answer's body is pulled from its source. Can transition to: `over`.
         case streaming(MicroHTTPDStream)
         /// libmicrohttpd has the whole answer. Can transition to: nothing.
@@ -200,26 +200,26 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
             _ = answer(.headOfStream(head))
             return source.close()
         }
-        let stream = MicroHTTPDStream(connection: connection, watcher: server.watcher, source: source)
+        let stream = MicroHTTPDStream(connection: connection, peer: record.peer, source: source)
         if !answer(.stream(head, stream)) { stream.finish() }
     }
 
     /// - Returns: whether it is the first answer; later ones are ignored.
     private func answer(_ answer: MicroHTTPDAnswer) -> Bool {
-        let (isFirst, wasParked, watch) = phase.withLock { phase -> (Bool, Bool, UInt64?) in
+        let (isFirst, wasParked, wasWatched) = phase.withLock { phase -> (Bool, Bool, Bool) in
             switch phase {
             case .handling:
                 phase = .answered(answer)
-                return (true, false, nil)
-            case .parked(let watch):
+                return (true, false, false)
+            case .parked(let isWatched):
                 phase = .answered(answer)
-                return (true, true, watch)
+                return (true, true, isWatched)
             case .answered, .streaming, .over:
-                return (false, false, nil)
+                return (false, false, false)
             }
         }
         guard wasParked else { return isFirst }
-        if let watch { server.watcher.forget(connection.descriptor, key: watch) }
+        if wasWatched { record.peer.forget() }
         connection.resume()
         return true
     }
@@ -279,13 +279,10 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         let isParked = phase.withLock { phase in
             guard case .handling = phase else { return false }
             connection.suspend()
-            // An exchange that waits only for a commit is answered soon, so its socket is not watched.
-            let watch = whenAbandoned.take().map { leave in
-                server.watcher.watch(connection.descriptor) { [weak self] in
-                    self?.abandon(leave)
-                }
-            }
-            phase = .parked(watch: watch)
+            // An exchange that waits only for a commit is answered soon, so its peer is not watched.
+            let leave = whenAbandoned.take()
+            if let leave { record.peer.watch { [weak self] in self?.abandon(leave) } }
+            phase = .parked(isWatched: leave != nil)
             return true
         }
         return isParked ? nil : takeAnswer()

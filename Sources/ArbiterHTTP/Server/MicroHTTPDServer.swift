@@ -40,7 +40,8 @@ internal import Glibc
         listening = socket.release()
         let ordinary = places.parked.limit + ServerLimits.activeConnections
         connections = Connections(
-            ordinary: ordinary, reserve: ServerLimits.reservedConnections, whenOneIsClosed: router.noteCrowd)
+            ordinary: ordinary, reserve: ServerLimits.reservedConnections, watcher: watcher,
+            whenOneIsClosed: router.noteCrowd)
         unsafe errorReader = .allocate(capacity: 1)
         let flags =
             MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_ITC.rawValue

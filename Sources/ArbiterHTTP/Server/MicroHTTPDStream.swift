@@ -2,16 +2,15 @@ internal import ArbiterEngine
 
 /// A body that libmicrohttpd pulls; its connection is suspended while there is nothing to send.
 ///
-/// libmicrohttpd does not watch suspended connections, so `PeerWatcher` watches the socket as long as the stream lasts.
+/// libmicrohttpd does not watch suspended connections, so its peer is watched as long as the stream lasts.
 final class MicroHTTPDStream: Sendable {
     private let connection: any StreamConnection
-    private let watcher: PeerWatcher
+    private let peer: WatchedPeer
     private let source: any StreamSource
     private let state = Guarded(State())
 
     private struct State {
         var phase = Phase.sending(isWoken: false)
-        var watch: UInt64?
         var isSourceOpen = true
     }
 
@@ -25,9 +24,9 @@ final class MicroHTTPDStream: Sendable {
         case over
     }
 
-    init(connection: any StreamConnection, watcher: PeerWatcher, source: any StreamSource) {
+    init(connection: any StreamConnection, peer: WatchedPeer, source: any StreamSource) {
         self.connection = connection
-        self.watcher = watcher
+        self.peer = peer
         self.source = source
     }
 
@@ -38,8 +37,7 @@ final class MicroHTTPDStream: Sendable {
         connection.limitSending(to: ServerLimits.streamBytes, within: ServerLimits.streamMilliseconds)
         // While there is always something to send, libmicrohttpd itself notices that the client has gone.
         guard source.maySleep else { return }
-        let watch = watcher.watch(connection.descriptor) { [weak self] in self?.peerClosed() }
-        state.withLock { $0.watch = watch }
+        peer.watch { [weak self] in self?.peerClosed() }
     }
 
     /// The next bytes to send.
@@ -71,11 +69,8 @@ final class MicroHTTPDStream: Sendable {
 
     /// libmicrohttpd has finished the request.
     func finish() {
-        let watch = state.withLock { state in
-            state.phase = .over
-            return state.watch.take()
-        }
-        if let watch { watcher.forget(connection.descriptor, key: watch) }
+        state.withLock { $0.phase = .over }
+        peer.forget()
         closeSource()
     }
 

@@ -48,12 +48,14 @@ final class JournalProbe: Sendable {
             state.appender = pthread_self()
             if !state.isClosed { state.appended = record.sequence }
         }
-        let isCommitted = journal.append(record)
+        let isFlushed = record.sequence.isMultiple(of: 2)
+        let isCommitted = isFlushed ? journal.gather(record) : journal.append(record)
         state.withLock { state in
             state.appender = nil
             if isCommitted { state.committed = record.sequence }
         }
         gate.signal()
+        if isFlushed { journal.flush() }
     }
 
     /// - Throws: `ConformanceError` if they are not committed in time.

@@ -2,6 +2,7 @@ import ArbiterCore
 import ArbiterEngine
 import ArbiterTestKit
 import Foundation
+import Glibc
 import Testing
 
 struct SQLiteJournalTests {
@@ -25,6 +26,44 @@ struct SQLiteJournalTests {
             try commits.wait(for: record.sequence)
             #expect(try directory.asIfKilled().contents().records == Array(life.records.prefix(Int(record.sequence))))
         }
+        journal.close()
+    }
+
+    @Test func `a lone record is committed by the thread that flushes it, unless commits wait for the disk`() throws {
+        for durability in SQLiteJournal.Durability.allCases {
+            let directory = try JournalDirectory()
+            let journal = try directory.open(durability)
+            let (own, commits) = (pthread_self(), DispatchSemaphore(value: 0))
+            let ownCommits = Guarded(0)
+            journal.begin { _ in
+                if pthread_equal(pthread_self(), own) != 0 { ownCommits.withLock { $0 += 1 } }
+                commits.signal()
+            }
+            for record in RecordedLife(seed: 1, records: 200).records {
+                #expect(!journal.gather(record))
+                journal.flush()
+                commits.wait()
+                // The journal is idle a moment after it has reported a commit. A reading takes longer.
+                _ = try journal.contents()
+            }
+            #expect(ownCommits.withLock { $0 > 0 } == (durability == .crash), "\(durability)")
+            journal.close()
+        }
+    }
+
+    @Test func `the write-ahead log is copied into the database now and then`() throws {
+        let directory = try JournalDirectory()
+        let journal = try directory.open()
+        let commits = Commits(of: journal)
+        let life = RecordedLife(seed: 1, records: 5_000)
+        for record in life.records {
+            _ = journal.gather(record)
+            journal.flush()
+            try commits.wait(for: record.sequence)
+        }
+        let size = try FileManager.default.attributesOfItem(atPath: directory.file + "-wal")[.size] as? Int
+        #expect(try #require(size) < 16 * 1024 * 1024)
+        #expect(try directory.asIfKilled().contents().records == life.records)
         journal.close()
     }
 

@@ -161,7 +161,8 @@ extension RecordingExchange {
             return try Answer(responses[0], sourceLocation: sourceLocation)
         }
         let head = responses[0]
-        let whole = Response(head.status, head.contentType, body: body(from: source), headers: head.headers)
+        var whole = Response(head.status, head.contentType, body: body(from: source), headers: head.headers)
+        (whole.requestID, whole.allowedOrigin) = (head.requestID, head.allowedOrigin)
         return try Answer(whole, sourceLocation: sourceLocation)
     }
 

@@ -5,6 +5,7 @@ internal import Glibc
 /// One connection, from its acceptance to its end.
 final class ConnectionRecord: Sendable {
     let id: ConnectionPlaces.ID
+    let peer: WatchedPeer
     private let descriptor: Int32
     private let state: Guarded<State>
 
@@ -20,8 +21,9 @@ final class ConnectionRecord: Sendable {
         var isOpen = true
     }
 
-    init(id: ConnectionPlaces.ID, descriptor: Int32) {
+    init(id: ConnectionPlaces.ID, descriptor: Int32, watcher: PeerWatcher) {
         self.id = id
+        peer = WatchedPeer(descriptor, watcher: watcher)
         self.descriptor = descriptor
         state = Guarded(State(progress: ConnectionProgress(acceptedAt: .now)))
     }
@@ -93,6 +95,7 @@ final class ConnectionRecord: Sendable {
     /// libmicrohttpd is about to close the connection.
     func close() {
         state.withLock { $0.isOpen = false }
+        peer.end()
     }
 
     // MARK: From anywhere

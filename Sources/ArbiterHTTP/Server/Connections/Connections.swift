@@ -4,6 +4,7 @@ internal import Dispatch
 /// All connections: admits new ones, and closes those that are too slow.
 final class Connections: Sendable {
     private let state: Guarded<State>
+    private let watcher: PeerWatcher
     private let queue = DispatchQueue(label: "arbiter.connections")
     private let whenOneIsClosed: @Sendable () -> Void
 
@@ -18,8 +19,10 @@ final class Connections: Sendable {
     /// - Parameters:
     ///   - ordinary: the number of connections that may do anything.
     ///   - reserve: the number of connections beyond these, for requests that must come through.
+    ///   - watcher: watches the clients that wait.
     ///   - whenOneIsClosed: called for each connection that is closed for lack of room.
-    init(ordinary: Int, reserve: Int, whenOneIsClosed: @escaping @Sendable () -> Void) {
+    init(ordinary: Int, reserve: Int, watcher: PeerWatcher, whenOneIsClosed: @escaping @Sendable () -> Void) {
+        self.watcher = watcher
         self.whenOneIsClosed = whenOneIsClosed
         state = Guarded(State(places: ConnectionPlaces(ordinary: ordinary, reserve: reserve)))
     }
@@ -28,7 +31,7 @@ final class Connections: Sendable {
     func begin(_ descriptor: Int32) -> ConnectionRecord {
         let (record, leaving, isFirst) = state.withLock { state in
             state.lastID += 1
-            let record = ConnectionRecord(id: state.lastID, descriptor: descriptor)
+            let record = ConnectionRecord(id: state.lastID, descriptor: descriptor, watcher: watcher)
             state.records[record.id] = record
             var leaving: ConnectionRecord?
             switch state.places.admit(record.id) {
