@@ -57,7 +57,7 @@ def measure(programs: Programs, plan: Plan, directory: Path) -> Results:
     for measurement in (daemon.measure_parked, daemon.measure_streams, daemon.measure_kills, daemon.measure_memory,
                         recovery.measure_recovery):
         measurement(load, programs, directory, plan, results)
-    decisions.measure_decisions(programs, results)
+    decisions.measure_decisions(programs, plan, results)
     return results
 
 

@@ -53,6 +53,7 @@ def draw_lines(axes: Axes, points: Iterable[tuple[int, str, float]]) -> None:
     for size, label, cost in points:
         lines.setdefault(label, []).append((size, cost))
     axes.set_xscale("log")
+    axes.minorticks_off()
     axes.grid(alpha=0.3)
     for label, line in lines.items():
         sizes, costs = zip(*sorted(line))

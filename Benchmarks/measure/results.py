@@ -30,6 +30,9 @@ class Results:
                  **latencies.percentiles(found)}
                 for (decision, waiting, controllers), found in self.decisions.items()
             ],
+            # In HdrHistogram's own form, of nanoseconds.
+            "hand_overs": {race: {server: found.encode().decode() for server, found in servers.items()}
+                           for race, servers in self.hand_overs.items()},
             "series": {name: [{"size": size, "measure": measure} for size, measure in points]
                        for name, points in self.series.items()},
         }
