@@ -61,13 +61,9 @@ def measure_race(load: Load, race: Race, server: Server, seconds: float, results
     add_costs(race, server, report, results)
     if race.is_shared:
         add_hand_overs(race, server, report, hand_overs, results)
-    else:
-        results.figures.add(f"{race.name}-disk", server.name, "bytes",
-                            (after["disk"] - before["disk"]) / report["cycles"])
-    # The other servers write to sockets with the same system calls.
-    if race.name == "own-1" and server.protocol == "arbiter":
-        results.figures.add("own-1-written", server.name, "bytes",
-                            (after["calls"] - before["calls"]) / report["cycles"])
+    elif server.protocol == "arbiter":
+        # The other servers write to sockets with the same system calls.
+        results.figures.add(f"{race.name}-written", server.name, "bytes", (after - before) / report["cycles"])
 
 
 def add_costs(race: Race, server: Server, report: dict, results: Results) -> None:
