@@ -114,6 +114,10 @@ bench: $(if $(ARBITERD),deps,build-release) ## the benchmarks: QUICK=1 measures 
 		scripts/install-packages $$package || echo "$$package cannot be installed: its columns are left out." >&2; done
 	@scripts/bench $(if $(QUICK),--quick)
 
+.PHONY: bench-paste
+bench-paste: ## put the tables and plots of the last run of the benchmarks into README.md and docs
+	@PYTHONPATH=Benchmarks PYTHONDONTWRITEBYTECODE=1 python3 -m measure.paste .build-bench/results
+
 .PHONY: bench-test
 bench-test: ## tests of how the benchmarks compute and write their figures
 	@scripts/install-packages python3
