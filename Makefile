@@ -33,7 +33,7 @@ check: deps ## quick: formatting, and the unit tests
 .PHONY: test
 test: deps ## every test
 	@swift test
-	@$(MAKE) docs readme-test bench-test client-test lost-peer-test browser-test
+	@$(MAKE) docs readme-test bench-test client-test lost-peer-test browser-test allocation-test
 
 .PHONY: lost-peer-test
 lost-peer-test: deps ## take the link between a client and the daemon away (needs root)
@@ -113,6 +113,11 @@ bench: $(if $(ARBITERD),deps,build-release) ## the benchmarks: QUICK=1 measures 
 	@for package in redis-server etcd-server; do \
 		scripts/install-packages $$package || echo "$$package cannot be installed: its columns are left out." >&2; done
 	@scripts/bench $(if $(QUICK),--quick)
+
+.PHONY: allocation-test
+allocation-test: build-release ## count what a release build allocates for each request
+	@scripts/install-packages gcc libc6-dev python3
+	@scripts/allocation-test
 
 .PHONY: bench-paste
 bench-paste: ## put the tables and plots of the last run of the benchmarks into README.md and docs
