@@ -33,7 +33,7 @@ check: deps ## quick: formatting, and the unit tests
 .PHONY: test
 test: deps ## every test
 	@swift test
-	@$(MAKE) docs readme-test client-test lost-peer-test browser-test
+	@$(MAKE) docs readme-test bench-test client-test lost-peer-test browser-test allocation-test
 
 .PHONY: lost-peer-test
 lost-peer-test: deps ## take the link between a client and the daemon away (needs root)
@@ -108,8 +108,25 @@ fuzz: deps ## bodies, paths and kept bytes made up by libFuzzer: FUZZ_SECONDS=, 
 	@SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/fuzz -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) -max_len=4096 .build-fuzz/corpus
 
 .PHONY: bench
-bench: build-release ## the benchmarks
-	@Benchmarks/run
+bench: $(if $(ARBITERD),deps,build-release) ## the benchmarks: QUICK=1 measures less, ARBITERD= another daemon
+	@scripts/install-packages python3 python3-venv
+	@for package in redis-server etcd-server; do \
+		scripts/install-packages $$package || echo "$$package cannot be installed: its columns are left out." >&2; done
+	@scripts/bench $(if $(QUICK),--quick)
+
+.PHONY: allocation-test
+allocation-test: build-release ## count what a release build allocates for each request
+	@scripts/install-packages gcc libc6-dev python3
+	@scripts/allocation-test
+
+.PHONY: bench-paste
+bench-paste: ## put the tables and plots of the last run of the benchmarks into README.md and docs
+	@PYTHONPATH=Benchmarks PYTHONDONTWRITEBYTECODE=1 python3 -m measure.paste .build-bench/results
+
+.PHONY: bench-test
+bench-test: ## tests of how the benchmarks compute and write their figures
+	@scripts/install-packages python3
+	@cd Benchmarks && PYTHONDONTWRITEBYTECODE=1 python3 -m unittest discover -s measure -t .
 
 .PHONY: image
 image: ## build the container image with docker, podman or buildah
@@ -124,7 +141,7 @@ image-test: deps ## build the image, drive it with client processes, kill it, an
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf .build .build-thread .build-address .build-fuzz .build-python .build-docs .build-site Benchmarks/.build
+	rm -rf .build .build-thread .build-address .build-fuzz .build-python .build-docs .build-site .build-bench Benchmarks/.build
 
 .PHONY: build-release
 build-release: deps

@@ -22,13 +22,8 @@ let package = Package(
     targets: [
         // The bare libmicrohttpd handler that everything is measured against.
         .executableTarget(name: "floor", linkerSettings: [.linkedLibrary("microhttpd")]),
-        // Clients that start and end transitions as fast as they can.
-        .executableTarget(name: "cycles", linkerSettings: [.linkedLibrary("pthread")]),
-        // Clients that wait, by the thousand.
-        .executableTarget(name: "parked", dependencies: ["wire"]),
-        // Clients that are killed, and clients that follow a scene.
-        .executableTarget(name: "handover", dependencies: ["wire"]),
-        .target(name: "wire"),
+        // The load generator: clients that race for a lock, wait in thousands, follow events.
+        .executableTarget(name: "load", linkerSettings: [.linkedLibrary("pthread")]),
         // What the core's decisions cost.
         .executableTarget(name: "cost", dependencies: ["ArbiterCore"], swiftSettings: strict),
         // A symbolic link to the sources of the main package, whose `package` declarations no other package can use.

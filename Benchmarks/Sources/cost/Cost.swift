@@ -1,38 +1,39 @@
 internal import ArbiterCore
 
-/// Measures the core's decisions, by the length of the queue and the size of the tree: medians in microseconds.
+/// Measures the core's decisions, by the length of the queue and the size of the tree.
+///
+/// Usage: `cost REPETITIONS`. Prints a JSON object a line, with every duration in nanoseconds. Fails if a decision is
+/// another than the one that is measured.
 @main
 struct Cost {
-    private static let waiting = [10, 1_000, 100_000]
-    private static let controllers = [10, 100, 1_000, 10_000]
-    private static let repetitions = 2_000
+    private static let waiting = [10, 100, 1_000, 10_000, 100_000]
+    /// The largest tree leaves room for a controller that each of its stacks brings in, within `Limits.controllers`.
+    private static let controllers = [10, 100, 1_000, 6_000]
 
     static func main() throws {
-        print("microseconds, medians of \(repetitions); a tree of depth 3, all of whose stacks are held and waited for")
-        print(columns("waiting", "controllers", "refuse a start", "wait and give up", "end, grant, wait anew"))
+        guard CommandLine.arguments.count == 2, let repetitions = Int(CommandLine.arguments[1]) else {
+            fatalError("usage: cost REPETITIONS")
+        }
         for count in waiting {
             for size in controllers {
                 var bench = try Bench(waiting: count, controllers: size)
-                print(
-                    columns(
-                        "\(count)", "\(size)", rounded(median { bench.refuse() }), rounded(median { bench.giveUp() }),
-                        rounded(median { bench.handOver() })))
+                report("refuse a start", count, size, durations(repetitions) { bench.refuse() })
+                report("wait and give up", count, size, durations(repetitions) { bench.giveUp() })
+                report("end, grant, wait anew", count, size, durations(repetitions) { bench.handOver() })
             }
         }
     }
 
-    private static func median(_ body: () -> Void) -> Duration {
+    private static func durations(_ repetitions: Int, _ body: () -> Void) -> [Int64] {
         let clock = ContinuousClock()
-        return (0..<repetitions).map { _ in clock.measure(body) }.sorted()[repetitions / 2]
+        return (0..<repetitions).map { _ in clock.measure(body).wholeNanoseconds }
     }
 
-    private static func rounded(_ duration: Duration) -> String {
-        let tenths = duration.wholeNanoseconds / 100
-        return "\(tenths / 10).\(tenths % 10)"
-    }
-
-    private static func columns(_ texts: String...) -> String {
-        texts.map { String(repeating: " ", count: max(0, 22 - $0.count)) + $0 }.joined()
+    private static func report(_ decision: String, _ waiting: Int, _ controllers: Int, _ nanoseconds: [Int64]) {
+        let values = nanoseconds.map(String.init).joined(separator: ",")
+        print(
+            "{\"decision\":\"\(decision)\",\"waiting\":\(waiting),\"controllers\":\(controllers),"
+                + "\"nanoseconds\":[\(values)]}")
     }
 }
 
@@ -56,13 +57,13 @@ private struct Bench {
         lines = stacks.map { _ in [] }
         heads = stacks.map { _ in 0 }
         let roots = stacks.indices.compactMap { ControllerID("root-\($0)") }
-        guard let tabs = ControllerID("tabs") else { preconditionFailure("tabs is no id") }
+        guard let tabs = ControllerID("tabs") else { fatalError("tabs is no id") }
         let tree = try Hierarchy(
             root: tabs,
             controllers: [Controller(id: tabs, content: .tabs(stacks, selected: 0))]
                 + zip(stacks, roots).map { Controller(id: $0, content: .navigation([$1])) }
                 + roots.map { Controller(id: $0) })
-        apply(.declare(.main, try Storyboard(hierarchy: tree), ifMatch: nil))
+        apply(.declare(.main, try Storyboard(hierarchy: tree)))
         for index in stacks.indices { holders.append(ask(for: index)) }
         for ticket in 0..<waiting { lines[ticket % stacks.count].append(ask(for: ticket % stacks.count)) }
     }
@@ -71,7 +72,8 @@ private struct Bench {
     mutating func refuse() {
         lastID += 1
         let id = TransitionID(rawValue: lastID)
-        apply(.start(request(for: turn()), id: id, token: token(of: id)))
+        let record = Record.start(request(for: turn()), id: id, token: token(of: id))
+        guard case .failure = outcome(of: record).answer else { fatalError("\(record) was not refused") }
     }
 
     /// A ticket at the end of the queue that is cancelled again.
@@ -106,7 +108,7 @@ private struct Bench {
     private func request(for index: Int) -> TransitionRequest {
         guard let view = ControllerID("new-\(lastID)"),
             let node = try? Hierarchy(root: view, controllers: [Controller(id: view)])
-        else { preconditionFailure("new-\(lastID) is no id") }
+        else { fatalError("new-\(lastID) is no id") }
         return TransitionRequest(
             scope: .operation, operation: .push(navigation: stacks[index], controller: node))
     }
@@ -114,6 +116,10 @@ private struct Bench {
     private func token(of id: TransitionID) -> Token { Token(high: id.rawValue, low: id.rawValue) }
 
     private mutating func apply(_ record: Record) {
-        _ = machine.apply(record, at: Moment(instant: Instant(nanoseconds: 0), timestamp: Timestamp(milliseconds: 0)))
+        if case .failure(let error) = outcome(of: record).answer { fatalError("\(record): \(error)") }
+    }
+
+    private mutating func outcome(of record: Record) -> Outcome<Void> {
+        machine.apply(record, at: Moment(instant: Instant(nanoseconds: 0), timestamp: Timestamp(milliseconds: 0)))
     }
 }

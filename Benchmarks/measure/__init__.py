@@ -1,0 +1,1 @@
+"""Runs the benchmarks: starts servers, has clients load them in turns, and reports the figures."""

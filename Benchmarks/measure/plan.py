@@ -1,0 +1,28 @@
+"""How much is measured: a whole run, or a quick one."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Plan:
+    # Values of every figure.
+    rounds: int
+    # For how long clients race in one round.
+    seconds: float
+    parked: int
+    # For how long the parked connections are left waiting.
+    resting_seconds: float
+    readers: tuple[int, ...]
+    # Grants that readers follow.
+    grants: int
+    kills: int
+    # Lengths of journals, in cycles; each has two records.
+    journal_cycles: tuple[int, ...]
+    # Scenes, tickets and sessions whose memory is measured.
+    kept: int
+
+
+WHOLE = Plan(rounds=5, seconds=3, parked=10_000, resting_seconds=5, readers=(1, 10, 100, 1_000), grants=100, kills=5,
+             journal_cycles=(500, 5_000, 20_000, 50_000, 95_000), kept=8_000)
+QUICK = Plan(rounds=3, seconds=0.5, parked=10_000, resting_seconds=1, readers=(1, 10, 100, 1_000), grants=20, kills=2,
+             journal_cycles=(500, 5_000, 20_000), kept=8_000)
