@@ -42,3 +42,14 @@ enum CrossOrigin {
         return response
     }
 }
+
+extension Response {
+    /// All header fields except `Content-Type`.
+    package var allHeaders: [HeaderField] {
+        let common = [
+            HeaderField("Cache-Control", Self.cacheControl),
+            requestID.map { HeaderField(HeaderName.requestID.rawValue, $0) },
+        ]
+        return headers + common.compactMap(\.self) + (allowedOrigin.map { CrossOrigin.headers(for: $0) } ?? [])
+    }
+}

@@ -18,15 +18,6 @@ package struct Response: Hashable, Sendable {
         self.headers = headers
     }
 
-    /// All header fields except `Content-Type`.
-    package var allHeaders: [HeaderField] {
-        let common = [
-            HeaderField("Cache-Control", Self.cacheControl),
-            requestID.map { HeaderField(HeaderName.requestID.rawValue, $0) },
-        ]
-        return headers + common.compactMap(\.self) + (allowedOrigin.map { CrossOrigin.headers(for: $0) } ?? [])
-    }
-
     /// What every response says about caching.
     package static let cacheControl = "no-store"
 

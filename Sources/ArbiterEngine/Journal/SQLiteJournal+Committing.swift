@@ -1,0 +1,174 @@
+internal import ArbiterCore
+internal import Dispatch
+internal import GRDB
+internal import Glibc
+internal import Logging
+
+// Commits groups of records, on the journal's queue.
+
+extension SQLiteJournal {
+    func commitPending() {
+        // Other threads may add to a group first, which makes commits fewer and larger. If none is ready, a yield costs
+        // nothing.
+        sched_yield()
+        while let records = nextGroup() {
+            state.withLock { $0.pace.noteGroup(of: records.count) }
+            guard commit(records) else { return }
+            takeBack(records)
+            checkpointIfDue()
+            // Under continuous load there is always a next group, so the closure that waits would never run.
+            if state.withLock({ $0.isInterrupted }) {
+                queue.async { self.commitPending() }
+                return
+            }
+            sched_yield()
+        }
+    }
+
+    /// Commits one group on the thread that flushes; what gathers meanwhile, and a checkpoint, is left to the queue.
+    func commitAtOnce() {
+        guard let records = nextGroup(), commit(records) else { return }
+        takeBack(records)
+        let isDone = state.withLock { state in
+            guard state.pending.isEmpty, !state.isCheckpointDue else { return false }
+            state.isCommitting = false
+            return true
+        }
+        guard !isDone else { return }
+        queue.async {
+            self.checkpointIfDue()
+            self.commitPending()
+        }
+    }
+
+    /// - Returns: false if the journal has failed.
+    private func commit(_ records: [JournalEntry]) -> Bool {
+        let batch = RecordBatch(records)
+        let isFirst = state.withLock { !$0.isAlive }
+        do throws(JournalError) {
+            if isFirst { try noteOpening() }
+            try commit(batch, isFirst: isFirst)
+            if isFirst {
+                state.withLock { $0.isAlive = true }
+                file.noteLog()
+                try relaxWaiting()
+            }
+            guard file.isInPlace else { throw Self.vanished(path) }
+        } catch {
+            fail(error)
+            return false
+        }
+        let committed = state.withLock { state in
+            state.last = batch.last
+            state.bytes += batch.bytes.count
+            // The table's page, and the pages of the records.
+            state.pagesInLog += 1 + (batch.bytes.count + Self.bytesInPage - 1) / Self.bytesInPage
+            return state.committed
+        }
+        committed(.success(batch.last))
+        compactIfDue()
+        return true
+    }
+
+    /// Copies the write-ahead log into the database, which waits for the disk.
+    ///
+    /// SQLite would do that within a commit, and so on the thread of a request.
+    private func checkpointIfDue() {
+        guard durability == .crash, state.withLock({ $0.isCheckpointDue }) else { return }
+        // If it fails, the log still has everything, and the next checkpoint tries again.
+        try? database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+        state.withLock { $0.pagesInLog = 0 }
+    }
+
+    /// The pending records, up to the limit of a batch; `nil` if there are none.
+    private func nextGroup() -> [JournalEntry]? {
+        state.withLock { state in
+            guard !state.pending.isEmpty else {
+                state.isCommitting = false
+                return nil
+            }
+            guard state.pending.count > Self.recordsInBatch else {
+                defer { (state.pending, state.spare) = (state.spare, []) }
+                return state.pending
+            }
+            defer { state.pending.removeFirst(Self.recordsInBatch) }
+            return Array(state.pending.prefix(Self.recordsInBatch))
+        }
+    }
+
+    /// Keeps the memory of a group that is committed, unless it is large.
+    private func takeBack(_ records: consuming [JournalEntry]) {
+        guard records.capacity <= Self.recordsKept else { return }
+        records.removeAll(keepingCapacity: true)
+        let emptied = records
+        state.withLock { $0.spare = emptied }
+    }
+
+    /// Stops after a failed write: the pending records are dropped, and nothing is committed any more.
+    private func fail(_ error: JournalError) {
+        logger.critical("the journal cannot be written", metadata: ["reason": "\(error.reason)"])
+        let committed = state.withLock { state in
+            (state.isClosed, state.hasFailed) = (true, true)
+            state.pending = []
+            return state.committed
+        }
+        committed(.failure(error))
+    }
+
+    /// Checks at intervals that the files being written are those that a start would find.
+    func look() {
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(Self.lookEvery.wholeNanoseconds))) { [weak self] in
+            guard let self, !state.withLock({ $0.isClosed }) else { return }
+            guard file.isInPlace else { return fail(Self.vanished(path)) }
+            look()
+        }
+    }
+
+    static func vanished(_ path: String) -> JournalError {
+        JournalError(
+            .vanished,
+            reason:
+                "\(path), or the write-ahead log beside it, has been moved, deleted or replaced: put it back as it was, "
+                + "or start again without it")
+    }
+
+    /// A single insertion is a transaction by itself; an explicit one is needed only if there is more to write.
+    private func commit(_ batch: RecordBatch, isFirst: Bool) throws(JournalError) {
+        guard !isFirst, state.withLock({ $0.superfluous }) == 0 else {
+            return try write { database in
+                if isFirst { try self.noteLife(in: database) }
+                try Self.insert(batch, into: database)
+                try self.deleteSuperfluous(in: database)
+            }
+        }
+        do {
+            try database.writeWithoutTransaction { try Self.insert(batch, into: $0) }
+        } catch {
+            throw JournalError(error, path: path)
+        }
+    }
+
+    /// Runs the body in a transaction.
+    func write(_ body: (Database) throws -> Void) throws(JournalError) {
+        do {
+            try database.writeWithoutTransaction { database in
+                try database.inTransaction(.immediate) {
+                    try body(database)
+                    return .commit
+                }
+            }
+        } catch {
+            throw JournalError(error, path: path)
+        }
+    }
+
+    /// Runs the body on the journal's queue, between two commits.
+    func betweenCommits(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.isInterrupted = true }
+        queue.async {
+            self.state.withLock { ($0.isInterrupted, $0.isOccupied) = (false, true) }
+            body()
+            self.state.withLock { $0.isOccupied = false }
+        }
+    }
+}
