@@ -93,7 +93,7 @@ extension Engine {
         for record in state.step.records {
             state.lastSequence += 1
             let entry = JournalEntry(sequence: state.lastSequence, moment: state.step.moment, record: record)
-            if state.journal.gather(entry) { state.committedSequence = state.lastSequence }
+            if state.journal.append(entry) { state.committedSequence = state.lastSequence }
         }
     }
 }

@@ -15,7 +15,7 @@ package final class Engine: Sendable {
     /// Called with a notice for the operator once it is committed, but not in a replay; must not take long.
     package typealias Observer = @Sendable (EngineNotice) -> Void
 
-    let state: ContendedLock<State>
+    let state: Guarded<State>
     let recovery: JournalRecovery?
     let trustsLeasesOver: Bool
     let time: any TimeSource
@@ -125,7 +125,7 @@ package final class Engine: Sendable {
         offset = replayed.moment.map { begun.duration(to: $0.instant) } ?? .zero
         replayed.machine.recover(at: begun.advanced(by: offset))
         let (sequence, ending) = (replayed.sequence, replayed.ending)
-        state = ContendedLock(
+        state = Guarded(
             State(
                 machine: replayed.machine, journal: journal, identities: Identities(random), lastSequence: sequence,
                 committedSequence: sequence))

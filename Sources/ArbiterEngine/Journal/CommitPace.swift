@@ -1,31 +1,34 @@
 /// Decides whether a thread that flushes the journal commits by itself, or leaves that to the journal's queue.
 ///
 /// A lone request is answered sooner if its own thread commits. Under load, the queue commits for many requests at once,
-/// and threads go on meanwhile. A commit at once hides the load, because nothing gathers during it; so one of many is
-/// left to the queue, which sees whether more than one record gathers.
+/// and threads go on meanwhile. What shows the load is that a record arrives during a commit: a lone client sends its next
+/// request only after its answer. If a single thread serves all clients, nothing arrives while it commits, so one of many
+/// commits is left to the queue.
 struct CommitPace: Hashable, Sendable {
-    /// The commits at once after which one is left to the queue.
-    static let commitsAtOnce = 64
-    /// The groups of one record after which the load is over.
-    static let calmGroups = 16
+    /// The commits in a row that threads make by themselves before one is left to the queue.
+    static let commitsInARow = 64
+    /// The commits in a row during which nothing arrived, after which the load is over.
+    static let calmCommits = 16
 
     private var isCrowded = true
-    private var commitsInARow = 0
+    private var ownCommits = 0
     private var calm = 0
 
     /// Whether the thread that flushes should commit.
     mutating func takesTurn() -> Bool {
-        guard !isCrowded, commitsInARow < Self.commitsAtOnce else {
-            commitsInARow = 0
+        guard !isCrowded, ownCommits < Self.commitsInARow else {
+            ownCommits = 0
             return false
         }
-        commitsInARow += 1
+        ownCommits += 1
         return true
     }
 
-    /// The queue has committed a group of so many records.
-    mutating func noteGroup(of records: Int) {
-        calm = records > 1 ? 0 : calm + 1
-        if records > 1 { isCrowded = true } else if calm >= Self.calmGroups { isCrowded = false }
+    /// A commit has ended.
+    ///
+    /// - Parameter isFollowed: whether records have arrived meanwhile.
+    mutating func noteCommit(isFollowed: Bool) {
+        calm = isFollowed ? 0 : calm + 1
+        if isFollowed { isCrowded = true } else if calm >= Self.calmCommits { isCrowded = false }
     }
 }

@@ -60,7 +60,7 @@ package struct JournalContents: Hashable, Sendable {
 
 /// Stores the records.
 ///
-/// The engine calls `gather` under its lock, in the order of the records, then `flush` without the lock, and sends an
+/// The engine calls `append` under its lock, in the order of the records, then `flush` without the lock, and sends an
 /// answer only when everything that it was computed from is committed. A journal may commit synchronously, in groups on
 /// its own thread or on those that flush it, or remotely.
 package protocol Journal: Sendable {
@@ -83,20 +83,15 @@ package protocol Journal: Sendable {
     /// Sets the callback that reports commits: the sequence number up to which everything is committed, or a failure.
     ///
     /// Called once, before the first entry. The callback runs on any thread, also within `flush`, but never within
-    /// `append` or `gather`. After a failure nothing more is committed.
+    /// `append`. After a failure nothing more is committed.
     func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void)
 
-    /// Takes an entry in, without waiting for a disk or a network.
+    /// Takes an entry in, without waiting for a disk or a network; its commit may wait for the next `flush`.
     ///
     /// - Returns: true if it is committed already; no callback follows.
     func append(_ entry: JournalEntry) -> Bool
 
-    /// Takes an entry in, whose commit may wait for the next `flush`.
-    ///
-    /// - Returns: true if it is committed already; no callback follows.
-    func gather(_ entry: JournalEntry) -> Bool
-
-    /// Has the gathered entries committed: on this thread, if the journal is idle and its commits wait for no disk, or
+    /// Has the appended entries committed: on this thread, if the journal is idle and its commits wait for no disk, or
     /// else soon, on another one.
     func flush()
 
@@ -105,8 +100,6 @@ package protocol Journal: Sendable {
 }
 
 extension Journal {
-    package func gather(_ entry: JournalEntry) -> Bool { append(entry) }
-
     package func flush() {}
 
     package func replay(

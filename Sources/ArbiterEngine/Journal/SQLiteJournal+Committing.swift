@@ -12,7 +12,6 @@ extension SQLiteJournal {
         // nothing.
         sched_yield()
         while let records = nextGroup() {
-            state.withLock { $0.pace.noteGroup(of: records.count) }
             guard commit(records) else { return }
             takeBack(records)
             checkpointIfDue()
@@ -61,6 +60,7 @@ extension SQLiteJournal {
         let committed = state.withLock { state in
             state.last = batch.last
             state.bytes += batch.bytes.count
+            state.pace.noteCommit(isFollowed: !state.pending.isEmpty)
             // The table's page, and the pages of the records.
             state.pagesInLog += 1 + (batch.bytes.count + Self.bytesInPage - 1) / Self.bytesInPage
             return state.committed

@@ -131,12 +131,6 @@ package final class SQLiteJournal: Journal {
     }
 
     package func append(_ entry: JournalEntry) -> Bool {
-        _ = gather(entry)
-        if state.withLock({ $0.beginCommitting() }) { queue.async { self.commitPending() } }
-        return false
-    }
-
-    package func gather(_ entry: JournalEntry) -> Bool {
         state.withLock { state in
             if !state.isClosed { state.pending.append(entry) }
         }

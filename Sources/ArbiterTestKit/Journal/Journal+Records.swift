@@ -5,6 +5,12 @@ extension Journal {
     ///
     /// - Throws: `JournalError` if they cannot be read.
     package func records() throws(JournalError) -> [JournalEntry] { try contents().records }
+
+    /// Appends an entry and flushes the journal, as an engine does with the entries of a turn.
+    package func commit(_ entry: JournalEntry) {
+        _ = append(entry)
+        flush()
+    }
 }
 
 extension JournalContents {

@@ -48,14 +48,13 @@ final class JournalProbe: Sendable {
             state.appender = pthread_self()
             if !state.isClosed { state.appended = record.sequence }
         }
-        let isFlushed = record.sequence.isMultiple(of: 2)
-        let isCommitted = isFlushed ? journal.gather(record) : journal.append(record)
+        let isCommitted = journal.append(record)
         state.withLock { state in
             state.appender = nil
             if isCommitted { state.committed = record.sequence }
         }
         gate.signal()
-        if isFlushed { journal.flush() }
+        journal.flush()
     }
 
     /// - Throws: `ConformanceError` if they are not committed in time.

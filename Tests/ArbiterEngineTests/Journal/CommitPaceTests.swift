@@ -4,32 +4,32 @@ import Testing
 
 /// When a thread that flushes the journal commits by itself.
 struct CommitPaceTests {
-    /// What a pace allows after groups of one record.
-    private static func turn(after groups: Int, in pace: inout CommitPace) -> Bool {
-        for _ in 0..<groups { pace.noteGroup(of: 1) }
+    /// What a pace allows after commits during which nothing arrived.
+    private static func turn(after commits: Int, in pace: inout CommitPace) -> Bool {
+        for _ in 0..<commits { pace.noteCommit(isFollowed: false) }
         return pace.takesTurn()
     }
 
-    @Test func `threads commit by themselves once groups have had one record for a while`() {
+    @Test func `threads commit by themselves once nothing has arrived during commits for a while`() {
         var pace = CommitPace()
-        let early = Self.turn(after: CommitPace.calmGroups - 1, in: &pace)
+        let early = Self.turn(after: CommitPace.calmCommits - 1, in: &pace)
         let late = Self.turn(after: 1, in: &pace)
         #expect(!early && late)
     }
 
     @Test func `one of many commits is left to the queue, which sees the load`() {
         var pace = CommitPace()
-        var turns = [Self.turn(after: CommitPace.calmGroups, in: &pace)]
-        while turns.count < 3 * (CommitPace.commitsAtOnce + 1) { turns.append(pace.takesTurn()) }
-        let row = Array(repeating: true, count: CommitPace.commitsAtOnce) + [false]
+        var turns = [Self.turn(after: CommitPace.calmCommits, in: &pace)]
+        while turns.count < 3 * (CommitPace.commitsInARow + 1) { turns.append(pace.takesTurn()) }
+        let row = Array(repeating: true, count: CommitPace.commitsInARow) + [false]
         #expect(turns == row + row + row)
     }
 
-    @Test func `a group of several records ends it`() {
+    @Test func `a record that arrives during a commit ends it`() {
         var pace = CommitPace()
-        let calm = Self.turn(after: CommitPace.calmGroups, in: &pace)
-        pace.noteGroup(of: 2)
-        let crowded = Self.turn(after: CommitPace.calmGroups - 1, in: &pace)
+        let calm = Self.turn(after: CommitPace.calmCommits, in: &pace)
+        pace.noteCommit(isFollowed: true)
+        let crowded = Self.turn(after: CommitPace.calmCommits - 1, in: &pace)
         let calmAgain = Self.turn(after: 1, in: &pace)
         #expect(calm && !crowded && calmAgain)
     }

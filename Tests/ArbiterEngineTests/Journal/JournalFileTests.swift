@@ -105,7 +105,7 @@ struct JournalFileTests {
         let directory = try JournalDirectory()
         let journal = try directory.open()
         let commits = Commits(of: journal)
-        _ = journal.append(records[0])
+        journal.commit(records[0])
         try commits.wait(for: 1)
         for suffix in ["", "-wal"] { try FileManager.default.removeItem(atPath: directory.file + suffix) }
         try Data("another".utf8).write(to: URL(fileURLWithPath: directory.file))

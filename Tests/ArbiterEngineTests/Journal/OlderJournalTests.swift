@@ -101,7 +101,7 @@ struct OlderJournalTests {
         let directory = try JournalDirectory()
         let journal = try directory.open()
         let commits = Commits(of: journal)
-        _ = journal.append(JournalEntry(sequence: 1, moment: ManualTime().now(), record: .declare(.main, .empty)))
+        journal.commit(JournalEntry(sequence: 1, moment: ManualTime().now(), record: .declare(.main, .empty)))
         try commits.wait(for: 1)
         journal.close()
         let hex = try directory.text("SELECT hex(records) FROM batch")
@@ -149,7 +149,7 @@ struct OlderJournalTests {
         let last = try #require(contents.records.last)
         let holder = try #require(TransitionID("t-04jsgcd1dh4qr"))
         let reason = try #require(RevocationReason("it hangs"))
-        _ = journal.append(
+        journal.commit(
             JournalEntry(sequence: last.sequence + 1, moment: last.moment, record: .revoke(holder, reason)))
         try commits.wait(for: last.sequence + 1)
         journal.close()

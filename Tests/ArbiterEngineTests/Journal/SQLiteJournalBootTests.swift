@@ -17,7 +17,7 @@ struct SQLiteJournalBootTests {
         let directory = try JournalDirectory()
         let journal = try directory.open(durability, boot: boot)
         let commits = Commits(of: journal)
-        for record in records { _ = journal.append(record) }
+        for record in records { journal.commit(record) }
         try commits.wait(for: 20)
         let killed = try directory.asIfKilled()
         journal.close()
@@ -61,7 +61,7 @@ struct SQLiteJournalBootTests {
         let journal = try directory.open(boot: "first boot")
         _ = try journal.contents()
         let commits = Commits(of: journal)
-        _ = journal.append(JournalEntry(sequence: 21, moment: ManualTime().now(), record: .skipFences))
+        journal.commit(JournalEntry(sequence: 21, moment: ManualTime().now(), record: .skipFences))
         try commits.wait(for: 21)
         journal.close()
         #expect(try directory.contents().ending == .closed)
@@ -75,7 +75,7 @@ struct SQLiteJournalBootTests {
         let journal = try directory.open(boot: "second boot")
         #expect(try journal.contents().isIncomplete)
         let commits = Commits(of: journal)
-        _ = journal.append(
+        journal.commit(
             JournalEntry(sequence: 21, moment: ManualTime().now(), record: .distrust(holdsGrants: true)))
         try commits.wait(for: 21)
         let killed = try directory.asIfKilled()

@@ -23,7 +23,7 @@ struct SQLiteJournalCompactionTests {
         let journal = try directory.open(recordsBetweenSnapshots: Self.between)
         let commits = Commits(of: journal)
         for record in life.records {
-            _ = journal.append(record)
+            journal.commit(record)
             try commits.wait(for: record.sequence)
             guard record.sequence.isMultiple(of: Self.between) else { continue }
             // Waits for the snapshot, so that few records are written while it is made.
@@ -52,7 +52,7 @@ struct SQLiteJournalCompactionTests {
             let journal = try directory.open(bytesBetweenSnapshots: bytes * 3 / 4)
             _ = try journal.contents()
             let commits = Commits(of: journal)
-            for record in records { _ = journal.append(record) }
+            for record in records { journal.commit(record) }
             let last = try #require(records.last).sequence
             try commits.wait(for: last)
             // The compaction has to finish before the journal is closed.
@@ -77,7 +77,7 @@ struct SQLiteJournalCompactionTests {
             return count
         }.value
         for record in life.records {
-            _ = journal.append(record)
+            journal.commit(record)
             try commits.wait(for: record.sequence)
         }
         journal.close()
@@ -94,7 +94,7 @@ struct SQLiteJournalCompactionTests {
         try directory.sql("CREATE TRIGGER refusal BEFORE INSERT ON snapshot BEGIN SELECT RAISE(ABORT, 'refused'); END")
         let commits = Commits(of: journal)
         for record in life.records {
-            _ = journal.append(record)
+            journal.commit(record)
             try commits.wait(for: record.sequence)
         }
         #expect(eventually { !directory.log[.error].isEmpty })
@@ -118,7 +118,7 @@ struct SQLiteJournalCompactionTests {
             #expect(Int(last) == life.records.count - rest.count)
             let commits = Commits(of: journal)
             for record in rest.prefix(Int.random(in: 1...400, using: &random)) {
-                _ = journal.append(record)
+                journal.commit(record)
                 if random.isOnce(in: 20) { try commits.wait(for: record.sequence) }
                 rest = rest.dropFirst()
             }
@@ -138,7 +138,7 @@ struct SQLiteJournalCompactionTests {
         var machine = ArbiterStateMachine()
         for record in life.records {
             _ = machine.apply(record.record, at: record.moment)
-            _ = journal.append(record)
+            journal.commit(record)
             try commits.wait(for: record.sequence)
             // Kills the journal mostly when a snapshot has just become due, and so is being made.
             guard record.sequence > Self.between, record.sequence % Self.between < 3 || random.isOnce(in: 50) else {

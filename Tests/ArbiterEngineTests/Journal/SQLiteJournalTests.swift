@@ -21,7 +21,7 @@ struct SQLiteJournalTests {
         let journal = try directory.open()
         let commits = Commits(of: journal)
         for record in life.records {
-            _ = journal.append(record)
+            journal.commit(record)
             guard record.sequence.isMultiple(of: 40) else { continue }
             try commits.wait(for: record.sequence)
             #expect(try directory.asIfKilled().contents().records == Array(life.records.prefix(Int(record.sequence))))
@@ -40,8 +40,7 @@ struct SQLiteJournalTests {
                 commits.signal()
             }
             for record in RecordedLife(seed: 1, records: 200).records {
-                #expect(!journal.gather(record))
-                journal.flush()
+                journal.commit(record)
                 commits.wait()
                 // The journal is idle a moment after it has reported a commit. A reading takes longer.
                 _ = try journal.contents()
@@ -57,8 +56,7 @@ struct SQLiteJournalTests {
         let commits = Commits(of: journal)
         let life = RecordedLife(seed: 1, records: 5_000)
         for record in life.records {
-            _ = journal.gather(record)
-            journal.flush()
+            journal.commit(record)
             try commits.wait(for: record.sequence)
         }
         let size = try FileManager.default.attributesOfItem(atPath: directory.file + "-wal")[.size] as? Int
@@ -112,7 +110,7 @@ struct SQLiteJournalTests {
         let life = RecordedLife(seed: 2, records: 50)
         let journal = try directory.open(.power)
         let commits = Commits(of: journal)
-        for record in life.records { _ = journal.append(record) }
+        for record in life.records { journal.commit(record) }
         try commits.wait(for: 50)
 
         let alive = try JournalInspection(directory: directory.directory.path)

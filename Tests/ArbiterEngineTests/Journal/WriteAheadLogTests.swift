@@ -18,7 +18,7 @@ struct WriteAheadLogTests {
         let journal = try directory.open(durability)
         let commits = Commits(of: journal)
         for record in records {
-            _ = journal.append(record)
+            journal.commit(record)
             try commits.wait(for: record.sequence)
         }
         let killed = try directory.killed()
@@ -193,7 +193,7 @@ extension WriteAheadLogTests {
         let journal = try directory.open(boot: "another boot")
         let found = try journal.contents().records.count
         let commits = Commits(of: journal)
-        _ = journal.append(records[found])
+        journal.commit(records[found])
         try commits.wait(for: records[found].sequence)
         let killed = try directory.killed()
         journal.close()
@@ -225,7 +225,7 @@ extension WriteAheadLogTests {
             let journal = try directory.open(.power, boot: boot)
             let before = try journal.contents().records
             let commits = Commits(of: journal)
-            _ = journal.append(record)
+            journal.commit(record)
             try commits.wait(for: record.sequence)
             let killed = try directory.killed()
             journal.close()

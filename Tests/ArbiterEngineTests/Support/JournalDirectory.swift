@@ -38,7 +38,7 @@ struct JournalDirectory {
         _ = try journal.contents()
         let commits = Commits(of: journal)
         for (index, record) in records.enumerated() {
-            _ = journal.append(record)
+            journal.commit(record)
             if (index + 1) % recordsInBatch == 0 { try commits.wait(for: record.sequence) }
         }
         if records.count > recordsBetweenSnapshots {

@@ -43,7 +43,7 @@ struct SoundJournal {
         let committed = Guarded(UInt64(0))
         journal.begin { result in committed.withLock { $0 = (try? result.get()) ?? $0 } }
         for record in RecordedLife(seed: seed, records: count).records {
-            _ = journal.append(record)
+            journal.commit(record)
             guard record.sequence.isMultiple(of: UInt64(size)) || record.sequence == count else { continue }
             guard eventually({ committed.withLock { $0 } == record.sequence }) else {
                 throw ChildProcessError.timedOut("no commit of \(record.sequence)")
