@@ -12,11 +12,10 @@ extension ArbiterStateMachine {
     ///   - step: the turn.
     mutating func grantWhatIsFree(in scene: SceneName, asker: TransitionID? = nil, step: inout Step) {
         while !durable.isHoldingGrants, let id = durable.scenes[scene]?.queue.grantNext() {
-            guard let transition = durable.transitions[id], case .queued(let queued) = transition.phase,
-                let turn = durable.scenes[scene]?.turn(
-                    of: transition.request, scope: transition.scope, under: durable.rules)
-            else { preconditionFailure("\(id) is granted but was not queued") }
-            switch turn {
+            guard let transition = durable.transitions[id], case .queued(let queued) = transition.phase else {
+                preconditionFailure("\(id) is granted but was not queued")
+            }
+            switch turn(of: transition) {
             case .rejected(let rejection):
                 end(id, as: .rejected(rejection), in: &step)
             case .noop:
@@ -31,6 +30,15 @@ extension ArbiterStateMachine {
                 }
             }
         }
+    }
+
+    /// What happens to a transition whose turn has come.
+    private func turn(of transition: Transition) -> Turn {
+        if transition.request.isPlain { return .granted(nil) }
+        let turn = durable.scenes[transition.request.scene]?.turn(
+            of: transition.request, scope: transition.scope, under: durable.rules)
+        guard let turn else { preconditionFailure("\(transition.id) is granted in a scene that is not known") }
+        return turn
     }
 
     /// Grants every transition of the scene whose turn has come, and tells which granted ones are waited for now.
@@ -59,7 +67,8 @@ extension ArbiterStateMachine {
             preconditionFailure("\(transition.id) is granted in a scene that is not known")
         }
         if let plan { durable.scenes[name]?.reserved.formUnion(plan.arriving) }
-        let animation = durable.scenes[name]?.animation(of: transition.request, plan)
+        let animation =
+            transition.request.isPlain ? nil : durable.scenes[name]?.animation(of: transition.request, plan)
         durable.scenes[name]?.tickets.remove(transition.place)
         let resolved = durable.scenes[name]?.storyboard.resolved(transition.request.operation)
         durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + 1)

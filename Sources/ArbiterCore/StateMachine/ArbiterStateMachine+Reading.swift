@@ -18,12 +18,13 @@ extension ArbiterStateMachine {
     func view(of transition: Transition, at now: Instant) -> TransitionView {
         switch transition.phase {
         case .queued:
-            let scene = durable.scenes[transition.request.scene]
+            let scene = transition.request.scene
             return TransitionView(
                 transition: transition,
                 remaining: remaining(of: transition, at: now),
-                position: scene?.tickets.rank(of: transition.place),
-                blockers: scene?.queue.blockers(of: transition.place, limit: Limits.blockersShown) ?? [],
+                position: durable.scenes[scene]?.tickets.rank(of: transition.place),
+                blockers: durable.scenes[scene]?.queue.blockers(of: transition.place, limit: Limits.blockersShown)
+                    ?? [],
                 waiting: nil,
                 progress: momentary.attention[transition.id]?.progress
             )

@@ -96,19 +96,18 @@ extension ArbiterStateMachine {
         return id
     }
 
-    // Scenes are read in functions of their own: if a copy were still alive when the scene is changed, the change would
-    // copy the whole scene.
+    // Scenes are large, and `scenes[name]?.method()` calls the method on a copy. So what most requests need is read from
+    // the scene's members alone.
 
     /// - Returns: what happens to the transition now; it is not rejected.
     /// - Throws: the reason why the transition cannot be granted now.
     @discardableResult
     func checkIsPossible(_ request: TransitionRequest, at now: Instant) throws(ArbiterError) -> Turn {
-        let scene = durable.scenes[request.scene] ?? unusedScene
-        let scope = try scene.checkedScope(of: request)
-        let paths = scene.storyboard.paths(of: scope, request.operationOutline)
-        let named = Array(scene.storyboard.named(by: request, scope: scope))
-        guard scene.queue.isFree(paths, naming: named) else {
-            throw .busy(busy(scene.queue.blockers(of: paths, naming: named, limit: Limits.blockersShown), at: now))
+        if request.isPlain, durable.scenes[request.scene]?.queue.isEmpty ?? true { return .granted(nil) }
+        if let blockers = try durable.scenes[request.scene]?.checkedBlockers(of: request) {
+            guard blockers.isEmpty else { throw .busy(busy(blockers, at: now)) }
+        } else {
+            _ = try unusedScene.checkedScope(of: request)
         }
         return try possibleTurn(of: request)
     }
@@ -117,21 +116,25 @@ extension ArbiterStateMachine {
     ///
     /// - Throws: the reason why it would be rejected.
     func possibleTurn(of request: TransitionRequest) throws(ArbiterError) -> Turn {
-        let scene = durable.scenes[request.scene] ?? unusedScene
-        let turn = scene.turn(of: request, scope: scene.resolvedScope(of: request), under: durable.rules)
+        if request.isPlain { return .granted(nil) }
+        let turn =
+            durable.scenes[request.scene]?.turn(of: request, under: durable.rules)
+            ?? unusedScene.turn(of: request, under: durable.rules)
         if case .rejected(let rejection) = turn { throw ArbiterError(rejection) }
         return turn
     }
 
     /// - Throws: the reason why the transition cannot wait.
     func checkMayWait(_ request: TransitionRequest, takesOver: Bool) throws(ArbiterError) {
-        let scene = durable.scenes[request.scene] ?? unusedScene
-        let scope = try scene.checkedScope(of: request)
-        guard scene.tickets.count >= limits.queuedPerScene, !takesOver else { return }
-        let paths = scene.storyboard.paths(of: scope, request.operationOutline)
-        guard scene.queue.isFree(paths, naming: Array(scene.storyboard.named(by: request, scope: scope))) else {
-            throw .queueFull(limit: limits.queuedPerScene)
+        guard let count = durable.scenes[request.scene]?.tickets.count else {
+            _ = try unusedScene.checkedScope(of: request)
+            return
         }
+        _ = try durable.scenes[request.scene]?.checkedScope(of: request)
+        guard count >= limits.queuedPerScene, !takesOver,
+            let blockers = try durable.scenes[request.scene]?.checkedBlockers(of: request), !blockers.isEmpty
+        else { return }
+        throw .queueFull(limit: limits.queuedPerScene)
     }
 
     /// Describes the blockers, of which there is at least one.
@@ -186,11 +189,10 @@ extension ArbiterStateMachine {
         _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool, place: RequestOrder,
         at moment: Moment
     ) -> Transition {
-        let scene = durable.scenes[request.scene] ?? unusedScene
+        let terms = durable.scenes[request.scene]?.terms(of: request) ?? unusedScene.terms(of: request)
         return Transition(
             id: id, token: token, order: durable.lastOrder, place: place, isSerialized: isSerialized, request: request,
-            scope: scene.resolvedScope(of: request), lease: request.lease ?? scene.storyboard.defaults.lease,
-            requestedAt: moment, requestedRevision: scene.numbers.revision,
+            scope: terms.scope, lease: terms.lease, requestedAt: moment, requestedRevision: terms.revision,
             session: request.session.flatMap { durable.index.sessions[$0] }, participants: request.participants,
             gesture: nil, phase: .queued(Transition.Queued())
         )
@@ -241,6 +243,29 @@ extension ArbiterStateMachine {
 }
 
 extension Scene {
+    /// The unfinished transitions that are in the way of a new request, at most `Limits.blockersShown`.
+    ///
+    /// - Throws: as `checkedScope(of:)`.
+    fileprivate func checkedBlockers(of request: TransitionRequest) throws(ArbiterError) -> [TransitionID] {
+        let scope = try checkedScope(of: request)
+        let paths = storyboard.paths(of: scope, request.operationOutline)
+        let named = Array(storyboard.named(by: request, scope: scope))
+        guard !queue.isFree(paths, naming: named) else { return [] }
+        let blockers = queue.blockers(of: paths, naming: named, limit: Limits.blockersShown)
+        precondition(!blockers.isEmpty, "a scope is not free but has no known blocker")
+        return blockers
+    }
+
+    /// What happens if the turn of a request comes with the current hierarchy.
+    fileprivate func turn(of request: TransitionRequest, under rules: Rules) -> Turn {
+        turn(of: request, scope: resolvedScope(of: request), under: rules)
+    }
+
+    /// What a new transition gets from its scene.
+    fileprivate func terms(of request: TransitionRequest) -> (scope: Scope, lease: Duration, revision: Revision) {
+        (resolvedScope(of: request), request.lease ?? storyboard.defaults.lease, numbers.revision)
+    }
+
     /// The scope that a request locks.
     ///
     /// - Throws: `operationRefused`, `unknownTransitionType` or `unknownIntroTransitionType` if the request names

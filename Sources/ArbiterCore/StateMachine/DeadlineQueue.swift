@@ -20,6 +20,19 @@ struct DeadlineQueue {
         case hold(TransitionID)
         /// The end of the time for which grants are withheld after a crash.
         case resumption
+
+        /// Mixes the bits of the number, as `Numbered` does.
+        func _rawHashValue(seed: Int) -> Int {
+            switch self {
+            case .transition(let id): id._rawHashValue(seed: seed)
+            case .waiter(let id): id._rawHashValue(seed: ~seed)
+            case .quiet(let scene): scene._rawHashValue(seed: seed)
+            case .ready(let id): id._rawHashValue(seed: seed &+ 1)
+            case .session(let id): id._rawHashValue(seed: seed)
+            case .hold(let id): id._rawHashValue(seed: seed &+ 2)
+            case .resumption: seed
+            }
+        }
     }
 
     private struct Entry {

@@ -29,7 +29,7 @@ package struct SceneEvent: Hashable, Sendable {
 
     package enum Kind: Hashable, Sendable {
         /// A transition has reached a stage of its life.
-        case transition(Stage, TransitionView)
+        indirect case transition(Stage, TransitionView)
         /// The finger that drives a transition has moved; momentary.
         case progress(TransitionID, GestureProgress)
         /// A session has ended that requested transitions in the scene, or whose client takes part in one.
@@ -37,7 +37,7 @@ package struct SceneEvent: Hashable, Sendable {
         /// A view appears or disappears because of a transition.
         case appearance(AppearanceEvent, TransitionID)
         /// The hierarchy has changed.
-        case hierarchyChanged(HierarchyUpdate)
+        indirect case hierarchyChanged(HierarchyUpdate)
         /// The scene was deleted, or forgotten to make room.
         case sceneDeleted
     }

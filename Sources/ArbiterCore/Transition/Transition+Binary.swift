@@ -71,33 +71,6 @@ extension Transition.Phase: BinaryCodable {
     }
 }
 
-extension Transition.Grant: BinaryCodable {
-    package func encode(to writer: inout BinaryWriter) {
-        writer.write(fence)
-        writer.write(grantedAt)
-        writer.write(revision)
-        writer.write(presenter)
-        writer.write(animation)
-        writer.write(appearance)
-        writer.write(resolved)
-        writer.write(rules)
-        writer.write(instant)
-    }
-
-    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
-        fence = try reader.read()
-        grantedAt = try reader.read()
-        revision = try reader.read()
-        presenter = try reader.readOptional()
-        animation = try reader.readOptional()
-        appearance = try reader.readArray()
-        let isSecond = reader.layout >= .second
-        resolved = isSecond ? try reader.readOptional() : nil
-        rules = isSecond ? try reader.read() : .first
-        instant = isSecond ? try reader.readOptional() : nil
-    }
-}
-
 extension Transition.Change: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) {
         writer.write(revision)

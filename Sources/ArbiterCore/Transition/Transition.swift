@@ -61,9 +61,9 @@ package struct Transition: Hashable, Sendable {
         /// It waits for its turn. Next: `preparing`, `running` or `ended`.
         case queued(Queued)
         /// It holds its scope and waits for its participants. Next: `running` or `ended`.
-        indirect case preparing(Grant)
+        case preparing(Grant)
         /// It holds its scope. Next: `ended`.
-        indirect case running(Grant)
+        case running(Grant)
         /// It has its one outcome. This is final.
         indirect case ended(Ending)
     }
@@ -72,34 +72,6 @@ package struct Transition: Hashable, Sendable {
     package struct Queued: Hashable, Sendable {
         /// Whether its owner has already ended it: at its turn it is granted and completed in one step.
         package var completesAtGrant = false
-    }
-
-    /// The values that a transition gets at its grant.
-    package struct Grant: Hashable, Sendable {
-        package let fence: Fence
-        package let grantedAt: Timestamp
-        /// The same on the arbiter's clock; `nil` in journals of before.
-        let instant: Instant?
-        /// The revision of the hierarchy at the grant.
-        package let revision: Revision
-        /// The controller that really presents, or that presents what is dismissed.
-        package let presenter: ControllerID?
-        /// The resolved animation; `nil` if there is nothing to animate.
-        package let animation: Animation?
-        /// The appearance events that the views get when it begins to run.
-        package let appearance: [AppearanceEvent]
-        /// What its segue became; `nil` if its operation is no segue.
-        package let resolved: ResolvedSegue?
-        /// The rules under which its operation was planned, and is carried out.
-        let rules: Rules
-
-        /// The same grant without appearance events, for a transition that ended before it ran.
-        var untold: Grant {
-            Grant(
-                fence: fence, grantedAt: grantedAt, instant: instant, revision: revision, presenter: presenter,
-                animation: animation,
-                appearance: [], resolved: resolved, rules: rules)
-        }
     }
 
     /// The values that a transition gets at its end.

@@ -92,6 +92,14 @@ extension TransitionRequest {
         return request
     }
 
+    /// Whether it only locks the scene: there is nothing to plan, to check at the grant, or to animate.
+    ///
+    /// A request without a scope and an operation locks the whole scene, whatever the scene's defaults are.
+    var isPlain: Bool {
+        keptOperation == nil && expectations.isEmpty && animation == nil && !isInteractive
+            && (scope ?? .scene) == .scene
+    }
+
     /// The operation with what its scope depends on, available without unpacking.
     ///
     /// Of a packed operation, an inserted hierarchy is only its root, as a view, and a `setStack` has no controllers.

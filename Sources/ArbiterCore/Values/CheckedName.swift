@@ -36,8 +36,21 @@ package struct SceneName: CheckedName {
     package static var kind: String { "a scene's name" }
     package static var rule: String { "1 to \(Limits.sceneNameBytes) of A-Z a-z 0-9 . _ and -, but not . or .." }
     package let description: String
+    /// Computed once, because every request leads to its scene many times.
+    private let hash: Int
 
-    package init(unchecked text: String) { description = text }
+    package init(unchecked text: String) {
+        description = text
+        hash = text.hashValue
+    }
+
+    package static func == (left: SceneName, right: SceneName) -> Bool {
+        left.hash == right.hash && left.description == right.description
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+
+    package func _rawHashValue(seed: Int) -> Int { hash.mixed(with: seed) }
 
     package static func isValid(_ text: String) -> Bool {
         text.isWord(upTo: Limits.sceneNameBytes) { $0.isNameByte } && text != "." && text != ".."

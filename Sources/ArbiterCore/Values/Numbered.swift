@@ -12,14 +12,21 @@ extension Numbered {
     ///
     /// Clients choose none of these numbers, so they cannot make them collide.
     package func _rawHashValue(seed: Int) -> Int {
-        let mixed = (rawValue ^ UInt64(bitPattern: Int64(seed))) &* 0x9e37_79b9_7f4a_7c15
-        return Int(truncatingIfNeeded: mixed ^ mixed >> 32)
+        Int(truncatingIfNeeded: rawValue).mixed(with: seed)
     }
 
     package func encode(to writer: inout BinaryWriter) { writer.write(rawValue) }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         self.init(rawValue: try reader.read())
+    }
+}
+
+extension Int {
+    /// A hash of a number that no client can choose.
+    package func mixed(with seed: Int) -> Int {
+        let mixed = UInt64(bitPattern: Int64(self ^ seed)) &* 0x9e37_79b9_7f4a_7c15
+        return Int(truncatingIfNeeded: mixed ^ mixed >> 32)
     }
 }
 

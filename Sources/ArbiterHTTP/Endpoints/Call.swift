@@ -39,26 +39,26 @@ final class Call: Sendable {
     var query: Query { context.query }
 
     /// Answers; without the content if the client has it already.
-    func respond(_ response: Response) {
-        let response = unchanged(response.status, response.headers) ?? response
-        exchange.respond(withCommonHeaders(response))
-        log(response)
+    func respond(_ response: consuming Response) {
+        if let unchanged = unchanged(response.status, response.headers) { response = unchanged }
+        log(response.status)
+        addCommonHeaders(to: &response)
+        exchange.respond(response)
     }
 
     /// Answers with a head, and with a body that is pulled from the source until that says it is over.
-    func stream(_ head: Response, from source: any StreamSource) {
-        exchange.stream(withCommonHeaders(head), from: source)
-        log(head)
+    func stream(_ head: consuming Response, from source: any StreamSource) {
+        log(head.status)
+        addCommonHeaders(to: &head)
+        exchange.stream(head, from: source)
     }
 
-    private func withCommonHeaders(_ response: Response) -> Response {
-        var response = response
+    private func addCommonHeaders(to response: inout Response) {
         response.requestID = context.requestID
         response.allowedOrigin = context.allowedOrigin
-        return response
     }
 
-    private func log(_ response: Response) {
+    private func log(_ status: Int) {
         guard logger.logLevel <= .debug else { return }
         var metadata: Logger.Metadata = ["request": "\(loggable(context.requestID))"]
         if let route = context.route {
@@ -66,7 +66,7 @@ final class Call: Sendable {
             if let role = route.role { metadata["role"] = "\(role.rawValue)" }
         }
         logger.debug(
-            "\(loggable(request.method)) \(loggablePath(request.path)) \(response.status)", metadata: metadata)
+            "\(loggable(request.method)) \(loggablePath(request.path)) \(status)", metadata: metadata)
     }
 
     /// Answers with the transition, or with what went wrong.
@@ -92,7 +92,7 @@ final class Call: Sendable {
             members(&writer)
             writer.members(of: view, showingToken: showingToken)
         }
-        response.headers += headers
+        if !headers.isEmpty { response.headers += headers }
         respond(response)
     }
 

@@ -5,6 +5,13 @@ package enum EventTopic: Hashable, Sendable {
     case scene(SceneName)
     case allScenes
 
+    package func _rawHashValue(seed: Int) -> Int {
+        switch self {
+        case .scene(let name): name._rawHashValue(seed: seed)
+        case .allScenes: seed
+        }
+    }
+
     /// The number of an event in this topic; `nil` for a momentary event.
     func number(of event: SceneEvent) -> EventNumber? {
         switch self {

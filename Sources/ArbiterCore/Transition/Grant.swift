@@ -1,0 +1,87 @@
+extension Transition {
+    /// The values that a transition gets at its grant; a class, so that a copy costs no more than a reference.
+    package final class Grant: Sendable {
+        package let fence: Fence
+        package let grantedAt: Timestamp
+        /// The same on the arbiter's clock; `nil` in journals of before.
+        let instant: Instant?
+        /// The revision of the hierarchy at the grant.
+        package let revision: Revision
+        /// The controller that really presents, or that presents what is dismissed.
+        package let presenter: ControllerID?
+        /// The resolved animation; `nil` if there is nothing to animate.
+        package let animation: Animation?
+        /// The appearance events that the views get when it begins to run.
+        package let appearance: [AppearanceEvent]
+        /// What its segue became; `nil` if its operation is no segue.
+        package let resolved: ResolvedSegue?
+        /// The rules under which its operation was planned, and is carried out.
+        let rules: Rules
+
+        init(
+            fence: Fence, grantedAt: Timestamp, instant: Instant?, revision: Revision, presenter: ControllerID?,
+            animation: Animation?, appearance: [AppearanceEvent], resolved: ResolvedSegue?, rules: Rules
+        ) {
+            self.fence = fence
+            self.grantedAt = grantedAt
+            self.instant = instant
+            self.revision = revision
+            self.presenter = presenter
+            self.animation = animation
+            self.appearance = appearance
+            self.resolved = resolved
+            self.rules = rules
+        }
+
+        /// The same grant without appearance events, for a transition that ended before it ran.
+        var untold: Grant {
+            Grant(
+                fence: fence, grantedAt: grantedAt, instant: instant, revision: revision, presenter: presenter,
+                animation: animation, appearance: [], resolved: resolved, rules: rules)
+        }
+    }
+}
+
+extension Transition.Grant: Hashable {
+    package static func == (left: Transition.Grant, right: Transition.Grant) -> Bool {
+        left === right
+            || left.fence == right.fence && left.grantedAt == right.grantedAt && left.instant == right.instant
+                && left.revision == right.revision && left.presenter == right.presenter
+                && left.animation == right.animation && left.appearance == right.appearance
+                && left.resolved == right.resolved && left.rules == right.rules
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(fence)
+    }
+}
+
+extension Transition.Grant: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(fence)
+        writer.write(grantedAt)
+        writer.write(revision)
+        writer.write(presenter)
+        writer.write(animation)
+        writer.write(appearance)
+        writer.write(resolved)
+        writer.write(rules)
+        writer.write(instant)
+    }
+
+    package convenience init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        let fence: Fence = try reader.read()
+        let grantedAt: Timestamp = try reader.read()
+        let revision: Revision = try reader.read()
+        let presenter: ControllerID? = try reader.readOptional()
+        let animation: Animation? = try reader.readOptional()
+        let appearance: [AppearanceEvent] = try reader.readArray()
+        let isSecond = reader.layout >= .second
+        let resolved: ResolvedSegue? = isSecond ? try reader.readOptional() : nil
+        let rules: Rules = isSecond ? try reader.read() : .first
+        self.init(
+            fence: fence, grantedAt: grantedAt, instant: isSecond ? try reader.readOptional() : nil,
+            revision: revision, presenter: presenter, animation: animation, appearance: appearance,
+            resolved: resolved, rules: rules)
+    }
+}
