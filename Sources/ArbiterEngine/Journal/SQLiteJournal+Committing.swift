@@ -24,10 +24,13 @@ extension SQLiteJournal {
         }
     }
 
-    /// Commits one group on the thread that flushes; what gathers meanwhile, and a checkpoint, is left to the queue.
+    /// Commits on the thread that flushes; under load, what gathers meanwhile is left to the queue, as a checkpoint is.
     func commitAtOnce() {
-        guard let records = nextGroup(), commit(records) else { return }
-        takeBack(records)
+        for _ in 0..<CommitPace.groupsAtOnce {
+            guard let records = nextGroup(), commit(records) else { return }
+            takeBack(records)
+            if state.withLock({ $0.isCheckpointDue || $0.pace.isCrowded }) { break }
+        }
         let isDone = state.withLock { state in
             guard state.pending.isEmpty, !state.isCheckpointDue else { return false }
             state.isCommitting = false
@@ -60,7 +63,7 @@ extension SQLiteJournal {
         let committed = state.withLock { state in
             state.last = batch.last
             state.bytes += batch.bytes.count
-            state.pace.noteCommit(isFollowed: !state.pending.isEmpty)
+            state.pace.noteCommit(followedBy: state.pending.count)
             // The table's page, and the pages of the records.
             state.pagesInLog += 1 + (batch.bytes.count + Self.bytesInPage - 1) / Self.bytesInPage
             return state.committed
