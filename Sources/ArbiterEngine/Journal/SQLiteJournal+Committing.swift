@@ -8,9 +8,7 @@ internal import Logging
 
 extension SQLiteJournal {
     func commitPending() {
-        // Other threads may add to a group first, which makes commits fewer and larger. If none is ready, a yield costs
-        // nothing.
-        sched_yield()
+        letOthersJoin()
         while let records = nextGroup() {
             guard commit(records) else { return }
             takeBack(records)
@@ -20,8 +18,16 @@ extension SQLiteJournal {
                 queue.async { self.commitPending() }
                 return
             }
-            sched_yield()
+            letOthersJoin()
         }
+    }
+
+    /// Under load, lets other threads add to the next group, which makes commits fewer and larger.
+    ///
+    /// If none is ready, a yield costs nothing. Without load, the queue would go on until the next request of the only
+    /// client is there, and that client's thread could not commit by itself.
+    private func letOthersJoin() {
+        if state.withLock({ $0.pace.isCrowded }) { sched_yield() }
     }
 
     /// Commits on the thread that flushes; under load, what gathers meanwhile is left to the queue, as a checkpoint is.
