@@ -1,7 +1,8 @@
 import ArbiterCore
-import ArbiterEngine
 import ArbiterTestKit
 import Testing
+
+@testable import ArbiterEngine
 
 struct CommitBeforeAnswerTests {
     @Test func `an answer is sent only when its record is committed`() throws {
@@ -67,6 +68,15 @@ struct CommitBeforeAnswerTests {
         #expect(Set(bench.answers.labels) == ["holder", "end", "waiter"])
         #expect(try bench.answers.view("waiter").state == .running)
         #expect(try bench.answers.view("end").outcome == .completed)
+    }
+
+    @Test func `a thread that would have many answers to give may not commit`() throws {
+        for (waiters, mayCommit) in [(Engine.answersOnThread - 2, true), (Engine.answersOnThread, false)] {
+            let (bench, holder) = try Bench<HeldJournal>.withHolder()
+            for number in 1...waiters { bench.wait("waiter \(number)", for: holder, until: .ended) }
+            bench.end("end", holder)
+            #expect(bench.journal.flushes.last == mayCommit)
+        }
     }
 
     @Test func `a waiter that parks before any commit is answered at its grant`() throws {

@@ -11,6 +11,9 @@ extension Engine {
         case other
     }
 
+    /// The most answers that a thread gives because it commits; more of them would hold up its other connections.
+    static let answersOnThread = 64
+
     /// Runs an event in a turn: under the lock, at the current moment, with its records journalled in order.
     ///
     /// Every event reaches the state machine here.
@@ -28,10 +31,10 @@ extension Engine {
         answer: (inout State, Result<Value, EngineError>) -> Delivery?,
         conclude: (borrowing State) -> Void = { _ in }
     ) {
-        let (answers, journal) = state.withLock { state -> (Answers, (any Journal)?) in
+        let (answers, journal, isShort) = state.withLock { state -> (Answers, (any Journal)?, Bool) in
             prepare(&state)
             if let failure = state.failure {
-                return (Answers(own: answer(&state, .failure(.journalUnavailable(failure)))), nil)
+                return (Answers(own: answer(&state, .failure(.journalUnavailable(failure)))), nil, true)
             }
             let moment = now()
             state.step.restart(at: moment)
@@ -43,10 +46,10 @@ extension Engine {
             let answers = finish(&state, own: own, refusal: refusal)
             conclude(state)
             setAlarm(in: &state, at: moment.instant)
-            return (answers, state.gathering)
+            return (answers, state.gathering, state.withheld.count <= Self.answersOnThread)
         }
         answers.deliver()
-        journal?.flush()
+        journal?.flush(mayCommit: isShort)
     }
 
     /// Journals the records of the step, and carries out its effects, which are withheld until the records are committed.

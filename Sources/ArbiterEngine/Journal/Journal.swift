@@ -91,16 +91,21 @@ package protocol Journal: Sendable {
     /// - Returns: true if it is committed already; no callback follows.
     func append(_ entry: JournalEntry) -> Bool
 
-    /// Has the appended entries committed: on this thread, if the journal is idle and its commits wait for no disk, or
-    /// else soon, on another one.
-    func flush()
+    /// Has the appended entries committed: soon, on another thread, or on this one.
+    ///
+    /// - Parameter mayCommit: whether this thread may commit, and so call the callback, if the journal is idle and the
+    ///   commit waits for no disk.
+    func flush(mayCommit: Bool)
 
     /// Commits and reports the accepted records. A later entry is not taken in.
     func close()
 }
 
 extension Journal {
-    package func flush() {}
+    package func flush(mayCommit: Bool) {}
+
+    /// Has the appended entries committed, on this thread if that is possible.
+    package func flush() { flush(mayCommit: true) }
 
     package func replay(
         _ begin: (JournalSnapshot?) throws(JournalError) -> Void, _ take: ([JournalEntry]) throws(JournalError) -> Void

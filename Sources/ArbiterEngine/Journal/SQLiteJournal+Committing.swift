@@ -70,8 +70,9 @@ extension SQLiteJournal {
             state.last = batch.last
             state.bytes += batch.bytes.count
             state.pace.noteCommit(followedBy: state.pending.count)
-            // The table's page, and the pages of the records.
-            state.pagesInLog += 1 + (batch.bytes.count + Self.bytesInPage - 1) / Self.bytesInPage
+            state.beginsLog = false
+            // The page of the table, in which small records are, and the pages of large ones.
+            state.pagesInLog += 1 + batch.bytes.count / Self.bytesInPage
             return state.committed
         }
         committed(.success(batch.last))
@@ -81,12 +82,12 @@ extension SQLiteJournal {
 
     /// Copies the write-ahead log into the database, which waits for the disk.
     ///
-    /// SQLite would do that within a commit, and so on the thread of a request.
+    /// SQLite would do that within a commit, and so on the thread of a request. If a reader or a failure prevents it, the
+    /// log still has everything, and grows until the next checkpoint.
     private func checkpointIfDue() {
         guard durability == .crash, state.withLock({ $0.isCheckpointDue }) else { return }
-        // If it fails, the log still has everything, and the next checkpoint tries again.
         try? database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
-        state.withLock { $0.pagesInLog = 0 }
+        state.withLock { ($0.pagesInLog, $0.beginsLog) = (0, true) }
     }
 
     /// The pending records, up to the limit of a batch; `nil` if there are none.

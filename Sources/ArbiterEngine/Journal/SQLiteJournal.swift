@@ -81,8 +81,14 @@ package final class SQLiteJournal: Journal {
         /// A closure runs between two commits.
         var isOccupied = false
         var pace = CommitPace()
-        /// An estimate of the pages that the write-ahead log has got since the last checkpoint.
+        /// About how many pages the write-ahead log has got since the last checkpoint.
         var pagesInLog = 0
+
+        /// A checkpoint has copied the write-ahead log, so the next commit begins the log again, and waits for the disk.
+        var beginsLog = false
+
+        /// Whether a commit has nothing to wait for: the queue does nothing else, and the disk is not waited for.
+        var isFree: Bool { isAlive && !isOccupied && !isInterrupted && superfluous == 0 && !beginsLog }
 
         var isCheckpointDue: Bool { pagesInLog >= SQLiteJournal.pagesBetweenCheckpoints }
 
@@ -145,12 +151,10 @@ package final class SQLiteJournal: Journal {
         case another
     }
 
-    package func flush() {
+    package func flush(mayCommit: Bool) {
         let turn = state.withLock { state -> Turn in
             guard state.beginCommitting() else { return .another }
-            // The queue has nothing else to do, so it can be entered at once.
-            let isFree = state.isAlive && !state.isOccupied && !state.isInterrupted && state.superfluous == 0
-            return durability == .crash && isFree && state.pace.takesTurn() ? .own : .queue
+            return mayCommit && durability == .crash && state.isFree && state.pace.takesTurn() ? .own : .queue
         }
         switch turn {
         case .own: queue.sync { commitAtOnce() }

@@ -6,6 +6,7 @@ package final class HeldJournal: Journal {
         var records: [JournalEntry]
         var committed: UInt64
         var tell: (@Sendable (Result<UInt64, JournalError>) -> Void)?
+        var mayCommit: [Bool] = []
         /// Whether it was closed or has failed; then it accepts no records.
         var isOver = false
     }
@@ -33,6 +34,10 @@ package final class HeldJournal: Journal {
         return false
     }
 
+    package func flush(mayCommit: Bool) {
+        state.withLock { $0.mayCommit.append(mayCommit) }
+    }
+
     package func close() {
         commit()
         state.withLock { $0.isOver = true }
@@ -45,6 +50,11 @@ extension HeldJournal {
     /// All records that it accepted, committed or not.
     package var appended: [JournalEntry] {
         state.withLock { $0.records }
+    }
+
+    /// For each time that it was flushed, whether the thread might have committed.
+    package var flushes: [Bool] {
+        state.withLock { $0.mayCommit }
     }
 
     /// Commits the accepted records up to this sequence number, all of them by default, and reports it.

@@ -2,7 +2,6 @@ import ArbiterCore
 import ArbiterEngine
 import ArbiterTestKit
 import Foundation
-import Glibc
 import Testing
 
 struct SQLiteJournalTests {
@@ -27,27 +26,6 @@ struct SQLiteJournalTests {
             #expect(try directory.asIfKilled().contents().records == Array(life.records.prefix(Int(record.sequence))))
         }
         journal.close()
-    }
-
-    @Test func `a lone record is committed by the thread that flushes it, unless commits wait for the disk`() throws {
-        for durability in SQLiteJournal.Durability.allCases {
-            let directory = try JournalDirectory()
-            let journal = try directory.open(durability)
-            let (own, commits) = (pthread_self(), DispatchSemaphore(value: 0))
-            let ownCommits = Guarded(0)
-            journal.begin { _ in
-                if pthread_equal(pthread_self(), own) != 0 { ownCommits.withLock { $0 += 1 } }
-                commits.signal()
-            }
-            for record in RecordedLife(seed: 1, records: 200).records {
-                journal.commit(record)
-                commits.wait()
-                // The journal is idle a moment after it has reported a commit. A reading takes longer.
-                _ = try journal.contents()
-            }
-            #expect(ownCommits.withLock { $0 > 0 } == (durability == .crash), "\(durability)")
-            journal.close()
-        }
     }
 
     @Test func `the write-ahead log is copied into the database now and then`() throws {
