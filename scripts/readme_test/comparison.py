@@ -19,6 +19,8 @@ VARYING = {
 PIECE = re.compile("|".join(["(?P<any>…)"] + [f"(?P<{kind}>{pattern})" for kind, pattern in VARYING.items()]))
 # Members that tell how much is left: what the page shows is the most they can be.
 COUNTED_DOWN = {"leaseRemaining", "ticketRemaining", "queueRemaining", "readyRemaining"}
+# Members that tell how long something has lasted: what the page shows is the least they can be.
+COUNTED_UP = {"idleFor"}
 # Lines that may come at any time: an event stream's signs of life, and bash's notice of a job that was killed.
 PASSING = re.compile(r": keep-alive$|bash: line \d+: +\d+ Killed ")
 GAP = object()
@@ -90,6 +92,9 @@ class Comparison:
             if name in COUNTED_DOWN and is_number(value) and is_number(got):
                 if not 0 <= got <= value:
                     raise Mismatch(f'"{name}" of {place} is {got}, not between 0 and {value}')
+            elif name in COUNTED_UP and is_number(value) and is_number(got):
+                if got < value:
+                    raise Mismatch(f'"{name}" of {place} is {got}, less than {value}')
             else:
                 self._check_value(value, got, f'"{name}" of {place}')
             may_skip = is_open

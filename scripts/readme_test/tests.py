@@ -50,6 +50,11 @@ class ComparisonTests(unittest.TestCase):
         self.assert_differs('{"leaseRemaining":10}', '{"leaseRemaining":10.5}', "not between")
         self.assert_differs('{"leaseRemaining":10}', '{"leaseRemaining":null}', "instead of")
 
+    def test_what_is_counted_up_is_at_least_what_the_page_shows(self) -> None:
+        self.assert_same('{"idleFor":0.5}', '{"idleFor":0.501}')
+        self.assert_differs('{"idleFor":0.5}', '{"idleFor":0.499}', "less than")
+        self.assert_differs('{"idleFor":0.5}', '{"idleFor":"0.5"}', "instead of")
+
     def test_a_member_too_many_or_too_few_differs(self) -> None:
         self.assert_differs('{"a":1}', '{"a":1,"b":2}', 'has the member "b"')
         self.assert_differs('{"a":1,"b":2}', '{"a":1}', 'nothing more where "b"')
