@@ -2,13 +2,20 @@
 #define ARBITER_CLINUX_SHIM_H
 
 /* Declarations that Swift's Glibc module lacks. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <netinet/in.h>
+#include <pwd.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 
 /* How many bytes have arrived on a TCP connection since it began; 0 if that is unknown. glibc's struct tcp_info lacks
    this field, and the kernel's header cannot be included together with glibc's, so the field is read by offset. */
@@ -28,6 +35,117 @@ static inline uint64_t arbiter_unread_bytes(int descriptor)
 {
     int count = 0;
     return ioctl(descriptor, FIONREAD, &count) == 0 && count > 0 ? (uint64_t) count : 0;
+}
+
+/* The user and the group of the process that connected; struct ucred needs _GNU_SOURCE.
+   Returns 0, or -1 if the descriptor is no connected Unix socket. */
+struct arbiter_peer {
+    int32_t process;
+    uint32_t user;
+    uint32_t group;
+};
+
+static inline int arbiter_peer_credentials(int descriptor, struct arbiter_peer *peer)
+{
+    enum { option = 17 /* SO_PEERCRED */ };
+    socklen_t size = sizeof *peer;
+    if (getsockopt(descriptor, SOL_SOCKET, option, peer, &size) != 0 || size != sizeof *peer)
+        return -1;
+    /* What a TCP socket gives. The process may be 0, if it is in another namespace. */
+    return peer->user == UINT32_MAX ? -1 : 0;
+}
+
+/* The supplementary groups of that process: writes at most `room`, and returns how many there are; -1 if unknown. */
+static inline int arbiter_peer_groups(int descriptor, uint32_t *groups, uint32_t room)
+{
+    enum { option = 59 /* SO_PEERGROUPS */ };
+    socklen_t size = (socklen_t) (room * sizeof *groups);
+    if (getsockopt(descriptor, SOL_SOCKET, option, groups, &size) == 0 || errno == ERANGE)
+        return (int) (size / sizeof *groups);
+    return -1;
+}
+
+/* open and fcntl are variadic. */
+static inline int arbiter_open_lock(const char *path)
+{
+    return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+static inline int arbiter_close_on_exec(int descriptor)
+{
+    return fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
+
+/* bind and connect to the path of a Unix socket; ENAMETOOLONG if it does not fit. */
+static inline int arbiter_unix_address(const char *path, struct sockaddr_un *address)
+{
+    if (strlen(path) >= sizeof address->sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    strcpy(address->sun_path, path);
+    return 0;
+}
+
+static inline int arbiter_bind_unix(int descriptor, const char *path)
+{
+    struct sockaddr_un address;
+    return arbiter_unix_address(path, &address) == 0
+               ? bind(descriptor, (const struct sockaddr *) &address, sizeof address)
+               : -1;
+}
+
+static inline int arbiter_connect_unix(int descriptor, const char *path)
+{
+    struct sockaddr_un address;
+    return arbiter_unix_address(path, &address) == 0
+               ? connect(descriptor, (const struct sockaddr *) &address, sizeof address)
+               : -1;
+}
+
+/* What identifies a file; 0 if there is none. */
+struct arbiter_file {
+    uint64_t device;
+    uint64_t inode;
+    int32_t is_socket;
+};
+
+static inline int arbiter_file_at(const char *path, struct arbiter_file *file)
+{
+    struct stat status;
+    if (lstat(path, &status) != 0)
+        return 0;
+    file->device = status.st_dev;
+    file->inode = status.st_ino;
+    file->is_socket = S_ISSOCK(status.st_mode);
+    return 1;
+}
+
+/* The number of the user or of the group with this name; -1 if there is none. */
+enum { arbiter_account_bytes = 1 << 20 };
+
+static inline int64_t arbiter_user_number(const char *name)
+{
+    struct passwd entry, *found = NULL;
+    char *room = malloc(arbiter_account_bytes);
+    int64_t number = -1;
+    if (room != NULL && getpwnam_r(name, &entry, room, arbiter_account_bytes, &found) == 0 && found != NULL)
+        number = found->pw_uid;
+    free(room);
+    return number;
+}
+
+static inline int64_t arbiter_group_number(const char *name)
+{
+    struct group entry, *found = NULL;
+    char *room = malloc(arbiter_account_bytes);
+    int64_t number = -1;
+    if (room != NULL && getgrnam_r(name, &entry, room, arbiter_account_bytes, &found) == 0 && found != NULL)
+        number = found->gr_gid;
+    free(room);
+    return number;
 }
 
 #endif

@@ -58,7 +58,7 @@ extension ListenError {
     fileprivate var code: Int32 {
         switch kind {
         case .unknownHost: EX_NOHOST
-        case .notLoopback: EX_CONFIG
+        case .notLoopback, .unknownGroup, .notASocket: EX_CONFIG
         case .notPermitted: EX_NOPERM
         case .unavailable: EX_UNAVAILABLE
         }

@@ -6,17 +6,40 @@ internal import Foundation
 internal import Glibc
 internal import Logging
 
-/// The settings, as options of the command line or as variables of the environment.
+/// The settings, as options of the command line.
+///
+/// `Setting.all` lists them, so that the environment and a file can give them too.
 struct Options: ParsableArguments {
     @Option(
-        help: "Where to listen, as host:port; port 0 lets the system choose.",
+        help: ArgumentHelp(
+            "A file with settings, in YAML; see arbiterd config.", valueName: "file"))
+    var config: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Where to listen: host:port, where port 0 lets the system choose, or unix:path; can be repeated. \
+            (default: 127.0.0.1:8080)
+            """, valueName: "address"),
         transform: { text in
             guard let address = ListenAddress(text) else {
-                throw ValidationError("expected host:port, such as 127.0.0.1:8080 or [::1]:0")
+                throw ValidationError(
+                    "expected host:port, such as 127.0.0.1:8080 or [::1]:0, or unix: and an absolute path")
             }
             return address
         })
-    var listen = ListenAddress(host: "127.0.0.1", port: 8080)
+    var listen: [ListenAddress] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The permissions of Unix sockets, in octal; a client needs permission to write.", valueName: "mode"))
+    var socketMode = FileMode(bits: 0o660)
+
+    @Option(
+        help: ArgumentHelp(
+            "The group that Unix sockets belong to, by name or number. (default: the daemon's own)",
+            valueName: "group"))
+    var socketGroup: String?
 
     @Flag(help: "Listen beyond loopback, although any client that reaches the daemon may take any lock.")
     var insecure = false
@@ -111,9 +134,17 @@ struct Options: ParsableArguments {
         guard 1...256 ~= threads else { throw ValidationError("--threads must be 1 to 256") }
     }
 
+    /// Checks what the options name, without starting anything.
+    ///
+    /// - Throws: `Failure`.
+    func check() throws {
+        _ = try directory.path()
+    }
+
     /// The configuration that is logged at the start.
-    func startMetadata(at address: ListenAddress) throws -> Logger.Metadata {
-        switch journal {
+    func startMetadata(at addresses: [ListenAddress]) throws -> Logger.Metadata {
+        let address = addresses.map(\.description).joined(separator: " ")
+        return switch journal {
         case .sqlite:
             [
                 "address": "\(address)", "journal": "\(SQLiteJournal.path(in: try directory.path()))",
@@ -176,84 +207,6 @@ struct Options: ParsableArguments {
     }
 }
 
-// MARK: - The environment
-
-extension Options {
-    private static let named = [
-        "listen", "data", "journal", "durability", "max-parked", "max-memory", "threads", "log-level", "log-format",
-    ]
-    /// Options that can be repeated; in the environment, their values are separated by commas.
-    private static let lists = ["allow-host", "allow-origin"]
-    private static let flags = ["insecure", "trust-leases-over"]
-
-    private static let prefix = "ARBITERD_"
-
-    /// Whether Kubernetes or Docker sets a variable for a service whose name begins with "arbiterd".
-    private static func isOfService(_ variable: String) -> Bool {
-        let parts = variable.split(separator: "_")
-        return parts.contains("PORT") || parts.suffix(2) == ["SERVICE", "HOST"]
-    }
-
-    private static func variable(for option: String) -> String {
-        prefix + option.uppercased().replacingOccurrences(of: "-", with: "_")
-    }
-
-    /// The settings in the environment, as arguments; they are put before the real ones, which take precedence.
-    ///
-    /// - Parameter wanted: the options to look for; all of them by default.
-    /// - Returns: one argument for each value.
-    /// - Throws: `Failure` if a variable is not a setting, or if its value is wrong.
-    static func environmentArguments(only wanted: [String] = named + lists + flags) throws -> [String] {
-        let environment = ProcessInfo.processInfo.environment
-        let known = Set((named + lists + flags).map(variable))
-        let unknown = environment.keys.sorted().first { name in
-            name.hasPrefix(prefix) && !known.contains(name) && !isOfService(name)
-        }
-        if let unknown {
-            throw Failure(EX_USAGE, "there is no option for the environment's \(unknown) (see --help)")
-        }
-        return try wanted.flatMap { option -> [String] in
-            guard let value = environment[variable(for: option)] else { return [] }
-            if flags.contains(option) { return try isSet(option, value) ? ["--\(option)"] : [] }
-            let values =
-                lists.contains(option)
-                ? value.split { $0 == "," || $0.isWhitespace }.map(String.init) : [value]
-            return values.map { "--\(option)=\($0)" }
-        }
-    }
-
-    private static func isSet(_ flag: String, _ value: String) throws -> Bool {
-        switch value.lowercased() {
-        case "true", "yes", "1": return true
-        case "false", "no", "0", "": return false
-        default: throw Failure(EX_USAGE, "\(variable(for: flag)) must be true or false")
-        }
-    }
-}
-
-/// A number of bytes as people write it: an integer and `MB` or `GB`, in powers of 1024.
-struct MemorySize: ExpressibleByArgument, CustomStringConvertible {
-    static let allowed = 64 << 20...1024 << 30
-
-    let bytes: Int
-
-    init(bytes: Int) {
-        self.bytes = bytes
-    }
-
-    init?(argument: String) {
-        let text = argument.uppercased()
-        let units = ["MB": 20, "MIB": 20, "M": 20, "GB": 30, "GIB": 30, "G": 30]
-        let digits = text.prefix { $0.isASCII && $0.isNumber }
-        guard let shift = units[String(text.dropFirst(digits.count))], let count = Int(digits), count < 1 << 20 else {
-            return nil
-        }
-        bytes = count << shift
-    }
-
-    var description: String { "\(bytes >> 20)MB" }
-}
-
 /// Keeps the log's note about dropped lines.
 private final class LossNote: Sendable {
     private let kept = Guarded([UInt8]())
@@ -295,5 +248,3 @@ struct JournalDirectory: ParsableArguments {
         return (state ?? home.map { $0 + "/.local/state" }).map { $0 + "/arbiterd" }
     }
 }
-
-extension SQLiteJournal.Durability: ExpressibleByArgument {}

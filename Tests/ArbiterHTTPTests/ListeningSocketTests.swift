@@ -12,10 +12,10 @@ struct ListeningSocketTests {
             ("a-b.example:007", "a-b.example", 7),
         ] as [(String, String, UInt16)])
     func `an address is read`(text: String, host: String, port: UInt16) throws {
-        let address = try #require(ListenAddress(text))
+        let address = try #require(NetworkAddress(text))
         #expect(address.host == host)
         #expect(address.port == port)
-        #expect(ListenAddress(address.description) == address)
+        #expect(NetworkAddress(address.description) == address)
     }
 
     @Test(arguments: [
@@ -23,23 +23,25 @@ struct ListeningSocketTests {
         "localhost:80 ", "localhost: 80", "::1:8080", "[::1]", "[]:80", "[::1]8080", "http://localhost:80/", "a:b:80",
     ])
     func `what is no address is not read`(text: String) {
-        #expect(ListenAddress(text) == nil)
+        #expect(NetworkAddress(text) == nil)
     }
 
     @Test func `an address writes itself as it is read`() {
-        #expect(ListenAddress(host: "::1", port: 80).description == "[::1]:80")
-        #expect(ListenAddress(host: "127.0.0.1", port: 80).description == "127.0.0.1:80")
+        #expect(NetworkAddress(host: "::1", port: 80).description == "[::1]:80")
+        #expect(NetworkAddress(host: "127.0.0.1", port: 80).description == "127.0.0.1:80")
     }
 
     @Test func `a socket says which port the system chose`() throws {
-        let socket = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
-        #expect(socket.address.host == "127.0.0.1")
-        #expect(socket.address.port > 0)
+        let socket = try ListeningSocket(NetworkAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
+        let port = try #require(socket.address.port)
+        #expect(port > 0)
+        #expect(socket.address == .tcp(NetworkAddress(host: "127.0.0.1", port: port)))
     }
 
     @Test func `a port that is taken is not available`() throws {
-        let taken = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
-        #expect(try kind(of: taken.address) == .unavailable)
+        let taken = try ListeningSocket(NetworkAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
+        let port = try #require(taken.address.port)
+        #expect(try kind(of: NetworkAddress(host: "127.0.0.1", port: port)) == .unavailable)
     }
 
     @Test(arguments: [
@@ -47,22 +49,22 @@ struct ListeningSocketTests {
         ("name with spaces", .unknownHost),
     ])
     func `an address that may not be listened on is refused`(host: String, expected: ListenError.Kind) throws {
-        #expect(try kind(of: ListenAddress(host: host, port: 0)) == expected)
+        #expect(try kind(of: NetworkAddress(host: host, port: 0)) == expected)
     }
 
     @Test func `an address that is not ours cannot be listened on`() throws {
         // An address of TEST-NET-1 (RFC 5737), which no machine has.
-        #expect(try kind(of: ListenAddress(host: "192.0.2.1", port: 0), beyondLoopback: true) == .unavailable)
+        #expect(try kind(of: NetworkAddress(host: "192.0.2.1", port: 0), beyondLoopback: true) == .unavailable)
     }
 
     @Test func `beyond loopback is listened on where that is allowed`() throws {
-        let socket = try ListeningSocket(ListenAddress(host: "0.0.0.0", port: 0), beyondLoopback: true)
-        #expect(socket.address.port > 0)
+        let socket = try ListeningSocket(NetworkAddress(host: "0.0.0.0", port: 0), beyondLoopback: true)
+        #expect(try #require(socket.address.port) > 0)
     }
 
     @Test func `a connection asks a silent peer after 15 seconds, and three times`() throws {
-        let listening = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
-        let client = try WireClient(port: listening.address.port)
+        let listening = try ListeningSocket(NetworkAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
+        let client = try WireClient(port: try #require(listening.address.port))
         defer { client.close() }
         let accepted = accept(listening.descriptor, nil, nil)
         defer { close(accepted) }
@@ -78,7 +80,7 @@ struct ListeningSocketTests {
         #expect(option(Int32(IPPROTO_TCP), TCP_KEEPCNT) == 3)
     }
 
-    private func kind(of address: ListenAddress, beyondLoopback: Bool = false) throws -> ListenError.Kind? {
+    private func kind(of address: NetworkAddress, beyondLoopback: Bool = false) throws -> ListenError.Kind? {
         do throws(ListenError) {
             let socket = try ListeningSocket(address, beyondLoopback: beyondLoopback)
             Issue.record("\(address) is listened on at \(socket.address)")

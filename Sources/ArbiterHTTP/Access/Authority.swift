@@ -37,13 +37,19 @@ package struct Authority: Hashable, Sendable {
 
 extension Authority {
     /// The host in a URL.
-    package enum Host: Hashable, Sendable {
+    package enum Host: Hashable, Sendable, CustomStringConvertible {
         /// An IP address as it was written; IPv6 in brackets.
         case address(String)
         /// A name, in lower case and without a trailing dot.
         case name(String)
 
         private static let longestName = 255
+
+        package var description: String {
+            switch self {
+            case .address(let text), .name(let text): text
+            }
+        }
 
         /// - Returns: `nil` if the text is not a valid host.
         package init?(_ text: some StringProtocol) {

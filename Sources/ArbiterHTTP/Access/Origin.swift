@@ -1,5 +1,5 @@
 /// The origin of a web page: scheme, host and port (RFC 6454).
-package struct Origin: Hashable, Sendable {
+package struct Origin: Hashable, Sendable, CustomStringConvertible {
     private let scheme: String
     private let host: Authority.Host
     /// `nil` if none was given and the scheme has no default port.
@@ -25,6 +25,11 @@ package struct Origin: Hashable, Sendable {
         self.scheme = scheme
         host = authority.host
         port = authority.port ?? Self.defaultPorts[scheme]
+    }
+
+    package var description: String {
+        let isDefault = port == Self.defaultPorts[scheme]
+        return "\(scheme)://\(host)" + (isDefault ? "" : port.map { ":\($0)" } ?? "")
     }
 
     private static let defaultPorts: [String: UInt16] = ["http": 80, "https": 443]

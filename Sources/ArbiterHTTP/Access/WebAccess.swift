@@ -4,7 +4,8 @@ internal import ArbiterEngine
 ///
 /// A page of any origin can make a browser on this machine send requests to the daemon. Two checks prevent harm. `Host`
 /// has to name the daemon, so that a page cannot reach it under its own name (DNS rebinding). And the origin that the
-/// browser reports (`Origin`, `Sec-Fetch-Site`) has to be the daemon's own or an allowed one.
+/// browser reports (`Origin`, `Sec-Fetch-Site`) has to be the daemon's own or an allowed one. A browser does not connect to
+/// a Unix socket, so nothing is checked there.
 package struct WebAccess: Sendable {
     private let hosts: Set<Authority.Host>
     private let origins: Set<Origin>
@@ -24,12 +25,13 @@ package struct WebAccess: Sendable {
     ///   fields.
     /// - Throws: `invalid-field`, `misdirected-request` or `foreign-origin`.
     func admit(_ request: Request) throws(Problem) -> String? {
+        guard let scheme = request.peer.scheme else { return nil }
         let authority = try authority(of: request)
         let written = request.headers.value(of: .origin)
         if let written {
             let origin = Origin(written)
             if let origin, origins.contains(origin) { return written }
-            guard origin == Origin(scheme: "http", authority) else {
+            guard origin == Origin(scheme: scheme, authority) else {
                 throw Problem(
                     .foreignOrigin,
                     "Pages of \(quoted(written)) may not use the daemon: allow the origin with --allow-origin.",
@@ -97,5 +99,16 @@ private final class LastHost: Sendable {
 
     func note(_ text: String, _ authority: Authority) {
         last.withLock { $0 = (text, authority) }
+    }
+}
+
+extension Peer {
+    /// The scheme of the daemon's own origin on this connection; `nil` on a Unix socket, which has none.
+    fileprivate var scheme: String? {
+        switch self {
+        case .network: "http"
+        case .encrypted: "https"
+        case .local: nil
+        }
     }
 }

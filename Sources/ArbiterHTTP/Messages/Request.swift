@@ -7,13 +7,19 @@ package struct Request: Sendable {
     package let query: [QueryItem]
     package let headers: any HeaderFields
     package let body: [UInt8]
+    /// The other end of its connection.
+    package let peer: Peer
 
-    package init(method: String, path: String, query: [QueryItem] = [], headers: any HeaderFields, body: [UInt8] = []) {
+    package init(
+        method: String, path: String, query: [QueryItem] = [], headers: any HeaderFields, body: [UInt8] = [],
+        peer: Peer = .unknown
+    ) {
         self.method = method
         self.path = path
         self.query = query
         self.headers = headers
         self.body = body
+        self.peer = peer
     }
 }
 

@@ -2,7 +2,7 @@ internal import CLinux
 internal import CMicroHTTPD
 internal import Glibc
 
-// Only this file and MicroHTTPDServer import libmicrohttpd.
+// Only this file and MicroHTTPDListener import libmicrohttpd.
 
 /// A connection of libmicrohttpd, as needed by a single request.
 ///
@@ -112,6 +112,11 @@ struct MicroHTTPDHead: Sendable {
     }
 
     var ambiguity: Problem? { fault?.problem }
+
+    /// The request as far as it is known before its body.
+    func request(_ headers: any HeaderFields, from peer: Peer) -> Request {
+        Request(method: method, path: path, headers: headers, peer: peer)
+    }
 }
 
 extension MicroHTTPDHead.Fault {

@@ -21,7 +21,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     private var body: [UInt8] = []
     private var receivedBytes = 0
     /// The largest body that this route accepts; determined only for a body that is larger than most routes accept.
-    private lazy var bodyBytes = server.router.bodyBytes(for: Request(method: method, path: path, headers: self))
+    private lazy var bodyBytes = server.router.bodyBytes(for: head.request(self, from: record.client))
     private var largePlace = LargePlace.unasked
     private let phase = Guarded(Phase.handling)
     /// Used on the connection's own thread only; when the exchange is parked, the watcher gets a copy.
@@ -82,7 +82,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     /// The answer to a request that can be refused before its body is read.
     func refusalBeforeBody() -> MicroHTTPDAnswer? {
         isInReserve = !server.connections.hasOrdinaryPlace(record)
-        if isInReserve, !server.router.mayUseReserve(Request(method: method, path: path, headers: self)) {
+        if isInReserve, !server.router.mayUseReserve(head.request(self, from: record.client)) {
             refuse(
                 Problem(.tooManyConnections, "There are too many connections; try again.", retryAfter: Problem.briefly))
         } else if let ambiguity = head.ambiguity {
@@ -160,7 +160,8 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
             refuse(MicroHTTPDHead.Fault.trailer.problem)
         } else if let query = head.query {
             server.router.handle(
-                Request(method: method, path: path, query: query, headers: self, body: body), self)
+                Request(
+                    method: method, path: path, query: query, headers: self, body: body, peer: record.client), self)
         } else {
             refuse(Problem(.invalidField, "A query may have \(ServerLimits.queryParameters) parameters at most."))
         }
@@ -168,7 +169,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     }
 
     private func refuse(_ problem: Problem) {
-        server.router.refuse(Request(method: method, path: path, headers: self), self, problem)
+        server.router.refuse(head.request(self, from: record.client), self, problem)
     }
 
     private var tooLarge: Problem {

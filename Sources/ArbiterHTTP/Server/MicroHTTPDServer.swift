@@ -1,17 +1,9 @@
 internal import ArbiterEngine
-internal import CMicroHTTPD
 internal import Dispatch
-internal import Glibc
 
-// Only this file and MicroHTTPDConnection import libmicrohttpd; no C type leaves them. MicroHTTPDExchange handles each
-// request.
-// https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
-
-/// The HTTP server: libmicrohttpd with a pool of epoll threads, and parked connections that occupy no thread.
-///
-/// `@unchecked`, because of the C handle: any thread may stop libmicrohttpd, and `stop` takes the handle out of its
-/// guard, so that it is used once. All other properties are immutable or guarded.
-@safe package final class MicroHTTPDServer: @unchecked Sendable {
+/// The HTTP server: one or several sockets to listen on, each served by libmicrohttpd with a pool of epoll threads, and
+/// parked connections that occupy no thread.
+package final class MicroHTTPDServer: Sendable {
     let router: Router
     let places: ServerPlaces
     let watcher = PeerWatcher()
@@ -20,56 +12,40 @@ internal import Glibc
     let connections: Connections
     let chunkedBodies = ChunkedBodies()
 
-    private let listening: Int32
-    private let errorReader: UnsafeMutablePointer<arbiter_MHD_ErrorReader>
-    private let daemon: Guarded<DaemonHandle?> = Guarded(nil)
+    private let threads: Int
+    private let listeners: Guarded<[MicroHTTPDListener]> = Guarded([])
 
-    /// Starts the server.
+    /// A server that does not listen yet.
     ///
     /// - Parameters:
-    ///   - socket: where connections are accepted.
     ///   - router: what answers requests.
     ///   - places: those that requests may take; no other server uses them.
-    ///   - threads: how many serve connections.
-    /// - Throws: `ServerError` if libmicrohttpd does not start.
-    package init(
-        _ socket: consuming ListeningSocket, router: Router, places: ServerPlaces, threads: Int
-    ) throws(ServerError) {
+    ///   - threads: how many serve the connections of each socket.
+    package init(router: Router, places: ServerPlaces, threads: Int) {
         self.router = router
         self.places = places
-        listening = socket.release()
-        let ordinary = places.parked.limit + ServerLimits.activeConnections
+        self.threads = threads
         connections = Connections(
-            ordinary: ordinary, reserve: ServerLimits.reservedConnections, watcher: watcher,
-            whenOneIsClosed: router.noteCrowd)
-        unsafe errorReader = .allocate(capacity: 1)
-        let flags =
-            MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_ITC.rawValue
-            | MHD_USE_ERROR_LOG.rawValue
-        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe errorReader.initialize(to: arbiter_MHD_ErrorReader(callback: errorFollows, context: context))
-        // libmicrohttpd divides the limit among its threads. It is so high that one thread may accept every connection.
-        let connectionLimit = threads * (ordinary + 2 * ServerLimits.reservedConnections)
-        var options = unsafe [
-            arbiter_MHD_notify_error(errorReader),
-            arbiter_MHD_notify_completed(exchangeCompleted, context),
-            arbiter_MHD_notify_connection(connectionChanged, context),
-            arbiter_MHD_notify_target(targetSeen, context),
-            arbiter_MHD_unescape(leaveEscaped, context),
-            MHD_OptionItem(.LISTEN_SOCKET, Int(listening)),
-            MHD_OptionItem(.CONNECTION_LIMIT, connectionLimit),
-            MHD_OptionItem(.CONNECTION_MEMORY_LIMIT, ServerLimits.connectionBytes),
-            MHD_OptionItem(.CONNECTION_TIMEOUT, ServerLimits.idleSeconds),
-            MHD_OptionItem(.STRICT_FOR_CLIENT, 1),
-        ]
-        // libmicrohttpd refuses a pool of one thread.
-        if threads > 1 { unsafe options.append(MHD_OptionItem(.THREAD_POOL_SIZE, threads)) }
-        unsafe options.append(MHD_OptionItem(.END, 0))
-        guard let started = unsafe arbiter_MHD_start_daemon(flags, access, context, options) else {
-            throw ServerError(reason: "libmicrohttpd does not start: \(unsafe String(cString: strerror(errno)))")
-        }
-        let handle = unsafe DaemonHandle(pointer: started)
-        daemon.withLock { $0 = handle }
+            ordinary: places.parked.limit + ServerLimits.activeConnections, reserve: ServerLimits.reservedConnections,
+            watcher: watcher, whenOneIsClosed: router.noteCrowd)
+    }
+
+    /// Accepts the connections of a socket.
+    ///
+    /// - Throws: `ServerError` if libmicrohttpd does not start.
+    package func listen(on socket: ListeningSocket) throws(ServerError) {
+        let ordinary = places.parked.limit + ServerLimits.activeConnections
+        let listener = try MicroHTTPDListener(
+            socket, server: self, threads: threads,
+            // libmicrohttpd divides the limit among its threads. It is so high that one thread may accept every
+            // connection.
+            connectionLimit: threads * (ordinary + 2 * ServerLimits.reservedConnections))
+        listeners.withLock { $0.append(listener) }
+    }
+
+    /// Leaves new connections on inherited sockets to the successor, which gets the same sockets.
+    package func quiesceInherited() {
+        for listener in listeners.withLock({ $0 }) where listener.isInherited { listener.quiesce() }
     }
 
     /// Waits until all exchanges have ended, for a few seconds at most, then closes all connections.
@@ -77,199 +53,12 @@ internal import Glibc
     /// Every parked exchange must have been answered before.
     package func stop() {
         _ = exchanges.wait(timeout: .now() + ServerLimits.drainDuration)
-        guard let handle = daemon.withLock({ handle in handle.take() }) else { return }
-        unsafe MHD_stop_daemon(handle.pointer)
+        let listeners = listeners.withLock { listeners in
+            defer { listeners = [] }
+            return listeners
+        }
+        guard !listeners.isEmpty else { return }
+        for listener in listeners { listener.stop() }
         watcher.stop()
     }
-
-    deinit { unsafe errorReader.deallocate() }
-}
-
-/// The handle of a running daemon.
-@safe private struct DaemonHandle: @unchecked Sendable {
-    let pointer: OpaquePointer
-}
-
-extension MHD_OptionItem {
-    fileprivate init(_ option: MHD_OPTION, _ value: Int) {
-        unsafe self.init(option: option, value: value, ptr_value: nil)
-    }
-}
-
-// MARK: - Callbacks of libmicrohttpd
-
-private func access(
-    context: UnsafeMutableRawPointer?, connection: OpaquePointer?, url: UnsafePointer<CChar>?,
-    method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?, uploadData: UnsafePointer<CChar>?,
-    uploadSize: UnsafeMutablePointer<Int>?, exchangeSlot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
-) -> MHD_Result {
-    guard let context = unsafe context, let connection = unsafe connection, let url = unsafe url,
-        let method = unsafe method, let version = unsafe version, let uploadSize = unsafe uploadSize,
-        let exchangeSlot = unsafe exchangeSlot
-    else { return .NO }
-    guard let opaque = unsafe exchangeSlot.pointee else {
-        let server = unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).takeUnretainedValue()
-        guard let record = unsafe record(of: connection) else { return .NO }
-        let head = unsafe MicroHTTPDHead(
-            connection, target: record.headIsWhole(), method: method, path: url, version: version)
-        let exchange = unsafe MicroHTTPDExchange(
-            server: server, connection: MicroHTTPDConnection(pointer: connection), record: record, head: head)
-        unsafe exchangeSlot.pointee = Unmanaged.passRetained(exchange).toOpaque()
-        return exchange.refusalBeforeBody().map { unsafe queue($0, on: connection) } ?? .YES
-    }
-    let exchange = unsafe Unmanaged<MicroHTTPDExchange>.fromOpaque(opaque).takeUnretainedValue()
-    let count = unsafe uploadSize.pointee
-    guard count == 0 else {
-        let mayContinue = unsafe exchange.receive(UnsafeRawBufferPointer(start: uploadData, count: count))
-        unsafe uploadSize.pointee = 0
-        return mayContinue ? .YES : .NO
-    }
-    return exchange.handle().map { unsafe queue($0, on: connection) } ?? .YES
-}
-
-private func queue(_ answer: MicroHTTPDAnswer, on connection: OpaquePointer) -> MHD_Result {
-    switch answer {
-    case .response(let response): unsafe queue(response, on: connection)
-    case .headOfStream(let head): unsafe queue(headOfStream: head, on: connection)
-    case .stream(let head, let stream): unsafe queue(head, stream, on: connection)
-    }
-}
-
-private func queue(_ response: Response, on connection: OpaquePointer) -> MHD_Result {
-    let made = unsafe response.body.withUnsafeBytes { body in
-        // libmicrohttpd copies the bytes, so it only reads through the pointer.
-        unsafe MHD_create_response_from_buffer(
-            body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
-    }
-    guard let made = unsafe made else { return .NO }
-    return unsafe queue(made, with: response, on: connection)
-}
-
-/// Closes the connection afterwards: libmicrohttpd 0.9.75 ends a chunked body even in an answer to `HEAD`.
-private func queue(headOfStream head: Response, on connection: OpaquePointer) -> MHD_Result {
-    let made = unsafe MHD_create_response_from_callback(arbiter_MHD_size_unknown, 1, readStream, nil, nil)
-    guard let made = unsafe made else { return .NO }
-    unsafe arbiter_MHD_forbid_chunks(made)
-    return unsafe queue(made, with: head, on: connection)
-}
-
-private func queue(_ head: Response, _ stream: MicroHTTPDStream, on connection: OpaquePointer) -> MHD_Result {
-    let context = unsafe Unmanaged.passRetained(stream).toOpaque()
-    let made = unsafe MHD_create_response_from_callback(
-        arbiter_MHD_size_unknown, ServerLimits.connectionBytes, readStream, context, freeStream)
-    guard let made = unsafe made else {
-        unsafe freeStream(context: context)
-        return .NO
-    }
-    return unsafe queue(made, with: head, on: connection)
-}
-
-private func queue(_ made: OpaquePointer, with head: Response, on connection: OpaquePointer) -> MHD_Result {
-    defer { unsafe MHD_destroy_response(made) }
-    unsafe addCommonFields(of: head, to: made)
-    for header in head.headers { unsafe add(header, to: made) }
-    if let origin = head.allowedOrigin {
-        for header in CrossOrigin.headers(for: origin) { unsafe add(header, to: made) }
-    }
-    return unsafe MHD_queue_response(connection, UInt32(head.status), made)
-}
-
-private func readStream(
-    context: UnsafeMutableRawPointer?, position: UInt64, buffer: UnsafeMutablePointer<CChar>?, size: Int
-) -> Int {
-    guard let context = unsafe context, let buffer = unsafe buffer else { return arbiter_MHD_end_with_error }
-    let stream = unsafe Unmanaged<MicroHTTPDStream>.fromOpaque(context).takeUnretainedValue()
-    switch stream.read(upTo: size) {
-    case .bytes(let bytes):
-        precondition(1...size ~= bytes.count, "a source gives \(bytes.count) of \(size) bytes")
-        unsafe bytes.withUnsafeBytes { bytes in
-            unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size).copyMemory(from: bytes)
-        }
-        return bytes.count
-    case .nothing: return 0
-    case .end: return arbiter_MHD_end_of_stream
-    case .cut: return arbiter_MHD_end_with_error
-    }
-}
-
-private func freeStream(context: UnsafeMutableRawPointer?) {
-    guard let context = unsafe context else { return }
-    unsafe Unmanaged<MicroHTTPDStream>.fromOpaque(context).release()
-}
-
-/// Adds the header fields that nearly every response has.
-private func addCommonFields(of head: Response, to response: OpaquePointer) {
-    unsafe (head.requestID ?? "").withCString { requestID in
-        unsafe (head.contentType?.rawValue ?? "").withCString { type in
-            _ = unsafe arbiter_MHD_add_common_fields(response, type, requestID)
-        }
-    }
-}
-
-private func add(_ header: HeaderField, to response: OpaquePointer) {
-    unsafe header.name.withCString { name in
-        unsafe header.value.withCString { value in
-            _ = unsafe MHD_add_response_header(response, name, value)
-        }
-    }
-}
-
-private func exchangeCompleted(
-    context: UnsafeMutableRawPointer?, connection: OpaquePointer?,
-    exchangeSlot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, reason: MHD_RequestTerminationCode
-) {
-    guard let opaque = unsafe exchangeSlot?.pointee else { return }
-    unsafe exchangeSlot?.pointee = nil
-    unsafe Unmanaged<MicroHTTPDExchange>.fromOpaque(opaque).takeRetainedValue().complete()
-}
-
-private func connectionChanged(
-    context: UnsafeMutableRawPointer?, connection: OpaquePointer?,
-    socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, change: MHD_ConnectionNotificationCode
-) {
-    guard let context = unsafe context, let connection = unsafe connection, let socketContext = unsafe socketContext
-    else { return }
-    let server = unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).takeUnretainedValue()
-    if change == .CONNECTION_NOTIFY_STARTED {
-        let record = server.connections.begin(unsafe arbiter_MHD_connection_descriptor(connection))
-        unsafe socketContext.pointee = Unmanaged.passRetained(record).toOpaque()
-    } else if let opaque = unsafe socketContext.pointee {
-        unsafe socketContext.pointee = nil
-        server.connections.end(unsafe Unmanaged<ConnectionRecord>.fromOpaque(opaque).takeRetainedValue())
-    }
-}
-
-private func record(of connection: OpaquePointer) -> ConnectionRecord? {
-    guard let opaque = unsafe arbiter_MHD_socket_context(connection) else { return nil }
-    return unsafe Unmanaged<ConnectionRecord>.fromOpaque(opaque).takeUnretainedValue()
-}
-
-/// Called with the target of a request, before libmicrohttpd parses and changes it.
-private func targetSeen(
-    context: UnsafeMutableRawPointer?, text: UnsafePointer<CChar>?, connection: OpaquePointer?
-) -> UnsafeMutableRawPointer? {
-    guard let text = unsafe text, let connection = unsafe connection, let record = unsafe record(of: connection) else {
-        return nil
-    }
-    let bytes = unsafe UnsafeRawBufferPointer(start: text, count: strlen(text))
-    let target = unsafe RequestTarget(bytes)
-    record.targetIsKnown(target, at: UInt(bitPattern: text))
-    if let question = unsafe bytes.firstIndex(of: UInt8(ascii: "?")) { unsafe arbiter_MHD_hide_query(text + question) }
-    return nil
-}
-
-/// Leaves percent-encoding as it is: the router decodes it, because it can refuse malformed escapes.
-private func leaveEscaped(
-    context: UnsafeMutableRawPointer?, connection: OpaquePointer?, text: UnsafeMutablePointer<CChar>?
-) -> Int {
-    guard let text = unsafe text else { return 0 }
-    if let connection = unsafe connection { unsafe record(of: connection)?.partIsRead(at: UInt(bitPattern: text)) }
-    return unsafe strlen(text)
-}
-
-/// Called just before libmicrohttpd answers with an error of its own.
-private func errorFollows(context: UnsafeMutableRawPointer?, status: UInt32) {
-    guard status == 500, let context = unsafe context else { return }
-    let server = unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).takeUnretainedValue()
-    server.chunkedBodies.refuseLongestLine(onThread: UInt(pthread_self()))
 }

@@ -12,7 +12,7 @@ package final class DaemonProcess {
     /// - Parameters:
     ///   - arguments: the arguments of the command line, besides `--listen`.
     ///   - environment: variables to add.
-    ///   - listen: the value of `--listen`; `nil` to omit it.
+    ///   - listen: the value of the first `--listen`, over TCP; `nil` to omit it.
     ///   - directory: the directory of its journal; a new one by default.
     /// - Throws: `ChildProcessError` if it does not become ready.
     package init(
@@ -24,7 +24,8 @@ package final class DaemonProcess {
         process = try ChildProcess(
             "arbiterd", listening + ["--data", self.directory.path] + arguments, environment: environment)
         let line = try process.readLine()
-        guard line.contains(" ready on http://"), let port = line.split(separator: ":").last.flatMap({ UInt16($0) })
+        guard line.contains(" ready on "),
+            let port = line.split(separator: ",").first?.split(separator: ":").last.flatMap({ UInt16($0) })
         else { throw ChildProcessError.notStarted("not a ready line: \(line)") }
         self.port = port
     }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// An HTTP/1.1 connection to loopback that gives a test control over every byte.
+/// An HTTP/1.1 connection to loopback, or to a Unix socket, that gives a test control over every byte.
 ///
 /// Requests can be sent without reading answers, in pieces or malformed; answers are read with a deadline; and the
 /// connection can be closed in every possible way. It belongs to one thread at a time.
@@ -23,6 +23,26 @@ package final class WireClient {
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
         let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = unsafe withUnsafePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe connect(descriptor, address, size)
+            }
+        }
+        guard status == 0 else { throw .notConnected(errno) }
+    }
+
+    /// Connects to a Unix socket.
+    ///
+    /// - Throws: `WireError.notConnected`.
+    package init(path: String) throws(WireError) {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw .notConnected(errno) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { room in
+            unsafe room.copyBytes(from: path.utf8.prefix(room.count - 1))
+        }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
         let status = unsafe withUnsafePointer(to: &address) { address in
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 unsafe connect(descriptor, address, size)

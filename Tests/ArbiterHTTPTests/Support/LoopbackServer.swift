@@ -18,10 +18,11 @@ final class LoopbackServer {
         engine = try Engine(journal: MemoryJournal(keepsRecords: false), listener: hub.publish)
         let router = Router(
             engine: engine, hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let socket = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
-        port = socket.address.port
+        let socket = try ListeningSocket(NetworkAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
+        port = socket.address.port ?? 0
         places = ServerPlaces(ServerLimits(parked: parked, threads: 1))
-        server = try MicroHTTPDServer(socket, router: router, places: places, threads: 1)
+        server = MicroHTTPDServer(router: router, places: places, threads: 1)
+        try server.listen(on: socket)
     }
 
     deinit {

@@ -16,11 +16,11 @@ final class StreamServer {
         engine = try Engine(journal: MemoryJournal(keepsRecords: false))
         let router = Router(
             engine: engine, hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let socket = try ListeningSocket(ListenAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
-        port = socket.address.port
-        server = try MicroHTTPDServer(
-            socket, router: router, places: ServerPlaces(ServerLimits(parked: parked, threads: threads)),
-            threads: threads)
+        let socket = try ListeningSocket(NetworkAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
+        port = socket.address.port ?? 0
+        server = MicroHTTPDServer(
+            router: router, places: ServerPlaces(ServerLimits(parked: parked, threads: threads)), threads: threads)
+        try server.listen(on: socket)
     }
 
     /// Ends every stream, and then the server.

@@ -5,6 +5,8 @@ internal import Glibc
 /// One connection, from its acceptance to its end.
 final class ConnectionRecord: Sendable {
     let id: ConnectionPlaces.ID
+    /// The other end of the connection.
+    let client: Peer
     let peer: WatchedPeer
     private let descriptor: Int32
     private let state: Guarded<State>
@@ -21,8 +23,9 @@ final class ConnectionRecord: Sendable {
         var isOpen = true
     }
 
-    init(id: ConnectionPlaces.ID, descriptor: Int32, watcher: PeerWatcher) {
+    init(id: ConnectionPlaces.ID, descriptor: Int32, client: Peer, watcher: PeerWatcher) {
         self.id = id
+        self.client = client
         peer = WatchedPeer(descriptor, watcher: watcher)
         self.descriptor = descriptor
         state = Guarded(State(progress: ConnectionProgress(acceptedAt: .now)))

@@ -28,10 +28,11 @@ final class Connections: Sendable {
     }
 
     /// A connection has been accepted.
-    func begin(_ descriptor: Int32) -> ConnectionRecord {
+    func begin(_ descriptor: Int32, _ client: Peer) -> ConnectionRecord {
         let (record, leaving, isFirst) = state.withLock { state in
             state.lastID += 1
-            let record = ConnectionRecord(id: state.lastID, descriptor: descriptor, watcher: watcher)
+            let record = ConnectionRecord(
+                id: state.lastID, descriptor: descriptor, client: client, watcher: watcher)
             state.records[record.id] = record
             var leaving: ConnectionRecord?
             switch state.places.admit(record.id) {

@@ -1,0 +1,38 @@
+/// What is known about the other end of a connection before it says anything.
+package enum Peer: Hashable, Sendable {
+    /// TCP, from this IP address.
+    case network(address: String)
+    /// TLS, from this IP address, perhaps with a certificate that has been verified.
+    case encrypted(address: String, certificate: PeerCertificate?)
+    /// A Unix socket, from a process of this user.
+    case local(LocalUser)
+
+    /// A peer about which nothing is known.
+    package static let unknown = Peer.network(address: "")
+
+    /// The address, if it is connected over the network.
+    package var address: String? {
+        switch self {
+        case .network(let address), .encrypted(let address, _): address
+        case .local: nil
+        }
+    }
+}
+
+/// A client's certificate that a trusted authority has signed.
+package struct PeerCertificate: Hashable, Sendable {
+    /// The common name of its subject.
+    package let commonName: String
+}
+
+/// The user of the process at the other end of a Unix socket.
+package struct LocalUser: Hashable, Sendable {
+    package let user: UInt32
+    /// All groups of the process.
+    package let groups: Set<UInt32>
+
+    package init(user: UInt32, groups: Set<UInt32>) {
+        self.user = user
+        self.groups = groups
+    }
+}

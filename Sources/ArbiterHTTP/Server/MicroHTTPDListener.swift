@@ -1,0 +1,283 @@
+internal import ArbiterEngine
+internal import CMicroHTTPD
+internal import Glibc
+
+// Only this file and MicroHTTPDConnection import libmicrohttpd; no C type leaves them. MicroHTTPDExchange handles each
+// request.
+// https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
+
+/// One listening socket of the server, and the daemon of libmicrohttpd that serves its connections.
+///
+/// `@unchecked`, because of the C handle: any thread may stop libmicrohttpd, and `stop` takes the handle out of its
+/// guard, so that it is used once. All other properties are immutable or guarded.
+@safe final class MicroHTTPDListener: @unchecked Sendable {
+    /// The server outlives its listeners.
+    unowned let server: MicroHTTPDServer
+    let address: ListenAddress
+    let isInherited: Bool
+
+    private let listening: Int32
+    private let errorReader: UnsafeMutablePointer<arbiter_MHD_ErrorReader>
+    private let running: Guarded<Running?> = Guarded(nil)
+
+    /// What is released when the listener stops.
+    private struct Running {
+        let daemon: DaemonHandle
+        let file: UnixSocketFile?
+        /// Whether the socket has been taken from libmicrohttpd, so that it has to be closed here.
+        var isQuiesced = false
+    }
+
+    /// - Parameters:
+    ///   - socket: where connections are accepted.
+    ///   - server: what handles them.
+    ///   - threads: how many serve connections.
+    ///   - connectionLimit: the most connections that libmicrohttpd accepts at once.
+    /// - Throws: `ServerError` if libmicrohttpd does not start.
+    init(
+        _ socket: ListeningSocket, server: MicroHTTPDServer, threads: Int, connectionLimit: Int
+    ) throws(ServerError) {
+        self.server = server
+        address = socket.address
+        isInherited = socket.isInherited
+        let file: UnixSocketFile?
+        (listening, file) = socket.release()
+        unsafe errorReader = .allocate(capacity: 1)
+        let flags =
+            MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_ITC.rawValue
+            | MHD_USE_ERROR_LOG.rawValue
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe errorReader.initialize(to: arbiter_MHD_ErrorReader(callback: errorFollows, context: context))
+        var options = unsafe [
+            arbiter_MHD_notify_error(errorReader),
+            arbiter_MHD_notify_completed(exchangeCompleted, context),
+            arbiter_MHD_notify_connection(connectionChanged, context),
+            arbiter_MHD_notify_target(targetSeen, context),
+            arbiter_MHD_unescape(leaveEscaped, context),
+            MHD_OptionItem(.LISTEN_SOCKET, Int(listening)),
+            MHD_OptionItem(.CONNECTION_LIMIT, connectionLimit),
+            MHD_OptionItem(.CONNECTION_MEMORY_LIMIT, ServerLimits.connectionBytes),
+            MHD_OptionItem(.CONNECTION_TIMEOUT, ServerLimits.idleSeconds),
+            MHD_OptionItem(.STRICT_FOR_CLIENT, 1),
+        ]
+        // libmicrohttpd refuses a pool of one thread.
+        if threads > 1 { unsafe options.append(MHD_OptionItem(.THREAD_POOL_SIZE, threads)) }
+        unsafe options.append(MHD_OptionItem(.END, 0))
+        guard let started = unsafe arbiter_MHD_start_daemon(flags, access, context, options) else {
+            throw ServerError(reason: "libmicrohttpd does not start: \(unsafe String(cString: strerror(errno)))")
+        }
+        let handle = unsafe DaemonHandle(pointer: started)
+        running.withLock { $0 = Running(daemon: handle, file: file) }
+    }
+
+    /// Accepts no more connections; those that are open are served further.
+    func quiesce() {
+        running.withLock { running in
+            guard running?.isQuiesced == false, let daemon = running?.daemon else { return }
+            running?.isQuiesced = unsafe MHD_quiesce_daemon(daemon.pointer) >= 0
+        }
+    }
+
+    /// Closes all connections and the socket.
+    func stop() {
+        guard let running = running.withLock({ running in running.take() }) else { return }
+        unsafe MHD_stop_daemon(running.daemon.pointer)
+        if running.isQuiesced { close(listening) }
+        running.file?.remove()
+    }
+
+    deinit { unsafe errorReader.deallocate() }
+}
+
+/// The handle of a running daemon.
+@safe private struct DaemonHandle: @unchecked Sendable {
+    let pointer: OpaquePointer
+}
+
+extension MHD_OptionItem {
+    fileprivate init(_ option: MHD_OPTION, _ value: Int) {
+        unsafe self.init(option: option, value: value, ptr_value: nil)
+    }
+}
+
+// MARK: - Callbacks of libmicrohttpd
+
+private func access(
+    context: UnsafeMutableRawPointer?, connection: OpaquePointer?, url: UnsafePointer<CChar>?,
+    method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?, uploadData: UnsafePointer<CChar>?,
+    uploadSize: UnsafeMutablePointer<Int>?, exchangeSlot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let context = unsafe context, let connection = unsafe connection, let url = unsafe url,
+        let method = unsafe method, let version = unsafe version, let uploadSize = unsafe uploadSize,
+        let exchangeSlot = unsafe exchangeSlot
+    else { return .NO }
+    guard let opaque = unsafe exchangeSlot.pointee else {
+        let server = unsafe listener(context).server
+        guard let record = unsafe record(of: connection) else { return .NO }
+        let head = unsafe MicroHTTPDHead(
+            connection, target: record.headIsWhole(), method: method, path: url, version: version)
+        let exchange = unsafe MicroHTTPDExchange(
+            server: server, connection: MicroHTTPDConnection(pointer: connection), record: record, head: head)
+        unsafe exchangeSlot.pointee = Unmanaged.passRetained(exchange).toOpaque()
+        return exchange.refusalBeforeBody().map { unsafe queue($0, on: connection) } ?? .YES
+    }
+    let exchange = unsafe Unmanaged<MicroHTTPDExchange>.fromOpaque(opaque).takeUnretainedValue()
+    let count = unsafe uploadSize.pointee
+    guard count == 0 else {
+        let mayContinue = unsafe exchange.receive(UnsafeRawBufferPointer(start: uploadData, count: count))
+        unsafe uploadSize.pointee = 0
+        return mayContinue ? .YES : .NO
+    }
+    return exchange.handle().map { unsafe queue($0, on: connection) } ?? .YES
+}
+
+private func queue(_ answer: MicroHTTPDAnswer, on connection: OpaquePointer) -> MHD_Result {
+    switch answer {
+    case .response(let response): unsafe queue(response, on: connection)
+    case .headOfStream(let head): unsafe queue(headOfStream: head, on: connection)
+    case .stream(let head, let stream): unsafe queue(head, stream, on: connection)
+    }
+}
+
+private func queue(_ response: Response, on connection: OpaquePointer) -> MHD_Result {
+    let made = unsafe response.body.withUnsafeBytes { body in
+        // libmicrohttpd copies the bytes, so it only reads through the pointer.
+        unsafe MHD_create_response_from_buffer(
+            body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
+    }
+    guard let made = unsafe made else { return .NO }
+    return unsafe queue(made, with: response, on: connection)
+}
+
+/// Closes the connection afterwards: libmicrohttpd 0.9.75 ends a chunked body even in an answer to `HEAD`.
+private func queue(headOfStream head: Response, on connection: OpaquePointer) -> MHD_Result {
+    let made = unsafe MHD_create_response_from_callback(arbiter_MHD_size_unknown, 1, readStream, nil, nil)
+    guard let made = unsafe made else { return .NO }
+    unsafe arbiter_MHD_forbid_chunks(made)
+    return unsafe queue(made, with: head, on: connection)
+}
+
+private func queue(_ head: Response, _ stream: MicroHTTPDStream, on connection: OpaquePointer) -> MHD_Result {
+    let context = unsafe Unmanaged.passRetained(stream).toOpaque()
+    let made = unsafe MHD_create_response_from_callback(
+        arbiter_MHD_size_unknown, ServerLimits.connectionBytes, readStream, context, freeStream)
+    guard let made = unsafe made else {
+        unsafe freeStream(context: context)
+        return .NO
+    }
+    return unsafe queue(made, with: head, on: connection)
+}
+
+private func queue(_ made: OpaquePointer, with head: Response, on connection: OpaquePointer) -> MHD_Result {
+    defer { unsafe MHD_destroy_response(made) }
+    unsafe addCommonFields(of: head, to: made)
+    for header in head.headers { unsafe add(header, to: made) }
+    if let origin = head.allowedOrigin {
+        for header in CrossOrigin.headers(for: origin) { unsafe add(header, to: made) }
+    }
+    return unsafe MHD_queue_response(connection, UInt32(head.status), made)
+}
+
+private func readStream(
+    context: UnsafeMutableRawPointer?, position: UInt64, buffer: UnsafeMutablePointer<CChar>?, size: Int
+) -> Int {
+    guard let context = unsafe context, let buffer = unsafe buffer else { return arbiter_MHD_end_with_error }
+    let stream = unsafe Unmanaged<MicroHTTPDStream>.fromOpaque(context).takeUnretainedValue()
+    switch stream.read(upTo: size) {
+    case .bytes(let bytes):
+        precondition(1...size ~= bytes.count, "a source gives \(bytes.count) of \(size) bytes")
+        unsafe bytes.withUnsafeBytes { bytes in
+            unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size).copyMemory(from: bytes)
+        }
+        return bytes.count
+    case .nothing: return 0
+    case .end: return arbiter_MHD_end_of_stream
+    case .cut: return arbiter_MHD_end_with_error
+    }
+}
+
+private func freeStream(context: UnsafeMutableRawPointer?) {
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<MicroHTTPDStream>.fromOpaque(context).release()
+}
+
+/// Adds the header fields that nearly every response has.
+private func addCommonFields(of head: Response, to response: OpaquePointer) {
+    unsafe (head.requestID ?? "").withCString { requestID in
+        unsafe (head.contentType?.rawValue ?? "").withCString { type in
+            _ = unsafe arbiter_MHD_add_common_fields(response, type, requestID)
+        }
+    }
+}
+
+private func add(_ header: HeaderField, to response: OpaquePointer) {
+    unsafe header.name.withCString { name in
+        unsafe header.value.withCString { value in
+            _ = unsafe MHD_add_response_header(response, name, value)
+        }
+    }
+}
+
+private func exchangeCompleted(
+    context: UnsafeMutableRawPointer?, connection: OpaquePointer?,
+    exchangeSlot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, reason: MHD_RequestTerminationCode
+) {
+    guard let opaque = unsafe exchangeSlot?.pointee else { return }
+    unsafe exchangeSlot?.pointee = nil
+    unsafe Unmanaged<MicroHTTPDExchange>.fromOpaque(opaque).takeRetainedValue().complete()
+}
+
+private func connectionChanged(
+    context: UnsafeMutableRawPointer?, connection: OpaquePointer?,
+    socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, change: MHD_ConnectionNotificationCode
+) {
+    guard let context = unsafe context, let connection = unsafe connection, let socketContext = unsafe socketContext
+    else { return }
+    let listener = unsafe listener(context)
+    if change == .CONNECTION_NOTIFY_STARTED {
+        let descriptor = unsafe arbiter_MHD_connection_descriptor(connection)
+        let record = listener.server.connections.begin(descriptor, Peer(of: descriptor, at: listener.address))
+        unsafe socketContext.pointee = Unmanaged.passRetained(record).toOpaque()
+    } else if let opaque = unsafe socketContext.pointee {
+        unsafe socketContext.pointee = nil
+        listener.server.connections.end(unsafe Unmanaged<ConnectionRecord>.fromOpaque(opaque).takeRetainedValue())
+    }
+}
+
+private func listener(_ context: UnsafeMutableRawPointer) -> MicroHTTPDListener {
+    unsafe Unmanaged<MicroHTTPDListener>.fromOpaque(context).takeUnretainedValue()
+}
+
+private func record(of connection: OpaquePointer) -> ConnectionRecord? {
+    guard let opaque = unsafe arbiter_MHD_socket_context(connection) else { return nil }
+    return unsafe Unmanaged<ConnectionRecord>.fromOpaque(opaque).takeUnretainedValue()
+}
+
+/// Called with the target of a request, before libmicrohttpd parses and changes it.
+private func targetSeen(
+    context: UnsafeMutableRawPointer?, text: UnsafePointer<CChar>?, connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard let text = unsafe text, let connection = unsafe connection, let record = unsafe record(of: connection) else {
+        return nil
+    }
+    let bytes = unsafe UnsafeRawBufferPointer(start: text, count: strlen(text))
+    let target = unsafe RequestTarget(bytes)
+    record.targetIsKnown(target, at: UInt(bitPattern: text))
+    if let question = unsafe bytes.firstIndex(of: UInt8(ascii: "?")) { unsafe arbiter_MHD_hide_query(text + question) }
+    return nil
+}
+
+/// Leaves percent-encoding as it is: the router decodes it, because it can refuse malformed escapes.
+private func leaveEscaped(
+    context: UnsafeMutableRawPointer?, connection: OpaquePointer?, text: UnsafeMutablePointer<CChar>?
+) -> Int {
+    guard let text = unsafe text else { return 0 }
+    if let connection = unsafe connection { unsafe record(of: connection)?.partIsRead(at: UInt(bitPattern: text)) }
+    return unsafe strlen(text)
+}
+
+/// Called just before libmicrohttpd answers with an error of its own.
+private func errorFollows(context: UnsafeMutableRawPointer?, status: UInt32) {
+    guard status == 500, let context = unsafe context else { return }
+    unsafe listener(context).server.chunkedBodies.refuseLongestLine(onThread: UInt(pthread_self()))
+}

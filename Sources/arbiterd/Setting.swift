@@ -1,0 +1,80 @@
+internal import ArbiterEngine
+internal import ArbiterHTTP
+internal import Foundation
+internal import Logging
+
+/// One setting: an option of the command line that the environment and a file can give as well.
+struct Setting: Sendable {
+    enum Kind: Hashable, Sendable {
+        case value
+        /// Can be repeated. In the environment, the values are separated by commas.
+        case list
+        case flag
+    }
+
+    /// The name of the option, without the dashes before it; also its name in a file.
+    let name: String
+    let kind: Kind
+    /// The values that the options have, as they would be given.
+    let values: @Sendable (Options) throws -> [String]
+
+    private init(_ name: String, _ kind: Kind = .value, _ values: @escaping @Sendable (Options) throws -> [String]) {
+        self.name = name
+        self.kind = kind
+        self.values = values
+    }
+
+    private init(flag name: String, _ isSet: @escaping @Sendable (Options) -> Bool) {
+        self.init(name, .flag) { ["\(isSet($0))"] }
+    }
+
+    /// All settings except `config`, which names the file; in the order of the help.
+    static let all: [Setting] = [
+        Setting("listen", .list) { $0.addresses.map(\.description) },
+        Setting("socket-mode") { ["\($0.socketMode)"] },
+        Setting("socket-group") { [$0.socketGroup].compactMap(\.self) },
+        Setting(flag: "insecure") { $0.insecure },
+        Setting("allow-host", .list) { $0.allowHost.map(\.description) },
+        Setting("allow-origin", .list) { $0.allowOrigin.map(\.description) },
+        Setting("data") { [try $0.directory.path()] },
+        Setting("journal") { [$0.journal.rawValue] },
+        Setting("durability") { [$0.durability.rawValue] },
+        Setting(flag: "trust-leases-over") { $0.trustLeasesOver },
+        Setting("max-parked") { ["\($0.maxParked)"] },
+        Setting("max-memory") { ["\($0.maxMemory)"] },
+        Setting("threads") { ["\($0.threads)"] },
+        Setting("log-level") { [$0.logLevel.rawValue] },
+        Setting("log-format") { [$0.logFormat.rawValue] },
+    ]
+
+    /// The option that names the file of settings.
+    static let file = Setting("config") { [$0.config].compactMap(\.self) }
+
+    /// The variable of the environment that gives it.
+    var variable: String { Self.variablePrefix + name.uppercased().replacingOccurrences(of: "-", with: "_") }
+
+    static let variablePrefix = "ARBITERD_"
+
+    /// The arguments that give these values.
+    func arguments(_ values: [String]) -> [String] {
+        switch kind {
+        case .value, .list: values.map { "--\(name)=\($0)" }
+        case .flag: values == ["true"] ? ["--\(name)"] : []
+        }
+    }
+
+    /// Whether a list of arguments gives it.
+    func isGiven(in arguments: [String]) -> Bool {
+        let options = arguments.prefix { $0 != "--" }
+        return options.contains { $0 == "--\(name)" || $0.hasPrefix("--\(name)=") }
+    }
+
+    /// Whether a text is a word for yes or for no; `nil` if it is neither.
+    static func isYes(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "true", "yes", "1": true
+        case "false", "no", "0", "": false
+        default: nil
+        }
+    }
+}
