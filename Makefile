@@ -6,7 +6,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 # Debian packages the build needs; `deps` installs those that are missing.
-DEBIAN_PACKAGES := libmicrohttpd-dev libsqlite3-dev pkg-config curl
+DEBIAN_PACKAGES := libmicrohttpd-dev libgnutls28-dev libsqlite3-dev pkg-config curl
 
 SOURCES := $(wildcard Sources Tests Benchmarks Package.swift)
 IMAGE ?= transition-arbiter

@@ -49,6 +49,11 @@ let package = Package(
             pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]
         ),
+        .systemLibrary(
+            name: "CGnuTLS",
+            pkgConfig: "gnutls",
+            providers: [.apt(["libgnutls28-dev"])]
+        ),
         .systemLibrary(name: "CLinux"),
         .target(
             name: "ArbiterCore",
@@ -62,7 +67,9 @@ let package = Package(
         ),
         .target(
             name: "ArbiterHTTP",
-            dependencies: ["ArbiterCore", "ArbiterEngine", "CLinux", "CMicroHTTPD", deque, logging, yams],
+            dependencies: [
+                "ArbiterCore", "ArbiterEngine", "CGnuTLS", "CLinux", "CMicroHTTPD", deque, logging, yams,
+            ],
             resources: [.embedInCode("openapi.yaml")],
             swiftSettings: strict
         ),

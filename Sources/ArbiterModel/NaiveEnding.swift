@@ -15,7 +15,7 @@ package struct NaiveEnding: Hashable {
         case expectationFailed(ArbiterCore.Expectation)
         case invalidOperation(OperationRefusal.Code)
         case superseded(by: TransitionID)
-        case revoked(RevocationReason)
+        case revoked(Revocation)
     }
 
     package struct Change: Hashable {
@@ -45,7 +45,7 @@ extension NaiveEnding.Outcome {
         case .rejected(.expectationFailed(let failure)): self = .expectationFailed(failure.expectation)
         case .rejected(.invalidOperation(let refusal)): self = .invalidOperation(refusal.code)
         case .superseded(let other): self = .superseded(by: other)
-        case .revoked(let reason): self = .revoked(reason)
+        case .revoked(let revocation): self = .revoked(revocation)
         }
     }
 }

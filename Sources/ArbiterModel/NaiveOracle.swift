@@ -85,7 +85,7 @@ package struct NaiveOracle {
         case .serialize(let request, let id, let token):
             serialize(Asking(request, id: id, token: token, isSerialized: true))
         case .end(let id, _, let outcome): end(id, as: outcome)
-        case .revoke(let id, let reason): finish(id, as: .revoked(reason))
+        case .revoke(let id, let revocation): finish(id, as: .revoked(revocation))
         case .expire(let id, let reason): finish(id, as: .expired(reason))
         case .expireUnclaimed(let ids):
             let scene = ids.first.flatMap { self[$0]?.scene }
@@ -94,7 +94,7 @@ package struct NaiveOracle {
         case .decide(let id, let gesture): decide(id, gesture.decision)
         case .markReady(let id, let client): markReady(id, client)
         case .timeOutParticipants(let id): timeOutParticipants(of: id)
-        case .openSession(let client, let timeToLive, let id, let token):
+        case .openSession(let client, let timeToLive, let id, let token, _):
             sessions[token] = Session(id: id, client: client, timeToLive: timeToLive)
         case .endSession(let id, let ending): end(id, because: ending)
         case .declare(let scene, let storyboard): declare(scene, storyboard)

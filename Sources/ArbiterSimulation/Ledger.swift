@@ -109,7 +109,7 @@ struct Ledger {
             if let index = index(of: id) {
                 entries[index].readied.append((client, sequence))
             }
-        case .openSession(_, _, let id, _): open(id, sequence: sequence)
+        case .openSession(_, _, let id, _, _): open(id, sequence: sequence)
         case .endSession(let id, _): close(id, sequence: sequence)
         case .distrust, .skipFences:
             lastFence = Fence(rawValue: lastFence.rawValue + Limits.fenceJump)

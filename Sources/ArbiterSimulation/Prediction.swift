@@ -70,7 +70,7 @@ struct Rulebook {
         init(_ record: Record?) {
             switch record {
             case .start(_, let id, let token), .serialize(_, let id, let token): (transition, self.token) = (id, token)
-            case .openSession(_, _, let id, let token): (session, self.token) = (id, token)
+            case .openSession(_, _, let id, let token, _): (session, self.token) = (id, token)
             case .end, .revoke, .decide, .markReady, .endSession, .declare, .patch, .delete, .expire, .expireUnclaimed,
                 .timeOutParticipants,
                 .distrust, .skipFences, .resume, .stop, nil:
@@ -268,7 +268,7 @@ extension Rulebook {
         switch entry.ending?.outcome {
         case .revoked: Prediction(verdict: .transition(entry.id))
         case let outcome?: refused(refusal(after: outcome))
-        case nil: Prediction(verdict: .transition(entry.id), record: .revoke(entry.id, reason))
+        case nil: Prediction(verdict: .transition(entry.id), record: .revoke(entry.id, Revocation(reason)))
         }
     }
 

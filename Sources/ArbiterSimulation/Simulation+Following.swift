@@ -156,7 +156,7 @@ extension Simulation {
         let lease = record.request.map { oracle.scene($0.scene).storyboard.defaults.lease } ?? .zero
         let moment = observedAt ?? Moment(instant: now, timestamp: Timestamp(milliseconds: 0))
         ledger.note(record, at: moment, sequence: observed, lease: lease)
-        if case .openSession(_, let timeToLive, let id, _) = record {
+        if case .openSession(_, let timeToLive, let id, _, _) = record {
             vigils.open(id, timeToLive: timeToLive, at: now)
         }
         noteIdling(after: record)

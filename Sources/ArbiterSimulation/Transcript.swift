@@ -141,7 +141,7 @@ extension Record {
         case .revoke(let id, _): id.rawValue &+ 4
         case .decide(let id, _): id.rawValue &+ 5
         case .markReady(let id, _): id.rawValue &+ 6
-        case .openSession(_, _, let id, _): id.rawValue &+ 7
+        case .openSession(_, _, let id, _, _): id.rawValue &+ 7
         case .endSession(let id, let ending): id.rawValue &+ (ending == .expired ? 9 : 8)
         case .declare(let scene, _): scene.subject &+ 10
         case .patch(let scene, _): scene.subject &+ 32

@@ -20,7 +20,7 @@ struct Arbiterd: ParsableCommand {
             (--config). The command line replaces what the environment gives, and the environment what the file gives.
             """,
         version: version,
-        subcommands: [ConfigCommand.self, JournalCommand.self]
+        subcommands: [AccessCommand.self, ConfigCommand.self, JournalCommand.self]
     )
 
     @OptionGroup var options: Options
@@ -41,6 +41,7 @@ struct Arbiterd: ParsableCommand {
         LoggingSystem.bootstrap { [options] label in options.logHandler(label: label, log: log) }
         let logger = Logger(label: "arbiterd")
         let limits = try options.serverLimits(logger: logger)
+        let access = try options.makeAccessControl()
         // Opened before the journal, so that an address in use changes nothing.
         let sockets = try options.openSockets()
         let places = ServerPlaces(limits)
@@ -57,7 +58,7 @@ struct Arbiterd: ParsableCommand {
         }
         hub.begin(engine.lastEvents())
         let router = Router(
-            engine: engine, hub: hub, access: options.webAccess, logger: logger, operatorLog: operatorLog)
+            engine: engine, hub: hub, web: options.webAccess, access: access, logger: logger, operatorLog: operatorLog)
         let server = MicroHTTPDServer(router: router, places: places, threads: limits.threads)
         for socket in sockets { try server.listen(on: socket) }
         let addresses = sockets.map(\.address)
@@ -66,7 +67,8 @@ struct Arbiterd: ParsableCommand {
         let urls = addresses.map(\.url).joined(separator: ", ")
         Output.writeLine("arbiterd \(Self.version) ready on \(urls)", to: STDOUT_FILENO)
 
-        let signal = Signals.waitForFirst()
+        let reloading = Reloading(options: options, access: access, hub: hub, logger: logger)
+        let signal = Signals.waitForFirst(whenAskedToReload: reloading.reload)
         logger.info("draining", metadata: ["cause": loss.error == nil ? "\(signal)" : "the journal is lost"])
         server.quiesceInherited()
         router.drain()

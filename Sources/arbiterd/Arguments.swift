@@ -15,13 +15,17 @@ enum Arguments {
             return try Arbiterd.parseAsRoot(["--version"])
         case JournalCommand.name:
             return try parsed(given, takes: Setting.all.filter { $0.name == "data" }, "inspect, verify or export")
+        case AccessCommand.name:
+            return try parsed(given, takes: Setting.all.filter { $0.name == "access" }, "new or list")
         case ConfigCommand.name:
             return try parsed(given, takes: Setting.all, "check or show")
         default:
             let others = try asksForHelp(given) ? [] : GivenSettings(given).arguments
             let command = try Arbiterd.parseAsRoot(others + given)
             // ArgumentParser has a help command of its own.
-            guard !(command is any JournalSubcommand), !(command is any ConfigSubcommand) else {
+            guard !(command is any JournalSubcommand), !(command is any ConfigSubcommand),
+                !(command is any AccessSubcommand)
+            else {
                 throw Failure(EX_USAGE, "name the subcommand first, and its options after it (see --help)")
             }
             return command

@@ -19,12 +19,16 @@ extension Options {
         return try inherited
             + addresses.map { address in
                 switch address {
-                case .tcp(let network): try ListeningSocket(network, beyondLoopback: insecure)
-                case .tls(let network): try ListeningSocket(network, isEncrypted: true, beyondLoopback: insecure)
+                case .tcp(let network): try ListeningSocket(network, beyondLoopback: mayLeaveLoopback)
+                case .tls(let network):
+                    try ListeningSocket(network, isEncrypted: true, beyondLoopback: mayLeaveLoopback)
                 case .unix(let path): try ListeningSocket(path: path, permissions: socketPermissions)
                 }
             }
     }
+
+    /// Whether other machines may reach the daemon: because it knows who may do what, or because the operator says so.
+    private var mayLeaveLoopback: Bool { insecure || access != nil }
 
     var socketPermissions: SocketPermissions { SocketPermissions(mode: socketMode.bits, group: socketGroup) }
 
@@ -40,7 +44,7 @@ extension Options {
         return try (0..<count).map { index in
             let isEncrypted = Int(index) < names.count && names[Int(index)].hasPrefix("tls")
             return try ListeningSocket(
-                inherited: first + index, isEncrypted: isEncrypted, beyondLoopback: insecure)
+                inherited: first + index, isEncrypted: isEncrypted, beyondLoopback: mayLeaveLoopback)
         }
     }
 }

@@ -41,8 +41,12 @@ struct Options: ParsableArguments {
             valueName: "group"))
     var socketGroup: String?
 
-    @Flag(help: "Listen beyond loopback, although any client that reaches the daemon may take any lock.")
+    @Flag(help: "Listen beyond loopback without --access: any client that reaches the daemon may take any lock.")
     var insecure = false
+
+    @OptionGroup var accessFile: AccessFileOption
+
+    var access: String? { accessFile.access }
 
     @Option(
         help: ArgumentHelp(
@@ -139,6 +143,17 @@ struct Options: ParsableArguments {
     /// - Throws: `Failure`.
     func check() throws {
         _ = try directory.path()
+        _ = try makeAccessControl()
+    }
+
+    /// Reads the access file, if there is one.
+    func makeAccessControl() throws -> AccessControl {
+        guard let access else { return AccessControl() }
+        do throws(SettingsFile.Malformed) {
+            return try AccessControl(SettingsFile.read(access, upTo: AccessFile.fileBytes))
+        } catch {
+            throw Failure(EX_CONFIG, error.description(in: access))
+        }
     }
 
     /// The configuration that is logged at the start.

@@ -34,6 +34,7 @@ struct Setting: Sendable {
         Setting("socket-mode") { ["\($0.socketMode)"] },
         Setting("socket-group") { [$0.socketGroup].compactMap(\.self) },
         Setting(flag: "insecure") { $0.insecure },
+        Setting("access") { [$0.access].compactMap(\.self) },
         Setting("allow-host", .list) { $0.allowHost.map(\.description) },
         Setting("allow-origin", .list) { $0.allowOrigin.map(\.description) },
         Setting("data") { [try $0.directory.path()] },

@@ -1,9 +1,10 @@
 internal import Foundation
 internal import Glibc
 
-/// The signals that end the daemon, received by waiting for them, without a signal handler.
+/// The signals that end the daemon or have it read its files again, received by waiting for them, without a signal handler.
 enum Signals {
     private static let ending = [SIGTERM, SIGINT]
+    private static let reloading = SIGHUP
 
     /// Blocks the signals; to be called before threads are started, because they inherit the mask.
     static func block() {
@@ -12,12 +13,21 @@ enum Signals {
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Waits for one of the signals; after that, another one ends the process at once.
+    /// Waits for one of the signals that end the daemon; after that, another one ends the process at once.
     ///
-    /// - Returns: its name.
-    static func waitForFirst() -> String {
-        let first = waitForAny()
-        let thread = Thread { _exit(128 + waitForAny()) }
+    /// - Parameter reload: called for each SIGHUP before that.
+    /// - Returns: the name of the signal.
+    static func waitForFirst(whenAskedToReload reload: () -> Void) -> String {
+        var first = waitForAny()
+        while first == reloading {
+            reload()
+            first = waitForAny()
+        }
+        let thread = Thread {
+            var signal = waitForAny()
+            while signal == reloading { signal = waitForAny() }
+            _exit(128 + signal)
+        }
         thread.name = "arbiterd.signals"
         thread.start()
         return first == SIGTERM ? "SIGTERM" : "SIGINT"
@@ -38,7 +48,7 @@ enum Signals {
     private static func set() -> sigset_t {
         var set = sigset_t()
         unsafe sigemptyset(&set)
-        for signal in ending { unsafe sigaddset(&set, signal) }
+        for signal in ending + [reloading] { unsafe sigaddset(&set, signal) }
         return set
     }
 }

@@ -54,7 +54,7 @@ struct EncodingTests {
         let machine = Self.quietMachine()
         let bytes = machine.snapshot()
         // The first form lacks the marker, the form, the rules and the number of the newest event of all scenes.
-        let restored = try ArbiterStateMachine(snapshot: Array(bytes.dropFirst(8 + 1 + 1 + 8).dropLast(8 + 4)))
+        let restored = try ArbiterStateMachine(snapshot: Array(bytes.dropFirst(8 + 1 + 1 + 8).dropLast(8 + 4 + 4)))
         #expect(restored.lastEvent == EventNumber(rawValue: 0))
         #expect(restored.lastEvents() == machine.lastEvents())
         #expect(restored.snapshot().dropFirst(18) == bytes.dropFirst(18))
@@ -63,7 +63,7 @@ struct EncodingTests {
     @Test func `a snapshot of the second form is read, under the first rules`() throws {
         let bytes = Self.quietMachine().snapshot()
         let second = bytes.prefix(8) + [2] + bytes.dropFirst(8 + 1 + 1)
-        let restored = try ArbiterStateMachine(snapshot: Array(second.dropLast(8 + 4)))
+        let restored = try ArbiterStateMachine(snapshot: Array(second.dropLast(8 + 4 + 4)))
         #expect(restored.durable.rules == .first)
         #expect(restored.snapshot() == bytes)
     }
@@ -71,7 +71,7 @@ struct EncodingTests {
     @Test func `a snapshot of the third form is read, under the rules that it names`() throws {
         let bytes = Self.quietMachine().snapshot()
         let third = bytes.prefix(8) + [3] + bytes.dropFirst(8 + 1)
-        #expect(try ArbiterStateMachine(snapshot: Array(third.dropLast(8 + 4))).snapshot() == bytes)
+        #expect(try ArbiterStateMachine(snapshot: Array(third.dropLast(8 + 4 + 4))).snapshot() == bytes)
     }
 
     @Test(arguments: [8, 9])

@@ -172,7 +172,9 @@ struct MemoryTests {
         for entry in arbiter.journal {
             #expect(replayed.apply(entry.record, at: entry.moment).records == [entry.record])
         }
-        replayed.limitMemory(to: Self.memory / 16)
+        var limits = Limits()
+        limits.memory = Self.memory / 16
+        replayed.enforce(limits)
         #expect(replayed.snapshot() == arbiter.machine.snapshot())
         #expect(replayed.memoryUse == arbiter.machine.memoryUse)
         #expect(try ArbiterStateMachine(snapshot: replayed.snapshot()).memoryUse == replayed.memoryUse)

@@ -133,7 +133,7 @@ struct OpenAPIWordsTests {
         #expect(document.schema("RejectionCode")["enum"]?.strings == codes)
         let outcomes: [TransitionOutcome] = [
             .completed, .cancelled, .expired(.lease), .rejected(.invalidOperation(refusal)),
-            .superseded(by: TransitionID(rawValue: 1)), .revoked(try #require(RevocationReason("x"))),
+            .superseded(by: TransitionID(rawValue: 1)), .revoked(Revocation(try #require(RevocationReason("x")))),
         ]
         #expect(document.schema("TransitionOutcome")["enum"]?.strings == outcomes.map(\.name))
     }

@@ -42,8 +42,8 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case unknownSession
     /// The session belongs to another client than the one named, or to none, or that client does not take part.
     case notAParticipant(ClientName?)
-    /// The limit of sessions is reached.
-    case tooManySessions(limit: Int)
+    /// The limit of sessions is reached, in all or for a principal.
+    case tooManySessions(limit: Int, of: PrincipalName? = nil)
     /// The transition ended, but not by its owner.
     case endedWithoutOwner(TransitionView)
     /// Grants are withheld until every lease that the journal may have lost has run out.
@@ -52,8 +52,8 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case idempotencyKeyReused(IdempotencyKey)
     /// The limit of tickets in the scene is reached.
     case queueFull(limit: Int)
-    /// The limit of unfinished transitions over all scenes is reached.
-    case tooManyTransitions(limit: Int)
+    /// The limit of unfinished transitions over all scenes is reached, in all or for a principal.
+    case tooManyTransitions(limit: Int, of: PrincipalName? = nil)
     /// The memory limit is reached.
     case outOfRoom(bytes: Int)
     /// A share of the memory is used up, while others are not.

@@ -56,6 +56,13 @@ extension DurableState: BinaryCodable {
             if scene.isDeclared { writer.write(scene.patches) }
         }
         writer.write(scenes.values.flatMap(\.queue.contended).sorted())
+        // Behind what older layouts have.
+        let owned = sessions.values.filter { $0.principal != nil }.sorted { $0.id < $1.id }
+        writer.write(UInt32(owned.count))
+        for session in owned {
+            writer.write(session.id)
+            writer.write(session.principal)
+        }
     }
 
     init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
@@ -77,7 +84,6 @@ extension DurableState: BinaryCodable {
         forgotten = try reader.read()
         for session in try reader.readArray(of: Session.self) {
             guard sessions.updateValue(session, forKey: session.id) == nil else { throw reader.malformed("a session") }
-            index.enter(session)
             memory.sessionCount += 1
         }
         let known: [Transition] = try reader.readArray()
@@ -89,7 +95,7 @@ extension DurableState: BinaryCodable {
             }
             previous = transition.order
             transitions[transition.id] = transition
-            if let key = transition.request.idempotencyKey { keys[key] = transition.id }
+            if let key = transition.request.ownedKey { keys[key] = transition.id }
         }
         for id in try reader.readArray(of: TransitionID.self) {
             guard let transition = transitions[id], case .ended(let ending) = transition.phase else {
@@ -115,8 +121,19 @@ extension DurableState: BinaryCodable {
         let unfinished = known.filter { !$0.isEnded }
         let contended: [TransitionID] = reader.layout >= .second ? try reader.readArray() : []
         try restoreQueues(unfinished, contended: contended, &reader)
+        if reader.layout >= .second { try readOwners(&reader) }
+        for session in sessions.values { index.enter(session) }
         for scene in scenes.values { count(scene) }
         for transition in unfinished { memory.charge(transition.request.byteCount, to: transition.session) }
+    }
+
+    /// Reads which principals the sessions belong to.
+    private mutating func readOwners(_ reader: inout BinaryReader) throws(BinaryDecodingError) {
+        for _ in 0..<(try reader.read(UInt32.self)) {
+            let id: SessionID = try reader.read()
+            guard sessions[id] != nil else { throw reader.malformed("the owner of a session") }
+            sessions[id]?.principal = try reader.readOptional()
+        }
     }
 
     /// Fills the queues, first with the granted transitions, so that no ticket blocks one, and then with the tickets.

@@ -71,13 +71,13 @@ extension ArbiterStateMachine {
     ///
     /// - Throws: `unknownTransition`, `alreadyEnded`, `endedWithoutOwner`.
     package mutating func revoke(
-        _ id: TransitionID, because reason: RevocationReason, in step: inout Step
+        _ id: TransitionID, _ revocation: Revocation, in step: inout Step
     ) throws(ArbiterError) -> TransitionView {
         guard let transition = durable.transitions[id] else { throw .unknownTransition(id) }
         switch transition.phase {
         case .queued, .preparing, .running:
-            step.keep(.revoke(id, reason))
-            return endAndGrant(id, as: .revoked(reason), in: &step)
+            step.keep(.revoke(id, revocation))
+            return endAndGrant(id, as: .revoked(revocation), in: &step)
         case .ended(let ending):
             let view = view(of: transition, at: step.now)
             switch ending.outcome {

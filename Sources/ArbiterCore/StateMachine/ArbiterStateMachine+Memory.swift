@@ -1,9 +1,9 @@
 // The memory limit: what it admits, and which scenes are forgotten to make room.
 
 extension ArbiterStateMachine {
-    /// Limits the estimated size of the state, in bytes, from now on; a replay before this call is not limited.
-    package mutating func limitMemory(to bytes: Int?) {
-        limits.memory = bytes
+    /// Limits the state and each principal from now on; a replay before this call is not limited.
+    package mutating func enforce(_ limits: Limits) {
+        self.limits = limits
     }
 
     /// The estimated size of the state in bytes.

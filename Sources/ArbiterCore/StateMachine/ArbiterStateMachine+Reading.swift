@@ -75,9 +75,11 @@ extension ArbiterStateMachine {
         return found.reversed()
     }
 
-    /// Scenes in the order of their names, those after `name` if it is given, at most `limit`.
-    package func scenes(after name: SceneName? = nil, limit: Int = .max) -> [SceneSummary] {
-        durable.index.sceneNames.behind(name).prefix(limit)
+    /// The selected scenes in the order of their names, those after `name` if it is given, at most `limit`.
+    package func scenes(
+        _ selection: SceneSelection = .all, after name: SceneName? = nil, limit: Int = .max
+    ) -> [SceneSummary] {
+        durable.index.sceneNames.behind(name).lazy.filter { selection.contains($0) }.prefix(limit)
             .compactMap { name in durable.scenes[name].map { summary(of: $0, named: name) } }
     }
 
@@ -159,6 +161,8 @@ package struct TransitionFilter: Hashable, Sendable {
     package var scene: SceneName?
     package var state: TransitionState?
     package var client: ClientName?
+    /// Only transitions in these scenes.
+    package var scenes: SceneSelection
     /// Only transitions requested before this order.
     package var before: RequestOrder?
     /// The most transitions in the list.
@@ -166,11 +170,12 @@ package struct TransitionFilter: Hashable, Sendable {
 
     package init(
         scene: SceneName? = nil, state: TransitionState? = nil, client: ClientName? = nil,
-        before: RequestOrder? = nil, limit: Int = Limits.defaultListed
+        scenes: SceneSelection = .all, before: RequestOrder? = nil, limit: Int = Limits.defaultListed
     ) {
         self.scene = scene
         self.state = state
         self.client = client
+        self.scenes = scenes
         self.before = before
         self.limit = limit
     }
@@ -180,6 +185,7 @@ package struct TransitionFilter: Hashable, Sendable {
         (scene.map { $0 == transition.request.scene } ?? true)
             && (state.map { $0 == transition.state } ?? true)
             && (client.map { $0 == transition.request.client } ?? true)
+            && scenes.contains(transition.request.scene)
     }
 }
 

@@ -89,10 +89,12 @@ extension ArbiterStateMachine {
     private func repeated(
         _ request: TransitionRequest, isSerialized: Bool, at now: Instant
     ) throws(ArbiterError) -> TransitionID? {
-        guard let key = request.idempotencyKey, let id = durable.keys[key], let earlier = durable.transitions[id],
+        guard let key = request.ownedKey, let id = durable.keys[key], let earlier = durable.transitions[id],
             now < earlier.requestedAt.instant.advanced(by: Limits.idempotency)
         else { return nil }
-        guard earlier.request == request, earlier.isSerialized == isSerialized else { throw .idempotencyKeyReused(key) }
+        guard earlier.request.asksTheSame(as: request), earlier.isSerialized == isSerialized else {
+            throw .idempotencyKeyReused(key.key)
+        }
         return id
     }
 
@@ -150,6 +152,11 @@ extension ArbiterStateMachine {
         guard durable.unfinishedCount < limits.unfinished else {
             throw .tooManyTransitions(limit: limits.unfinished)
         }
+        if let limit = limits.unfinishedPerPrincipal, let principal = request.principal,
+            durable.index.uses[principal]?.unfinished ?? 0 >= limit
+        {
+            throw .tooManyTransitions(limit: limit, of: principal)
+        }
         try admitScene(request.scene)
         try admitBytes(of: request)
     }
@@ -173,7 +180,7 @@ extension ArbiterStateMachine {
             request, id: id, token: token, isSerialized: isSerialized, place: place ?? order, at: step.moment)
         precondition(!durable.transitions.contains(id), "\(id) is in use")
         durable.transitions[id] = transition
-        if let key = request.idempotencyKey { durable.keys[key] = id }
+        if let key = request.ownedKey { durable.keys[key] = id }
         durable.changeScene(request.scene) { $0.enter(transition) }
         durable.memory.charge(transition.request.byteCount, to: transition.session)
         durable.index.enter(transition)

@@ -6,18 +6,26 @@ extension ArbiterStateMachine {
     /// - Parameters:
     ///   - client: the name of the client.
     ///   - timeToLive: how long the session lives without a request, within `Limits.sessionDurations`.
+    ///   - principal: what the session belongs to.
     ///   - id: an id that is not in use.
     ///   - token: the token of the session.
     ///   - step: the turn.
     /// - Returns: the session.
-    /// - Throws: `tooManySessions`, `outOfRoom`.
+    /// - Throws: `tooManySessions`, also if the principal has too many; `outOfRoom`.
     package mutating func openSession(
-        client: ClientName?, timeToLive: Duration, id: SessionID, token: Token, in step: inout Step
+        client: ClientName?, timeToLive: Duration, principal: PrincipalName? = nil, id: SessionID, token: Token,
+        in step: inout Step
     ) throws(ArbiterError) -> SessionView {
         guard durable.sessions.count < limits.sessions else { throw .tooManySessions(limit: limits.sessions) }
         try admitSession()
-        step.keep(.openSession(client: client, timeToLive: timeToLive, id: id, token: token))
-        let session = Session(id: id, token: token, client: client, timeToLive: timeToLive, startedAt: step.moment)
+        if let limit = limits.sessionsPerPrincipal, let principal, durable.index.uses[principal]?.sessions ?? 0 >= limit
+        {
+            throw .tooManySessions(limit: limit, of: principal)
+        }
+        step.keep(
+            .openSession(client: client, timeToLive: timeToLive, id: id, token: token, principal: principal))
+        let session = Session(
+            id: id, token: token, client: client, timeToLive: timeToLive, startedAt: step.moment, principal: principal)
         let previous = durable.sessions.updateValue(session, forKey: id)
         precondition(previous == nil, "\(id) is in use")
         durable.memory.sessionCount += 1
@@ -109,7 +117,7 @@ extension ArbiterStateMachine {
         var named = request
         if let session = try? session(token) {
             named.client = session.client
-        } else if let earlier = request.idempotencyKey.flatMap({ durable.keys[$0] }).flatMap({ transition($0) }),
+        } else if let earlier = request.ownedKey.flatMap({ durable.keys[$0] }).flatMap({ transition($0) }),
             earlier.request.session == token
         {
             named.client = earlier.request.client
@@ -171,6 +179,7 @@ extension DurableState.Index {
     mutating func enter(_ session: Session) {
         sessions[session.token] = session.id
         if let client = session.client { clients[client, default: 0] += 1 }
+        if let principal = session.principal { change(principal) { $0.sessions += 1 } }
         for scene in session.scenes { visitors[scene, default: []].insert(session.id) }
     }
 
@@ -178,6 +187,7 @@ extension DurableState.Index {
     mutating func leave(_ session: Session) {
         sessions.removeValue(forKey: session.token)
         bound.removeValue(forKey: session.id)
+        if let principal = session.principal { change(principal) { $0.sessions -= 1 } }
         for scene in session.scenes {
             visitors[scene]?.remove(session.id)
             if visitors[scene]?.isEmpty == true { visitors.removeValue(forKey: scene) }
@@ -186,9 +196,16 @@ extension DurableState.Index {
         clients[client] = count > 1 ? count - 1 : nil
     }
 
+    private mutating func change(_ principal: PrincipalName, _ body: (inout DurableState.Use) -> Void) {
+        var use = uses[principal] ?? DurableState.Use()
+        body(&use)
+        uses[principal] = use == DurableState.Use() ? nil : use
+    }
+
     /// Adds an unfinished transition.
     mutating func enter(_ transition: Transition) {
         if let session = transition.session { bound[session, default: []].insert(transition.id) }
+        if let principal = transition.request.principal { change(principal) { $0.unfinished += 1 } }
         for participant in transition.participants {
             participations[participant.client, default: []].insert(transition.id)
         }
@@ -199,6 +216,7 @@ extension DurableState.Index {
 
     /// Removes a transition that ends.
     mutating func leave(_ transition: Transition) {
+        if let principal = transition.request.principal { change(principal) { $0.unfinished -= 1 } }
         if let session = transition.session {
             bound[session]?.remove(transition.id)
             if bound[session]?.isEmpty == true { bound.removeValue(forKey: session) }

@@ -164,11 +164,12 @@ extension ArbiterStateMachine {
         case .serialize(let request, let id, let token):
             _ = try serialize(request, id: id, token: token, park: nil, in: &step)
         case .end(let id, let token, let outcome): _ = try end(id, token: token, as: outcome, in: &step)
-        case .revoke(let id, let reason): _ = try revoke(id, because: reason, in: &step)
+        case .revoke(let id, let revocation): _ = try revoke(id, revocation, in: &step)
         case .decide(let id, let gesture): decide(id, gesture, in: &step)
         case .markReady(let id, let client): markReady(id, client: client, in: &step)
-        case .openSession(let client, let timeToLive, let id, let token):
-            _ = try openSession(client: client, timeToLive: timeToLive, id: id, token: token, in: &step)
+        case .openSession(let client, let timeToLive, let id, let token, let principal):
+            _ = try openSession(
+                client: client, timeToLive: timeToLive, principal: principal, id: id, token: token, in: &step)
         case .endSession(let id, let ending): end(id, because: ending, in: &step)
         case .declare(let scene, let storyboard): _ = try declare(scene, storyboard, if: .none, in: &step)
         case .patch(let scene, let patch): _ = try self.patch(scene, patch, if: .none, in: &step)
@@ -202,7 +203,7 @@ struct DurableState: Sendable {
     /// The number of the newest event over all scenes.
     var lastEvent = EventNumber(rawValue: 0)
     /// The last transition that was requested with each idempotency key.
-    var keys: [IdempotencyKey: TransitionID] = [:]
+    var keys: [OwnedKey: TransitionID] = [:]
     var sessions: [SessionID: Session] = [:]
     /// Lookup tables that follow from the rest of the state.
     var index = Index()
@@ -242,6 +243,8 @@ struct DurableState: Sendable {
         var sessions: [Token: SessionID] = [:]
         /// The number of sessions of each client.
         var clients: [ClientName: Int] = [:]
+        /// What each principal has.
+        var uses: [PrincipalName: Use] = [:]
         /// The unfinished transitions bound to each session.
         var bound: [SessionID: Set<TransitionID>] = [:]
         /// The sessions that have requested a transition in each scene.
@@ -250,6 +253,12 @@ struct DurableState: Sendable {
         var participations: [ClientName: Set<TransitionID>] = [:]
         /// The unfinished serialized transitions with each coalescing key.
         var coalescing: [CoalescingPlace: Set<TransitionID>] = [:]
+    }
+
+    /// What a principal has.
+    struct Use: Hashable, Sendable {
+        var sessions = 0
+        var unfinished = 0
     }
 
     /// A coalescing key in a scene: only tickets of one scene are coalesced.

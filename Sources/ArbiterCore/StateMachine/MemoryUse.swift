@@ -50,6 +50,8 @@ extension TransitionRequest {
         bytes += animation?.userInfo?.count ?? 0
         if idempotencyKey != nil { bytes += Limits.bytesPerName + Limits.idempotencyKeyBytes }
         if coalescing != nil { bytes += Limits.bytesPerName }
+        if principal != nil { bytes += Limits.bytesPerName }
+        if trace != nil { bytes += Limits.bytesPerName }
         return bytes
     }
 }

@@ -38,10 +38,10 @@ extension Record: BinaryCodable {
             writer.write(id)
             writer.write(token)
             writer.write(outcome)
-        case .revoke(let id, let reason):
+        case .revoke(let id, let revocation):
             writer.write(Code.revoke)
             writer.write(id)
-            writer.write(reason)
+            writer.write(revocation)
         case .expire(let id, let reason):
             writer.write(Code.expire)
             writer.write(id)
@@ -71,12 +71,13 @@ extension Record: BinaryCodable {
         case .timeOutParticipants(let id):
             writer.write(Code.timeOutParticipants)
             writer.write(id)
-        case .openSession(let client, let timeToLive, let id, let token):
+        case .openSession(let client, let timeToLive, let id, let token, let principal):
             writer.write(Code.openSession)
             writer.write(client)
             writer.write(timeToLive)
             writer.write(id)
             writer.write(token)
+            writer.write(principal)
         case .endSession(let id, let ending):
             writer.write(Code.endSession)
             writer.write(id)
@@ -122,7 +123,7 @@ extension Record: BinaryCodable {
         case Code.openSession:
             self = .openSession(
                 client: try reader.readOptional(), timeToLive: try reader.read(), id: try reader.read(),
-                token: try reader.read())
+                token: try reader.read(), principal: reader.layout >= .second ? try reader.readOptional() : nil)
         case Code.endSession:
             self = .endSession(try reader.read(), try reader.readWord())
         case Code.distrust:

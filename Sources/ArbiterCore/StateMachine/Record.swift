@@ -12,13 +12,14 @@ package enum Record: Hashable, Sendable {
     /// The owner ended its transition; a queued one with `completed` ends at its grant.
     case end(TransitionID, token: Token, EndOutcome)
     /// An administrator ended a transition.
-    case revoke(TransitionID, RevocationReason)
+    case revoke(TransitionID, Revocation)
     /// The gesture that drives a transition was decided.
     case decide(TransitionID, DecidedGesture)
     /// A participant became ready.
     case markReady(TransitionID, client: ClientName)
     /// A session was opened.
-    case openSession(client: ClientName?, timeToLive: Duration, id: SessionID, token: Token)
+    case openSession(
+        client: ClientName?, timeToLive: Duration, id: SessionID, token: Token, principal: PrincipalName? = nil)
     /// A session ended, and with it everything bound to it.
     case endSession(SessionID, SessionEnding)
     /// The storyboard of a scene was replaced.

@@ -6,6 +6,8 @@ package struct Session: Hashable, Sendable {
     /// How long it lives without a request of its client, within `Limits.sessionDurations`.
     package let timeToLive: Duration
     package let startedAt: Moment
+    /// What it belongs to: a request of another principal does not find it.
+    package internal(set) var principal: PrincipalName?
     /// The scenes in which it requested transitions, except forgotten ones; its end is an event of each.
     var scenes: Set<SceneName> = []
 }

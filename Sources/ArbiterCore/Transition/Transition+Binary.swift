@@ -97,9 +97,9 @@ extension TransitionOutcome: BinaryCodable {
         case .superseded(let other):
             writer.write(UInt8(4))
             writer.write(other)
-        case .revoked(let reason):
+        case .revoked(let revocation):
             writer.write(UInt8(5))
-            writer.write(reason)
+            writer.write(revocation)
         }
     }
 

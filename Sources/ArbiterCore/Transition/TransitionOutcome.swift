@@ -11,7 +11,7 @@ package enum TransitionOutcome: Hashable, Sendable {
     /// Another ticket with the same coalescing key, newer or older, remained instead.
     case superseded(by: TransitionID)
     /// An administrator ended it.
-    case revoked(RevocationReason)
+    case revoked(Revocation)
 }
 
 /// Why a transition was not possible when its turn came.

@@ -11,9 +11,11 @@ extension TransitionRequest: BinaryCodable {
         writer.write(queue)
         writer.write(session)
         writer.write(idempotencyKey)
+        writer.write(principal)
+        writer.write(trace)
         let plain = TransitionRequest(
             scene: scene, client: client, scope: scope, lease: lease, ticket: ticket, queue: queue, session: session,
-            idempotencyKey: idempotencyKey)
+            idempotencyKey: idempotencyKey, principal: principal, trace: trace)
         writer.write(self != plain)
         guard self != plain else { return }
         writer.write(operation)
@@ -34,6 +36,10 @@ extension TransitionRequest: BinaryCodable {
             scene: try reader.read(), client: try reader.readOptional(), scope: try reader.readOptional(),
             lease: try reader.readOptional(), ticket: try reader.read(), queue: try reader.readOptional(),
             session: try reader.readOptional(), idempotencyKey: try reader.readOptional())
+        if reader.layout >= .second {
+            principal = try reader.readOptional()
+            trace = try reader.readOptional()
+        }
         guard try reader.readBool() else { return }
         operation = try reader.readOptional()
         expectations = try reader.readArray()

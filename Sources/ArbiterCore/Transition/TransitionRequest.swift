@@ -40,6 +40,10 @@ package struct TransitionRequest: Hashable, Sendable {
     package var session: Token?
     /// Identifies repetitions of the same request.
     package var idempotencyKey: IdempotencyKey?
+    /// What the client has been authenticated as.
+    package var principal: PrincipalName?
+    /// The trace that the request belongs to.
+    package var trace: TraceParent?
 
     package init(
         scene: SceneName = .main,
@@ -60,7 +64,9 @@ package struct TransitionRequest: Hashable, Sendable {
         onUnready: UnreadyAction = .proceed,
         coalescing: Coalescing? = nil,
         session: Token? = nil,
-        idempotencyKey: IdempotencyKey? = nil
+        idempotencyKey: IdempotencyKey? = nil,
+        principal: PrincipalName? = nil,
+        trace: TraceParent? = nil
     ) {
         self.scene = scene
         self.client = client
@@ -81,6 +87,8 @@ package struct TransitionRequest: Hashable, Sendable {
         self.coalescing = coalescing
         self.session = session
         self.idempotencyKey = idempotencyKey
+        self.principal = principal
+        self.trace = trace
     }
 }
 

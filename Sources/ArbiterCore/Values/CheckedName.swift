@@ -155,12 +155,12 @@ package struct CoalescingKey: CheckedName {
 }
 
 extension String {
-    fileprivate func isPlain(upTo limit: Int) -> Bool {
+    func isPlain(upTo limit: Int) -> Bool {
         isWord(upTo: limit) { _ in true }
             && unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 
-    fileprivate func isWord(upTo limit: Int, of isAllowed: (UInt8) -> Bool) -> Bool {
+    func isWord(upTo limit: Int, of isAllowed: (UInt8) -> Bool) -> Bool {
         let bytes = utf8
         return !bytes.isEmpty && bytes.count <= limit && bytes.allSatisfy(isAllowed)
     }
@@ -168,7 +168,7 @@ extension String {
 
 extension UInt8 {
     /// `[A-Za-z0-9._-]`.
-    fileprivate var isNameByte: Bool {
+    var isNameByte: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):

@@ -16,6 +16,8 @@ package struct Limits: Hashable, Sendable {
     package static let transitionTypeBytes = 128
     package static let segueIdentifierBytes = 128
     package static let coalescingKeyBytes = 128
+    package static let principalNameBytes = 128
+    package static let scenePatternBytes = 128
 
     // MARK: Hierarchies and storyboards
 
@@ -144,6 +146,10 @@ package struct Limits: Hashable, Sendable {
     package var grace = Duration.seconds(2)
     /// Bytes that the state may take, by its own estimate; `nil` for no limit, as in a replay.
     package var memory: Int?
+    /// Unfinished transitions of one principal; `nil` for no limit, as in a replay.
+    package var unfinishedPerPrincipal: Int?
+    /// Sessions of one principal alive at once; `nil` for no limit, as in a replay.
+    package var sessionsPerPrincipal: Int?
     /// Scenes that exist at once; in most deployments `memory` allows fewer.
     package var scenes = 1_000_000
     /// The first lease of a ticket whose owner is not waiting when it is granted.
@@ -160,4 +166,17 @@ package struct Limits: Hashable, Sendable {
     package var retainedBytes = 128 << 20
 
     package init() {}
+
+    /// The same without the limits on admission: a request that was admitted once is admitted again, even if the limits
+    /// are lower now.
+    package var ofReplay: Limits {
+        var limits = self
+        limits.queuedPerScene = .max
+        limits.unfinished = .max
+        limits.sessions = .max
+        limits.memory = nil
+        limits.unfinishedPerPrincipal = nil
+        limits.sessionsPerPrincipal = nil
+        return limits
+    }
 }

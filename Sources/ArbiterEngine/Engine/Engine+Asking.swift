@@ -7,8 +7,9 @@ extension Engine {
     package typealias Answer<Value> = @Sendable (Result<Value, EngineError>) -> Void
 
     /// Requests a transition that is granted now or refused.
-    package func start(_ request: TransitionRequest, completion: @escaping Completion) {
+    package func start(_ request: TransitionRequest, by caller: Caller = .anyone, completion: @escaping Completion) {
         submit(.transition(request), completion) { machine, identities, step throws(ArbiterError) in
+            try machine.check(caller, owns: request.session)
             let id = identities.transition(in: request.scene, of: machine)
             return try machine.start(machine.named(request), id: id, token: identities.token(), in: &step)
         }
@@ -19,9 +20,10 @@ extension Engine {
     /// - Returns: the parked waiter, for `leave` if the connection closes before the answer; `nil` if none is parked.
     @discardableResult
     package func serialize(
-        _ request: TransitionRequest, wait: Duration, completion: @escaping Completion
+        _ request: TransitionRequest, wait: Duration, by caller: Caller = .anyone, completion: @escaping Completion
     ) -> WaiterID? {
         park(.transition(request), for: wait, completion) { machine, identities, park, step throws(ArbiterError) in
+            try machine.check(caller, owns: request.session)
             let id = identities.transition(in: request.scene, of: machine)
             return try machine.serialize(
                 machine.named(request), id: id, token: identities.token(), park: park, in: &step)
@@ -30,10 +32,12 @@ extension Engine {
 
     /// Answers what would come of a request now; nothing changes.
     package func dryRun(
-        _ request: TransitionRequest, isSerialized: Bool, completion: @escaping Answer<DryRun>
+        _ request: TransitionRequest, isSerialized: Bool, by caller: Caller = .anyone,
+        completion: @escaping Answer<DryRun>
     ) {
         ask(.transition(request), completion) { machine, _, step throws(ArbiterError) in
-            try machine.dryRun(request, isSerialized: isSerialized, at: step.moment.instant)
+            try machine.check(caller, owns: request.session)
+            return try machine.dryRun(request, isSerialized: isSerialized, at: step.moment.instant)
         }
     }
 
@@ -43,33 +47,50 @@ extension Engine {
     @discardableResult
     package func wait(
         on id: TransitionID, token: Token?, until milestone: Milestone, session: Token? = nil, wait: Duration,
-        completion: @escaping Completion
+        by caller: Caller = .anyone, completion: @escaping Completion
     ) -> WaiterID? {
         park(.other, for: wait, completion) { machine, _, park, step throws(ArbiterError) in
-            try machine.wait(on: id, token: token, until: milestone, session: session, park: park, in: &step)
+            try machine.check(caller, maySee: id)
+            let session = machine.own(session, of: caller)
+            return try machine.wait(on: id, token: token, until: milestone, session: session, park: park, in: &step)
         }
     }
 
     /// Notes a request of a session's client, whatever it asks for; nothing if the session is not known.
-    package func hear(_ session: Token) {
-        tell { machine, step in machine.hear(session, in: &step) }
+    package func hear(_ session: Token, from caller: Caller = .anyone) {
+        tell { machine, step in machine.hear(session, from: caller, in: &step) }
     }
 
     /// Ends a transition; without an outcome, the decision of its gesture counts, or else `completed`.
-    package func end(_ id: TransitionID, token: Token, as outcome: EndOutcome?, completion: @escaping Completion) {
+    package func end(
+        _ id: TransitionID, token: Token, as outcome: EndOutcome?, by caller: Caller = .anyone,
+        completion: @escaping Completion
+    ) {
         submit(completion) { machine, step throws(ArbiterError) in
-            try machine.end(id, token: token, as: outcome, in: &step)
+            try machine.check(caller, maySee: id)
+            return try machine.end(id, token: token, as: outcome, in: &step)
         }
     }
 
     /// Ends a transition instead of its owner, for an administrator.
-    package func revoke(_ id: TransitionID, because reason: RevocationReason, completion: @escaping Completion) {
-        submit(completion) { machine, step throws(ArbiterError) in try machine.revoke(id, because: reason, in: &step) }
+    package func revoke(
+        _ id: TransitionID, because reason: RevocationReason, by caller: Caller = .anyone,
+        completion: @escaping Completion
+    ) {
+        submit(completion) { machine, step throws(ArbiterError) in
+            try machine.check(caller, maySee: id)
+            return try machine.revoke(id, Revocation(reason, by: caller.principal), in: &step)
+        }
     }
 
     /// Notes that the owner of a transition is alive.
-    package func renew(_ id: TransitionID, token: Token, completion: @escaping Completion) {
-        submit(completion) { machine, step throws(ArbiterError) in try machine.renew(id, token: token, in: &step) }
+    package func renew(
+        _ id: TransitionID, token: Token, by caller: Caller = .anyone, completion: @escaping Completion
+    ) {
+        submit(completion) { machine, step throws(ArbiterError) in
+            try machine.check(caller, maySee: id)
+            return try machine.renew(id, token: token, in: &step)
+        }
     }
 
     /// Declares a scene's hierarchy, segues, transition types and defaults; the answer is the storyboard's new version.

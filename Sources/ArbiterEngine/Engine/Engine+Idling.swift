@@ -10,17 +10,19 @@ extension Engine {
     ///   - quiet: for how long it must have been idle.
     ///   - session: the session that the request names, if any.
     ///   - wait: the longest wait.
+    ///   - caller: the caller, whose session it has to be.
     ///   - completion: called with the answer.
     /// - Returns: the parked waiter, for `leave` if the connection closes before the answer; `nil` if none is parked.
     @discardableResult
     package func awaitIdle(
         _ scene: SceneName, for quiet: Duration, session: Token? = nil, wait: Duration,
-        completion: @escaping IdleCompletion
+        by caller: Caller = .anyone, completion: @escaping IdleCompletion
     ) -> WaiterID? {
         var park: Park?
         var parked: WaiterID?
         run { machine, identities, step in
             park = identities.park(for: wait)
+            let session = machine.own(session, of: caller)
             return machine.awaitIdle(scene, for: quiet, session: session, park: park, in: &step)
         } answer: { state, result in
             switch result {

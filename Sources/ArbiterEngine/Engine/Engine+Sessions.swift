@@ -5,48 +5,69 @@ package import ArbiterCore
 extension Engine {
     /// Notes that the finger that drives a transition has moved.
     package func progress(
-        _ id: TransitionID, token: Token, _ progress: GestureProgress, completion: @escaping Answer<ProgressAnswer>
+        _ id: TransitionID, token: Token, _ progress: GestureProgress, by caller: Caller = .anyone,
+        completion: @escaping Answer<ProgressAnswer>
     ) {
         ask(completion) { machine, step throws(ArbiterError) in
-            try machine.progress(id, token: token, progress, in: &step)
+            try machine.check(caller, maySee: id)
+            return try machine.progress(id, token: token, progress, in: &step)
         }
     }
 
     /// Notes that the finger that drives a transition is released, which decides the gesture.
     package func release(
-        _ id: TransitionID, token: Token, _ release: GestureRelease, completion: @escaping Completion
+        _ id: TransitionID, token: Token, _ release: GestureRelease, by caller: Caller = .anyone,
+        completion: @escaping Completion
     ) {
         submit(completion) { machine, step throws(ArbiterError) in
-            try machine.release(id, token: token, release, in: &step)
+            try machine.check(caller, maySee: id)
+            return try machine.release(id, token: token, release, in: &step)
         }
     }
 
     /// Notes that a participant is ready; without a client, it is that of the session.
     package func ready(
-        _ id: TransitionID, client: ClientName?, session: Token, completion: @escaping Completion
+        _ id: TransitionID, client: ClientName?, session: Token, by caller: Caller = .anyone,
+        completion: @escaping Completion
     ) {
         submit(completion) { machine, step throws(ArbiterError) in
-            try machine.ready(id, client: client, session: session, in: &step)
+            try machine.check(caller, maySee: id)
+            try machine.check(caller, owns: session)
+            return try machine.ready(id, client: client, session: session, in: &step)
         }
     }
 
     /// Opens a session.
-    package func openSession(client: ClientName?, timeToLive: Duration, completion: @escaping Answer<SessionView>) {
+    package func openSession(
+        client: ClientName?, timeToLive: Duration, by caller: Caller = .anyone,
+        completion: @escaping Answer<SessionView>
+    ) {
         ask(.session(client), completion) { machine, identities, step throws(ArbiterError) in
             let id = identities.session(of: machine)
             return try machine.openSession(
-                client: client, timeToLive: timeToLive, id: id, token: identities.token(of: id), in: &step)
+                client: client, timeToLive: timeToLive, principal: caller.principal, id: id,
+                token: identities.token(of: id), in: &step)
         }
     }
 
     /// Notes that the client of a session is alive.
-    package func renewSession(_ token: Token, completion: @escaping Answer<SessionView>) {
-        ask(completion) { machine, step throws(ArbiterError) in try machine.renewSession(token, in: &step) }
+    package func renewSession(
+        _ token: Token, by caller: Caller = .anyone, completion: @escaping Answer<SessionView>
+    ) {
+        ask(completion) { machine, step throws(ArbiterError) in
+            try machine.check(caller, owns: token)
+            return try machine.renewSession(token, in: &step)
+        }
     }
 
     /// Ends a session, for its client.
-    package func endSession(_ token: Token, completion: @escaping Answer<SessionView>) {
-        ask(completion) { machine, step throws(ArbiterError) in try machine.endSession(token, in: &step) }
+    package func endSession(
+        _ token: Token, by caller: Caller = .anyone, completion: @escaping Answer<SessionView>
+    ) {
+        ask(completion) { machine, step throws(ArbiterError) in
+            try machine.check(caller, owns: token)
+            return try machine.endSession(token, in: &step)
+        }
     }
 
     /// A connection that keeps a session alive.
@@ -57,12 +78,15 @@ extension Engine {
     }
 
     /// Attaches a connection to a session, which lives at least as long as the connection.
-    package func attach(_ token: Token, completion: @escaping Answer<Attachment>) {
+    package func attach(
+        _ token: Token, by caller: Caller = .anyone, completion: @escaping Answer<Attachment>
+    ) {
         ask { [self] (result: Result<SessionView, EngineError>) in
             let era = state.withLock { $0.era }
             completion(result.map { Attachment(session: $0.session.id, era: era) })
         } _: { machine, step throws(ArbiterError) in
-            try machine.attach(token, in: &step)
+            try machine.check(caller, owns: token)
+            return try machine.attach(token, in: &step)
         }
     }
 

@@ -14,10 +14,7 @@ struct JournalReplay {
     ///   - limits: the limits of the machine once the replay has finished.
     ///   - listener: called with the events of the replayed records.
     init(limits: Limits = Limits(), listener: (@Sendable ([SceneEvent]) -> Void)? = nil) {
-        // A request that was admitted once is admitted again, even if the memory limit is lower now.
-        var unlimited = limits
-        unlimited.memory = nil
-        machine = ArbiterStateMachine(limits: unlimited)
+        machine = ArbiterStateMachine(limits: limits.ofReplay)
         self.limits = limits
         self.listener = listener
     }
@@ -68,9 +65,9 @@ struct JournalReplay {
         }
     }
 
-    /// The machine after the replay, with the memory limit in force.
+    /// The machine after the replay, with the limits in force.
     consuming func finished() -> ArbiterStateMachine {
-        machine.limitMemory(to: limits.memory)
+        machine.enforce(limits)
         return machine
     }
 }

@@ -9,7 +9,9 @@ enum CrossOrigin {
     ]
     /// The fields that a page may send, besides those that are always allowed.
     private static let sentHeaders: [HeaderName] = [
-        .session, .contentType, .idempotencyKey, .ifMatch, .ifNoneMatch, .lastEventID, .prefer, .requestID,
+        .session, .authorization, .contentType, .idempotencyKey, .ifMatch, .ifNoneMatch, .lastEventID, .prefer,
+        .requestID,
+        .traceParent,
     ]
 
     /// The fields of every answer to an allowed origin.

@@ -1,7 +1,5 @@
-/// The access that a route needs.
-///
-/// It is described and logged; nothing is refused by it.
-enum Role: String, Hashable, Sendable {
+/// The access that a route needs, and that an entry of the access file gives.
+package enum Role: String, Hashable, Sendable, CaseIterable {
     /// To see scenes and transitions, and to follow events.
     case observe
     /// To request transitions, to act on one's own, and to have sessions.

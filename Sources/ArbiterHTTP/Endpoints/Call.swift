@@ -12,6 +12,8 @@ final class Call: Sendable {
         let requestID: String
         /// The origin of the page that asks, where it is another's and allowed.
         var allowedOrigin: String?
+        /// What the client may do; nothing has been checked if the route needs no role.
+        var permission = Permission.everything
         /// Where the request goes; `nil` if that is nowhere, or was not looked up.
         var route: Route?
         /// The parts of the path that its route names, percent-decoded.
@@ -37,6 +39,12 @@ final class Call: Sendable {
 
     /// The parameters of the query.
     var query: Query { context.query }
+
+    /// What the client may do.
+    var permission: Permission { context.permission }
+
+    /// To whom the client's sessions and keys belong, and which scenes there are for it.
+    var caller: Caller { context.permission.caller }
 
     /// Answers; without the content if the client has it already.
     func respond(_ response: consuming Response) {
@@ -65,6 +73,7 @@ final class Call: Sendable {
             metadata["route"] = "\(route.name)"
             if let role = route.role { metadata["role"] = "\(role.rawValue)" }
         }
+        if let principal = caller.principal { metadata["principal"] = "\(loggable(principal.description))" }
         logger.debug(
             "\(loggable(request.method)) \(loggablePath(request.path)) \(status)", metadata: metadata)
     }

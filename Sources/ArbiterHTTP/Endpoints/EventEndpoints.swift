@@ -50,6 +50,7 @@ struct EventEndpoints: Sendable {
     private func showHead(_ call: Call, for token: Token?) {
         guard let token else { return stream(call, from: EmptySource()) }
         engine.read { machine, _ throws(ArbiterError) in
+            try machine.check(call.caller, owns: token)
             _ = try machine.session(token)
         } completion: { result in
             switch result {
@@ -61,7 +62,7 @@ struct EventEndpoints: Sendable {
 
     /// Answers with a stream by whose connection the session lives from here on.
     private func attach(_ token: Token, _ call: Call, to topic: EventTopic, after number: EventNumber?) {
-        engine.attach(token) { result in
+        engine.attach(token, by: call.caller) { result in
             switch result {
             case .success(let attachment):
                 stream(call, from: subscribe(call, to: topic, after: number, for: attachment))
@@ -87,9 +88,10 @@ struct EventEndpoints: Sendable {
     private func subscribe(
         _ call: Call, to topic: EventTopic, after number: EventNumber?, for attachment: Engine.Attachment?
     ) -> EventSubscription {
-        hub.subscribe(to: topic, after: number, session: attachment?.session, outlet: call.exchange) {
-            [engine] completion in
-            engine.snapshot(of: topic, completion: completion)
+        hub.subscribe(
+            to: topic, after: number, session: attachment?.session, permission: call.permission, outlet: call.exchange
+        ) { [engine] completion in
+            engine.snapshot(of: topic, scenes: call.caller.scenes, completion: completion)
         } whenClosed: { [engine] isCut in
             if let attachment { engine.detach(attachment, isCut: isCut) }
         }

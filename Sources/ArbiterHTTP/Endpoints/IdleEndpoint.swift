@@ -22,7 +22,9 @@ struct IdleEndpoint: Sendable {
         let duration = wait.resolved(default: Limits.defaultAwait)
         let session = try call.session()
         try call.reservePlace(for: duration)
-        let waiter = engine.awaitIdle(scene, for: quiet ?? .zero, session: session, wait: duration) { [wait] result in
+        let waiter = engine.awaitIdle(
+            scene, for: quiet ?? .zero, session: session, wait: duration, by: call.caller
+        ) { [wait] result in
             call.respond(result) { view in
                 var response = Response.json(200) { $0.members(of: view) }
                 response.headers += wait.appliedPreference

@@ -10,7 +10,8 @@ package final class Router: Sendable {
 
     private let plain: [String: [String: Route]]
     private let templates: [Route]
-    private let access: WebAccess
+    private let web: WebAccess
+    private let access: AccessControl
     private let logger: Logger
     private let operatorLog: OperatorLog
     private let engine: Engine
@@ -21,14 +22,16 @@ package final class Router: Sendable {
     /// - Parameters:
     ///   - engine: what decides.
     ///   - hub: where events come from.
-    ///   - access: which hosts and which web pages' origins requests may name.
+    ///   - web: which hosts and which web pages' origins requests may name.
+    ///   - access: which clients may do what.
     ///   - logger: where requests are noted, at `debug`.
     ///   - operatorLog: where it is noted that there was no room for a connection; made from the logger by default.
     package init(
-        engine: Engine, hub: EventHub, access: WebAccess = WebAccess(), logger: Logger,
-        operatorLog: OperatorLog? = nil
+        engine: Engine, hub: EventHub, web: WebAccess = WebAccess(), access: AccessControl = AccessControl(),
+        logger: Logger, operatorLog: OperatorLog? = nil
     ) {
         self.engine = engine
+        self.web = web
         self.access = access
         self.logger = logger
         self.operatorLog = operatorLog ?? OperatorLog(logger)
@@ -44,9 +47,15 @@ package final class Router: Sendable {
         isDraining.store(true, ordering: .releasing)
     }
 
-    /// The longest body that is read where the request goes, in bytes.
+    /// The longest body that is read where the request goes, in bytes; of a client that may do what it asks for.
     package func bodyBytes(for request: Request) -> Int {
-        (try? route(for: request))?.0.bodyBytes ?? ServerLimits.bodyBytes
+        guard let route = (try? route(for: request))?.0, mayCall(route, request) else { return ServerLimits.bodyBytes }
+        return route.bodyBytes
+    }
+
+    private func mayCall(_ route: Route, _ request: Request) -> Bool {
+        guard let role = route.role else { return true }
+        return (try? access.permission(for: request).check(role)) != nil
     }
 
     /// Whether the request must come through where there is no room for others.
@@ -66,15 +75,16 @@ package final class Router: Sendable {
     /// 1. The host is one that may be named, and the origin is the daemon's own or allowed. A preflight request is
     ///    answered.
     /// 2. The route is found.
-    /// 3. While the daemon drains, the route answers nevertheless.
-    /// 4. What the route serves is accepted.
-    /// 5. The body, if there is one, is JSON.
-    /// 6. The query has the parameters that the route takes, and no others.
-    /// 7. The endpoint reads header fields and body, and asks the engine.
+    /// 3. The client is authenticated and has the role that the route needs, unless that needs none.
+    /// 4. While the daemon drains, the route answers nevertheless.
+    /// 5. What the route serves is accepted.
+    /// 6. The body, if there is one, is JSON.
+    /// 7. The query has the parameters that the route takes, and no others.
+    /// 8. The endpoint reads header fields and body, checks that the client may use the scene, and asks the engine.
     package func handle(_ request: Request, _ exchange: any Exchange) {
         var context = Call.Context(requestID: requestID(of: request))
         do throws(Problem) {
-            context.allowedOrigin = try access.admit(request)
+            context.allowedOrigin = try web.admit(request)
             if context.allowedOrigin != nil, CrossOrigin.isPreflight(request) {
                 let methods = try methods(for: request)
                 return Call(request, exchange, context, logger: logger)
@@ -83,11 +93,15 @@ package final class Router: Sendable {
             let (route, parameters) = try route(for: request)
             context.route = route
             context.parameters = parameters
+            if let role = route.role {
+                context.permission = try access.permission(for: request)
+                try context.permission.check(role)
+            }
             try checkDraining(route)
             try checkAccept(request, route)
             try checkBody(of: request)
             context.query = try Query(request.query, taking: route.query)
-            noteSession(of: request)
+            noteSession(of: request, from: context.permission.caller)
             try route.endpoint(Call(request, exchange, context, logger: logger))
         } catch {
             refuse(request, exchange, error, context)
@@ -97,13 +111,17 @@ package final class Router: Sendable {
     /// Refuses a request that cannot even be read.
     package func refuse(_ request: Request, _ exchange: any Exchange, _ problem: Problem) {
         var context = Call.Context(requestID: requestID(of: request))
-        context.allowedOrigin = (try? access.admit(request)) ?? nil
+        context.allowedOrigin = (try? web.admit(request)) ?? nil
         context.route = (try? route(for: request))?.0
         refuse(request, exchange, problem, context)
     }
 
     private func refuse(_ request: Request, _ exchange: any Exchange, _ problem: Problem, _ context: Call.Context) {
-        if problem.code == .tooManyConnections { operatorLog.noteRefusal(problem) }
+        switch problem.code {
+        case .tooManyConnections: operatorLog.noteRefusal(problem)
+        case .unauthenticated, .forbidden: operatorLog.noteDenial(problem, of: request.peer, context.permission.caller)
+        default: break
+        }
         Call(request, exchange, context, logger: logger).respond(problem.response)
     }
 
@@ -118,9 +136,9 @@ package final class Router: Sendable {
     }
 
     /// Tells the engine that the client of a session is alive, whatever it asks for.
-    private func noteSession(of request: Request) {
+    private func noteSession(of request: Request, from caller: Caller) {
         guard let text = request.headers.value(of: .session), let session = try? Token(text, field: "") else { return }
-        engine.hear(session)
+        engine.hear(session, from: caller)
     }
 
     private func checkDraining(_ route: Route) throws(Problem) {

@@ -10,7 +10,7 @@ struct SceneEndpoints: Sendable {
         let after = try call.query.value(of: .after, SceneName.init(_:field:))
         engine.read { machine, _ in
             // One more tells whether there is another page.
-            machine.scenes(after: after, limit: limit + 1)
+            machine.scenes(call.caller.scenes, after: after, limit: limit + 1)
         } completion: { result in
             call.respond(result) { scenes in
                 let page = scenes.prefix(limit)
@@ -64,12 +64,13 @@ struct SceneEndpoints: Sendable {
 extension SceneName {
     /// The scene that the path names.
     ///
-    /// - Throws: `unknown-scene` if no scene can have this name.
+    /// - Throws: `unknown-scene` if no scene can have this name; `forbidden` if the client may not use it.
     init(namedBy call: Call) throws(Problem) {
         let text = call.parameters["scene"] ?? ""
         guard let name = SceneName(text) else {
             throw Problem(.unknownScene, "No scene \(quoted(text)) is known, and none can have this name.")
         }
+        try call.permission.check(name)
         self = name
     }
 }

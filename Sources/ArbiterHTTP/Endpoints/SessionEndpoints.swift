@@ -15,15 +15,19 @@ struct SessionEndpoints: Sendable {
             default: throw Problem.unknown(field)
             }
         }
-        engine.openSession(client: client, timeToLive: timeToLive) { call.respond($0, status: 201, showingToken: true) }
+        engine.openSession(client: client, timeToLive: timeToLive, by: call.caller) {
+            call.respond($0, status: 201, showingToken: true)
+        }
     }
 
     func renew(_ call: Call) throws(Problem) {
-        engine.renewSession(try session(of: call)) { call.respond($0, status: 200, showingToken: false) }
+        engine.renewSession(try session(of: call), by: call.caller) {
+            call.respond($0, status: 200, showingToken: false)
+        }
     }
 
     func end(_ call: Call) throws(Problem) {
-        engine.endSession(try session(of: call)) { call.respond($0, status: 200, showingToken: false) }
+        engine.endSession(try session(of: call), by: call.caller) { call.respond($0, status: 200, showingToken: false) }
     }
 
     /// The session of a request that says nothing else.

@@ -8,7 +8,7 @@ struct TransitionEndpoints: Sendable {
     func start(_ call: Call) throws(Problem) {
         let asked = try AskedTransition(call, maySetWait: false)
         if asked.isDryRun { return dryRun(asked, isSerialized: false, call) }
-        engine.start(asked.request) { call.respond($0, showingToken: true) { $0.statusWhenAsked } }
+        engine.start(asked.request, by: call.caller) { call.respond($0, showingToken: true) { $0.statusWhenAsked } }
     }
 
     func serialize(_ call: Call) throws(Problem) {
@@ -16,7 +16,7 @@ struct TransitionEndpoints: Sendable {
         if asked.isDryRun { return dryRun(asked, isSerialized: true, call) }
         let wait = asked.wait.resolved(default: .zero)
         try call.reservePlace(for: wait)
-        let waiter = engine.serialize(asked.request, wait: wait) {
+        let waiter = engine.serialize(asked.request, wait: wait, by: call.caller) {
             call.respond($0, showingToken: true, headers: asked.wait.appliedPreference) { $0.statusWhenAsked }
         }
         call.leave(waiter, of: engine)
@@ -24,7 +24,7 @@ struct TransitionEndpoints: Sendable {
 
     /// Answers what would come of the request; without waiting, so no place is needed.
     private func dryRun(_ asked: AskedTransition, isSerialized: Bool, _ call: Call) {
-        engine.dryRun(asked.request, isSerialized: isSerialized) { result in
+        engine.dryRun(asked.request, isSerialized: isSerialized, by: call.caller) { result in
             switch result {
             case .success(let dryRun): call.respond(200, dryRun.document)
             case .failure(let error): call.respond(Problem(error).response)
@@ -63,7 +63,9 @@ struct TransitionEndpoints: Sendable {
         let duration = wait.resolved(default: Limits.defaultAwait)
         let session = try call.session()
         try call.reservePlace(for: duration)
-        let waiter = engine.wait(on: id, token: token, until: until ?? .granted, session: session, wait: duration) {
+        let waiter = engine.wait(
+            on: id, token: token, until: until ?? .granted, session: session, wait: duration, by: call.caller
+        ) {
             call.respond($0, headers: wait.appliedPreference)
         }
         call.leave(waiter, of: engine)
@@ -79,7 +81,7 @@ struct TransitionEndpoints: Sendable {
             }
         }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
-        engine.end(id, token: token, as: outcome) { call.respond($0) }
+        engine.end(id, token: token, as: outcome, by: call.caller) { call.respond($0) }
     }
 
     func revoke(_ call: Call) throws(Problem) {
@@ -94,13 +96,14 @@ struct TransitionEndpoints: Sendable {
         }
         guard let id else { throw Problem.missing("id") }
         guard let reason else { throw Problem.missing("reason") }
-        engine.revoke(id, because: reason) { call.respond($0) }
+        engine.revoke(id, because: reason, by: call.caller) { call.respond($0) }
     }
 
     func renew(_ call: Call) throws(Problem) {
         var transition = ActedTransition()
         try call.readBody { field, value throws(Problem) in try transition.read(field, &value) }
-        engine.renew(try transition.requiredID(), token: try transition.requiredToken()) { call.respond($0) }
+        let (id, token) = (try transition.requiredID(), try transition.requiredToken())
+        engine.renew(id, token: token, by: call.caller) { call.respond($0) }
     }
 }
 
@@ -110,6 +113,8 @@ extension TransitionEndpoints {
     func list(_ call: Call) throws(Problem) {
         var filter = TransitionFilter()
         filter.scene = try call.query.value(of: .scene, SceneName.init(_:field:))
+        if let scene = filter.scene { try call.permission.check(scene) }
+        filter.scenes = call.caller.scenes
         filter.state = try call.query.value(of: .state, TransitionState.init(_:field:))
         filter.client = try call.query.value(of: .client, ClientName.init(_:field:))
         filter.limit = try call.query.value(of: .limit, Int.init(limit:field:)) ?? filter.limit
@@ -136,7 +141,8 @@ extension TransitionEndpoints {
             throw Problem(.unknownTransition, "No transition \(quoted(text)) is known: ids look like t-7f3k9v0m2c5xq.")
         }
         engine.read { machine, now throws(ArbiterError) in
-            try machine.view(of: id, at: now)
+            try machine.check(call.caller, maySee: id)
+            return try machine.view(of: id, at: now)
         } completion: {
             call.respond($0)
         }

@@ -37,6 +37,10 @@ struct AskedTransition: Sendable {
         if request.scope == .operation, request.operation == nil {
             throw .invalid("scope", "can be \"operation\" only where there is an operation")
         }
+        try call.permission.check(request.scene)
+        request.principal = call.caller.principal
+        // What is no trace is ignored (https://www.w3.org/TR/trace-context/#a-traceparent-is-received).
+        request.trace = call.request.headers.value(of: .traceParent).flatMap { TraceParent($0) }
         request.session = try call.session()
         // A dry run makes nothing that a key could stand for.
         if !isDryRun, let key = call.request.headers.value(of: .idempotencyKey) {

@@ -19,6 +19,8 @@ struct EventFeeds {
         case restart
         /// Ends the streams by which a session lived; it has ended.
         case endStreams(of: SessionID)
+        /// Ends the streams of clients whose permission has been revoked.
+        case endRevoked
         case tick
         case close
     }
@@ -72,6 +74,7 @@ struct EventFeeds {
         case .detach(let reader): detach(reader)
         case .resume(let reader, let snapshot): resume(reader, from: snapshot)
         case .endStreams(let session): for reader in (attached[session] ?? [:]).values { act(reader.end()) }
+        case .endRevoked: for feed in feeds.values { tell(feed) { $0.isRevoked ? $0.end() : nil } }
         case .tick: for feed in feeds.values { tell(feed) { $0.tick() } }
         case .restart: for topic in Array(feeds.keys) { restart(topic) }
         case .close:
@@ -101,7 +104,7 @@ extension EventFeeds {
     private mutating func append(_ event: SceneEvent, to topic: EventTopic) {
         let encoded = EventJSON.encode(event, in: topic)
         let (appended, bytes) = use(topic).ring.withLock { ring in
-            (ring.append(encoded, number: topic.number(of: event)), ring.byteCount)
+            (ring.append(encoded, of: event.scene, number: topic.number(of: event)), ring.byteCount)
         }
         finish(topic, isBroken: appended == .behindGap, bytes)
         stirred[topic, default: 0] += 1

@@ -124,6 +124,11 @@ package final class EventHub: Sendable {
         post(.endStreams(of: session))
     }
 
+    /// Ends the streams of clients whose permission has been revoked.
+    package func endRevoked() {
+        post(.endRevoked)
+    }
+
     // MARK: For readers
 
     /// Follows a topic, from an event or from now on.
@@ -135,16 +140,19 @@ package final class EventHub: Sendable {
     ///   - topic: the topic to follow.
     ///   - after: the last event that the reader has; `nil` to begin with the next event.
     ///   - session: the session that lives by the stream; the stream ends with it.
+    ///   - permission: what the reader may do; it gets the events of its scenes only.
     ///   - outlet: the outlet to wake when there is something to read.
     ///   - reset: gets the current state for a reset, later and from any thread; called on a queue that may block.
     ///   - whenClosed: called once when the outlet has closed the subscription; false if the daemon ended the stream.
     /// - Returns: the stream's source.
     package func subscribe(
-        to topic: EventTopic, after: EventNumber?, session: SessionID? = nil, outlet: any StreamOutlet,
-        reset: @escaping EventSubscription.Reset, whenClosed: @escaping EventSubscription.WhenClosed = { _ in }
+        to topic: EventTopic, after: EventNumber?, session: SessionID? = nil,
+        permission: Permission = .everything, outlet: any StreamOutlet, reset: @escaping EventSubscription.Reset,
+        whenClosed: @escaping EventSubscription.WhenClosed = { _ in }
     ) -> EventSubscription {
         let subscription = EventSubscription(
-            to: topic, after: after, session: session, hub: self, outlet: outlet, reset: reset, whenClosed: whenClosed)
+            to: topic, after: after, session: session, permission: permission, hub: self, outlet: outlet, reset: reset,
+            whenClosed: whenClosed)
         let isFirst = inbox.withLock { inbox in
             let before = inbox.commands.count
             inbox.readers[topic, default: 0] += 1

@@ -17,6 +17,7 @@ struct EventRing {
 
     private struct Entry {
         let bytes: [UInt8]
+        let scene: SceneName
         /// `nil` for a momentary event.
         let number: EventNumber?
         /// The number of the last numbered event up to this one.
@@ -36,7 +37,7 @@ struct EventRing {
     }
 
     /// Appends an event; `trim` keeps the limits afterwards.
-    mutating func append(_ bytes: [UInt8], number: EventNumber?) -> Appended {
+    mutating func append(_ bytes: [UInt8], of scene: SceneName, number: EventNumber?) -> Appended {
         var result = Appended.appended
         if let number {
             if let newest, number <= newest { return .known }
@@ -45,7 +46,7 @@ struct EventRing {
             if begin(at: previous) { result = .behindGap }
             newest = number
         }
-        entries.append(Entry(bytes: bytes, number: number, latest: newest))
+        entries.append(Entry(bytes: bytes, scene: scene, number: number, latest: newest))
         byteCount += bytes.count
         return result
     }
@@ -125,8 +126,8 @@ extension EventRing {
         return Cursor(position: last.map { start + $0 + 1 } ?? start, behind: number, liveFrom: end)
     }
 
-    /// Reads as much as there is, at most `count` bytes.
-    func read(_ cursor: inout Cursor, upTo count: Int) -> Piece {
+    /// Reads as much as there is of the selected scenes, at most `count` bytes.
+    func read(_ cursor: inout Cursor, of scenes: SceneSelection = .all, upTo count: Int) -> Piece {
         guard cursor.position >= start else { return .lost }
         var piece: ArraySlice<UInt8> = []
         while cursor.position < end, piece.count < count {
@@ -138,6 +139,11 @@ extension EventRing {
             if let number = entry.number, let behind = cursor.behind, number.rawValue != behind.rawValue + 1 {
                 if piece.isEmpty { return .lost }
                 break
+            }
+            guard scenes.contains(entry.scene) else {
+                cursor.position += 1
+                if let number = entry.number { cursor.behind = number }
+                continue
             }
             let taken = entry.bytes[cursor.offset...].prefix(count - piece.count)
             cursor.offset += taken.count

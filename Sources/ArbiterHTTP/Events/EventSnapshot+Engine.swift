@@ -3,7 +3,14 @@ internal import ArbiterEngine
 
 extension Engine {
     /// Asks how everything in a topic is; told `nil` if the journal is unavailable, and so the stream is over.
-    func snapshot(of topic: EventTopic, completion: @escaping @Sendable (EventSnapshot?) -> Void) {
+    ///
+    /// - Parameters:
+    ///   - topic: the topic.
+    ///   - scenes: the scenes that the reader may see.
+    ///   - completion: called with the state.
+    func snapshot(
+        of topic: EventTopic, scenes: SceneSelection = .all, completion: @escaping @Sendable (EventSnapshot?) -> Void
+    ) {
         switch topic {
         case .scene(let scene):
             read { machine, now in
@@ -13,7 +20,7 @@ extension Engine {
             }
         case .allScenes:
             read { machine, _ in
-                (machine.scenes(), machine.lastEvent)
+                (machine.scenes(scenes), machine.lastEvent)
             } completion: { result in
                 completion((try? result.get()).map { scenes, number in EventSnapshot(of: scenes, at: number) })
             }

@@ -16,6 +16,7 @@ package final class EventSubscription: StreamSource {
     let after: EventNumber?
     /// The session that lives by the stream, which ends with it.
     let session: SessionID?
+    private let permission: Permission
     private let hub: EventHub
     private let outlet: any StreamOutlet
     private let reset: Reset
@@ -66,17 +67,21 @@ package final class EventSubscription: StreamSource {
     static let ticksOfSilence = 3
 
     init(
-        to topic: EventTopic, after: EventNumber?, session: SessionID?, hub: EventHub, outlet: any StreamOutlet,
-        reset: @escaping Reset, whenClosed: @escaping WhenClosed
+        to topic: EventTopic, after: EventNumber?, session: SessionID?, permission: Permission, hub: EventHub,
+        outlet: any StreamOutlet, reset: @escaping Reset, whenClosed: @escaping WhenClosed
     ) {
         self.topic = topic
         self.after = after
         self.session = session
+        self.permission = permission
         self.hub = hub
         self.outlet = outlet
         self.reset = reset
         self.whenClosed = whenClosed
     }
+
+    /// Whether its client may not follow any more.
+    var isRevoked: Bool { permission.isRevoked }
 
     // MARK: Called by the shell
 
@@ -118,7 +123,7 @@ package final class EventSubscription: StreamSource {
         case .arriving, .asking:
             return state.isEnding ? .end : .nothing
         case .following(let shared, var cursor):
-            let piece = shared.ring.withLock { $0.read(&cursor, upTo: count) }
+            let piece = shared.ring.withLock { $0.read(&cursor, of: permission.caller.scenes, upTo: count) }
             state.stage = .following(shared, cursor)
             switch piece {
             case .bytes(let bytes): return .bytes(bytes)

@@ -27,10 +27,11 @@ extension JSONWriter {
             member("command", "end")
             member("id", id)
             member("outcome", outcome.rawValue)
-        case .revoke(let id, let reason):
+        case .revoke(let id, let revocation):
             member("command", "revoke")
             member("id", id)
-            member("reason", reason.description)
+            member("reason", revocation.reason.description)
+            if let principal = revocation.principal { member("by", principal.description) }
         case .expire(let id, let reason):
             member("command", "expire")
             member("id", id)
@@ -60,10 +61,11 @@ extension JSONWriter {
         case .timeOutParticipants(let id):
             member("command", "settle")
             member("id", id)
-        case .openSession(let client, let timeToLive, let id, _):
+        case .openSession(let client, let timeToLive, let id, _, let principal):
             member("command", "openSession")
             member("session", id.description)
             if let client { member("client", client.description) }
+            if let principal { member("principal", principal.description) }
             member("ttlSeconds", timeToLive)
         case .endSession(let id, let ending):
             member("command", "closeSession")
@@ -84,6 +86,8 @@ extension JSONWriter {
     private mutating func members(of request: TransitionRequest) {
         member("scene", request.scene.description)
         if let client = request.client { member("client", client.description) }
+        if let principal = request.principal { member("principal", principal.description) }
+        if let trace = request.trace { member("traceparent", trace.description) }
         if let scope = request.scope { member("scope", scope) }
         askedMembers(of: request)
         if let animation = request.animation { member("animation", animation) }

@@ -7,9 +7,9 @@ extension Problem {
         if !allowedMethods.isEmpty {
             response.headers.append(HeaderField("Allow", allowedMethods.joined(separator: ", ")))
         }
-        // Every 401 needs a challenge (RFC 9110, section 15.5.2), and no registered scheme fits our tokens.
+        // Every 401 needs a challenge (RFC 9110, section 15.5.2), and no registered scheme fits tokens of sessions.
         if code == .unauthenticated {
-            response.headers.append(HeaderField("WWW-Authenticate", HeaderName.session.rawValue))
+            response.headers.append(HeaderField("WWW-Authenticate", challenge ?? HeaderName.session.rawValue))
         }
         if closesConnection { response.headers.append(HeaderField("Connection", "close")) }
         return response

@@ -36,6 +36,7 @@ extension JSONWriter {
         member("id", transition.id)
         member("scene", request.scene.description)
         if let client = request.client { member("client", client.description) }
+        if let principal = request.principal { member("principal", principal.description) }
         member("state", transition.state.rawValue)
         switch transition.phase {
         case .queued(let queued):
@@ -67,6 +68,7 @@ extension JSONWriter {
     fileprivate mutating func lastMembers(of view: TransitionView) {
         let transition = view.transition
         cooperationMembers(of: view)
+        if let trace = transition.request.trace { member("traceparent", trace.description) }
         member("requestedAt", transition.requestedAt.timestamp)
         if let grant = transition.grant { member("grantedAt", grant.grantedAt) }
         if case .ended(let ending) = transition.phase { member("endedAt", ending.endedAt.timestamp) }
@@ -105,8 +107,9 @@ extension JSONWriter {
             member("reason", reason.rawValue)
         case .superseded(let other):
             member("supersededBy", other)
-        case .revoked(let reason):
-            member("reason", reason.description)
+        case .revoked(let revocation):
+            member("reason", revocation.reason.description)
+            if let principal = revocation.principal { member("revokedBy", principal.description) }
         case .rejected(let rejection):
             member("reason", rejection.reason)
             switch rejection {

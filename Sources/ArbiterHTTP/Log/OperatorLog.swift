@@ -47,8 +47,9 @@ package final class OperatorLog: Sendable {
         case .expired(let reason):
             metadata["reason"] = "\(reason.rawValue)"
             logger.info("transition expired", metadata: metadata)
-        case .revoked(let reason):
-            metadata["reason"] = "\(loggable(reason.description))"
+        case .revoked(let revocation):
+            metadata["reason"] = "\(loggable(revocation.reason.description))"
+            if let principal = revocation.principal { metadata["by"] = "\(loggable(principal.description))" }
             logger.info("transition revoked", metadata: metadata)
         case .completed, .cancelled, .rejected, .superseded:
             break
@@ -66,6 +67,22 @@ package final class OperatorLog: Sendable {
 
     /// Notes a refusal for lack of room.
     func noteRefusal(_ problem: Problem, scene: SceneName? = nil, client: ClientName? = nil) {
+        var metadata: Logger.Metadata = [:]
+        if let scene { metadata["scene"] = "\(loggable(scene.description))" }
+        if let client { metadata["client"] = "\(loggable(client.description))" }
+        note(problem, "refused for lack of room", metadata)
+    }
+
+    /// Notes that a client was not authenticated, or may not do what it asked for.
+    func noteDenial(_ problem: Problem, of peer: Peer, _ caller: Caller) {
+        var metadata: Logger.Metadata = [:]
+        if let address = peer.address { metadata["address"] = "\(address)" }
+        if case .local(let user) = peer { metadata["user"] = "\(user.user)" }
+        if let principal = caller.principal { metadata["principal"] = "\(loggable(principal.description))" }
+        note(problem, "denied", metadata)
+    }
+
+    private func note(_ problem: Problem, _ what: String, _ more: Logger.Metadata) {
         let now = time.now().instant
         let unsaid = refusals.withLock { refusals -> Int? in
             guard let last = refusals[problem.code], now < last.lastLine.advanced(by: Self.quietTime) else {
@@ -76,10 +93,9 @@ package final class OperatorLog: Sendable {
             return nil
         }
         guard let unsaid else { return }
-        var metadata: Logger.Metadata = ["code": "\(problem.code.rawValue)"]
-        if let scene { metadata["scene"] = "\(loggable(scene.description))" }
-        if let client { metadata["client"] = "\(loggable(client.description))" }
+        var metadata = more
+        metadata["code"] = "\(problem.code.rawValue)"
         if unsaid > 0 { metadata["refusedSinceLastLine"] = "\(unsaid)" }
-        logger.info("refused for lack of room: \(problem.detail)", metadata: metadata)
+        logger.info("\(what): \(loggable(problem.detail))", metadata: metadata)
     }
 }

@@ -82,8 +82,10 @@ extension Problem {
                 client.map { "The session does not speak for a participant \(quoted($0.description))." }
                 ?? "The session has no client, and so speaks for no participant: begin one with the client's name."
             self.init(.forbidden, text, field: "client")
-        case .tooManySessions(let limit):
-            self.init(.tooManySessions, "\(limit) sessions are alive already.", retryAfter: Self.briefly)
+        case .tooManySessions(let limit, let principal):
+            self.init(
+                .tooManySessions, "\(limit) sessions\(Self.words(for: principal)) are alive already.",
+                retryAfter: Self.briefly)
         case .endedWithoutOwner(let view):
             self.init(
                 view.codeAfterEnd,
@@ -99,8 +101,10 @@ extension Problem {
                 field: HeaderName.idempotencyKey.rawValue)
         case .queueFull(let limit):
             self.init(.queueFull, "\(limit) tickets wait in this scene already.", retryAfter: Self.briefly)
-        case .tooManyTransitions(let limit):
-            self.init(.tooManyTransitions, "\(limit) transitions are unfinished already.", retryAfter: Self.briefly)
+        case .tooManyTransitions(let limit, let principal):
+            self.init(
+                .tooManyTransitions, "\(limit) transitions\(Self.words(for: principal)) are unfinished already.",
+                retryAfter: Self.briefly)
         case .outOfRoom(let bytes):
             self.init(
                 .outOfRoom,
@@ -115,6 +119,8 @@ extension Problem {
                 retryAfter: Self.briefly)
         }
     }
+
+    private static func words(for principal: PrincipalName?) -> String { principal.map { " of \($0)" } ?? "" }
 
     /// Something is unfinished in a scene that is to be another one, or none at all.
     init(unfinished busy: Busy) {
@@ -290,7 +296,7 @@ extension TransitionView {
         case .expired(let reason): return "\(ending.outcome.name) (\(reason.rawValue))"
         case .superseded(let other): return "\(ending.outcome.name) (by \(other))"
         case .rejected(let rejection): return "\(ending.outcome.name) (\(rejection.reason))"
-        case .revoked(let reason): return "\(ending.outcome.name) (\(reason))"
+        case .revoked(let revocation): return "\(ending.outcome.name) (\(revocation.reason))"
         }
     }
 }

@@ -23,6 +23,8 @@ package struct Problem: Error, Sendable {
     var retryAfter: Int?
     /// The methods that the path does have.
     var allowedMethods: [String] = []
+    /// How to authenticate, if the request is not authenticated; without it, a session is needed.
+    var challenge: String?
     /// Whether nothing that follows on the connection can be trusted.
     var closesConnection: Bool
 
@@ -131,8 +133,8 @@ package struct Problem: Error, Sendable {
             case .invalidField: "A field has a value that it cannot have"
             case .missingField: "A field is missing"
             case .connectionClosed: "The connection was closed while it waited"
-            case .unauthenticated: "There is no such session"
-            case .forbidden: "The session may not speak here"
+            case .unauthenticated: "The request is not authenticated"
+            case .forbidden: "The client may not do that"
             case .foreignOrigin: "Pages of this origin may not use the daemon"
             case .wrongToken: "The token is not the transition's own"
             case .notFound: "There is nothing here"

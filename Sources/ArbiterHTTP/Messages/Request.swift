@@ -44,6 +44,7 @@ package protocol HeaderFields: Sendable {
 /// The header fields that mean something here.
 package enum HeaderName: String, Hashable, Sendable, CaseIterable {
     case accept = "Accept"
+    case authorization = "Authorization"
     case contentEncoding = "Content-Encoding"
     case contentLength = "Content-Length"
     case contentType = "Content-Type"
@@ -62,4 +63,5 @@ package enum HeaderName: String, Hashable, Sendable, CaseIterable {
     case session = "Arbiter-Session"
     case transferEncoding = "Transfer-Encoding"
     case requestID = "X-Request-Id"
+    case traceParent = "traceparent"
 }

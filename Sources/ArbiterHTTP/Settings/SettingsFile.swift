@@ -43,6 +43,30 @@ package enum SettingsFile {
         return text
     }
 
+    /// Replaces a file as a whole, or makes it; a new one can be read by its owner only.
+    ///
+    /// - Throws: `Malformed` if it cannot be written; then it is as it was.
+    package static func replace(_ path: String, with text: String) throws(Malformed) {
+        let new = path + ".new"
+        do {
+            let files = FileManager.default
+            let old = try? files.attributesOfItem(atPath: path)
+            try? files.removeItem(atPath: new)
+            var attributes: [FileAttributeKey: Any] = [.posixPermissions: old?[.posixPermissions] ?? 0o600]
+            for key in [FileAttributeKey.ownerAccountID, .groupOwnerAccountID] { attributes[key] = old?[key] }
+            guard files.createFile(atPath: new, contents: Data(text.utf8), attributes: attributes) else {
+                throw Malformed(line: nil, reason: "cannot be written: \(unsafe String(cString: strerror(errno)))")
+            }
+            guard unsafe rename(new, path) == 0 else {
+                throw Malformed(line: nil, reason: "cannot be replaced: \(unsafe String(cString: strerror(errno)))")
+            }
+        } catch let error as Malformed {
+            throw error
+        } catch {
+            throw Malformed(line: nil, reason: "cannot be written: \(words(for: error))")
+        }
+    }
+
     /// What the system says, without Foundation's words around it.
     private static func words(for error: any Error) -> String {
         let error = error as NSError

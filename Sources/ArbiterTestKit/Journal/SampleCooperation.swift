@@ -15,7 +15,12 @@ package enum SampleCooperation {
         .openSession(
             client: client, timeToLive: Limits.sessionDurations.upperBound, id: SessionID(rawValue: .max),
             token: Token(high: .max, low: 0)),
+        .openSession(
+            client: client, timeToLive: Limits.sessionDurations.upperBound, id: SessionID(rawValue: 1),
+            token: Token(high: 1, low: 1), principal: principal),
     ]
+
+    static let principal = PrincipalName(unchecked: "token:küche")
 
     static let closings: [Record] = SessionEnding.allCases.map { .endSession(SessionID(rawValue: .max), $0) }
 
@@ -27,6 +32,9 @@ package enum SampleCooperation {
             session: Token(high: 1, low: 2)),
         TransitionRequest(
             policy: .fraction(threshold: 0.25), ready: .zero, coalescing: coalescing("ü", .first)),
+        TransitionRequest(
+            principal: principal,
+            trace: TraceParent(unchecked: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")),
     ]
 
     package static func name(_ text: String) -> ClientName {

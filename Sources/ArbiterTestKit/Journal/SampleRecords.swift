@@ -67,7 +67,12 @@ extension SampleRecords {
             case .start: each { id, token in [.start(request, id: id, token: token)] }
             case .serialize: each { id, token in [.serialize(request, id: id, token: token)] }
             case .end: each { id, token in EndOutcome.allCases.map { .end(id, token: token, $0) } }
-            case .revoke: each { id, _ in RevocationReason("hangs").map { [.revoke(id, $0)] } ?? [] }
+            case .revoke:
+                each { id, _ in
+                    let reason = RevocationReason(unchecked: "hangs")
+                    let principals = [nil, SampleCooperation.principal]
+                    return principals.map { .revoke(id, Revocation(reason, by: $0)) }
+                }
             case .decide: each { id, _ in SampleCooperation.gestures.map { .decide(id, $0) } }
             case .markReady: each { id, _ in [.markReady(id, client: SampleCooperation.client)] }
             case .expireUnclaimed: [.expireUnclaimed([]), .expireUnclaimed(numbers.map(TransitionID.init))]

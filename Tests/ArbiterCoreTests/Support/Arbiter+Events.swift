@@ -71,7 +71,7 @@ extension Arbiter {
     ) throws -> TransitionView {
         let reason = try #require(RevocationReason(reason), sourceLocation: location)
         return try perform(at: location) { machine, step throws(ArbiterError) in
-            try machine.revoke(owner.id, because: reason, in: &step)
+            try machine.revoke(owner.id, Revocation(reason), in: &step)
         }
     }
 

@@ -296,7 +296,7 @@ extension Story {
         case .expired(let reason): "expired (\(reason.rawValue))"
         case .rejected(let rejection): "rejected (\(rejection.reason))"
         case .superseded(let other): "superseded by \(name(of: other))"
-        case .revoked(let reason): "revoked (\(reason))"
+        case .revoked(let revocation): "revoked (\(revocation.reason))"
         }
     }
 

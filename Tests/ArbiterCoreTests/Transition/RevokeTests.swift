@@ -12,7 +12,7 @@ struct RevokeTests {
         arbiter.advance(by: .seconds(9))
         try arbiter.renew(holder)
         let view = try arbiter.revoke(holder)
-        #expect(view.outcome == Self.reason.map(TransitionOutcome.revoked))
+        #expect(view.outcome == Self.reason.map { TransitionOutcome.revoked(Revocation($0)) })
         #expect(arbiter.state(of: next) == .running)
         #expect(arbiter.wakes == [try #require(next.waiter)])
         let error = #expect(throws: ArbiterError.self) { try arbiter.renew(holder) }
@@ -20,7 +20,7 @@ struct RevokeTests {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(view.outcome == Self.reason.map(TransitionOutcome.revoked))
+        #expect(view.outcome == Self.reason.map { TransitionOutcome.revoked(Revocation($0)) })
     }
 
     @Test func `a ticket can be revoked, even if its owner has already completed it`() throws {
@@ -34,7 +34,7 @@ struct RevokeTests {
         #expect(arbiter.wakes == [try #require(ticket.waiter)])
         try arbiter.end(holder)
         for owner in [ticket, remembered] {
-            #expect(arbiter.outcome(of: owner) == Self.reason.map(TransitionOutcome.revoked))
+            #expect(arbiter.outcome(of: owner) == Self.reason.map { TransitionOutcome.revoked(Revocation($0)) })
         }
     }
 
@@ -61,7 +61,8 @@ struct RevokeTests {
         let owner = try arbiter.start()
         try arbiter.revoke(owner, because: "first")
         let kept = arbiter.journal.count
-        #expect(try arbiter.revoke(owner, because: "second").outcome == RevocationReason("first").map { .revoked($0) })
+        let first = Revocation(RevocationReason(unchecked: "first"))
+        #expect(try arbiter.revoke(owner, because: "second").outcome == .revoked(first))
         #expect(arbiter.journal.count == kept)
     }
 

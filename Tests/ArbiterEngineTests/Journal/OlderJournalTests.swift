@@ -150,7 +150,7 @@ struct OlderJournalTests {
         let holder = try #require(TransitionID("t-04jsgcd1dh4qr"))
         let reason = try #require(RevocationReason("it hangs"))
         journal.commit(
-            JournalEntry(sequence: last.sequence + 1, moment: last.moment, record: .revoke(holder, reason)))
+            JournalEntry(sequence: last.sequence + 1, moment: last.moment, record: .revoke(holder, Revocation(reason))))
         try commits.wait(for: last.sequence + 1)
         journal.close()
         #expect(try JournalInspection(directory: path).form == 4)
@@ -160,6 +160,6 @@ struct OlderJournalTests {
             Issue.record("\(holder) has not ended")
             return
         }
-        #expect(ending.outcome == .revoked(reason))
+        #expect(ending.outcome == .revoked(Revocation(reason)))
     }
 }

@@ -9,7 +9,7 @@ struct WebAccessTests {
 
     private func service() throws -> Service {
         try Service(
-            access: WebAccess(
+            web: WebAccess(
                 hosts: [try #require(Authority.Host("Arbiter.example."))], origins: [try #require(Origin(Self.page))]))
     }
 

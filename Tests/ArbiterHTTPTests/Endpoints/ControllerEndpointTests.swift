@@ -92,7 +92,7 @@ struct ControllerEndpointTests {
         #expect(try service.ask("HEAD", "/scenes/main/controllers/list").status == 200)
         #expect(try service.ask("GET", "/scenes/main/controllers/list?x=1").code == "unknown-field")
         let access = WebAccess(origins: [try #require(Origin("http://kiosk.example"))])
-        let open = try Service(access: access)
+        let open = try Service(web: access)
         try open.declared()
         let origin: [HeaderName: String] = [.origin: "http://kiosk.example"]
         let answer = try open.ask("GET", "/scenes/main/controllers/list", headers: origin)

@@ -19,7 +19,8 @@ struct Service {
 
     init(
         limits: Limits = Limits(), journal: any Journal = MemoryJournal(keepsRecords: true),
-        access: WebAccess = WebAccess(), time: ManualTime = ManualTime(), tellsEvents: Bool = false
+        web: WebAccess = WebAccess(), access: AccessControl = AccessControl(), time: ManualTime = ManualTime(),
+        tellsEvents: Bool = false
     ) throws {
         self.journal = journal
         self.time = time
@@ -34,7 +35,7 @@ struct Service {
             if tellsEvents { hub.note(notice) }
         }
         router = Router(
-            engine: engine, hub: hub, access: access,
+            engine: engine, hub: hub, web: web, access: access,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 

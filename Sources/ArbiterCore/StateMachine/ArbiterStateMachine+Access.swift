@@ -1,0 +1,43 @@
+// What exists for a caller.
+
+extension ArbiterStateMachine {
+    /// Checks that a transition exists for a caller; one in a scene that the caller may not use does not.
+    ///
+    /// - Throws: `unknownTransition`, as if there were no such transition.
+    package func check(_ caller: Caller, maySee id: TransitionID) throws(ArbiterError) {
+        guard case .matching = caller.scenes, let transition = durable.transitions[id] else { return }
+        guard caller.scenes.contains(transition.request.scene) else { throw .unknownTransition(id) }
+    }
+
+    /// Checks that a session is the caller's own; without a session, and if it has ended, there is nothing to check.
+    ///
+    /// - Throws: `unknownSession`, as if there were no such session.
+    package func check(_ caller: Caller, owns token: Token?) throws(ArbiterError) {
+        guard let token, let session = durable.index.sessions[token].flatMap({ durable.sessions[$0] }) else { return }
+        guard session.principal == caller.principal else { throw .unknownSession }
+    }
+
+    /// A session that a request names, unless it is another caller's, which does not exist for this one.
+    package func own(_ token: Token?, of caller: Caller) -> Token? {
+        (try? check(caller, owns: token)) == nil ? nil : token
+    }
+
+    /// Notes a request that names a session; nothing if the session is not known, or another caller's.
+    package mutating func hear(_ token: Token, from caller: Caller, in step: inout Step) {
+        guard (try? check(caller, owns: token)) != nil else { return }
+        hear(token, in: &step)
+    }
+}
+
+extension TransitionRequest {
+    /// Its idempotency key, which belongs to its principal.
+    var ownedKey: OwnedKey? { idempotencyKey.map { OwnedKey(principal: principal, key: $0) } }
+
+    /// Whether another request asks for the same; a repeated request may be another span of a trace.
+    func asksTheSame(as other: TransitionRequest) -> Bool {
+        guard trace != other.trace else { return self == other }
+        var copy = self
+        copy.trace = other.trace
+        return copy == other
+    }
+}

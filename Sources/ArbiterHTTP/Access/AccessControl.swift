@@ -1,0 +1,96 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+
+/// Authenticates requests: by a bearer token (RFC 6750), by the user of a Unix socket's peer, or by a client certificate.
+package final class AccessControl: Sendable {
+    /// `nil` if there is no access control, so that every client may do everything.
+    private let table: Guarded<AccessTable?>
+
+    /// Without access control.
+    package init() {
+        table = Guarded(nil)
+    }
+
+    /// With the entries of an access file.
+    ///
+    /// - Throws: `SettingsFile.Malformed` if the text is not that of an access file.
+    package init(_ text: String) throws(SettingsFile.Malformed) {
+        table = Guarded(try AccessFile.table(text))
+    }
+
+    /// Replaces the entries; those that are gone or changed are revoked.
+    ///
+    /// - Throws: `SettingsFile.Malformed` if the text is not that of an access file; then the entries stay.
+    package func replace(with text: String) throws(SettingsFile.Malformed) {
+        let new = try AccessFile.table(text)
+        let old = table.withLock { table in
+            defer { table = new }
+            return table
+        }
+        let kept = Dictionary(new.entries.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        for entry in old?.entries ?? [] where kept[entry.name]?.says(theSameAs: entry) != true { entry.revoke() }
+    }
+
+    /// How many entries there are; `nil` without access control.
+    package var entryCount: Int? { table.withLock { $0?.entries.count } }
+
+    /// Finds out what the client of a request may do.
+    ///
+    /// - Throws: `unauthenticated` if that is nothing.
+    func permission(for request: Request) throws(Problem) -> Permission {
+        guard let table = table.withLock({ $0 }) else { return Self.permission(withoutControlOf: request.peer) }
+        if let credentials = request.headers.value(of: .authorization) {
+            guard let secret = Self.bearerToken(credentials) else {
+                throw Problem(
+                    unauthenticated: "The credentials in Authorization must be Bearer and a token.", error: nil)
+            }
+            guard let permission = table.permission(ofSecret: secret) else {
+                throw Problem(unauthenticated: "No principal has this token.", error: "invalid_token")
+            }
+            return permission
+        }
+        switch request.peer {
+        case .local(let user):
+            if let permission = table.permission(of: user) { return permission }
+            throw Problem(
+                unauthenticated:
+                    "The user \(user.user) has no entry in the access file; send a token as Authorization: Bearer.",
+                error: nil)
+        case .encrypted(_, let certificate?):
+            if let permission = table.permission(of: certificate) { return permission }
+            throw Problem(
+                unauthenticated:
+                    "The certificate of \(quoted(certificate.commonName)) has no entry in the access file; send a token "
+                    + "as Authorization: Bearer.", error: nil)
+        case .network, .encrypted:
+            throw Problem(unauthenticated: "Send a token as Authorization: Bearer.", error: nil)
+        }
+    }
+
+    /// Every client may do everything, but a user's sessions and idempotency keys are the user's own.
+    private static func permission(withoutControlOf peer: Peer) -> Permission {
+        guard case .local(let user) = peer else { return .everything }
+        let principal = PrincipalName(AccessTable.name(ofUser: user.user))
+        return Permission(Caller(principal: principal), roles: Set(Role.allCases))
+    }
+
+    /// The token in the credentials; the scheme may be written in any case (RFC 9110, section 11.1).
+    private static func bearerToken(_ credentials: String) -> String? {
+        let parts = credentials.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        let token = parts[1].drop { $0 == " " }
+        return token.isEmpty || token.contains(" ") ? nil : String(token)
+    }
+}
+
+extension Problem {
+    /// A request without valid credentials.
+    ///
+    /// - Parameters:
+    ///   - detail: one sentence that a person can act on.
+    ///   - error: the error code of RFC 6750, section 3.1, if a token was sent.
+    fileprivate init(unauthenticated detail: String, error: String?) {
+        self.init(.unauthenticated, detail, field: HeaderName.authorization.rawValue)
+        challenge = "Bearer realm=\"arbiterd\"" + (error.map { ", error=\"\($0)\"" } ?? "")
+    }
+}

@@ -1,0 +1,177 @@
+import Testing
+
+@testable import ArbiterCore
+
+/// Callers, and what is theirs.
+struct AccessTests {
+    private static let kiosk = PrincipalName(unchecked: "token:kiosk")
+    private static let panel = PrincipalName(unchecked: "uid:1000")
+
+    private func selection(_ patterns: String...) throws -> SceneSelection {
+        .matching(try patterns.map { try #require(ScenePattern($0)) })
+    }
+
+    private func key() throws -> IdempotencyKey { try #require(IdempotencyKey("0123456789abcdef")) }
+
+    @Test(
+        arguments: [
+            ("main", ["main"], ["mai", "mains", "Main"]), ("*", ["a", "main", "-"], []),
+            ("kiosk-*", ["kiosk-", "kiosk-1", "kiosk-*"], ["kiosk", "akiosk-1"]),
+            ("*-display", ["a-display", "-display"], ["display", "a-display1"]),
+            ("a*b*c", ["abc", "aXbYc", "abbcc", "abcbc"], ["ac", "abcd", "acb"]), ("**", ["x"], []),
+            ("a**b", ["ab", "axb"], ["a", "b"]),
+        ] as [(String, [String], [String])])
+    func `a pattern matches names as a whole`(text: String, matched: [String], others: [String]) throws {
+        let pattern = try #require(ScenePattern(text))
+        for name in matched { #expect(pattern.matches(SceneName(unchecked: name)), "\(name)") }
+        for name in others { #expect(!pattern.matches(SceneName(unchecked: name)), "\(name)") }
+    }
+
+    @Test(arguments: ["", "a b", "a?", "ä", String(repeating: "a", count: 129)])
+    func `what is no pattern is refused`(text: String) {
+        #expect(ScenePattern(text) == nil)
+    }
+
+    @Test func `a pattern of many stars does not take long`() throws {
+        let pattern = try #require(ScenePattern(String(repeating: "*a", count: 60) + "b"))
+        #expect(!pattern.matches(SceneName(unchecked: String(repeating: "a", count: 64))))
+    }
+
+    @Test(
+        arguments: [
+            ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", true),
+            ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00", true),
+            ("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", false),
+            ("00-0AF7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", false),
+            ("00-00000000000000000000000000000000-b7ad6b7169203331-01", false),
+            ("00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01", false),
+            ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x", false), ("", false), ("---", false),
+        ])
+    func `a traceparent is read`(text: String, isValid: Bool) {
+        #expect((TraceParent(text) != nil) == isValid)
+    }
+
+    @Test func `a key of another principal is another key`() throws {
+        var arbiter = Arbiter()
+        let key = try key()
+        let first = try arbiter.start(
+            TransitionRequest(scene: SceneName(unchecked: "a"), idempotencyKey: key, principal: Self.kiosk))
+        let other = try arbiter.start(
+            TransitionRequest(scene: SceneName(unchecked: "b"), idempotencyKey: key, principal: Self.panel))
+        let nobody = try arbiter.start(TransitionRequest(scene: SceneName(unchecked: "c"), idempotencyKey: key))
+        for owner in [first, other, nobody] { #expect(arbiter.state(of: owner) == .running) }
+        let again = try arbiter.start(
+            TransitionRequest(scene: SceneName(unchecked: "a"), idempotencyKey: key, principal: Self.kiosk))
+        #expect(arbiter.machine.transition(again.id) == nil, "it is the first one")
+        #expect(throws: ArbiterError.idempotencyKeyReused(key)) {
+            try arbiter.start(
+                TransitionRequest(scene: SceneName(unchecked: "b"), idempotencyKey: key, principal: Self.kiosk))
+        }
+    }
+
+    @Test func `a repeated request may be another span of a trace`() throws {
+        var arbiter = Arbiter()
+        let key = try key()
+        let traces = ["b7ad6b7169203331", "b7ad6b7169203332"].map {
+            TraceParent("00-0af7651916cd43dd8448eb211c80319c-\($0)-01")
+        }
+        let first = try arbiter.start(TransitionRequest(idempotencyKey: key, trace: traces[0]))
+        let second = try arbiter.start(TransitionRequest(idempotencyKey: key, trace: traces[1]))
+        #expect(arbiter.machine.transition(second.id) == nil, "it is the first one")
+        #expect(arbiter.machine.transition(first.id)?.request.trace == traces[0])
+    }
+
+    @Test func `a session of another principal does not exist`() throws {
+        var arbiter = Arbiter()
+        let token = Token(high: 1, low: 2)
+        try arbiter.perform { machine, step throws(ArbiterError) in
+            try machine.openSession(
+                client: nil, timeToLive: .seconds(5), principal: Self.kiosk, id: SessionID(rawValue: 1), token: token,
+                in: &step)
+        }
+        let machine = arbiter.machine
+        try machine.check(Caller(principal: Self.kiosk), owns: token)
+        for other in [Caller(principal: Self.panel), .anyone] {
+            #expect(throws: ArbiterError.unknownSession) { try machine.check(other, owns: token) }
+            #expect(machine.own(token, of: other) == nil)
+        }
+        #expect(machine.own(token, of: Caller(principal: Self.kiosk)) == token)
+    }
+
+    @Test func `the word of another principal does not keep a session alive`() throws {
+        var arbiter = Arbiter()
+        let token = Token(high: 1, low: 2)
+        try arbiter.perform { machine, step throws(ArbiterError) in
+            try machine.openSession(
+                client: nil, timeToLive: .seconds(5), principal: Self.kiosk, id: SessionID(rawValue: 1), token: token,
+                in: &step)
+        }
+        arbiter.advance(by: .seconds(4))
+        try arbiter.perform { machine, step in machine.hear(token, from: .anyone, in: &step) }
+        arbiter.advance(by: .seconds(1))
+        #expect(!arbiter.machine.isInUse(SessionID(rawValue: 1)))
+    }
+
+    @Test func `a transition in another scene does not exist`() throws {
+        var arbiter = Arbiter()
+        let owner = try arbiter.start(scene: "garage")
+        let (some, all) = (try selection("kiosk-*", "gar*"), try selection("kiosk-*"))
+        try arbiter.machine.check(Caller(principal: nil, scenes: some), maySee: owner.id)
+        #expect(throws: ArbiterError.unknownTransition(owner.id)) {
+            try arbiter.machine.check(Caller(principal: nil, scenes: all), maySee: owner.id)
+        }
+        #expect(arbiter.machine.scenes(all).isEmpty)
+        #expect(arbiter.machine.scenes(some).map(\.name.description) == ["garage"])
+    }
+
+    @Test func `each principal has its limits, and what is replayed has none`() throws {
+        var limits = Limits()
+        limits.unfinishedPerPrincipal = 2
+        limits.sessionsPerPrincipal = 1
+        var arbiter = Arbiter(limits: limits)
+        var request = TransitionRequest(principal: Self.kiosk)
+        let holder = try arbiter.start(request)
+        _ = try arbiter.serialize(request)
+        let refusal = ArbiterError.tooManyTransitions(limit: 2, of: Self.kiosk)
+        #expect(throws: refusal) { try arbiter.serialize(request) }
+        request.principal = Self.panel
+        _ = try arbiter.serialize(request)
+        try arbiter.end(holder)
+        request.principal = Self.kiosk
+        _ = try arbiter.serialize(request)
+        #expect(throws: refusal) { try arbiter.serialize(request) }
+
+        func open(_ id: UInt64) throws {
+            try arbiter.perform { machine, step throws(ArbiterError) in
+                try machine.openSession(
+                    client: nil, timeToLive: .seconds(5), principal: Self.kiosk, id: SessionID(rawValue: id),
+                    token: Token(high: id, low: id), in: &step)
+            }
+        }
+        try open(1)
+        #expect(throws: ArbiterError.tooManySessions(limit: 1, of: Self.kiosk)) { try open(2) }
+
+        limits.unfinishedPerPrincipal = 1
+        limits.sessionsPerPrincipal = 0
+        var replayed = ArbiterStateMachine(limits: limits.ofReplay)
+        for entry in arbiter.journal {
+            #expect(replayed.apply(entry.record, at: entry.moment).records == [entry.record])
+        }
+        #expect(replayed.snapshot() == arbiter.machine.snapshot())
+        let restored = try ArbiterStateMachine(snapshot: replayed.snapshot(), limits: limits)
+        #expect(restored.snapshot() == replayed.snapshot())
+        #expect(throws: ArbiterError.unknownSession) {
+            try restored.check(.anyone, owns: Token(high: 1, low: 1))
+        }
+    }
+
+    @Test func `a revocation says who made it`() throws {
+        var arbiter = Arbiter()
+        let owner = try arbiter.start()
+        let revocation = Revocation(RevocationReason(unchecked: "it hangs"), by: Self.panel)
+        try arbiter.perform { machine, step throws(ArbiterError) in
+            try machine.revoke(owner.id, revocation, in: &step)
+        }
+        #expect(arbiter.outcome(of: owner) == .revoked(revocation))
+    }
+}
