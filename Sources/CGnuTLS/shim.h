@@ -22,4 +22,66 @@ static inline int arbiter_are_same(const void *left, const void *right, size_t c
     return gnutls_memcmp(left, right, count) == 0;
 }
 
+/* Whether a private key is that of a certificate, both as PEM; returns 0, or an error of GnuTLS. */
+static inline int arbiter_check_pair(const char *certificate, size_t certificate_size, const char *key, size_t key_size)
+{
+    gnutls_certificate_credentials_t credentials;
+    gnutls_datum_t first = {(unsigned char *) certificate, (unsigned int) certificate_size};
+    gnutls_datum_t second = {(unsigned char *) key, (unsigned int) key_size};
+    int status = gnutls_certificate_allocate_credentials(&credentials);
+    if (status != 0)
+        return status;
+    status = gnutls_certificate_set_x509_key_mem(credentials, &first, &second, GNUTLS_X509_FMT_PEM);
+    gnutls_certificate_free_credentials(credentials);
+    return status < 0 ? status : 0;
+}
+
+/* How many certificates a PEM text has, or an error of GnuTLS. */
+static inline int arbiter_count_authorities(const char *text, size_t size)
+{
+    gnutls_certificate_credentials_t credentials;
+    gnutls_datum_t datum = {(unsigned char *) text, (unsigned int) size};
+    int count = gnutls_certificate_allocate_credentials(&credentials);
+    if (count != 0)
+        return count;
+    count = gnutls_certificate_set_x509_trust_mem(credentials, &datum, GNUTLS_X509_FMT_PEM);
+    gnutls_certificate_free_credentials(credentials);
+    return count;
+}
+
+/* When the first certificate of a PEM text expires, in seconds since 1970; -1 if that is unknown. */
+static inline int64_t arbiter_expiration(const char *text, size_t size)
+{
+    gnutls_x509_crt_t certificate;
+    gnutls_datum_t datum = {(unsigned char *) text, (unsigned int) size};
+    int64_t time = -1;
+    if (gnutls_x509_crt_init(&certificate) != 0)
+        return -1;
+    if (gnutls_x509_crt_import(certificate, &datum, GNUTLS_X509_FMT_PEM) == 0)
+        time = gnutls_x509_crt_get_expiration_time(certificate);
+    gnutls_x509_crt_deinit(certificate);
+    return time;
+}
+
+/* Writes the common name of the subject of the peer's certificate, with a NUL; returns 0, or -1 if the peer has shown
+   none, or none that a trusted authority has signed for clients and that is valid now. */
+static inline int arbiter_peer_common_name(void *session, char *name, size_t room)
+{
+    gnutls_session_t tls = (gnutls_session_t) session;
+    gnutls_typed_vdata_st purpose = {GNUTLS_DT_KEY_PURPOSE_OID, (unsigned char *) GNUTLS_KP_TLS_WWW_CLIENT, 0};
+    gnutls_x509_crt_t certificate;
+    unsigned int status = 0, count = 0;
+    const gnutls_datum_t *shown = gnutls_certificate_get_peers(tls, &count);
+    int result = -1;
+    if (shown == NULL || count == 0 || gnutls_certificate_verify_peers(tls, &purpose, 1, &status) != 0 || status != 0)
+        return -1;
+    if (gnutls_x509_crt_init(&certificate) != 0)
+        return -1;
+    if (gnutls_x509_crt_import(certificate, &shown[0], GNUTLS_X509_FMT_DER) == 0
+        && gnutls_x509_crt_get_dn_by_oid(certificate, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name, &room) == 0)
+        result = 0;
+    gnutls_x509_crt_deinit(certificate);
+    return result;
+}
+
 #endif

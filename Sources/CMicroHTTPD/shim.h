@@ -254,6 +254,28 @@ static inline int arbiter_MHD_connection_descriptor(struct MHD_Connection *conne
     return info == NULL ? -1 : info->connect_fd;
 }
 
+/* The GnuTLS session of a connection over TLS. */
+static inline void *arbiter_MHD_tls_session(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    return info == NULL ? NULL : info->tls_session;
+}
+
+/* How many connections a daemon has now. */
+static inline unsigned int arbiter_MHD_connection_count(struct MHD_Daemon *daemon)
+{
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    return info == NULL ? 0 : info->num_connections;
+}
+
+/* An option whose value is a text, which has to live as long as the daemon. */
+static inline struct MHD_OptionItem arbiter_MHD_text(enum MHD_OPTION option, const char *text)
+{
+    struct MHD_OptionItem item = {option, 0, (void *) text};
+    return item;
+}
+
 /* The pointer that was stored when the connection began. */
 static inline void *arbiter_MHD_socket_context(struct MHD_Connection *connection)
 {

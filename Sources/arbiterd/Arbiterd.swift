@@ -42,6 +42,7 @@ struct Arbiterd: ParsableCommand {
         let logger = Logger(label: "arbiterd")
         let limits = try options.serverLimits(logger: logger)
         let access = try options.makeAccessControl()
+        let identity = try options.makeIdentity()
         // Opened before the journal, so that an address in use changes nothing.
         let sockets = try options.openSockets()
         let places = ServerPlaces(limits)
@@ -60,14 +61,15 @@ struct Arbiterd: ParsableCommand {
         let router = Router(
             engine: engine, hub: hub, web: options.webAccess, access: access, logger: logger, operatorLog: operatorLog)
         let server = MicroHTTPDServer(router: router, places: places, threads: limits.threads)
-        for socket in sockets { try server.listen(on: socket) }
+        for socket in sockets { try server.listen(on: socket, identity: identity) }
         let addresses = sockets.map(\.address)
         let start = try options.startMetadata(at: addresses)
         logger.info("started", metadata: start)
+        options.warn(of: sockets, logger)
         let urls = addresses.map(\.url).joined(separator: ", ")
         Output.writeLine("arbiterd \(Self.version) ready on \(urls)", to: STDOUT_FILENO)
 
-        let reloading = Reloading(options: options, access: access, hub: hub, logger: logger)
+        let reloading = Reloading(options: options, access: access, hub: hub, server: server, logger: logger)
         let signal = Signals.waitForFirst(whenAskedToReload: reloading.reload)
         logger.info("draining", metadata: ["cause": loss.error == nil ? "\(signal)" : "the journal is lost"])
         server.quiesceInherited()

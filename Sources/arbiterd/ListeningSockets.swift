@@ -1,6 +1,7 @@
 internal import ArbiterHTTP
 internal import Foundation
 internal import Glibc
+internal import Logging
 
 // The sockets that the daemon listens on.
 
@@ -29,6 +30,14 @@ extension Options {
 
     /// Whether other machines may reach the daemon: because it knows who may do what, or because the operator says so.
     private var mayLeaveLoopback: Bool { insecure || access != nil }
+
+    /// Warns of tokens that can be read on the way.
+    func warn(of sockets: [ListeningSocket], _ logger: Logger) {
+        for socket in sockets where access != nil && socket.sendsTokensInClear {
+            logger.warning(
+                "tokens can be read on their way to this address; use tls:", metadata: ["address": "\(socket.address)"])
+        }
+    }
 
     var socketPermissions: SocketPermissions { SocketPermissions(mode: socketMode.bits, group: socketGroup) }
 

@@ -18,13 +18,14 @@ struct Options: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Where to listen: host:port, where port 0 lets the system choose, or unix:path; can be repeated. \
+            Where to listen: host:port, where port 0 lets the system choose, tls:host:port, or unix:path; can be repeated. \
             (default: 127.0.0.1:8080)
             """, valueName: "address"),
         transform: { text in
             guard let address = ListenAddress(text) else {
                 throw ValidationError(
-                    "expected host:port, such as 127.0.0.1:8080 or [::1]:0, or unix: and an absolute path")
+                    "expected host:port, such as 127.0.0.1:8080 or [::1]:0, tls: and host:port, or unix: and an absolute "
+                        + "path")
             }
             return address
         })
@@ -45,6 +46,21 @@ struct Options: ParsableArguments {
     var insecure = false
 
     @OptionGroup var accessFile: AccessFileOption
+
+    @Option(
+        help: ArgumentHelp(
+            "The certificate for addresses with tls:, in PEM, followed by those between it and a trusted one. Read again "
+                + "on SIGHUP, like the other two.", valueName: "file"))
+    var tlsCertificate: String?
+
+    @Option(help: ArgumentHelp("The private key of the certificate, in PEM.", valueName: "file"))
+    var tlsKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The authorities whose certificates of clients are accepted, in PEM; the access file names those clients.",
+            valueName: "file"))
+    var tlsClientCa: String?
 
     var access: String? { accessFile.access }
 
@@ -144,6 +160,26 @@ struct Options: ParsableArguments {
     func check() throws {
         _ = try directory.path()
         _ = try makeAccessControl()
+        _ = try makeIdentity()
+    }
+
+    /// Reads the files for TLS, if there are any.
+    func makeIdentity() throws -> TLSIdentity? {
+        let isNeeded = addresses.contains(where: \.isEncrypted)
+        guard let certificate = tlsCertificate, let key = tlsKey else {
+            guard tlsCertificate == nil, tlsKey == nil, tlsClientCa == nil else {
+                throw Failure(EX_USAGE, "give both --tls-certificate and --tls-key")
+            }
+            guard !isNeeded else {
+                throw Failure(EX_USAGE, "an address with tls: needs --tls-certificate and --tls-key")
+            }
+            return nil
+        }
+        do throws(TLSIdentity.Unusable) {
+            return try TLSIdentity(certificate: certificate, key: key, clientAuthority: tlsClientCa)
+        } catch {
+            throw Failure(EX_CONFIG, error.reason)
+        }
     }
 
     /// Reads the access file, if there is one.

@@ -6,11 +6,17 @@ struct Reloading {
     let options: Options
     let access: AccessControl
     let hub: EventHub
+    let server: MicroHTTPDServer
     let logger: Logger
 
     /// A file that is wrong changes nothing.
     func reload() {
-        guard let path = options.access else { return logger.notice("there is nothing to reload") }
+        if let path = options.access { reloadAccess(path) }
+        if let certificate = options.tlsCertificate, let key = options.tlsKey { reloadIdentity(certificate, key) }
+        if options.access == nil, options.tlsCertificate == nil { logger.notice("there is nothing to reload") }
+    }
+
+    private func reloadAccess(_ path: String) {
         do throws(SettingsFile.Malformed) {
             try access.replace(with: SettingsFile.read(path, upTo: AccessFile.fileBytes))
             hub.endRevoked()
@@ -20,6 +26,18 @@ struct Reloading {
         } catch {
             logger.error(
                 "the access file is wrong, and the entries stay as they were: \(error.description(in: path))")
+        }
+    }
+
+    private func reloadIdentity(_ certificate: String, _ key: String) {
+        do {
+            try server.replace(
+                TLSIdentity(certificate: certificate, key: key, clientAuthority: options.tlsClientCa))
+            logger.notice("the certificate has been read again", metadata: ["file": "\(certificate)"])
+        } catch let fault as TLSIdentity.Unusable {
+            logger.error("the certificate stays as it was: \(fault.reason)")
+        } catch {
+            logger.error("the certificate stays as it was: \(error)")
         }
     }
 }

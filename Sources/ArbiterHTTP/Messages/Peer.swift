@@ -23,6 +23,10 @@ package enum Peer: Hashable, Sendable {
 package struct PeerCertificate: Hashable, Sendable {
     /// The common name of its subject.
     package let commonName: String
+
+    package init(commonName: String) {
+        self.commonName = commonName
+    }
 }
 
 /// The user of the process at the other end of a Unix socket.

@@ -12,6 +12,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     private let connection: MicroHTTPDConnection
     private let record: ConnectionRecord
     private let head: MicroHTTPDHead
+    private let peer: Peer
     private var method: String { head.method }
     private var path: String { head.path }
     /// Whether its connection has a place in the reserve; such a connection is closed after its answer.
@@ -21,7 +22,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     private var body: [UInt8] = []
     private var receivedBytes = 0
     /// The largest body that this route accepts; determined only for a body that is larger than most routes accept.
-    private lazy var bodyBytes = server.router.bodyBytes(for: head.request(self, from: record.client))
+    private lazy var bodyBytes = server.router.bodyBytes(for: head.request(self, from: peer))
     private var largePlace = LargePlace.unasked
     private let phase = Guarded(Phase.handling)
     /// Used on the connection's own thread only; when the exchange is parked, the watcher gets a copy.
@@ -51,7 +52,11 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         case over
     }
 
-    init(server: MicroHTTPDServer, connection: MicroHTTPDConnection, record: ConnectionRecord, head: MicroHTTPDHead) {
+    init(
+        server: MicroHTTPDServer, connection: MicroHTTPDConnection, record: ConnectionRecord, head: MicroHTTPDHead,
+        peer: Peer
+    ) {
+        self.peer = peer
         self.server = server
         self.connection = connection
         self.record = record
@@ -82,7 +87,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     /// The answer to a request that can be refused before its body is read.
     func refusalBeforeBody() -> MicroHTTPDAnswer? {
         isInReserve = !server.connections.hasOrdinaryPlace(record)
-        if isInReserve, !server.router.mayUseReserve(head.request(self, from: record.client)) {
+        if isInReserve, !server.router.mayUseReserve(head.request(self, from: peer)) {
             refuse(
                 Problem(.tooManyConnections, "There are too many connections; try again.", retryAfter: Problem.briefly))
         } else if let ambiguity = head.ambiguity {
@@ -99,7 +104,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
             }
         }
         if let answer = takeAnswer() { return answer }
-        if head.isChunked { watchChunks() }
+        if head.isChunked, record.canSayLast { watchChunks() }
         return nil
     }
 
@@ -161,7 +166,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         } else if let query = head.query {
             server.router.handle(
                 Request(
-                    method: method, path: path, query: query, headers: self, body: body, peer: record.client), self)
+                    method: method, path: path, query: query, headers: self, body: body, peer: peer), self)
         } else {
             refuse(Problem(.invalidField, "A query may have \(ServerLimits.queryParameters) parameters at most."))
         }
@@ -169,7 +174,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     }
 
     private func refuse(_ problem: Problem) {
-        server.router.refuse(head.request(self, from: record.client), self, problem)
+        server.router.refuse(head.request(self, from: peer), self, problem)
     }
 
     private var tooLarge: Problem {

@@ -2,52 +2,61 @@ internal import ArbiterEngine
 internal import CMicroHTTPD
 internal import Glibc
 
-// Only this file and MicroHTTPDConnection import libmicrohttpd; no C type leaves them. MicroHTTPDExchange handles each
+// Only this file, MicroHTTPDDaemon and MicroHTTPDConnection import libmicrohttpd; no C type leaves them. MicroHTTPDExchange handles each
 // request.
 // https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
 
 /// One listening socket of the server, and the daemon of libmicrohttpd that serves its connections.
 ///
-/// `@unchecked`, because of the C handle: any thread may stop libmicrohttpd, and `stop` takes the handle out of its
-/// guard, so that it is used once. All other properties are immutable or guarded.
+/// When its certificate is replaced, a new daemon takes over the socket, and the earlier one serves its connections until
+/// they are closed.
+///
+/// `@unchecked`, because of the C handles, which are used under their guard only. All other properties are immutable.
 @safe final class MicroHTTPDListener: @unchecked Sendable {
     /// The server outlives its listeners.
     unowned let server: MicroHTTPDServer
     let address: ListenAddress
     let isInherited: Bool
 
-    private let listening: Int32
+    private let threads: Int
+    private let connectionLimit: Int
+    private let file: UnixSocketFile?
     private let errorReader: UnsafeMutablePointer<arbiter_MHD_ErrorReader>
-    private let running: Guarded<Running?> = Guarded(nil)
+    private let daemons = Guarded(Daemons())
 
-    /// What is released when the listener stops.
-    private struct Running {
-        let daemon: DaemonHandle
-        let file: UnixSocketFile?
-        /// Whether the socket has been taken from libmicrohttpd, so that it has to be closed here.
-        var isQuiesced = false
+    private struct Daemons {
+        /// The one that accepts connections; `nil` once the listener has stopped.
+        var current: MicroHTTPDDaemon?
+        /// Those that serve their connections to the end.
+        var earlier: [MicroHTTPDDaemon] = []
     }
 
     /// - Parameters:
     ///   - socket: where connections are accepted.
     ///   - server: what handles them.
+    ///   - identity: what is shown over TLS; without it, TLS is not spoken.
     ///   - threads: how many serve connections.
     ///   - connectionLimit: the most connections that libmicrohttpd accepts at once.
     /// - Throws: `ServerError` if libmicrohttpd does not start.
     init(
-        _ socket: ListeningSocket, server: MicroHTTPDServer, threads: Int, connectionLimit: Int
+        _ socket: ListeningSocket, server: MicroHTTPDServer, identity: TLSIdentity?, threads: Int, connectionLimit: Int
     ) throws(ServerError) {
         self.server = server
+        self.threads = threads
+        self.connectionLimit = connectionLimit
         address = socket.address
         isInherited = socket.isInherited
-        let file: UnixSocketFile?
+        let listening: Int32
         (listening, file) = socket.release()
         unsafe errorReader = .allocate(capacity: 1)
-        let flags =
-            MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_ITC.rawValue
-            | MHD_USE_ERROR_LOG.rawValue
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe errorReader.initialize(to: arbiter_MHD_ErrorReader(callback: errorFollows, context: context))
+        let daemon = try start(on: listening, identity)
+        daemons.withLock { $0.current = daemon }
+    }
+
+    private func start(on listening: Int32, _ identity: TLSIdentity?) throws(ServerError) -> MicroHTTPDDaemon {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         var options = unsafe [
             arbiter_MHD_notify_error(errorReader),
             arbiter_MHD_notify_completed(exchangeCompleted, context),
@@ -62,42 +71,58 @@ internal import Glibc
         ]
         // libmicrohttpd refuses a pool of one thread.
         if threads > 1 { unsafe options.append(MHD_OptionItem(.THREAD_POOL_SIZE, threads)) }
-        unsafe options.append(MHD_OptionItem(.END, 0))
-        guard let started = unsafe arbiter_MHD_start_daemon(flags, access, context, options) else {
-            throw ServerError(reason: "libmicrohttpd does not start: \(unsafe String(cString: strerror(errno)))")
+        return unsafe try MicroHTTPDDaemon(
+            listening: listening, options: options, identity: identity, handler: access, context: context)
+    }
+
+    /// Shows another identity to new connections; those that are open are served further.
+    ///
+    /// - Throws: `ServerError` if libmicrohttpd does not start; then everything stays as it was.
+    func replace(_ identity: TLSIdentity) throws(ServerError) {
+        guard case .tls = address else { return }
+        // Both accept connections for a moment, so that none is refused.
+        guard let copy = daemons.withLock({ $0.current.map { dup($0.listening) } }), copy >= 0 else { return }
+        let daemon: MicroHTTPDDaemon
+        do throws(ServerError) {
+            daemon = try start(on: copy, identity)
+        } catch {
+            close(copy)
+            throw error
         }
-        let handle = unsafe DaemonHandle(pointer: started)
-        running.withLock { $0 = Running(daemon: handle, file: file) }
+        let earlier = daemons.withLock { daemons in
+            defer { daemons.current = daemon }
+            if let earlier = daemons.current { daemons.earlier.append(earlier) }
+            return daemons.current
+        }
+        earlier?.quiesce()
+    }
+
+    /// Stops earlier daemons that have no connections any more.
+    func sweep() {
+        let idle = daemons.withLock { daemons in
+            let idle = daemons.earlier.filter { $0.connectionCount == 0 }
+            daemons.earlier.removeAll { daemon in idle.contains { $0 === daemon } }
+            return idle
+        }
+        for daemon in idle { daemon.stop() }
     }
 
     /// Accepts no more connections; those that are open are served further.
     func quiesce() {
-        running.withLock { running in
-            guard running?.isQuiesced == false, let daemon = running?.daemon else { return }
-            running?.isQuiesced = unsafe MHD_quiesce_daemon(daemon.pointer) >= 0
-        }
+        daemons.withLock { $0.current }?.quiesce()
     }
 
     /// Closes all connections and the socket.
     func stop() {
-        guard let running = running.withLock({ running in running.take() }) else { return }
-        unsafe MHD_stop_daemon(running.daemon.pointer)
-        if running.isQuiesced { close(listening) }
-        running.file?.remove()
+        let all = daemons.withLock { daemons in
+            defer { daemons = Daemons() }
+            return daemons.earlier + (daemons.current.map { [$0] } ?? [])
+        }
+        for daemon in all { daemon.stop() }
+        file?.remove()
     }
 
     deinit { unsafe errorReader.deallocate() }
-}
-
-/// The handle of a running daemon.
-@safe private struct DaemonHandle: @unchecked Sendable {
-    let pointer: OpaquePointer
-}
-
-extension MHD_OptionItem {
-    fileprivate init(_ option: MHD_OPTION, _ value: Int) {
-        unsafe self.init(option: option, value: value, ptr_value: nil)
-    }
 }
 
 // MARK: - Callbacks of libmicrohttpd
@@ -112,12 +137,14 @@ private func access(
         let exchangeSlot = unsafe exchangeSlot
     else { return .NO }
     guard let opaque = unsafe exchangeSlot.pointee else {
-        let server = unsafe listener(context).server
+        let listener = unsafe listener(context)
+        let server = listener.server
         guard let record = unsafe record(of: connection) else { return .NO }
         let head = unsafe MicroHTTPDHead(
             connection, target: record.headIsWhole(), method: method, path: url, version: version)
         let exchange = unsafe MicroHTTPDExchange(
-            server: server, connection: MicroHTTPDConnection(pointer: connection), record: record, head: head)
+            server: server, connection: MicroHTTPDConnection(pointer: connection), record: record, head: head,
+            peer: peer(of: connection, record, at: listener.address))
         unsafe exchangeSlot.pointee = Unmanaged.passRetained(exchange).toOpaque()
         return exchange.refusalBeforeBody().map { unsafe queue($0, on: connection) } ?? .YES
     }
@@ -246,6 +273,12 @@ private func connectionChanged(
 
 private func listener(_ context: UnsafeMutableRawPointer) -> MicroHTTPDListener {
     unsafe Unmanaged<MicroHTTPDListener>.fromOpaque(context).takeUnretainedValue()
+}
+
+/// The other end of a connection, with its certificate, which is known since the handshake.
+private func peer(of connection: OpaquePointer, _ record: ConnectionRecord, at address: ListenAddress) -> Peer {
+    guard case .tls = address else { return record.client }
+    return record.client { unsafe PeerCertificate(ofSession: arbiter_MHD_tls_session(connection)) }
 }
 
 private func record(of connection: OpaquePointer) -> ConnectionRecord? {

@@ -28,19 +28,34 @@ package final class MicroHTTPDServer: Sendable {
         connections = Connections(
             ordinary: places.parked.limit + ServerLimits.activeConnections, reserve: ServerLimits.reservedConnections,
             watcher: watcher, whenOneIsClosed: router.noteCrowd)
+        connections.afterEachCheck { [weak self] in self?.sweep() }
     }
 
     /// Accepts the connections of a socket.
     ///
+    /// - Parameters:
+    ///   - socket: the socket.
+    ///   - identity: what is shown over TLS; needed if the socket's address says so, and unused otherwise.
     /// - Throws: `ServerError` if libmicrohttpd does not start.
-    package func listen(on socket: ListeningSocket) throws(ServerError) {
+    package func listen(on socket: ListeningSocket, identity: TLSIdentity? = nil) throws(ServerError) {
         let ordinary = places.parked.limit + ServerLimits.activeConnections
         let listener = try MicroHTTPDListener(
-            socket, server: self, threads: threads,
+            socket, server: self, identity: socket.address.isEncrypted ? identity : nil, threads: threads,
             // libmicrohttpd divides the limit among its threads. It is so high that one thread may accept every
             // connection.
             connectionLimit: threads * (ordinary + 2 * ServerLimits.reservedConnections))
         listeners.withLock { $0.append(listener) }
+    }
+
+    /// Shows another identity to new connections over TLS; those that are open are served further.
+    ///
+    /// - Throws: `ServerError` if libmicrohttpd does not start; then the sockets show what they showed before.
+    package func replace(_ identity: TLSIdentity) throws(ServerError) {
+        for listener in listeners.withLock({ $0 }) { try listener.replace(identity) }
+    }
+
+    private func sweep() {
+        for listener in listeners.withLock({ $0 }) { listener.sweep() }
     }
 
     /// Leaves new connections on inherited sockets to the successor, which gets the same sockets.

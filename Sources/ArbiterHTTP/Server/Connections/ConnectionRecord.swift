@@ -19,6 +19,8 @@ final class ConnectionRecord: Sendable {
         /// Parameters that libmicrohttpd parses itself, because they follow a NUL.
         var hiddenParameters = 0
         var hasCompletedRequest = false
+        /// The other end with its certificate, once that is known.
+        var identified: Peer?
         /// While this is true, the descriptor is not reused for another connection.
         var isOpen = true
     }
@@ -32,6 +34,25 @@ final class ConnectionRecord: Sendable {
     }
 
     // MARK: On the connection's own thread
+
+    /// The other end of a connection over TLS, with its certificate.
+    ///
+    /// - Parameter certificate: finds the certificate; called once.
+    /// - Returns: the other end.
+    func client(_ certificate: () -> PeerCertificate?) -> Peer {
+        state.withLock { state in
+            if let identified = state.identified { return identified }
+            let identified = Peer.encrypted(address: client.address ?? "", certificate: certificate())
+            state.identified = identified
+            return identified
+        }
+    }
+
+    /// Whether the bytes on the connection are those of its requests; over TLS there are more.
+    private var hasPlainBytes: Bool { if case .encrypted = client { false } else { true } }
+
+    /// Whether libmicrohttpd can be left out of an answer.
+    var canSayLast: Bool { if case .network = client { true } else { false } }
 
     /// The target of a request has been received.
     func targetIsKnown(_ target: RequestTarget, at address: UInt) {
@@ -73,6 +94,7 @@ final class ConnectionRecord: Sendable {
     }
 
     func answerHasLeft(_ size: ConnectionProgress.RequestSize) {
+        let size = hasPlainBytes ? size : .unknown
         state.withLock { state in
             state.progress.answerHasLeft(size) { arbiter_received_bytes(descriptor) }
         }

@@ -7,6 +7,7 @@ final class Connections: Sendable {
     private let watcher: PeerWatcher
     private let queue = DispatchQueue(label: "arbiter.connections")
     private let whenOneIsClosed: @Sendable () -> Void
+    private let whenChecked: Guarded<@Sendable () -> Void> = Guarded({})
 
     private struct State {
         var places: ConnectionPlaces
@@ -25,6 +26,11 @@ final class Connections: Sendable {
         self.watcher = watcher
         self.whenOneIsClosed = whenOneIsClosed
         state = Guarded(State(places: ConnectionPlaces(ordinary: ordinary, reserve: reserve)))
+    }
+
+    /// Calls this after each check, about once a second while there are connections.
+    func afterEachCheck(_ action: @escaping @Sendable () -> Void) {
+        whenChecked.withLock { $0 = action }
     }
 
     /// A connection has been accepted.
@@ -82,6 +88,7 @@ final class Connections: Sendable {
         }
         let now = ContinuousClock.now
         for record in records { record.check(at: now) }
+        whenChecked.withLock({ $0 })()
         if !records.isEmpty { checkLater() }
     }
 }

@@ -42,6 +42,9 @@ package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether TLS is spoken.
+    package var isEncrypted: Bool { if case .tls = self { true } else { false } }
+
     /// The port; `nil` for a Unix socket.
     package var port: UInt16? {
         switch self {

@@ -11,6 +11,8 @@ package final class ListeningSocket {
     package let address: ListenAddress
     /// The file of a Unix socket that this process has made.
     private let file: UnixSocketFile?
+    /// Whether other machines can reach it, and what they send is not encrypted.
+    package let sendsTokensInClear: Bool
     /// Whether the socket outlives the process, because the service manager holds it too.
     package let isInherited: Bool
 
@@ -55,6 +57,7 @@ package final class ListeningSocket {
                 reason: "cannot listen on \(network): \(unsafe String(cString: strerror(code)))")
         }
         noticeLostPeers(descriptor)
+        sendsTokensInClear = unsafe !isEncrypted && !isLoopback(first.pointee.ai_addr)
         self.descriptor = descriptor
         let bound = NetworkAddress(host: network.host, port: BoundAddress(of: descriptor)?.port ?? network.port)
         address = isEncrypted ? .tls(bound) : .tcp(bound)
@@ -69,6 +72,7 @@ package final class ListeningSocket {
         let (descriptor, file) = try UnixSocketFile.make(at: path, permissions: permissions)
         self.descriptor = descriptor
         self.file = file
+        sendsTokensInClear = false
         address = .unix(path: path)
         isInherited = false
     }
@@ -88,6 +92,7 @@ package final class ListeningSocket {
         switch bound {
         case .unix(let path):
             address = .unix(path: path)
+            sendsTokensInClear = false
         case .network(let network, let isLoopback):
             guard beyondLoopback || isLoopback else {
                 throw ListenError(
@@ -96,6 +101,7 @@ package final class ListeningSocket {
                         + "reaches it may take any lock: say with --access who may do what, or say --insecure")
             }
             address = isEncrypted ? .tls(network) : .tcp(network)
+            sendsTokensInClear = !isEncrypted && !isLoopback
             noticeLostPeers(descriptor)
         }
         _ = arbiter_close_on_exec(descriptor)

@@ -1,0 +1,199 @@
+"""TLS, with the clients that people use."""
+
+import os
+import shutil
+import ssl
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from conftest import Authority, Daemon, ask, eventually, plain_socket
+
+
+def served(authority: Authority, name: str = "server") -> list[str]:
+    certificate, key = authority.sign(name, "serverAuth")
+    return ["--tls-certificate", str(certificate), "--tls-key", str(key)]
+
+
+TLS = {"listen": "tls:127.0.0.1:0"}
+
+
+def curl(*arguments: object) -> subprocess.CompletedProcess:
+    return subprocess.run(["curl", "-sS", *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_curl_speaks_with_it_and_refuses_a_certificate_that_it_does_not_trust(daemon, authority):
+    trusted, other = authority("trusted"), authority("other")
+    running = daemon(*served(trusted), **TLS)
+    url = running.urls[0]
+    assert url.startswith("https://127.0.0.1:")
+    assert curl("--cacert", trusted.certificate, f"{url}/livez").stdout == '{"status":"live"}\n'
+    assert curl("--cacert", other.certificate, f"{url}/livez").returncode == 60
+    started = curl("--cacert", trusted.certificate, "-X", "POST", f"{url}/transitions/start")
+    assert '"state":"running"' in started.stdout
+
+
+def test_plain_http_gets_no_answer(daemon, authority):
+    running = daemon(*served(authority("a")), **TLS)
+    assert curl(f"http://127.0.0.1:{running.port}/livez").stdout == ""
+
+
+@pytest.mark.parametrize("version, works", [("1.1", False), ("1.2", True), ("1.3", True)])
+def test_it_speaks_tls_1_2_and_1_3(daemon, authority, version, works):
+    trusted = authority("a")
+    running = daemon(*served(trusted), **TLS)
+    option = "-tls" + version.replace(".", "_").removesuffix("_0")
+    shown = subprocess.run(
+        ["openssl", "s_client", "-connect", f"127.0.0.1:{running.port}", option, "-cipher", "DEFAULT@SECLEVEL=0",
+         "-CAfile", str(trusted.certificate)],
+        input="", capture_output=True, text=True)
+    assert ("subject=CN = server" in shown.stdout) == works
+
+
+def test_waiting_and_streams_work_and_a_closed_connection_is_noticed(daemon, authority):
+    trusted = authority("a")
+    context = trusted.trust()
+    running = daemon(*served(trusted), **TLS)
+    holder = running.ask("POST", "/transitions/start", {}, context=context)[1]
+    waiting = running.connect(context)
+    waiting.request("POST", "/transitions/serialize?wait=60", "{}", {"Content-Type": "application/json"})
+    queued = lambda: running.ask("GET", "/transitions?state=queued", context=context)[1]["transitions"]
+    assert eventually(queued)
+    stream = running.connect(context)
+    stream.request("GET", "/scenes/main/events")
+    events = stream.getresponse()
+    assert events.status == 200
+    waiting.close()
+    assert eventually(lambda: not queued())
+    again = running.connect(context)
+    again.request("POST", "/transitions/serialize?wait=60", "{}", {"Content-Type": "application/json"})
+    assert eventually(queued)
+    ended = running.ask("POST", "/transitions/end", {"id": holder["id"], "token": holder["token"]}, context=context)
+    assert ended[0] == 200
+    assert again.getresponse().status == 201
+    names = []
+    while "transition.ended" not in names:
+        line = events.readline().decode()
+        if line.startswith("event: "):
+            names.append(line.removeprefix("event: ").strip())
+    stream.close()
+
+
+def test_a_large_body_and_a_long_answer_pass(daemon, authority):
+    trusted = authority("a")
+    context = trusted.trust()
+    running = daemon(*served(trusted), **TLS)
+    children = [{"id": f"tab-{number}-{'x' * 80}", "kind": "view"} for number in range(5000)]
+    storyboard = {"root": {"id": "tabs", "kind": "tabs", "children": children}}
+    assert running.ask("PUT", "/scenes/main/storyboard", storyboard, context=context)[0] == 200
+    status, shown = running.ask("GET", "/scenes/main/storyboard", context=context)
+    assert status == 200
+    assert len(shown["root"]["children"]) == 5000
+
+
+def test_a_new_certificate_is_shown_to_new_connections_and_no_connection_is_dropped(daemon, authority, tmp_path):
+    first, second = authority("first"), authority("second")
+    pairs = [first.sign("server", "serverAuth"), second.sign("server", "serverAuth")]
+    certificate, key = tmp_path / "shown.crt", tmp_path / "shown.key"
+
+    def show(pair):
+        shutil.copy(pair[0], certificate)
+        shutil.copy(pair[1], key)
+
+    show(pairs[0])
+    running = daemon("--tls-certificate", str(certificate), "--tls-key", str(key), **TLS)
+    both = ssl.create_default_context()
+    for each in (first, second):
+        both.load_verify_locations(str(each.certificate))
+    failures, counts, over = [], [0] * 8, threading.Event()
+
+    def load(index: int) -> None:
+        try:
+            kept = running.connect(both)
+            while not over.is_set():
+                fresh = running.connect(both)
+                for connection in (kept, fresh):
+                    scene = {"scene": f"s{index}"}
+                    status, started = ask(connection, "POST", "/transitions/start", scene)
+                    assert status == 201, started
+                    assert ask(connection, "POST", "/transitions/end",
+                               {"id": started["id"], "token": started["token"]})[0] == 200
+                    counts[index] += 1
+                fresh.close()
+            kept.close()
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=load, args=[index]) for index in range(len(counts))]
+    for thread in threads:
+        thread.start()
+    for turn in range(6):
+        before = sum(counts)
+        assert eventually(lambda: sum(counts) > before + 40 or failures)
+        show(pairs[(turn + 1) % 2])
+        running.reload()
+        now = [first, second][(turn + 1) % 2]
+        assert running.ask("GET", "/livez", context=now.trust())[0] == 200
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert running.ask("GET", "/livez", context=first.trust())[0] == 200
+
+
+def test_a_certificate_that_is_wrong_changes_nothing(daemon, authority, tmp_path):
+    trusted = authority("a")
+    pair = trusted.sign("server", "serverAuth")
+    certificate, key = tmp_path / "shown.crt", tmp_path / "shown.key"
+    shutil.copy(pair[0], certificate)
+    shutil.copy(pair[1], key)
+    running = daemon("--tls-certificate", str(certificate), "--tls-key", str(key), **TLS)
+    shutil.copy(trusted.sign("other", "serverAuth")[1], key)
+    running.reload()
+    assert "the certificate stays as it was" in running.log
+    assert running.ask("GET", "/livez", context=trusted.trust())[0] == 200
+
+
+@pytest.mark.parametrize("options, reason", [
+    (["--tls-certificate", "{certificate}", "--tls-key", "{other}"], "are no certificate and its key"),
+    (["--tls-certificate", "{certificate}", "--tls-key", "{key}.missing"], "No such file or directory"),
+    (["--tls-certificate", "{certificate}"], "give both --tls-certificate and --tls-key"),
+    ([], "an address with tls: needs --tls-certificate"),
+    (["--tls-certificate", "{certificate}", "--tls-key", "{key}", "--tls-client-ca", "{key}"], "has no certificate"),
+])
+def test_files_that_are_wrong_keep_it_from_starting(authority, options, reason):
+    trusted = authority("a")
+    certificate, key = trusted.sign("server", "serverAuth")
+    other = trusted.sign("other", "serverAuth")[1]
+    options = [option.format(certificate=certificate, key=key, other=other) for option in options]
+    for command in ([], ["config", "check"]):
+        ended = subprocess.run(
+            [os.environ["ARBITERD"], *command, "--listen", "tls:127.0.0.1:0", "--journal", "memory", *options],
+            capture_output=True, text=True)
+        assert ended.returncode in (64, 78)
+        assert reason in ended.stderr
+        assert ended.stderr.count("\n") == 1
+
+
+def test_clients_are_known_by_their_certificates(daemon, authority, tmp_path: Path):
+    servers, clients, strangers = authority("servers"), authority("clients"), authority("strangers")
+    access = tmp_path / "access.yaml"
+    access.write_text("principals:\n  - {name: hmi, certificate: hmi, roles: [observe], scenes: '*'}\n")
+    running = daemon(*served(servers), "--tls-client-ca", str(clients.certificate), "--access", str(access), **TLS)
+
+    def status(client: tuple[Path, Path] | None) -> int:
+        return running.ask("GET", "/transitions", context=servers.trust(client))[0]
+
+    assert status(clients.sign("hmi", "clientAuth")) == 200
+    assert status(clients.sign("other", "clientAuth")) == 401
+    assert status(clients.sign("hmi", "serverAuth")) == 401
+    assert status(strangers.sign("hmi", "clientAuth")) == 401
+    assert status(None) == 401
+
+
+def test_a_slow_handshake_loses_its_connection(daemon, authority):
+    running = daemon(*served(authority("a")), **TLS)
+    silent = plain_socket(running.port)
+    assert silent.recv(1) == b""
+    silent.close()
