@@ -76,7 +76,7 @@ let package = Package(
         .executableTarget(
             name: "arbiterd",
             dependencies: [
-                "ArbiterCore", "ArbiterEngine", "ArbiterHTTP", logging,
+                "ArbiterCore", "ArbiterEngine", "ArbiterHTTP", "CLinux", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict

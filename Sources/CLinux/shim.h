@@ -7,6 +7,7 @@
 #include <grp.h>
 #include <netinet/in.h>
 #include <pwd.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,9 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 /* How many bytes have arrived on a TCP connection since it began; 0 if that is unknown. glibc's struct tcp_info lacks
    this field, and the kernel's header cannot be included together with glibc's, so the field is read by offset. */
@@ -146,6 +149,32 @@ static inline int64_t arbiter_group_number(const char *name)
         number = found->gr_gid;
     free(room);
     return number;
+}
+
+/* Sends a datagram to a Unix socket. A name that begins with '@' is an abstract address, which no file stands for.
+   Returns -1 if it cannot be sent within a second, for example because nobody reads. */
+static inline int arbiter_send_datagram(const char *name, const char *message, size_t size)
+{
+    struct sockaddr_un address;
+    const struct timeval patience = {.tv_sec = 1};
+    if (arbiter_unix_address(name, &address) != 0)
+        return -1;
+    socklen_t length = sizeof address;
+    if (name[0] == '@') {
+        address.sun_path[0] = '\0';
+        /* All bytes of an abstract address count, so it ends with the name. */
+        length = (socklen_t) (offsetof(struct sockaddr_un, sun_path) + strlen(name));
+    }
+    int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0)
+        return -1;
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    ssize_t sent;
+    do
+        sent = sendto(descriptor, message, size, MSG_NOSIGNAL, (const struct sockaddr *) &address, length);
+    while (sent < 0 && errno == EINTR);
+    close(descriptor);
+    return sent == (ssize_t) size ? 0 : -1;
 }
 
 #endif

@@ -17,9 +17,14 @@ package final class ChildProcess {
 
     /// Starts an executable from the same build.
     ///
+    /// - Parameters:
+    ///   - executable: its name.
+    ///   - arguments: its arguments.
+    ///   - environment: variables to add.
+    ///   - listening: a socket that it gets as from a service manager (sd_listen_fds(3)).
     /// - Throws: `ChildProcessError.notStarted`.
     package init(
-        _ executable: String, _ arguments: [String], environment: [String: String] = [:]
+        _ executable: String, _ arguments: [String], environment: [String: String] = [:], listening: Int32? = nil
     ) throws(ChildProcessError) {
         let (input, inputEnd) = Self.stream()
         let (output, outputEnd) = Self.stream()
@@ -30,9 +35,17 @@ package final class ChildProcess {
         }
         self.input = input
         self.output = output
-        identifier = try spawn(
-            BuildProducts.path(of: executable), arguments, environment: environment,
-            standardStreams: [inputEnd, outputEnd, errors])
+        let path = BuildProducts.path(of: executable)
+        if let listening {
+            // LISTEN_PID has to be the process itself, which a shell that becomes it knows.
+            let script = "export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$0\" \"$@\""
+            identifier = try spawn(
+                "/bin/sh", ["-c", script, path] + arguments, environment: environment,
+                descriptors: [inputEnd, outputEnd, errors, listening])
+        } else {
+            identifier = try spawn(
+                path, arguments, environment: environment, descriptors: [inputEnd, outputEnd, errors])
+        }
     }
 
     deinit {

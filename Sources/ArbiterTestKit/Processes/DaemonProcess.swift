@@ -13,16 +13,18 @@ package final class DaemonProcess {
     ///   - arguments: the arguments of the command line, besides `--listen`.
     ///   - environment: variables to add.
     ///   - listen: the value of the first `--listen`, over TCP; `nil` to omit it.
+    ///   - listening: a socket that it gets as from a service manager, instead of `listen`.
     ///   - directory: the directory of its journal; a new one by default.
     /// - Throws: `ChildProcessError` if it does not become ready.
     package init(
         _ arguments: [String] = [], environment: [String: String] = [:], listen: String? = "127.0.0.1:0",
-        in directory: TemporaryDirectory? = nil
+        listening: Int32? = nil, in directory: TemporaryDirectory? = nil
     ) throws {
         self.directory = try directory ?? TemporaryDirectory()
-        let listening = listen.map { ["--listen", $0] } ?? []
+        let addresses = listening == nil ? listen.map { ["--listen", $0] } ?? [] : []
         process = try ChildProcess(
-            "arbiterd", listening + ["--data", self.directory.path] + arguments, environment: environment)
+            "arbiterd", addresses + ["--data", self.directory.path] + arguments, environment: environment,
+            listening: listening)
         let line = try process.readLine()
         guard line.contains(" ready on "),
             let port = line.split(separator: ",").first?.split(separator: ":").last.flatMap({ UInt16($0) })

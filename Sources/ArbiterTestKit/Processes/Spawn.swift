@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Glibc
 
-/// Starts a process with these standard streams, no other descriptors, and default signal handling.
+/// Starts a process with these descriptors, numbered from 0, no others, and default signal handling.
 ///
 /// - Throws: `ChildProcessError.notStarted`.
 func spawn(
-    _ path: String, _ arguments: [String], environment: [String: String], standardStreams: [Int32]
+    _ path: String, _ arguments: [String], environment: [String: String], descriptors: [Int32]
 ) throws(ChildProcessError) -> pid_t {
     var actions = unsafe posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -15,7 +15,7 @@ func spawn(
         unsafe posix_spawn_file_actions_destroy(&actions)
         unsafe posix_spawnattr_destroy(&attributes)
     }
-    for (number, descriptor) in standardStreams.enumerated() {
+    for (number, descriptor) in descriptors.enumerated() {
         unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
     }
     var none = sigset_t()
