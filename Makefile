@@ -145,9 +145,51 @@ image: ## build the container image with docker, podman or buildah
 image-test: deps ## build the image, drive it with client processes, kill it, and drive it again
 	@scripts/test-image
 
+# Where `install` puts things; DESTDIR= is put before all of it. The binary is built like that of the image (Dockerfile).
+PREFIX ?= /usr/local
+SYSCONFDIR ?= /etc
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+TREE = PREFIX='$(PREFIX)' SYSCONFDIR='$(SYSCONFDIR)' UNITDIR='$(UNITDIR)' ZSHDIR='$(ZSHDIR)' DESTDIR='$(DESTDIR)' \
+	scripts/install-tree
+
+BUILT := .build-static/tree/arbiterd
+
+.PHONY: build-static
+build-static: $(BUILT) ## build what `install` installs: an arbiterd that needs no Swift, its man page, completions
+
+# Named by its files, so that `install` builds nothing, and needs no Swift, if nothing has changed.
+$(BUILT): $(shell find Sources deploy/man Package.swift scripts/make-tree -type f)
+	@$(MAKE) deps
+	@swift build -c release --product arbiterd --static-swift-stdlib --scratch-path .build-static -Xswiftc -use-ld=lld \
+		-Xlinker -s -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs
+	@scripts/make-tree
+
+.PHONY: install
+install: $(BUILT) ## install arbiterd and its systemd units: PREFIX=, SYSCONFDIR=, UNITDIR=, ZSHDIR=, DESTDIR=
+	@$(TREE) install
+
+.PHONY: uninstall
+uninstall: ## remove what `install` has installed, with the same PREFIX= and DESTDIR=
+	@$(TREE) uninstall
+
+.PHONY: install-test
+install-test: $(BUILT) ## install into a folder, use what is there, and uninstall
+	@scripts/install-packages python3
+	@scripts/test-install
+
+.PHONY: deb
+deb: $(BUILT) ## make the Debian package in .build-deb
+	@scripts/install-packages dpkg-dev debhelper lintian
+	@scripts/deb
+
+.PHONY: deb-test
+deb-test: deb ## install, upgrade, remove and purge the Debian package in a container (needs root)
+	@scripts/test-deb
+
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf .build .build-thread .build-address .build-fuzz .build-python .build-docs .build-site .build-bench Benchmarks/.build
+	rm -rf .build .build-thread .build-address .build-fuzz .build-python .build-docs .build-site .build-bench .build-static .build-deb Benchmarks/.build
 
 .PHONY: build-release
 build-release: deps
