@@ -145,7 +145,7 @@ image: ## build the container image with docker, podman or buildah
 image-test: deps ## build the image, drive it with client processes, kill it, and drive it again
 	@scripts/test-image
 
-# Where `install` puts things; DESTDIR= is put before all of it. The binary is built like that of the image (Dockerfile).
+# Where `install` puts things; DESTDIR= is put before all of it.
 PREFIX ?= /usr/local
 SYSCONFDIR ?= /etc
 UNITDIR ?= $(PREFIX)/lib/systemd/system
@@ -158,7 +158,8 @@ BUILT := .build-static/tree/arbiterd
 .PHONY: build-static
 build-static: $(BUILT) ## build what `install` installs: an arbiterd that needs no Swift, its man page, completions
 
-# Named by its files, so that `install` builds nothing, and needs no Swift, if nothing has changed.
+# The binary is built like that of the image (Dockerfile). It depends on the files, so that `install` builds
+# nothing, and needs no Swift, if nothing has changed.
 $(BUILT): $(shell find Sources deploy/man Package.swift scripts/make-tree -type f)
 	@$(MAKE) deps
 	@swift build -c release --product arbiterd --static-swift-stdlib --scratch-path .build-static -Xswiftc -use-ld=lld \
@@ -175,7 +176,6 @@ uninstall: ## remove what `install` has installed, with the same PREFIX= and DES
 
 .PHONY: install-test
 install-test: $(BUILT) ## install into a folder, use what is there, and uninstall
-	@scripts/install-packages python3
 	@scripts/test-install
 
 .PHONY: deb
@@ -189,7 +189,8 @@ deb-test: deb ## install, upgrade, remove and purge the Debian package in a cont
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf .build .build-thread .build-address .build-fuzz .build-python .build-docs .build-site .build-bench .build-static .build-deb Benchmarks/.build
+	rm -rf .build .build-thread .build-address .build-fuzz .build-python .build-docs .build-site .build-bench
+	rm -rf .build-static .build-deb Benchmarks/.build
 
 .PHONY: build-release
 build-release: deps

@@ -1,4 +1,5 @@
-# Part of scripts/test-image: the container engine, the base images, the image, and the container that it runs in.
+# Part of scripts/test-image and scripts/test-deb: the container engine, the base images, the image, and the container
+# that it runs in.
 
 debian_image=localhost/transition-arbiter-debian
 swift_image=localhost/transition-arbiter-swift
@@ -144,12 +145,16 @@ make_debian_base() {
         --customize-hook='echo "APT::Keep-Downloaded-Packages \"false\";" >"$1/etc/apt/apt.conf.d/no-archives"'
     )
     debian_image+=:$(printf '%s\n' "${options[@]}" | digest)
-    podman image exists "$debian_image" && return
-    say "making $debian_image"
-    mmdebstrap --quiet "${options[@]}" bookworm "$work/debian.tar" >"$work/debian.log" 2>&1 \
-        || { tail -n 40 "$work/debian.log"; fail "$debian_image can't be made"; }
-    podman import --quiet "$work/debian.tar" "$debian_image" >/dev/null
-    rm "$work/debian.tar"
+    make_base "$debian_image" "${options[@]}"
+}
+
+make_base() { # image, options of mmdebstrap...
+    podman image exists "$1" && return
+    say "making $1"
+    mmdebstrap --quiet "${@:2}" bookworm "$work/base.tar" >"$work/base.log" 2>&1 \
+        || { tail -n 40 "$work/base.log"; fail "$1 can't be made"; }
+    podman import --quiet "$work/base.tar" "$1" >/dev/null
+    rm "$work/base.tar"
 }
 
 # What the toolchain needs from Debian around it; the toolchain itself is mounted.
