@@ -61,8 +61,8 @@ client-test: deps ## make a Python client of openapi.yaml, and have it work with
 	@scripts/client-test
 
 .PHONY: operations-test
-operations-test: deps ## operate the daemon as an administrator would: TLS
-	@scripts/install-packages openssl python3 python3-venv
+operations-test: deps ## operate the daemon as an administrator would: TLS, limits, metrics
+	@scripts/install-packages openssl prometheus python3 python3-venv
 	@swift build --product arbiterd
 	@scripts/operations-test
 

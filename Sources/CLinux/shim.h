@@ -2,6 +2,7 @@
 #define ARBITER_CLINUX_SHIM_H
 
 /* Declarations that Swift's Glibc module lacks. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -9,15 +10,18 @@
 #include <pwd.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How many bytes have arrived on a TCP connection since it began; 0 if that is unknown. glibc's struct tcp_info lacks
@@ -126,6 +130,17 @@ static inline int arbiter_file_at(const char *path, struct arbiter_file *file)
     return 1;
 }
 
+static inline int arbiter_file_of(int descriptor, struct arbiter_file *file)
+{
+    struct stat status;
+    if (fstat(descriptor, &status) != 0)
+        return 0;
+    file->device = status.st_dev;
+    file->inode = status.st_ino;
+    file->is_socket = S_ISSOCK(status.st_mode);
+    return 1;
+}
+
 /* The number of the user or of the group with this name; -1 if there is none. */
 enum { arbiter_account_bytes = 1 << 20 };
 
@@ -149,6 +164,63 @@ static inline int64_t arbiter_group_number(const char *name)
         number = found->gr_gid;
     free(room);
     return number;
+}
+
+/* What the process uses; 0, or -1 if /proc cannot be read. */
+struct arbiter_process {
+    double cpu_seconds;
+    double started;
+    uint64_t resident_bytes;
+    uint64_t open_files;
+    uint64_t most_files;
+};
+
+static inline int arbiter_process_usage(struct arbiter_process *process)
+{
+    struct rusage usage;
+    struct rlimit limit;
+    struct timespec boot, now;
+    unsigned long pages = 0;
+    unsigned long long start = 0;
+    char text[2048];
+    const char *fields;
+    struct dirent *entry;
+    DIR *files;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL)
+        return -1;
+    if (fscanf(file, "%*u %lu", &pages) != 1)
+        pages = 0;
+    fclose(file);
+    process->resident_bytes = (uint64_t) pages * (uint64_t) sysconf(_SC_PAGESIZE);
+    getrusage(RUSAGE_SELF, &usage);
+    process->cpu_seconds = (double) (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+                           + (double) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    process->most_files = limit.rlim_cur;
+    process->open_files = 0;
+    if ((files = opendir("/proc/self/fd")) != NULL) {
+        while ((entry = readdir(files)) != NULL)
+            process->open_files += entry->d_name[0] != '.';
+        closedir(files);
+        /* Without the one that has just been closed. */
+        process->open_files -= process->open_files > 0;
+    }
+    /* The 22nd field of /proc/self/stat is the start after the boot, in ticks (proc(5)). */
+    process->started = 0;
+    if ((file = fopen("/proc/self/stat", "re")) != NULL) {
+        size_t size = fread(text, 1, sizeof text - 1, file);
+        text[size] = 0;
+        fclose(file);
+        fields = strrchr(text, ')');
+        if (fields != NULL
+            && sscanf(fields, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start) == 1) {
+            clock_gettime(CLOCK_BOOTTIME, &boot);
+            clock_gettime(CLOCK_REALTIME, &now);
+            process->started = (double) now.tv_sec - (double) boot.tv_sec + (double) start / (double) sysconf(_SC_CLK_TCK);
+        }
+    }
+    return 0;
 }
 
 /* Sends a datagram to a Unix socket. A name that begins with '@' is an abstract address, which no file stands for.

@@ -47,20 +47,29 @@ struct Arbiterd: ParsableCommand {
         let sockets = try options.openSockets()
         let places = ServerPlaces(limits)
         let hub = EventHub()
+        let metrics = Metrics()
+        if let identity { metrics.noteCertificate(expiringAt: identity.expiresAt) }
         let operatorLog = OperatorLog(logger)
         let loss = Loss()
         let engine = try Engine(
-            limits: options.arbiterLimits, journal: try options.makeJournal(logger: logger),
-            recovery: try recovery(hub, loss, logger), trustsLeasesOver: options.trustLeasesOver,
-            time: RunningTime(), listener: hub.publish
-        ) { [hub] notice in
+            limits: options.arbiterLimits,
+            journal: try options.makeJournal(logger: logger, metrics: metrics.engine.journal),
+            recovery: try recovery(hub, loss, logger, metrics), trustsLeasesOver: options.trustLeasesOver,
+            time: RunningTime(), metrics: metrics.engine
+        ) { [hub, metrics] events in
+            metrics.note(events)
+            hub.publish(events)
+        } observer: { [hub] notice in
             operatorLog.note(notice)
             hub.note(notice)
         }
         hub.begin(engine.lastEvents())
+        metrics.begin()
         let router = Router(
-            engine: engine, hub: hub, web: options.webAccess, access: access, logger: logger, operatorLog: operatorLog)
-        let server = MicroHTTPDServer(router: router, places: places, threads: limits.threads)
+            engine: engine, hub: hub, web: options.webAccess, access: access, logger: logger, operatorLog: operatorLog,
+            metrics: metrics, places: places, version: Self.version, opensMetrics: options.openMetrics,
+            requestsPerSecond: limits.requestsPerSecond)
+        let server = MicroHTTPDServer(router: router, places: places, limits: limits)
         for socket in sockets { try server.listen(on: socket, identity: identity) }
         let addresses = sockets.map(\.address)
         let start = try options.startMetadata(at: addresses)
@@ -72,7 +81,7 @@ struct Arbiterd: ParsableCommand {
         Output.writeLine("arbiterd \(Self.version) ready on \(urls)", to: STDOUT_FILENO)
 
         let reloading = Reloading(options: options, access: access, hub: hub, server: server, logger: logger)
-        let signal = Signals.waitForFirst(whenAskedToReload: reloading.reload)
+        let signal = Signals.waitForFirst(whenAskedToReload: { serviceManager.reload(reloading.reload) })
         logger.info("draining", metadata: ["cause": loss.error == nil ? "\(signal)" : "the journal is lost"])
         serviceManager.stopping()
         server.quiesceInherited()
@@ -86,9 +95,12 @@ struct Arbiterd: ParsableCommand {
     }
 
     /// How the engine recovers if its journal fails.
-    private func recovery(_ hub: EventHub, _ loss: Loss, _ logger: Logger) throws -> JournalRecovery? {
+    private func recovery(
+        _ hub: EventHub, _ loss: Loss, _ logger: Logger, _ metrics: Metrics
+    ) throws -> JournalRecovery? {
         guard options.journal == .sqlite else { return nil }
-        return JournalRecovery(reopen: try options.reopening(logger: logger)) { lastEvents in
+        return JournalRecovery(reopen: try options.reopening(logger: logger, metrics: metrics.engine.journal)) {
+            lastEvents in
             hub.restart(lastEvents)
             logger.notice("the journal has been opened again")
         } whenLost: { error in

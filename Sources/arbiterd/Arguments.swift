@@ -14,7 +14,9 @@ enum Arguments {
         case "version":
             return try Arbiterd.parseAsRoot(["--version"])
         case JournalCommand.name:
-            return try parsed(given, takes: Setting.all.filter { $0.name == "data" }, "inspect, verify or export")
+            return try parsed(
+                given, takes: Setting.all.filter { $0.name == "data" },
+                "inspect, verify, export, backup, restore or compact")
         case AccessCommand.name:
             return try parsed(given, takes: Setting.all.filter { $0.name == "access" }, "new or list")
         case ConfigCommand.name:

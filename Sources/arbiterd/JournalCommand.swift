@@ -11,8 +11,9 @@ struct JournalCommand: JournalSubcommand {
 
     static let configuration = CommandConfiguration(
         commandName: name,
-        abstract: "Reads a journal, also while a daemon writes it. No record is changed.",
-        subcommands: [Inspect.self, Verify.self, Export.self]
+        abstract: "Reads a journal, copies it, and makes it smaller.",
+        discussion: "inspect, verify, export and backup work while a daemon writes it, and change nothing.",
+        subcommands: [Inspect.self, Verify.self, Export.self, Backup.self, Restore.self, Compact.self]
     )
 
     struct Inspect: JournalSubcommand {
@@ -74,6 +75,57 @@ struct JournalCommand: JournalSubcommand {
             for record in try JournalInspection(directory: try directory.path()).records {
                 guard Output.write(record.jsonLine + [UInt8(ascii: "\n")], to: STDOUT_FILENO) else { return }
             }
+        }
+    }
+}
+
+extension JournalCommand {
+    struct Backup: JournalSubcommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Copies the journal into a file, also while a daemon writes it.")
+
+        @Argument(help: "The path of the copy, where there must be no file yet.")
+        var file: String
+
+        @OptionGroup var directory: JournalDirectory
+
+        func run() throws {
+            let last = try JournalMaintenance.backUp(try directory.path(), to: file)
+            print("\(file) is sound, and has everything up to record \(last)")
+        }
+    }
+
+    struct Restore: JournalSubcommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Puts a copy in the place of the journal, where there must be none, while no daemon runs.",
+            discussion: """
+                What was granted after the copy was made is not in it. So a daemon that starts with it grants nothing for \
+                seven minutes, until the longest lease has run out, unless it is given --trust-leases-over.
+                """)
+
+        @Argument(help: "The path of the copy.")
+        var file: String
+
+        @OptionGroup var directory: JournalDirectory
+
+        func run() throws {
+            let path = try directory.path()
+            let last = try JournalMaintenance.restore(file, to: path)
+            print("\(SQLiteJournal.path(in: path)) is restored, up to record \(last)")
+        }
+    }
+
+    struct Compact: JournalSubcommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Makes the file of the journal as small as possible, while no daemon runs.",
+            discussion: "A daemon compacts its journal by itself; this also gives the room back to the disk.")
+
+        @OptionGroup var directory: JournalDirectory
+
+        func run() throws {
+            let path = try directory.path()
+            let (before, after) = try JournalMaintenance.compact(path)
+            print("\(SQLiteJournal.path(in: path)) had \(before) bytes, and has \(after) now")
         }
     }
 }

@@ -84,6 +84,9 @@ struct Options: ParsableArguments {
         })
     var allowOrigin: [Origin] = []
 
+    @Flag(help: "Serve /metrics to clients without the role observe, too.")
+    var openMetrics = false
+
     @OptionGroup var directory: JournalDirectory
 
     @Option(help: "Where the journal is kept: sqlite, or memory to keep nothing.")
@@ -106,6 +109,42 @@ struct Options: ParsableArguments {
             "How much memory the arbiter's state may take, by its own estimate: 64MB or more, as 512MB or 2GB.",
             valueName: "size"))
     var maxMemory = MemorySize(bytes: 512 << 20)
+
+    @Option(
+        help: ArgumentHelp(
+            "How many connections one IP address may have, or one user of Unix sockets. (default: no limit)",
+            valueName: "count"))
+    var maxConnectionsPerClient: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many requests one principal, or one IP address without one, may make in a second. (default: no limit)",
+            valueName: "count"))
+    var maxRequestsPerSecond: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many unfinished transitions one principal may have. (default: no limit)", valueName: "count"))
+    var maxTransitionsPerPrincipal: Int?
+
+    @Option(
+        help: ArgumentHelp("How many sessions one principal may have. (default: no limit)", valueName: "count"))
+    var maxSessionsPerPrincipal: Int?
+
+    @Option(help: ArgumentHelp("How many sessions there may be.", valueName: "count"))
+    var maxSessions = Limits().sessions
+
+    @Option(help: ArgumentHelp("How many unfinished transitions there may be.", valueName: "count"))
+    var maxTransitions = Limits().unfinished
+
+    @Option(help: ArgumentHelp("How many tickets one scene may have.", valueName: "count"))
+    var maxQueued = Limits().queuedPerScene
+
+    @Option(help: ArgumentHelp("How long the head of a request may take to come, in seconds.", valueName: "seconds"))
+    var headSeconds = 10
+
+    @Option(help: ArgumentHelp("How long the body of a request may take to come, in seconds.", valueName: "seconds"))
+    var bodySeconds = 30
 
     @Option(help: "How many threads serve connections; by default, as many as there are processors.")
     var threads = ProcessInfo.processInfo.activeProcessorCount
@@ -131,18 +170,23 @@ struct Options: ParsableArguments {
         case memory
     }
 
-    func makeJournal(logger: Logger) throws -> any Journal {
+    func makeJournal(logger: Logger, metrics: JournalMetrics) throws -> any Journal {
         switch journal {
-        case .sqlite: try SQLiteJournal(directory: try directory.path(), durability: durability, logger: logger)
+        case .sqlite:
+            try SQLiteJournal(
+                directory: try directory.path(), durability: durability, logger: logger, metrics: metrics)
         case .memory: MemoryJournal(keepsRecords: false)
         }
     }
 
     /// Opens the existing journal again; a journal in memory never needs that.
-    func reopening(logger: Logger) throws -> @Sendable () throws(JournalError) -> any Journal {
+    func reopening(
+        logger: Logger, metrics: JournalMetrics
+    ) throws -> @Sendable () throws(JournalError) -> any Journal {
         let (path, durability) = (try directory.path(), durability)
         return { () throws(JournalError) in
-            try SQLiteJournal(directory: path, durability: durability, logger: logger, mayBegin: false)
+            try SQLiteJournal(
+                directory: path, durability: durability, logger: logger, mayBegin: false, metrics: metrics)
         }
     }
 
@@ -150,6 +194,17 @@ struct Options: ParsableArguments {
         guard 1...1_000_000 ~= maxParked else { throw ValidationError("--max-parked must be 1 to 1000000") }
         guard MemorySize.allowed ~= maxMemory.bytes else {
             throw ValidationError("--max-memory must be 64MB to 1024GB")
+        }
+        for (name, value) in [
+            ("max-connections-per-client", maxConnectionsPerClient), ("max-requests-per-second", maxRequestsPerSecond),
+            ("max-transitions-per-principal", maxTransitionsPerPrincipal),
+            ("max-sessions-per-principal", maxSessionsPerPrincipal), ("max-sessions", maxSessions),
+            ("max-transitions", maxTransitions), ("max-queued", maxQueued),
+        ] {
+            guard 1...10_000_000 ~= value ?? 1 else { throw ValidationError("--\(name) must be 1 to 10000000") }
+        }
+        for (name, value) in [("head-seconds", headSeconds), ("body-seconds", bodySeconds)] {
+            guard 1...3600 ~= value else { throw ValidationError("--\(name) must be 1 to 3600") }
         }
         guard 1...256 ~= threads else { throw ValidationError("--threads must be 1 to 256") }
     }
@@ -209,15 +264,27 @@ struct Options: ParsableArguments {
     var arbiterLimits: Limits {
         var limits = Limits()
         limits.memory = maxMemory.bytes
+        limits.unfinishedPerPrincipal = maxTransitionsPerPrincipal
+        limits.sessionsPerPrincipal = maxSessionsPerPrincipal
+        limits.sessions = maxSessions
+        limits.unfinished = maxTransitions
+        limits.queuedPerScene = maxQueued
         return limits
     }
 
     var webAccess: WebAccess { WebAccess(hosts: allowHost, origins: allowOrigin) }
 
+    /// Whether the log goes to journald, which wants to know the priority of each line.
+    private static var logsToJournal: Bool {
+        JournalStream.receives(STDERR_FILENO, named: ProcessInfo.processInfo.environment["JOURNAL_STREAM"])
+    }
+
     func logHandler(label: String, log: LogQueue) -> any LogHandler {
         switch logFormat {
-        case .text: TextLogHandler(label: label, logLevel: logLevel, output: log.append)
-        case .json: JSONLogHandler(label: label, logLevel: logLevel, output: log.append)
+        case .text:
+            TextLogHandler(label: label, logLevel: logLevel, hasPriorities: Self.logsToJournal, output: log.append)
+        case .json:
+            JSONLogHandler(label: label, logLevel: logLevel, hasPriorities: Self.logsToJournal, output: log.append)
         }
     }
 
@@ -254,7 +321,12 @@ struct Options: ParsableArguments {
                 "the limit of open files is lower than --max-parked needs",
                 metadata: ["limit": "\(descriptors)", "maxParked": "\(parked)"])
         }
-        return ServerLimits(parked: parked, threads: threads)
+        var limits = ServerLimits(parked: parked, threads: threads)
+        limits.head = .seconds(headSeconds)
+        limits.body = .seconds(bodySeconds)
+        limits.connectionsPerClient = maxConnectionsPerClient
+        limits.requestsPerSecond = maxRequestsPerSecond
+        return limits
     }
 }
 

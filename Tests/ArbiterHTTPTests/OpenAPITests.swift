@@ -17,8 +17,8 @@ struct OpenAPITests {
         document = try OpenAPIDocument()
         let engine = try Engine(journal: MemoryJournal(keepsRecords: false))
         let hub = EventHub()
-        routes = Route.all(engine: engine, hub: hub)
         router = Router(engine: engine, hub: hub, logger: Logger(label: "OpenAPITests"))
+        routes = router.routes
     }
 
     // MARK: Routes

@@ -261,7 +261,6 @@ struct OpenAPIWordsTests {
         let slowest =
             Double(Limits.animationDurations.upperBound.components.seconds) / Limits.completionSpeeds.lowerBound
         #expect(document.schema("RemainingSeconds")["maximum"]?.float == slowest)
-        #expect(document.text.contains("`too-many-sessions`: \(grouped(Limits().sessions)) are alive already"))
         #expect(
             document.text.contains("it has \(Limits().grace.components.seconds) seconds (`graceSeconds`) until it ends")
         )

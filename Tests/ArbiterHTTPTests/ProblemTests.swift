@@ -30,7 +30,10 @@ struct ProblemTests {
             ],
             421: ["misdirected-request"],
             431: ["header-fields-too-large"],
-            429: ["queue-full", "too-many-transitions", "too-many-scenes", "too-many-sessions", "share-used-up"],
+            429: [
+                "queue-full", "too-many-transitions", "too-many-scenes", "too-many-sessions", "share-used-up",
+                "too-many-requests",
+            ],
             503: ["too-many-connections", "draining", "recovering", "journal-unavailable", "out-of-room"],
         ]
         #expect(statuses[code.status]?.contains(code.rawValue) == true)

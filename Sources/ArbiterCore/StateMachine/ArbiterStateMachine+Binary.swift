@@ -156,6 +156,7 @@ extension DurableState: BinaryCodable {
             let scene = transition.request.scene
             scenes[scene]?.queueUp(transition)
             scenes[scene]?.tickets.insert(transition.place)
+            memory.queued += 1
         }
         for id in contended {
             guard let transition = transitions[id],

@@ -70,6 +70,7 @@ extension ArbiterStateMachine {
         let animation =
             transition.request.isPlain ? nil : durable.scenes[name]?.animation(of: transition.request, plan)
         durable.scenes[name]?.tickets.remove(transition.place)
+        durable.memory.queued -= 1
         let resolved = durable.scenes[name]?.storyboard.resolved(transition.request.operation)
         durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + 1)
         return Transition.Grant(
@@ -112,6 +113,7 @@ extension ArbiterStateMachine {
         switch transition.phase {
         case .queued:
             durable.scenes[name]?.tickets.remove(transition.place)
+            durable.memory.queued -= 1
         case .preparing(let given):
             // It never ran, so its views have got no events. They get all of them now if it is carried out, else none.
             let isCarriedOut = outcome.carriesOut(transition)

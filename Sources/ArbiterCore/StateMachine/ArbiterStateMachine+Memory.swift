@@ -135,3 +135,26 @@ extension Scene {
         return result
     }
 }
+
+/// How many of everything there are.
+package struct StateCounts: Hashable, Sendable {
+    package let queued: Int
+    package let granted: Int
+    package let sessions: Int
+    package let scenes: Int
+    /// The estimated size without the ended transitions, in bytes.
+    package let heldBytes: Int
+    package let endedBytes: Int
+    package let isHoldingGrants: Bool
+}
+
+extension ArbiterStateMachine {
+    /// How many of everything there are; counted as they come and go, so that asking costs nothing.
+    package var counts: StateCounts {
+        StateCounts(
+            queued: durable.memory.queued, granted: durable.unfinishedCount - durable.memory.queued,
+            sessions: durable.sessions.count,
+            scenes: durable.scenes.count, heldBytes: durable.memory.held, endedBytes: durable.memory.ended,
+            isHoldingGrants: durable.isHoldingGrants)
+    }
+}

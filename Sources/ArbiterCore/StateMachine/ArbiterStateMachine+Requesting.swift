@@ -182,6 +182,7 @@ extension ArbiterStateMachine {
         durable.transitions[id] = transition
         if let key = request.ownedKey { durable.keys[key] = id }
         durable.changeScene(request.scene) { $0.enter(transition) }
+        durable.memory.queued += 1
         durable.memory.charge(transition.request.byteCount, to: transition.session)
         durable.index.enter(transition)
         if let session = transition.session {

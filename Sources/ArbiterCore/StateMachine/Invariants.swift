@@ -53,6 +53,10 @@ extension ArbiterStateMachine {
                 }
             }
         }
+        let tickets = durable.scenes.values.reduce(0) { $0 + $1.tickets.count }
+        guard durable.memory.queued == tickets else {
+            return "\(durable.memory.queued) are queued, and \(tickets) have tickets"
+        }
         return nil
     }
 

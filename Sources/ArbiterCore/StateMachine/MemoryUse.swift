@@ -11,6 +11,8 @@ struct MemoryUse: Hashable, Sendable {
     /// The ended transitions.
     var ended = 0
     var sessionCount = 0
+    /// The queued transitions of all scenes.
+    var queued = 0
 
     /// Everything except the ended transitions; the memory limit applies to this.
     var held: Int { scenes + sessionCount * Limits.bytesPerSession }

@@ -154,6 +154,9 @@ extension Engine {
         ask(completion) { machine, step throws(ArbiterError) in try question(machine, step.moment.instant) }
     }
 
+    /// Whether the journal can be written.
+    package var isAvailable: Bool { state.withLock { $0.failure == nil } }
+
     /// Looks at the state as it is, whether or not it is committed, in no turn: for gauges and checks, never for an answer.
     package func inspect<Value: Sendable>(_ body: (borrowing ArbiterStateMachine) -> Value) -> Value {
         state.withLock { body($0.machine) }

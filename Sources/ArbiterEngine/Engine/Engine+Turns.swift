@@ -72,7 +72,7 @@ extension Engine {
             case .publish(let event): state.events.append(event)
             case .wake(let waiter, let view):
                 guard let completion = state.parked.removeValue(forKey: waiter) else { continue }
-                answers.woken.append(.transition(completion, .success(view)))
+                answers.woken.append(.transition(timed(completion, since: state.step.moment.instant), .success(view)))
             case .wakeForIdle(let waiter, let view):
                 guard let completion = state.idlers.removeValue(forKey: waiter) else { continue }
                 answers.woken.append(.idle(completion, .success(view)))
@@ -90,6 +90,14 @@ extension Engine {
         for notice in notices { state.withhold(.notice(notice)) }
         if let own { state.withhold(own) }
         return Answers()
+    }
+
+    /// The completion of a parked request, which measures how long its answer takes.
+    private func timed(_ completion: @escaping Completion, since begun: Instant) -> Completion {
+        { [self] result in
+            metrics.handOvers.observe(begun.duration(to: now().instant))
+            completion(result)
+        }
     }
 
     private func journal(_ state: inout State) {

@@ -22,6 +22,7 @@ package final class Engine: Sendable {
     let alarm: any Alarm
     let listener: Listener
     let observer: Observer
+    let metrics: EngineMetrics
     /// How far the arbiter's clock is ahead of `time`; negative if it is behind.
     let offset: Duration
 
@@ -115,6 +116,7 @@ package final class Engine: Sendable {
         time: any TimeSource = SystemTimeSource(),
         alarm: any Alarm = SystemAlarm(),
         random: any RandomNumberGenerator & Sendable = SystemRandom(),
+        metrics: EngineMetrics = EngineMetrics(),
         listener: @escaping Listener = { _ in },
         observer: @escaping Observer = { _ in }
     ) throws(JournalError) {
@@ -135,6 +137,7 @@ package final class Engine: Sendable {
         self.alarm = alarm
         self.listener = listener
         self.observer = observer
+        self.metrics = metrics
         journal.begin { [weak self] in self?.committed($0, in: 0) }
         let answers = state.withLock { state in makeUp(for: ending, in: &state) }
         for answer in answers { answer.deliver() }

@@ -25,7 +25,13 @@ package struct JournalInspection: Sendable {
     ///
     /// - Throws: `JournalError` if there is no journal, or if it is damaged.
     package init(directory: String) throws(JournalError) {
-        let path = try TrustedPath.resolve(SQLiteJournal.path(in: directory))
+        try self.init(path: TrustedPath.resolve(SQLiteJournal.path(in: directory)))
+    }
+
+    /// Reads the journal in a file.
+    ///
+    /// - Throws: `JournalError` if there is no journal, or if it is damaged.
+    init(path: String) throws(JournalError) {
         self.path = path
         guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else {
             throw JournalError(reason: "there is no journal at \(path): name its directory with --data")

@@ -53,6 +53,7 @@ extension SQLiteJournal {
     private func commit(_ records: [JournalEntry]) -> Bool {
         let batch = RecordBatch(records)
         let isFirst = state.withLock { !$0.isAlive }
+        let begun = ContinuousClock.now
         do throws(JournalError) {
             if isFirst { try noteOpening() }
             try commit(batch, isFirst: isFirst)
@@ -75,6 +76,9 @@ extension SQLiteJournal {
             state.pagesInLog += 1 + batch.bytes.count / Self.bytesInPage
             return state.committed
         }
+        metrics.commits.observe(begun.duration(to: .now))
+        metrics.groups.observe(records.count)
+        metrics.bytes.add(batch.bytes.count)
         committed(.success(batch.last))
         compactIfDue()
         return true
@@ -116,6 +120,7 @@ extension SQLiteJournal {
 
     /// Stops after a failed write: the pending records are dropped, and nothing is committed any more.
     private func fail(_ error: JournalError) {
+        metrics.failures.add()
         logger.critical("the journal cannot be written", metadata: ["reason": "\(error.reason)"])
         let committed = state.withLock { state in
             (state.isClosed, state.hasFailed) = (true, true)

@@ -21,6 +21,7 @@ extension SQLiteJournal {
                     self.takeIn(try self.replayed(through: sequence), for: bytes)
                 }
             } catch {
+                self.metrics.failedCompactions.add()
                 self.logger.error("the journal was not compacted", metadata: ["reason": "\(error.reason)"])
                 // The next attempt comes after as many records again, because an immediate one would probably fail too.
                 self.state.withLock { state in
@@ -59,30 +60,33 @@ extension SQLiteJournal {
         }
     }
 
+    /// Stores a snapshot, and deletes the earlier ones.
+    static func insert(_ snapshot: JournalSnapshot, into database: Database) throws {
+        var moment = BinaryWriter()
+        moment.write(snapshot.moment)
+        try database.execute(
+            sql: "INSERT INTO snapshot VALUES (?, ?, ?, ?)",
+            arguments: [Int64(snapshot.sequence), Data(moment.bytes), Data(snapshot.state), snapshot.checksum])
+        // This may be the first write in a file of an older form.
+        try database.execute(sql: "PRAGMA user_version = \(form)")
+        try database.execute(sql: "DELETE FROM snapshot WHERE sequence < ?", arguments: [Int64(snapshot.sequence)])
+    }
+
     /// Stores a snapshot that replaces records of this many bytes.
     private func takeIn(_ snapshot: JournalSnapshot, for bytes: Int) {
         betweenCommits {
-            var moment = BinaryWriter()
-            moment.write(snapshot.moment)
             do throws(JournalError) {
                 try self.write { database in
-                    try database.execute(
-                        sql: "INSERT INTO snapshot VALUES (?, ?, ?, ?)",
-                        arguments: [
-                            Int64(snapshot.sequence), Data(moment.bytes), Data(snapshot.state),
-                            snapshot.checksum,
-                        ])
-                    // This may be the first write in a file of an older form.
-                    try database.execute(sql: "PRAGMA user_version = \(Self.form)")
-                    try database.execute(
-                        sql: "DELETE FROM snapshot WHERE sequence < ?", arguments: [Int64(snapshot.sequence)])
+                    try Self.insert(snapshot, into: database)
                 }
+                self.metrics.compactions.add()
                 self.logger.debug("compacted", metadata: ["sequence": "\(snapshot.sequence)"])
                 self.state.withLock { state in
                     state.superfluous = snapshot.sequence
                     state.snapshotBytes = snapshot.state.count
                 }
             } catch {
+                self.metrics.failedCompactions.add()
                 self.logger.error("the journal was not compacted", metadata: ["reason": "\(error.reason)"])
             }
             // After a failure, too: an immediate second attempt would probably fail as well.

@@ -37,6 +37,7 @@ package final class SQLiteJournal: Journal {
     /// The bytes of records after which a snapshot is made, unless the last snapshot is larger.
     let bytesBetweenSnapshots: Int
     let durability: Durability
+    let metrics: JournalMetrics
     /// The id of the machine's current boot.
     let boot: String
     /// How the last writer stopped.
@@ -108,13 +109,15 @@ package final class SQLiteJournal: Journal {
     ///   written.
     package init(
         directory: String, durability: Durability, logger: Logger, recordsBetweenSnapshots: UInt64 = 200_000,
-        bytesBetweenSnapshots: Int = 64 * 1024 * 1024, mayBegin: Bool = true, boot: String? = nil
+        bytesBetweenSnapshots: Int = 64 * 1024 * 1024, mayBegin: Bool = true, boot: String? = nil,
+        metrics: JournalMetrics = JournalMetrics()
     ) throws(JournalError) {
         let directory = try TrustedPath.resolve(directory)
         self.logger = logger
         self.recordsBetweenSnapshots = recordsBetweenSnapshots
         self.bytesBetweenSnapshots = bytesBetweenSnapshots
         self.durability = durability
+        self.metrics = metrics
         self.boot = boot ?? Self.currentBoot()
         let named = Self.path(in: directory)
         if mayBegin { try Self.makeDirectory(directory) }

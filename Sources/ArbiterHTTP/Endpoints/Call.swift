@@ -20,18 +20,21 @@ final class Call: Sendable {
         var parameters: [String: String] = [:]
         /// The parameters of the query.
         var query = Query()
+        /// When the request was complete.
+        let begun = ContinuousClock.now
     }
 
     let request: Request
     let exchange: any Exchange
     private let context: Context
-    private let logger: Logger
+    private let router: Router
+    private var logger: Logger { router.logger }
 
-    init(_ request: Request, _ exchange: any Exchange, _ context: Context, logger: Logger) {
+    init(_ request: Request, _ exchange: any Exchange, _ context: Context, router: Router) {
         self.request = request
         self.exchange = exchange
         self.context = context
-        self.logger = logger
+        self.router = router
     }
 
     /// The parts of the path that its route names, percent-decoded.
@@ -49,14 +52,14 @@ final class Call: Sendable {
     /// Answers; without the content if the client has it already.
     func respond(_ response: consuming Response) {
         if let unchanged = unchanged(response.status, response.headers) { response = unchanged }
-        log(response.status)
+        note(response)
         addCommonHeaders(to: &response)
         exchange.respond(response)
     }
 
     /// Answers with a head, and with a body that is pulled from the source until that says it is over.
     func stream(_ head: consuming Response, from source: any StreamSource) {
-        log(head.status)
+        note(head)
         addCommonHeaders(to: &head)
         exchange.stream(head, from: source)
     }
@@ -66,12 +69,24 @@ final class Call: Sendable {
         response.allowedOrigin = context.allowedOrigin
     }
 
+    /// Every route.
+    var routes: [Route] { router.routes }
+
+    private func note(_ response: borrowing Response) {
+        log(response.status)
+        context.route?.metrics.note(response.status, after: context.begun.duration(to: .now))
+        if let code = response.problem { router.metrics.note(code) }
+    }
+
     private func log(_ status: Int) {
         guard logger.logLevel <= .debug else { return }
         var metadata: Logger.Metadata = ["request": "\(loggable(context.requestID))"]
         if let route = context.route {
             metadata["route"] = "\(route.name)"
             if let role = route.role { metadata["role"] = "\(role.rawValue)" }
+        }
+        if let trace = request.headers.value(of: .traceParent).flatMap({ TraceParent($0) }) {
+            metadata["trace"] = "\(trace.traceID)"
         }
         if let principal = caller.principal { metadata["principal"] = "\(loggable(principal.description))" }
         logger.debug(

@@ -12,7 +12,13 @@ package final class Router: Sendable {
     private let templates: [Route]
     private let web: WebAccess
     private let access: AccessControl
-    private let logger: Logger
+    let logger: Logger
+    let metrics: Metrics
+    /// Every route, in the order of openapi.yaml.
+    let routes: [Route]
+    /// Whether the rates of clients are limited.
+    private let limitsRates: Bool
+    private let rates: Guarded<RequestRates>
     private let operatorLog: OperatorLog
     private let engine: Engine
     private let isDraining = Atomic(false)
@@ -26,16 +32,29 @@ package final class Router: Sendable {
     ///   - access: which clients may do what.
     ///   - logger: where requests are noted, at `debug`.
     ///   - operatorLog: where it is noted that there was no room for a connection; made from the logger by default.
+    ///   - metrics: where everything is counted.
+    ///   - places: the places of the server, for the metrics.
+    ///   - version: the version of the daemon, for the metrics.
+    ///   - opensMetrics: whether the metrics need no role.
+    ///   - requestsPerSecond: the requests that a client may make in a second; without it, there is no limit.
     package init(
         engine: Engine, hub: EventHub, web: WebAccess = WebAccess(), access: AccessControl = AccessControl(),
-        logger: Logger, operatorLog: OperatorLog? = nil
+        logger: Logger, operatorLog: OperatorLog? = nil, metrics: Metrics = Metrics(),
+        places: ServerPlaces = ServerPlaces(ServerLimits(parked: 0, threads: 1)), version: String = "",
+        opensMetrics: Bool = false, requestsPerSecond: Int? = nil
     ) {
+        limitsRates = requestsPerSecond != nil
+        rates = Guarded(RequestRates(perSecond: requestsPerSecond ?? 1))
         self.engine = engine
         self.web = web
         self.access = access
         self.logger = logger
         self.operatorLog = operatorLog ?? OperatorLog(logger)
-        let routes = Route.all(engine: engine, hub: hub)
+        self.metrics = metrics
+        routes = Route.all(
+            engine: engine, hub: hub,
+            MetricsEndpoint(engine: engine, hub: hub, metrics: metrics, places: places, version: version),
+            opensMetrics: opensMetrics)
         plain = Dictionary(grouping: routes.filter(\.isPlain), by: \.template).mapValues { routes in
             Dictionary(uniqueKeysWithValues: routes.map { ($0.method, $0) })
         }
@@ -87,14 +106,14 @@ package final class Router: Sendable {
             context.allowedOrigin = try web.admit(request)
             if context.allowedOrigin != nil, CrossOrigin.isPreflight(request) {
                 let methods = try methods(for: request)
-                return Call(request, exchange, context, logger: logger)
+                return Call(request, exchange, context, router: self)
                     .respond(CrossOrigin.preflightResponse(to: request, methods: methods))
             }
             let (route, parameters) = try route(for: request)
             context.route = route
             context.parameters = parameters
             if let role = route.role {
-                context.permission = try access.permission(for: request)
+                context.permission = try permission(for: request)
                 try context.permission.check(role)
             }
             try checkDraining(route)
@@ -102,10 +121,30 @@ package final class Router: Sendable {
             try checkBody(of: request)
             context.query = try Query(request.query, taking: route.query)
             noteSession(of: request, from: context.permission.caller)
-            try route.endpoint(Call(request, exchange, context, logger: logger))
+            try route.endpoint(Call(request, exchange, context, router: self))
         } catch {
             refuse(request, exchange, error, context)
         }
+    }
+
+    /// Authenticates the client and counts its request; one that is not authenticated is known by its address.
+    private func permission(for request: Request) throws(Problem) -> Permission {
+        let permission: Permission
+        do throws(Problem) {
+            permission = try access.permission(for: request)
+        } catch {
+            try checkRate(of: request.peer.key)
+            throw error
+        }
+        try checkRate(of: permission.caller.principal?.description ?? request.peer.key)
+        return permission
+    }
+
+    private func checkRate(of client: String) throws(Problem) {
+        guard limitsRates, let wait = rates.withLock({ $0.take(client, at: .now) }) else { return }
+        throw Problem(
+            .tooManyRequests, "\(quoted(client)) makes more requests than --max-requests-per-second allows.",
+            retryAfter: max(1, Int(wait.components.seconds) + 1))
     }
 
     /// Refuses a request that cannot even be read.
@@ -118,11 +157,11 @@ package final class Router: Sendable {
 
     private func refuse(_ request: Request, _ exchange: any Exchange, _ problem: Problem, _ context: Call.Context) {
         switch problem.code {
-        case .tooManyConnections: operatorLog.noteRefusal(problem)
+        case .tooManyConnections, .tooManyRequests: operatorLog.noteRefusal(problem)
         case .unauthenticated, .forbidden: operatorLog.noteDenial(problem, of: request.peer, context.permission.caller)
         default: break
         }
-        Call(request, exchange, context, logger: logger).respond(problem.response)
+        Call(request, exchange, context, router: self).respond(problem.response)
     }
 
     /// The client's own id, if it is one that can be repeated in a header field and a log, or a new one.

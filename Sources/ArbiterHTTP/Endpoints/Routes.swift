@@ -21,6 +21,7 @@ final class Route: Sendable {
     /// The longest body that it reads, in bytes.
     let bodyBytes: Int
     let endpoint: Router.Endpoint
+    let metrics = RouteMetrics()
 
     private let segments: [Substring]
 
@@ -43,14 +44,14 @@ final class Route: Sendable {
     }
 
     /// Every route of the arbiter, in the order of openapi.yaml.
-    static func all(engine: Engine, hub: EventHub) -> [Route] {
+    static func all(engine: Engine, hub: EventHub, _ metrics: MetricsEndpoint, opensMetrics: Bool) -> [Route] {
         transitionRoutes(TransitionEndpoints(engine: engine), GestureEndpoints(engine: engine))
             + sceneRoutes(
                 SceneEndpoints(engine: engine), IdleEndpoint(engine: engine), StoryboardEndpoints(engine: engine),
                 ControllerEndpoint(engine: engine))
             + eventRoutes(EventEndpoints(engine: engine, hub: hub))
             + sessionRoutes(SessionEndpoints(engine: engine))
-            + operationRoutes(HealthEndpoints(engine: engine))
+            + operationRoutes(HealthEndpoints(engine: engine), metrics, opensMetrics: opensMetrics)
     }
 
     /// Whether the path is always the same.
@@ -150,12 +151,17 @@ extension Route {
         ]
     }
 
-    private static func operationRoutes(_ health: HealthEndpoints) -> [Route] {
+    private static func operationRoutes(
+        _ health: HealthEndpoints, _ metrics: MetricsEndpoint, opensMetrics: Bool
+    ) -> [Route] {
         [
             Route(
                 "checkLiveness", "GET", "/livez", role: nil, answersWhileDraining: true, mayUseReserve: true,
                 health.live),
             Route("checkReadiness", "GET", "/readyz", role: nil, mayUseReserve: true, health.ready),
+            Route(
+                "showMetrics", "GET", "/metrics", role: opensMetrics ? nil : .observe, contentType: "text/plain",
+                answersWhileDraining: true, mayUseReserve: true, metrics.show),
             Route(
                 "describeInYAML", "GET", "/openapi.yaml", role: nil, contentType: "application/yaml",
                 answersWhileDraining: true, Description.yaml),

@@ -129,6 +129,9 @@ package final class EventHub: Sendable {
         post(.endRevoked)
     }
 
+    /// How many streams are open.
+    var readerCount: Int { inbox.withLock { $0.readers.values.reduce(0, +) } }
+
     // MARK: For readers
 
     /// Follows a topic, from an event or from now on.

@@ -3,6 +3,7 @@ internal import ArbiterCore
 extension Problem {
     package var response: Response {
         var response = Response(status, .problem, body: JSONWriter.line(write))
+        response.problem = code
         if let retryAfter { response.headers.append(HeaderField("Retry-After", String(retryAfter))) }
         if !allowedMethods.isEmpty {
             response.headers.append(HeaderField("Allow", allowedMethods.joined(separator: ", ")))

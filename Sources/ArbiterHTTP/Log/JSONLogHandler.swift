@@ -11,15 +11,24 @@ package struct JSONLogHandler: LogHandler {
     private let label: String
     private let time: any TimeSource
     private let output: @Sendable ([UInt8]) -> Void
+    private let hasPriorities: Bool
 
     /// A handler that passes each line, with its line feed, to the output.
+    ///
+    /// - Parameters:
+    ///   - label: the name of the logger.
+    ///   - logLevel: the least severe level that is written.
+    ///   - hasPriorities: whether each line begins with its priority, as journald reads it.
+    ///   - time: the clock.
+    ///   - output: gets each line.
     package init(
-        label: String, logLevel: Logger.Level, time: any TimeSource = SystemTimeSource(),
+        label: String, logLevel: Logger.Level, hasPriorities: Bool = false, time: any TimeSource = SystemTimeSource(),
         output: @escaping @Sendable ([UInt8]) -> Void
     ) {
         self.label = label
         self.logLevel = logLevel
         self.time = time
+        self.hasPriorities = hasPriorities
         self.output = output
     }
 
@@ -41,6 +50,6 @@ package struct JSONLogHandler: LogHandler {
                 writer.member(named: key) { $0.string(value.description) }
             }
         }
-        output(line)
+        output(hasPriorities ? event.level.priority + line : line)
     }
 }

@@ -43,6 +43,11 @@ package final class OperatorLog: Sendable {
             "wasGranted": "\(ending.grant != nil)", "wasApplied": "\(ending.change != nil)",
         ]
         if let client = transition.request.client { metadata["client"] = "\(loggable(client.description))" }
+        if let principal = transition.request.principal {
+            metadata["principal"] = "\(loggable(principal.description))"
+        }
+        // The id of a trace is as long as a token, and is none.
+        if let trace = transition.request.trace { metadata["trace"] = "\(trace.traceID)" }
         switch ending.outcome {
         case .expired(let reason):
             metadata["reason"] = "\(reason.rawValue)"
@@ -59,6 +64,7 @@ package final class OperatorLog: Sendable {
     private func noteEnd(of session: Session, _ ending: SessionEnding) {
         var metadata: Logger.Metadata = ["id": "\(session.id)"]
         if let client = session.client { metadata["client"] = "\(loggable(client.description))" }
+        if let principal = session.principal { metadata["principal"] = "\(loggable(principal.description))" }
         switch ending {
         case .ended: logger.info("session ended", metadata: metadata)
         case .expired: logger.info("session lost", metadata: metadata)

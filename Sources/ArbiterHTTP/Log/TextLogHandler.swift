@@ -13,15 +13,24 @@ package struct TextLogHandler: LogHandler {
     private let label: String
     private let time: any TimeSource
     private let output: @Sendable ([UInt8]) -> Void
+    private let hasPriorities: Bool
 
     /// A handler that passes each line, with its line feed, to the output.
+    ///
+    /// - Parameters:
+    ///   - label: the name of the logger.
+    ///   - logLevel: the least severe level that is written.
+    ///   - hasPriorities: whether each line begins with its priority, as journald reads it.
+    ///   - time: the clock.
+    ///   - output: gets each line.
     package init(
-        label: String, logLevel: Logger.Level, time: any TimeSource = SystemTimeSource(),
+        label: String, logLevel: Logger.Level, hasPriorities: Bool = false, time: any TimeSource = SystemTimeSource(),
         output: @escaping @Sendable ([UInt8]) -> Void
     ) {
         self.label = label
         self.logLevel = logLevel
         self.time = time
+        self.hasPriorities = hasPriorities
         self.output = output
     }
 
@@ -41,7 +50,8 @@ package struct TextLogHandler: LogHandler {
             parts.append("\(key)=\(Self.word(value.description))")
         }
         if let error = event.error { parts.append("error=\(Self.word(String(describing: error)))") }
-        output(Array((parts.joined(separator: " ") + "\n").utf8))
+        let line = Array((parts.joined(separator: " ") + "\n").utf8)
+        output(hasPriorities ? event.level.priority + line : line)
     }
 
     /// A value as a single word, quoted if necessary.

@@ -10,6 +10,14 @@ package enum Peer: Hashable, Sendable {
     /// A peer about which nothing is known.
     package static let unknown = Peer.network(address: "")
 
+    /// What it has in common with other connections of the same client: the address, or the user.
+    var key: String {
+        switch self {
+        case .network(let address), .encrypted(let address, _): address
+        case .local(let user): "uid:\(user.user)"
+        }
+    }
+
     /// The address, if it is connected over the network.
     package var address: String? {
         switch self {

@@ -92,6 +92,7 @@ package struct Problem: Error, Sendable {
         case tooManyScenes = "too-many-scenes"
         case tooManySessions = "too-many-sessions"
         case shareUsedUp = "share-used-up"
+        case tooManyRequests = "too-many-requests"
         case tooManyConnections = "too-many-connections"
         case draining
         case recovering
@@ -119,7 +120,7 @@ package struct Problem: Error, Sendable {
                 .notVisible, .alreadyInHierarchy, .alreadyOnStack, .cannotPushContainer, .notOnStack, .indexOutOfRange,
                 .notAChild, .unknownSegue, .hierarchyTooLarge:
                 422
-            case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions, .shareUsedUp: 429
+            case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions, .shareUsedUp, .tooManyRequests: 429
             case .headersTooLarge: 431
             case .tooManyConnections, .draining, .recovering, .journalUnavailable, .outOfRoom: 503
             }
@@ -179,6 +180,7 @@ package struct Problem: Error, Sendable {
             case .tooManyScenes: "There are too many scenes"
             case .tooManySessions: "There are too many sessions"
             case .shareUsedUp: "The share of the memory is used up"
+            case .tooManyRequests: "The client makes too many requests"
             case .tooManyConnections: "There are too many connections"
             case .draining: "The daemon is shutting down"
             case .recovering: "Leases from before the machine died may still be held"

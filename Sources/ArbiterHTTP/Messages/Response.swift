@@ -10,6 +10,8 @@ package struct Response: Hashable, Sendable {
     package var requestID: String?
     /// The origin of the page that may read the response, if it is another's.
     package var allowedOrigin: String?
+    /// The code of the problem that the response tells.
+    package var problem: Problem.Code?
 
     package init(_ status: Int, _ contentType: ContentType?, body: [UInt8], headers: [HeaderField] = []) {
         self.status = status
@@ -44,4 +46,5 @@ package enum ContentType: String, Hashable, Sendable {
     /// Server-sent events, which are UTF-8 always.
     case eventStream = "text/event-stream"
     case text = "text/plain; charset=utf-8"
+    case metrics = "text/plain; version=0.0.4; charset=utf-8"
 }

@@ -60,6 +60,17 @@ package struct ServerLimits: Hashable, Sendable {
     package var parked: Int
     /// Threads that serve connections.
     package var threads: Int
+    /// How long the head of a request may take to come.
+    package var head = headDuration
+    /// How long the body of a request may take to come.
+    package var body = bodyDuration
+    /// Connections of one IP address, or of one user of Unix sockets; `nil` for no limit but that of all.
+    package var connectionsPerClient: Int?
+    /// Requests that one principal, or one address without one, may make in a second; `nil` for no limit.
+    package var requestsPerSecond: Int?
+
+    /// Connections that may do anything.
+    var ordinaryConnections: Int { parked + Self.activeConnections }
 
     package init(parked: Int, threads: Int) {
         self.parked = parked

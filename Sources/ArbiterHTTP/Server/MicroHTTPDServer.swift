@@ -12,7 +12,7 @@ package final class MicroHTTPDServer: Sendable {
     let connections: Connections
     let chunkedBodies = ChunkedBodies()
 
-    private let threads: Int
+    private let limits: ServerLimits
     private let listeners: Guarded<[MicroHTTPDListener]> = Guarded([])
 
     /// A server that does not listen yet.
@@ -20,14 +20,13 @@ package final class MicroHTTPDServer: Sendable {
     /// - Parameters:
     ///   - router: what answers requests.
     ///   - places: those that requests may take; no other server uses them.
-    ///   - threads: how many serve the connections of each socket.
-    package init(router: Router, places: ServerPlaces, threads: Int) {
+    ///   - limits: what it allows; as many threads serve the connections of each socket.
+    package init(router: Router, places: ServerPlaces, limits: ServerLimits) {
         self.router = router
         self.places = places
-        self.threads = threads
+        self.limits = limits
         connections = Connections(
-            ordinary: places.parked.limit + ServerLimits.activeConnections, reserve: ServerLimits.reservedConnections,
-            watcher: watcher, whenOneIsClosed: router.noteCrowd)
+            limits: limits, watcher: watcher, metrics: router.metrics.connections, whenOneIsClosed: router.noteCrowd)
         connections.afterEachCheck { [weak self] in self?.sweep() }
     }
 
@@ -38,12 +37,11 @@ package final class MicroHTTPDServer: Sendable {
     ///   - identity: what is shown over TLS; needed if the socket's address says so, and unused otherwise.
     /// - Throws: `ServerError` if libmicrohttpd does not start.
     package func listen(on socket: ListeningSocket, identity: TLSIdentity? = nil) throws(ServerError) {
-        let ordinary = places.parked.limit + ServerLimits.activeConnections
         let listener = try MicroHTTPDListener(
-            socket, server: self, identity: socket.address.isEncrypted ? identity : nil, threads: threads,
+            socket, server: self, identity: socket.address.isEncrypted ? identity : nil, threads: limits.threads,
             // libmicrohttpd divides the limit among its threads. It is so high that one thread may accept every
             // connection.
-            connectionLimit: threads * (ordinary + 2 * ServerLimits.reservedConnections))
+            connectionLimit: limits.threads * (limits.ordinaryConnections + 2 * ServerLimits.reservedConnections))
         listeners.withLock { $0.append(listener) }
     }
 

@@ -42,7 +42,7 @@ struct AccessControlTests {
     }
 
     @Test func `every call that needs a role needs a token`() throws {
-        for route in Route.all(engine: service.engine, hub: service.hub) {
+        for route in service.router.routes {
             let path = route.template.replacing("{scene}", with: "main").replacing("{id}", with: "t-aeqhnfedt3a65")
             let answer = try ask(nil, route.method, path)
             guard route.role != nil else {

@@ -20,8 +20,9 @@ final class LoopbackServer {
             engine: engine, hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let socket = try ListeningSocket(NetworkAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
         port = socket.address.port ?? 0
-        places = ServerPlaces(ServerLimits(parked: parked, threads: 1))
-        server = MicroHTTPDServer(router: router, places: places, threads: 1)
+        let limits = ServerLimits(parked: parked, threads: 1)
+        places = ServerPlaces(limits)
+        server = MicroHTTPDServer(router: router, places: places, limits: limits)
         try server.listen(on: socket)
     }
 

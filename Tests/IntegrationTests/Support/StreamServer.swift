@@ -18,8 +18,8 @@ final class StreamServer {
             engine: engine, hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let socket = try ListeningSocket(NetworkAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
         port = socket.address.port ?? 0
-        server = MicroHTTPDServer(
-            router: router, places: ServerPlaces(ServerLimits(parked: parked, threads: threads)), threads: threads)
+        let limits = ServerLimits(parked: parked, threads: threads)
+        server = MicroHTTPDServer(router: router, places: ServerPlaces(limits), limits: limits)
         try server.listen(on: socket)
     }
 

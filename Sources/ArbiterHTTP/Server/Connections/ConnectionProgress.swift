@@ -55,14 +55,17 @@ struct ConnectionProgress {
     ///
     /// - Parameters:
     ///   - now: the time.
+    ///   - limits: how long a head and a body may take.
     ///   - receivedBytes: all bytes that have arrived on the connection; called only if needed.
     /// - Returns: whether the connection has to be closed.
-    mutating func isOverdue(at now: ContinuousClock.Instant, receivedBytes: () -> UInt64) -> Bool {
+    mutating func isOverdue(
+        at now: ContinuousClock.Instant, _ limits: ServerLimits, receivedBytes: () -> UInt64
+    ) -> Bool {
         switch phase {
         case .head(let start):
-            return start + ServerLimits.headDuration <= now
+            return start + limits.head <= now
         case .body(let start):
-            return start + ServerLimits.bodyDuration <= now
+            return start + limits.body <= now
         case .answering:
             return false
         case .idle:

@@ -133,12 +133,15 @@ final class ConnectionRecord: Sendable {
     }
 
     /// Shuts down the connection if its current request takes too long.
-    func check(at now: ContinuousClock.Instant) {
+    ///
+    /// - Returns: whether it does.
+    func check(at now: ContinuousClock.Instant, _ limits: ServerLimits) -> Bool {
         state.withLock { state in
             guard state.isOpen,
-                state.progress.isOverdue(at: now, receivedBytes: { arbiter_received_bytes(descriptor) })
-            else { return }
+                state.progress.isOverdue(at: now, limits, receivedBytes: { arbiter_received_bytes(descriptor) })
+            else { return false }
             shutdown(descriptor, Int32(SHUT_RDWR))
+            return true
         }
     }
 }

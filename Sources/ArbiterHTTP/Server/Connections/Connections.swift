@@ -7,25 +7,37 @@ final class Connections: Sendable {
     private let watcher: PeerWatcher
     private let queue = DispatchQueue(label: "arbiter.connections")
     private let whenOneIsClosed: @Sendable () -> Void
+    private let limits: ServerLimits
+    private let metrics: ConnectionMetrics
     private let whenChecked: Guarded<@Sendable () -> Void> = Guarded({})
 
     private struct State {
         var places: ConnectionPlaces
         var records: [ConnectionPlaces.ID: ConnectionRecord] = [:]
+        /// The connections of each address and of each user.
+        var clients: [String: Int] = [:]
         /// No id is used twice.
         var lastID: ConnectionPlaces.ID = 0
         var isCheckDue = false
     }
 
     /// - Parameters:
-    ///   - ordinary: the number of connections that may do anything.
-    ///   - reserve: the number of connections beyond these, for requests that must come through.
+    ///   - limits: how many there may be, and how long requests may take.
     ///   - watcher: watches the clients that wait.
+    ///   - metrics: where connections are counted.
     ///   - whenOneIsClosed: called for each connection that is closed for lack of room.
-    init(ordinary: Int, reserve: Int, watcher: PeerWatcher, whenOneIsClosed: @escaping @Sendable () -> Void) {
+    init(
+        limits: ServerLimits, watcher: PeerWatcher, metrics: ConnectionMetrics,
+        whenOneIsClosed: @escaping @Sendable () -> Void
+    ) {
+        self.limits = limits
+        self.metrics = metrics
         self.watcher = watcher
         self.whenOneIsClosed = whenOneIsClosed
-        state = Guarded(State(places: ConnectionPlaces(ordinary: ordinary, reserve: reserve)))
+        state = Guarded(
+            State(
+                places: ConnectionPlaces(
+                    ordinary: limits.ordinaryConnections, reserve: ServerLimits.reservedConnections)))
     }
 
     /// Calls this after each check, about once a second while there are connections.
@@ -35,21 +47,33 @@ final class Connections: Sendable {
 
     /// A connection has been accepted.
     func begin(_ descriptor: Int32, _ client: Peer) -> ConnectionRecord {
-        let (record, leaving, isFirst) = state.withLock { state in
+        let (record, leaving, isFirst, isOneTooMany) = state.withLock {
+            state -> (ConnectionRecord, ConnectionRecord?, Bool, Bool) in
             state.lastID += 1
             let record = ConnectionRecord(
                 id: state.lastID, descriptor: descriptor, client: client, watcher: watcher)
             state.records[record.id] = record
+            state.clients[client.key, default: 0] += 1
+            defer { state.isCheckDue = true }
+            if let limit = limits.connectionsPerClient, state.clients[client.key, default: 0] > limit {
+                return (record, nil, !state.isCheckDue, true)
+            }
             var leaving: ConnectionRecord?
             switch state.places.admit(record.id) {
             case .admitted: break
             case .replacing(let victim): leaving = state.records[victim]
             case .refused: leaving = record
             }
-            defer { state.isCheckDue = true }
-            return (record, leaving, !state.isCheckDue)
+            return (record, leaving, !state.isCheckDue, false)
+        }
+        metrics.accepted.add()
+        metrics.open.add()
+        if isOneTooMany {
+            metrics.tooManyOfClient.add()
+            record.shutDown()
         }
         if let leaving {
+            metrics.crowded.add()
             leaving.shutDown()
             whenOneIsClosed()
         }
@@ -70,9 +94,12 @@ final class Connections: Sendable {
     /// The connection is about to be closed.
     func end(_ record: ConnectionRecord) {
         record.close()
+        metrics.open.add(-1)
         state.withLock { state in
             state.places.leave(record.id)
             state.records[record.id] = nil
+            let count = state.clients[record.client.key] ?? 0
+            state.clients[record.client.key] = count > 1 ? count - 1 : nil
         }
     }
 
@@ -87,7 +114,7 @@ final class Connections: Sendable {
             return Array(state.records.values)
         }
         let now = ContinuousClock.now
-        for record in records { record.check(at: now) }
+        for record in records where record.check(at: now, limits) { metrics.slow.add() }
         whenChecked.withLock({ $0 })()
         if !records.isEmpty { checkLater() }
     }

@@ -1,0 +1,149 @@
+"""Clients that ask for too much, or too slowly."""
+
+import os
+import socket
+import subprocess
+import time
+
+from conftest import PATIENCE, ask, eventually, plain_socket
+
+
+def counted(daemon, name: str, connection=None) -> float:
+    answer = ask(connection, "GET", "/metrics") if connection else daemon.ask("GET", "/metrics")
+    lines = answer[1].splitlines()
+    return next(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(name + " "))
+
+
+def is_closed(client: socket.socket) -> bool:
+    client.settimeout(PATIENCE)
+    try:
+        return client.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_a_slow_head_and_a_slow_body_lose_their_connections_and_starve_nobody(daemon):
+    running = daemon("--head-seconds", "1", "--body-seconds", "2")
+    slow = [plain_socket(running.port) for _ in range(500)]
+    for number, client in enumerate(slow):
+        head = b"POST /transitions/start HTTP/1.1\r\nHost: localhost\r\n"
+        whole = head + b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+        client.sendall(head if number % 2 else whole)
+    for _ in range(50):
+        assert running.ask("GET", "/livez")[0] == 200
+    for client in slow:
+        assert is_closed(client)
+        client.close()
+    assert counted(running, 'arbiter_connections_closed_total{reason="slow"}') == 500
+
+
+def test_one_client_has_so_many_connections_and_no_more(daemon):
+    running = daemon("--max-connections-per-client", "5")
+    kept = [running.connect() for _ in range(4)]
+    for connection in kept:
+        assert ask(connection, "GET", "/livez")[0] == 200
+    last = plain_socket(running.port)
+    extra = plain_socket(running.port)
+    assert is_closed(extra)
+    last.close()
+    for connection in kept:
+        assert ask(connection, "GET", "/livez")[0] == 200
+    assert counted(running, 'arbiter_connections_closed_total{reason="client"}', kept[0]) >= 1
+    assert eventually(lambda: not is_refused(running))
+
+
+def is_refused(running) -> bool:
+    try:
+        return running.ask("GET", "/livez")[0] != 200
+    except OSError:
+        return True
+
+
+def test_a_client_that_asks_too_often_is_told_when_to_ask_again(daemon):
+    running = daemon("--max-requests-per-second", "20")
+    connection = running.connect()
+    statuses = []
+    # Faster than 20 a second, on any machine that can run the tests.
+    while 429 not in statuses:
+        connection.request("GET", "/transitions")
+        response = connection.getresponse()
+        response.read()
+        statuses.append(response.status)
+        assert len(statuses) < 10_000
+    assert len(statuses) > 20
+    assert int(response.getheader("Retry-After")) >= 1
+    assert ask(connection, "GET", "/livez")[0] == 200
+    time_to_wait = time.monotonic() + PATIENCE
+    while ask(connection, "GET", "/transitions")[0] == 429:
+        assert time.monotonic() < time_to_wait
+
+
+def test_a_principal_has_so_many_transitions_and_sessions(daemon, tmp_path):
+    access = tmp_path / "access.yaml"
+    secrets = {}
+
+    for name in ("greedy", "modest"):
+        made = subprocess.run(
+            [os.environ["ARBITERD"], "access", "new", name, "--role", "observe", "--role", "transition", "--scene", "*",
+             "--access", str(access)], capture_output=True, text=True, check=True)
+        secrets[name] = {"Authorization": f"Bearer {made.stdout.strip()}"}
+    options = ["--max-transitions-per-principal", "3", "--max-sessions-per-principal", "2", "--access", str(access)]
+    running = daemon(*options)
+
+    def queue(name: str) -> tuple[int, object]:
+        return running.ask("POST", "/transitions/serialize", {"ticketSeconds": 600}, secrets[name])
+
+    assert [queue("greedy")[0] for _ in range(3)] == [201, 202, 202]
+    status, problem = queue("greedy")
+    assert (status, problem["code"]) == (429, "too-many-transitions")
+    assert queue("modest")[0] == 202
+    assert [running.ask("POST", "/sessions", {}, secrets["greedy"])[0] for _ in range(3)] == [201, 201, 429]
+    assert running.ask("POST", "/sessions", {}, secrets["modest"])[0] == 201
+    # What was admitted is there after a restart with lower limits.
+    running.kill()
+    running._options = ["--max-transitions-per-principal", "1", "--max-transitions", "2", "--access", str(access)]
+    running.start()
+    assert len(running.ask("GET", "/transitions", headers=secrets["greedy"])[1]["transitions"]) == 4
+    assert queue("modest")[0] == 429
+
+
+def test_ten_megabytes_are_refused_and_the_connection_is_answered(daemon):
+    running = daemon()
+    for path in ("/transitions/start", "/scenes/main/storyboard"):
+        client = plain_socket(running.port)
+        method = "PUT" if "scenes" in path else "POST"
+        client.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                       f"Content-Length: 10000000\r\n\r\n".encode())
+        answer = client.recv(4096)
+        assert b" 413 " in answer
+        client.close()
+
+
+def test_a_half_closed_socket_is_answered_and_gone(daemon):
+    running = daemon()
+    client = plain_socket(running.port)
+    client.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    client.shutdown(socket.SHUT_WR)
+    client.settimeout(PATIENCE)
+    answer = b""
+    while part := client.recv(4096):
+        answer += part
+    assert b" 200 " in answer
+    client.close()
+    assert eventually(lambda: counted(running, "arbiter_connections") == 1)
+
+
+def test_ten_thousand_connections_are_served(daemon):
+    running = daemon("--threads", "2")
+    clients = [plain_socket(running.port) for _ in range(9000)]
+    try:
+        assert eventually(lambda: counted(running, "arbiter_connections") == 9001)
+        for client in clients[::100]:
+            client.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        for client in clients[::100]:
+            assert b" 200 " in client.recv(4096)
+        assert counted(running, "process_resident_memory_bytes") < 600e6
+    finally:
+        for client in clients:
+            client.close()
+    assert eventually(lambda: counted(running, "arbiter_connections") == 1)
