@@ -108,7 +108,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_RUNS ?= -1
 
 .PHONY: fuzz
-fuzz: deps ## bodies, paths and kept bytes made up by libFuzzer: FUZZ_SECONDS=, FUZZ_RUNS=
+fuzz: deps ## bodies, paths, files and kept bytes made up by libFuzzer: FUZZ_SECONDS=, FUZZ_RUNS=, FUZZ_TARGET=
 	@ARBITER_FUZZ=1 swift build --sanitize=address --scratch-path .build-fuzz --product fuzz
 	@mkdir -p .build-fuzz/corpus
 	@SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/fuzz -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) -max_len=4096 .build-fuzz/corpus

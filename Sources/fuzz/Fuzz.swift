@@ -1,18 +1,19 @@
 internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterHTTP
+internal import Glibc
 internal import Logging
 
 // libFuzzer's side of the fuzz target: it is called with one input after the other, and a trap is a find.
 
 /// The first byte says what the others are given to: a route that reads a body, a decoder of what is kept, or the
-/// reader of storyboards.
+/// reader of storyboards, queries or files; `FUZZ_TARGET` in the environment gives all inputs to one of them.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
-    guard let choice = bytes.first else { return 0 }
-    let input = Array(bytes.dropFirst())
-    switch choice % 9 {
+    guard let choice = target ?? bytes.first else { return 0 }
+    let input = target == nil ? Array(bytes.dropFirst()) : bytes
+    switch choice % 12 {
     case 0: _ = try? ArbiterStateMachine(snapshot: input)
     case 1:
         var reader = BinaryReader(input)
@@ -27,10 +28,19 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     case 7:
         guard let storyboard = try? Storyboard(json: input) else { break }
         precondition((try? Storyboard(json: storyboard.json)) == storyboard, "a storyboard came back as another")
-    default: ask("POST", "/transitions/start", body: input)
+    case 8: ask("POST", "/transitions/start", body: input)
+    case 9: _ = try? AccessControl(String(decoding: input, as: UTF8.self))
+    case 10: _ = try? SettingsFile.entries(String(decoding: input, as: UTF8.self))
+    default:
+        guard let query = RequestTarget([UInt8(ascii: "?")] + input).parameters() else { break }
+        for path in ["/transitions", "/transitions/await", "/scenes", "/scenes/main/await", "/events"] {
+            ask("GET", path, query: query, body: [])
+        }
     }
     return 0
 }
+
+private let target: UInt8? = unsafe getenv("FUZZ_TARGET").flatMap { unsafe UInt8(String(cString: $0)) }
 
 /// The linker asks for the module's entry; libFuzzer brings the loop behind it.
 @_cdecl("fuzz_main")

@@ -1,5 +1,5 @@
 /// The target in a request line, as it was sent, without its path.
-struct RequestTarget: Hashable, Sendable {
+package struct RequestTarget: Hashable, Sendable {
     /// The target's size in bytes, up to the first NUL, if there is one.
     var size = 0
     /// The bytes after the first question mark.
@@ -9,7 +9,7 @@ struct RequestTarget: Hashable, Sendable {
 
     init() {}
 
-    init(_ bytes: some Collection<UInt8>) {
+    package init(_ bytes: some Collection<UInt8>) {
         size = bytes.count
         isPrintable = bytes.allSatisfy { $0 > 0x20 && $0 != 0x7f }
         if let question = bytes.firstIndex(of: UInt8(ascii: "?")) {
@@ -20,7 +20,7 @@ struct RequestTarget: Hashable, Sendable {
     /// The query's parameters in order, still percent-encoded; a plus sign stands for a space.
     ///
     /// - Returns: `nil` if there are more than `ServerLimits.queryParameters`.
-    func parameters() -> [QueryItem]? {
+    package func parameters() -> [QueryItem]? {
         var items: [QueryItem] = []
         var rest = query[...]
         while !rest.isEmpty {
