@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The limit of files and sockets that the process may have open.
