@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -76,6 +77,35 @@ static inline int arbiter_peer_groups(int descriptor, uint32_t *groups, uint32_t
 static inline int arbiter_open_lock(const char *path)
 {
     return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+/* Opens a regular file for reading, without waiting; EINVAL if it is anything else. */
+static inline int arbiter_open_regular_file(const char *path)
+{
+    struct stat status;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0)
+        return -1;
+    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
+        return descriptor;
+    close(descriptor);
+    errno = EINVAL;
+    return -1;
+}
+
+/* Opens a directory and locks it, when nobody else has locked it. */
+static inline int arbiter_lock_directory(const char *path)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    if (descriptor < 0)
+        return -1;
+    while (flock(descriptor, LOCK_EX) != 0) {
+        if (errno == EINTR)
+            continue;
+        close(descriptor);
+        return -1;
+    }
+    return descriptor;
 }
 
 static inline int arbiter_close_on_exec(int descriptor)

@@ -81,7 +81,12 @@ struct AccessCommand: AccessSubcommand {
         @OptionGroup var file: AccessFileOption
 
         func run() throws {
-            for line in try AccessFileText.lines(of: file.text()) { print(line) }
+            let text = try file.text()
+            do throws(SettingsFile.Malformed) {
+                for line in try AccessFileText.lines(of: text) { print(line) }
+            } catch {
+                throw Failure(EX_DATAERR, error.description(in: file.access ?? ""))
+            }
         }
     }
 }
@@ -115,11 +120,10 @@ struct AccessFileOption: ParsableArguments {
     /// Appends an entry, and replaces the file as a whole; a file that does not exist is made.
     func append(_ entry: String) throws {
         let path = try path()
-        let exists = FileManager.default.fileExists(atPath: path)
         do throws(SettingsFile.Malformed) {
-            let text = try AccessFileText.appending(
-                entry, to: exists ? SettingsFile.read(path, upTo: AccessFile.fileBytes) : "")
-            try SettingsFile.replace(path, with: text)
+            try SettingsFile.change(path, upTo: AccessFile.fileBytes) { text throws(SettingsFile.Malformed) in
+                try AccessFileText.appending(entry, to: text)
+            }
         } catch {
             throw Failure(EX_DATAERR, error.description(in: path))
         }

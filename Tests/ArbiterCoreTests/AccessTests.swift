@@ -81,6 +81,18 @@ struct AccessTests {
         #expect(arbiter.machine.transition(first.id)?.request.trace == traces[0])
     }
 
+    @Test func `tickets of different principals are not coalesced`() throws {
+        var arbiter = Arbiter()
+        let coalescing = Coalescing(key: CoalescingKey(unchecked: "k"), keep: .latest)
+        _ = try arbiter.start()
+        let other = try arbiter.serialize(TransitionRequest(coalescing: coalescing, principal: Self.panel))
+        let first = try arbiter.serialize(TransitionRequest(coalescing: coalescing, principal: Self.kiosk))
+        #expect(arbiter.state(of: other) == .queued)
+        let newer = try arbiter.serialize(TransitionRequest(coalescing: coalescing, principal: Self.kiosk))
+        #expect(arbiter.outcome(of: first) == .superseded(by: newer.id))
+        #expect(arbiter.state(of: other) == .queued)
+    }
+
     @Test func `a session of another principal does not exist`() throws {
         var arbiter = Arbiter()
         let token = Token(high: 1, low: 2)

@@ -102,6 +102,31 @@ def test_what_would_overwrite_or_disturb_is_refused(daemon, tmp_path):
     assert (os.stat(data / "journal.sqlite").st_mode & 0o777) == 0o600
 
 
+def test_a_log_that_was_left_behind_is_not_taken_for_the_copy_s_own(daemon, tmp_path):
+    running = daemon()
+    running.ask("POST", "/transitions/start", {})
+    data, copy = tmp_path / "data", tmp_path / "copy"
+    assert arbiterd("journal", "backup", copy, "--data", data).returncode == 0
+    running.kill()
+    assert (data / "journal.sqlite-wal").exists()
+    (data / "journal.sqlite").rename(tmp_path / "old")
+    refused = arbiterd("journal", "restore", copy, "--data", data)
+    assert refused.returncode != 0
+    assert "journal.sqlite-wal already: move it away first" in refused.stderr
+    assert not (data / "journal.sqlite").exists()
+
+
+def test_a_journal_that_was_not_closed_is_not_compacted(daemon, tmp_path):
+    running = daemon()
+    running.ask("POST", "/transitions/start", {})
+    running.kill()
+    refused = arbiterd("journal", "compact", "--data", tmp_path / "data")
+    assert refused.returncode != 0
+    assert "was not closed" in refused.stderr
+    running.start()
+    assert running.ask("POST", "/transitions/start", {"scene": "other"})[0] == 201
+
+
 def test_a_compacted_journal_says_the_same_and_is_smaller(daemon, tmp_path):
     running = daemon()
     connection = running.connect()

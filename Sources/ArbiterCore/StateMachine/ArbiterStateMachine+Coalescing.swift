@@ -21,7 +21,7 @@ extension ArbiterStateMachine {
     /// - Returns: `nil` if there is none, or if a transition that conflicts with it or with the new one is between.
     func coalesced(_ request: TransitionRequest) -> Coalesced? {
         guard let coalescing = request.coalescing, let scene = durable.scenes[request.scene] else { return nil }
-        let place = DurableState.CoalescingPlace(scene: request.scene, key: coalescing.key)
+        let place = DurableState.CoalescingPlace(of: request, coalescing)
         let candidates = (durable.index.coalescing[place] ?? []).compactMap { durable.transitions[$0] }
             .filter(\.isReplaceable).sorted { $0.place > $1.place }
         let new = Claim(of: request, scope: scene.resolvedScope(of: request), in: scene, under: durable.rules)

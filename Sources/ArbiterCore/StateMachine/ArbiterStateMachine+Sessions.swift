@@ -210,7 +210,7 @@ extension DurableState.Index {
             participations[participant.client, default: []].insert(transition.id)
         }
         guard let coalescing = transition.request.coalescing, transition.isSerialized else { return }
-        let place = DurableState.CoalescingPlace(scene: transition.request.scene, key: coalescing.key)
+        let place = DurableState.CoalescingPlace(of: transition.request, coalescing)
         self.coalescing[place, default: []].insert(transition.id)
     }
 
@@ -228,7 +228,7 @@ extension DurableState.Index {
             }
         }
         guard let coalescing = transition.request.coalescing else { return }
-        let place = DurableState.CoalescingPlace(scene: transition.request.scene, key: coalescing.key)
+        let place = DurableState.CoalescingPlace(of: transition.request, coalescing)
         self.coalescing[place]?.remove(transition.id)
         if self.coalescing[place]?.isEmpty == true { self.coalescing.removeValue(forKey: place) }
     }

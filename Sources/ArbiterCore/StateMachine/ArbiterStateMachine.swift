@@ -261,10 +261,17 @@ struct DurableState: Sendable {
         var unfinished = 0
     }
 
-    /// A coalescing key in a scene: only tickets of one scene are coalesced.
+    /// A coalescing key in a scene: only tickets of one scene and of one principal are coalesced.
     struct CoalescingPlace: Hashable, Sendable {
         let scene: SceneName
         let key: CoalescingKey
+        let principal: PrincipalName?
+
+        init(of request: TransitionRequest, _ coalescing: Coalescing) {
+            scene = request.scene
+            key = coalescing.key
+            principal = request.principal
+        }
     }
 }
 

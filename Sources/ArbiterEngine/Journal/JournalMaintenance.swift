@@ -51,8 +51,10 @@ package enum JournalMaintenance {
         let lock = try DirectoryLock(directory: directory)
         defer { lock.release() }
         let journal = try JournalInspection(directory: directory)
-        guard !journal.isTorn, !journal.lacksLog else {
-            throw JournalError(.damaged, reason: "\(journal.path) lacks its end: start arbiterd with it first")
+        // Closing the database removes the write-ahead log, and a journal that was not closed must have one.
+        guard journal.isClosed else {
+            throw JournalError(
+                .damaged, reason: "\(journal.path) was not closed: start arbiterd with it, and stop it, first")
         }
         let snapshot = try journal.snapshotOfAll()
         do {
@@ -76,10 +78,14 @@ package enum JournalMaintenance {
 
     /// Copies a journal, checks the copy, and gives it its name only then.
     private static func copy(_ source: String, to file: String) throws(JournalError) -> UInt64 {
-        guard !FileManager.default.fileExists(atPath: file) else {
-            throw JournalError(reason: "there is a file \(file) already: move it away first")
+        // SQLite would take a log beside the copy for the copy's own.
+        for path in [file, file + "-wal", file + "-shm", file + "-journal"] {
+            guard !FileManager.default.fileExists(atPath: path) else {
+                throw JournalError(reason: "there is a file \(path) already: move it away first")
+            }
         }
-        let part = file + ".part"
+        // Another backup to the same place has another name.
+        let part = "\(file).\(getpid()).part"
         try makeEmpty(part)
         do {
             let reading = try DatabaseQueue(path: source, configuration: SQLiteJournal.configuration(readOnly: true))

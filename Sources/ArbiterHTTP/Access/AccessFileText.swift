@@ -48,7 +48,9 @@ package enum AccessFileText {
             throw SettingsFile.Malformed(line: nil, reason: "there is an entry with the name \(name) already")
         }
         throw SettingsFile.Malformed(
-            line: nil, reason: "an entry cannot be appended to the list as it is written; write it by hand:\n\(entry)")
+            line: nil,
+            reason:
+                "no entry can be appended to the list as it is written: give each entry lines of its own, after \"- \"")
     }
 
     /// A line for each entry: its name, what the client is known by, its roles and its scenes.

@@ -1,4 +1,6 @@
+internal import CLinux
 internal import Foundation
+internal import Glibc
 internal import Yams
 
 /// A file that people write for the daemon, in YAML.
@@ -30,10 +32,15 @@ package enum SettingsFile {
     ///
     /// - Throws: `Malformed` if it cannot be read, is longer than `limit` bytes, or is not UTF-8.
     package static func read(_ path: String, upTo limit: Int) throws(Malformed) -> String {
+        // Opening and reading anything else, such as a pipe, could wait for ever.
+        let descriptor = unsafe arbiter_open_regular_file(path)
+        guard descriptor >= 0 else {
+            let reason = errno == EINVAL ? "is not a file" : unsafe String(cString: strerror(errno))
+            throw Malformed(line: nil, reason: "cannot be read: \(reason)")
+        }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         let data: Data
         do {
-            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-            defer { try? file.close() }
             data = try file.read(upToCount: limit + 1) ?? Data()
         } catch {
             throw Malformed(line: nil, reason: "cannot be read: \(Self.words(for: error))")
@@ -43,27 +50,38 @@ package enum SettingsFile {
         return text
     }
 
-    /// Replaces a file as a whole, or makes it; a new one can be read by its owner only.
+    /// Changes a file as a whole, or makes it; a new one can be read by its owner only.
     ///
-    /// - Throws: `Malformed` if it cannot be written; then it is as it was.
-    package static func replace(_ path: String, with text: String) throws(Malformed) {
-        let new = path + ".new"
+    /// Others that change a file of the same directory in this way wait until this is done.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - limit: the most bytes that it may have.
+    ///   - change: gets the text of the file, which is empty if there is none, and returns the new one.
+    /// - Throws: `Malformed` if it cannot be read or written, and what `change` throws; then it is as it was.
+    package static func change(
+        _ path: String, upTo limit: Int, _ change: (String) throws(Malformed) -> String
+    ) throws(Malformed) {
+        let directory = path.contains("/") ? String(path[...(path.lastIndex(of: "/") ?? path.startIndex)]) : "."
+        let lock = unsafe arbiter_lock_directory(directory)
+        guard lock >= 0 else {
+            throw Malformed(line: nil, reason: "cannot be written: \(unsafe String(cString: strerror(errno)))")
+        }
+        defer { close(lock) }
+        let exists = FileManager.default.fileExists(atPath: path)
+        let text = try change(exists ? read(path, upTo: limit) : "")
+        // A link stays a link.
+        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        let new = target + ".new"
         do {
             let files = FileManager.default
-            let old = try? files.attributesOfItem(atPath: path)
+            let old = try? files.attributesOfItem(atPath: target)
             try? files.removeItem(atPath: new)
             var attributes: [FileAttributeKey: Any] = [.posixPermissions: old?[.posixPermissions] ?? 0o600]
             for key in [FileAttributeKey.ownerAccountID, .groupOwnerAccountID] { attributes[key] = old?[key] }
-            guard files.createFile(atPath: new, contents: Data(text.utf8), attributes: attributes) else {
-                throw Malformed(line: nil, reason: "cannot be written: \(unsafe String(cString: strerror(errno)))")
-            }
-            guard unsafe rename(new, path) == 0 else {
-                throw Malformed(line: nil, reason: "cannot be replaced: \(unsafe String(cString: strerror(errno)))")
-            }
-        } catch let error as Malformed {
-            throw error
-        } catch {
-            throw Malformed(line: nil, reason: "cannot be written: \(words(for: error))")
+            guard files.createFile(atPath: new, contents: Data(text.utf8), attributes: attributes),
+                unsafe rename(new, target) == 0
+            else { throw Malformed(line: nil, reason: "cannot be written: \(unsafe String(cString: strerror(errno)))") }
         }
     }
 
