@@ -1,0 +1,160 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+internal import ArbiterHTTP
+internal import ArgumentParser
+internal import Foundation
+internal import Glibc
+internal import Logging
+
+// What the options make.
+
+extension Options {
+    func makeJournal(logger: Logger, metrics: JournalMetrics) throws -> any Journal {
+        switch journal {
+        case .sqlite:
+            try SQLiteJournal(
+                directory: try directory.path(), durability: durability, logger: logger, metrics: metrics)
+        case .memory: MemoryJournal(keepsRecords: false)
+        }
+    }
+
+    /// Opens the existing journal again; a journal in memory never needs that.
+    func reopening(
+        logger: Logger, metrics: JournalMetrics
+    ) throws -> @Sendable () throws(JournalError) -> any Journal {
+        let (path, durability) = (try directory.path(), durability)
+        return { () throws(JournalError) in
+            try SQLiteJournal(
+                directory: path, durability: durability, logger: logger, mayBegin: false, metrics: metrics)
+        }
+    }
+
+    /// Checks what the options name, without starting anything.
+    ///
+    /// - Throws: `Failure`.
+    func check() throws {
+        _ = try directory.path()
+        _ = try makeAccessControl()
+        _ = try makeIdentity()
+    }
+
+    /// Reads the files for TLS, if there are any.
+    func makeIdentity() throws -> TLSIdentity? {
+        let isNeeded = addresses.contains(where: \.isEncrypted)
+        guard let certificate = tlsCertificate, let key = tlsKey else {
+            guard tlsCertificate == nil, tlsKey == nil, tlsClientCa == nil else {
+                throw Failure(EX_USAGE, "give both --tls-certificate and --tls-key")
+            }
+            guard !isNeeded else {
+                throw Failure(EX_USAGE, "an address with tls: needs --tls-certificate and --tls-key")
+            }
+            return nil
+        }
+        do throws(TLSIdentity.Unusable) {
+            return try TLSIdentity(certificate: certificate, key: key, clientAuthority: tlsClientCa)
+        } catch {
+            throw Failure(EX_CONFIG, error.reason)
+        }
+    }
+
+    /// Reads the access file, if there is one.
+    func makeAccessControl() throws -> AccessControl {
+        guard let access else { return AccessControl() }
+        do throws(SettingsFile.Malformed) {
+            return try AccessControl(SettingsFile.read(access, upTo: AccessFile.fileBytes))
+        } catch {
+            throw Failure(EX_CONFIG, error.description(in: access))
+        }
+    }
+
+    /// The configuration that is logged at the start.
+    func startMetadata(at addresses: [ListenAddress]) throws -> Logger.Metadata {
+        let address = addresses.map(\.description).joined(separator: " ")
+        return switch journal {
+        case .sqlite:
+            [
+                "address": "\(address)", "journal": "\(SQLiteJournal.path(in: try directory.path()))",
+                "durability": "\(durability.rawValue)",
+            ]
+        case .memory: ["address": "\(address)", "journal": "memory"]
+        }
+    }
+
+    /// The limits of the arbiter's state.
+    var arbiterLimits: Limits {
+        var limits = Limits()
+        limits.memory = maxMemory.bytes
+        limits.unfinishedPerPrincipal = maxTransitionsPerPrincipal
+        limits.sessionsPerPrincipal = maxSessionsPerPrincipal
+        limits.sessions = maxSessions
+        limits.unfinished = maxTransitions
+        limits.queuedPerScene = maxQueued
+        return limits
+    }
+
+    var webAccess: WebAccess { WebAccess(hosts: allowHost, origins: allowOrigin) }
+
+    /// Whether the log goes to journald, which wants to know the priority of each line.
+    private static var logsToJournal: Bool {
+        JournalStream.receives(STDERR_FILENO, named: ProcessInfo.processInfo.environment["JOURNAL_STREAM"])
+    }
+
+    func logHandler(label: String, log: LogQueue) -> any LogHandler {
+        switch logFormat {
+        case .text:
+            TextLogHandler(label: label, logLevel: logLevel, hasPriorities: Self.logsToJournal, output: log.append)
+        case .json:
+            JSONLogHandler(label: label, logLevel: logLevel, hasPriorities: Self.logsToJournal, output: log.append)
+        }
+    }
+
+    /// Creates the log, which is written to standard error without blocking.
+    func makeLog() -> LogQueue {
+        LogQueue { line in
+            Output.write(line, to: STDERR_FILENO)
+        } noteLoss: { [logFormat, logLevel] count in
+            let note = LossNote()
+            let handler: any LogHandler =
+                switch logFormat {
+                case .text: TextLogHandler(label: "arbiterd", logLevel: logLevel, output: note.take)
+                case .json: JSONLogHandler(label: "arbiterd", logLevel: logLevel, output: note.take)
+                }
+            Logger(label: "arbiterd") { _ in handler }.critical(
+                "lines were left out, because the log was not read", metadata: ["lines": "\(count)"])
+            return note.line
+        }
+    }
+
+    /// The limits of the server, after the descriptor limit has been raised as far as possible.
+    func serverLimits(logger: Logger) throws -> ServerLimits {
+        let others =
+            ServerLimits.activeConnections + ServerLimits.reservedConnections + ServerLimits.otherDescriptors + 2
+            * threads
+        let descriptors = DescriptorLimit.raise(to: maxParked + others)
+        let parked = min(maxParked, descriptors - others)
+        guard parked > 0 else {
+            throw Failure(
+                EX_OSERR, "only \(descriptors) files may be open; raise the limit (ulimit -n) above \(others)")
+        }
+        if parked < maxParked {
+            logger.warning(
+                "the limit of open files is lower than --max-parked needs",
+                metadata: ["limit": "\(descriptors)", "maxParked": "\(parked)"])
+        }
+        var limits = ServerLimits(parked: parked, threads: threads)
+        limits.head = .seconds(headSeconds)
+        limits.body = .seconds(bodySeconds)
+        limits.connectionsPerClient = maxConnectionsPerClient
+        limits.requestsPerSecond = maxRequestsPerSecond
+        return limits
+    }
+}
+
+/// Keeps the log's note about dropped lines.
+private final class LossNote: Sendable {
+    private let kept = Guarded([UInt8]())
+
+    func take(_ line: [UInt8]) { kept.withLock { $0 = line } }
+
+    var line: [UInt8] { kept.withLock { $0 } }
+}
