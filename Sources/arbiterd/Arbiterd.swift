@@ -80,7 +80,8 @@ struct Arbiterd: ParsableCommand {
         serviceManager.ready(watching: engine)
         Output.writeLine("arbiterd \(Self.version) ready on \(urls)", to: STDOUT_FILENO)
 
-        let reloading = Reloading(options: options, access: access, hub: hub, server: server, logger: logger)
+        let reloading = Reloading(
+            options: options, access: access, hub: hub, server: server, metrics: metrics, logger: logger)
         let signal = Signals.waitForFirst(whenAskedToReload: { serviceManager.reload(reloading.reload) })
         logger.info("draining", metadata: ["cause": loss.error == nil ? "\(signal)" : "the journal is lost"])
         serviceManager.stopping()

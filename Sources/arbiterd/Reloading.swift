@@ -7,6 +7,7 @@ struct Reloading {
     let access: AccessControl
     let hub: EventHub
     let server: MicroHTTPDServer
+    let metrics: Metrics
     let logger: Logger
 
     /// A file that is wrong changes nothing.
@@ -31,8 +32,10 @@ struct Reloading {
 
     private func reloadIdentity(_ certificate: String, _ key: String) {
         do {
-            try server.replace(
-                TLSIdentity(certificate: certificate, key: key, clientAuthority: options.tlsClientCa))
+            let identity = try TLSIdentity(
+                certificate: certificate, key: key, clientAuthority: options.tlsClientCa)
+            try server.replace(identity)
+            metrics.noteCertificate(expiringAt: identity.expiresAt)
             logger.notice("the certificate has been read again", metadata: ["file": "\(certificate)"])
         } catch let fault as TLSIdentity.Unusable {
             logger.error("the certificate stays as it was: \(fault.reason)")

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import Authority, Daemon, ask, eventually, plain_socket
+from conftest import Authority, ask, eventually, openssl, plain_socket
 
 
 def served(authority: Authority, name: str = "server") -> list[str]:
@@ -140,6 +140,27 @@ def test_a_new_certificate_is_shown_to_new_connections_and_no_connection_is_drop
         thread.join()
     assert not failures
     assert running.ask("GET", "/livez", context=first.trust())[0] == 200
+
+
+def test_the_metrics_tell_when_the_shown_certificate_expires(daemon, tmp_path):
+    certificate, key = tmp_path / "shown.crt", tmp_path / "shown.key"
+
+    def show(name: str, days: int) -> str:
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", days,
+                "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate)
+        return ssl._ssl._test_decode_cert(str(certificate))["notAfter"]
+
+    def expiration() -> float:
+        context = ssl.create_default_context(cafile=str(certificate))
+        lines = running.ask("GET", "/metrics", context=context)[1].splitlines()
+        return next(float(line.split()[1]) for line in lines if line.startswith("arbiter_tls_certificate_expiration"))
+
+    first = show("first", 2)
+    running = daemon("--tls-certificate", str(certificate), "--tls-key", str(key), **TLS)
+    assert expiration() == ssl.cert_time_to_seconds(first)
+    second = show("second", 20)
+    running.reload()
+    assert expiration() == ssl.cert_time_to_seconds(second) > ssl.cert_time_to_seconds(first)
 
 
 def test_a_certificate_that_is_wrong_changes_nothing(daemon, authority, tmp_path):

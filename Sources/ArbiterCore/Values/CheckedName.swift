@@ -141,6 +141,12 @@ package struct IdempotencyKey: CheckedName {
     }
 }
 
+/// An idempotency key belongs to a principal: the same text of another principal is another key.
+package struct OwnedKey: Hashable, Sendable {
+    let principal: PrincipalName?
+    let key: IdempotencyKey
+}
+
 /// Shared by transitions with the same purpose: 1 to 128 bytes without control characters.
 package struct CoalescingKey: CheckedName {
     package static var kind: String { "a coalescing key" }

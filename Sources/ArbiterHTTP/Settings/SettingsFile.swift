@@ -73,16 +73,14 @@ package enum SettingsFile {
         // A link stays a link.
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let new = target + ".new"
-        do {
-            let files = FileManager.default
-            let old = try? files.attributesOfItem(atPath: target)
-            try? files.removeItem(atPath: new)
-            var attributes: [FileAttributeKey: Any] = [.posixPermissions: old?[.posixPermissions] ?? 0o600]
-            for key in [FileAttributeKey.ownerAccountID, .groupOwnerAccountID] { attributes[key] = old?[key] }
-            guard files.createFile(atPath: new, contents: Data(text.utf8), attributes: attributes),
-                unsafe rename(new, target) == 0
-            else { throw Malformed(line: nil, reason: "cannot be written: \(unsafe String(cString: strerror(errno)))") }
-        }
+        let files = FileManager.default
+        let old = try? files.attributesOfItem(atPath: target)
+        try? files.removeItem(atPath: new)
+        var attributes: [FileAttributeKey: Any] = [.posixPermissions: old?[.posixPermissions] ?? 0o600]
+        for key in [FileAttributeKey.ownerAccountID, .groupOwnerAccountID] { attributes[key] = old?[key] }
+        guard files.createFile(atPath: new, contents: Data(text.utf8), attributes: attributes),
+            unsafe rename(new, target) == 0
+        else { throw Malformed(line: nil, reason: "cannot be written: \(unsafe String(cString: strerror(errno)))") }
     }
 
     /// What the system says, without Foundation's words around it.
