@@ -36,6 +36,9 @@ extension Options {
         _ = try directory.path()
         _ = try makeAccessControl()
         _ = try makeIdentity()
+        if let socketGroup, SystemGroup.number(of: socketGroup) == nil {
+            throw Failure(EX_CONFIG, "there is no group \(socketGroup)")
+        }
     }
 
     /// Reads the files for TLS, if there are any.

@@ -98,7 +98,7 @@ struct AccessTests {
         let token = Token(high: 1, low: 2)
         try arbiter.perform { machine, step throws(ArbiterError) in
             try machine.openSession(
-                client: nil, timeToLive: .seconds(5), principal: Self.kiosk, id: SessionID(rawValue: 1), token: token,
+                client: nil, timeToLive: .seconds(5), by: Caller(principal: Self.kiosk), id: SessionID(rawValue: 1), token: token,
                 in: &step)
         }
         let machine = arbiter.machine
@@ -115,13 +115,64 @@ struct AccessTests {
         let token = Token(high: 1, low: 2)
         try arbiter.perform { machine, step throws(ArbiterError) in
             try machine.openSession(
-                client: nil, timeToLive: .seconds(5), principal: Self.kiosk, id: SessionID(rawValue: 1), token: token,
+                client: nil, timeToLive: .seconds(5), by: Caller(principal: Self.kiosk), id: SessionID(rawValue: 1), token: token,
                 in: &step)
         }
         arbiter.advance(by: .seconds(4))
         try arbiter.perform { machine, step in machine.hear(token, from: .anyone, in: &step) }
         arbiter.advance(by: .seconds(1))
         #expect(!arbiter.machine.isInUse(SessionID(rawValue: 1)))
+    }
+
+    @Test func `a session is no participant's in a scene that its principal may not use`() throws {
+        var arbiter = Arbiter()
+        let name = try #require(ClientName("a"))
+        let foreign = Caller(principal: Self.panel, scenes: try selection("garage", "hall-*"))
+        let request = TransitionRequest(participants: [Participant(client: name)])
+        let own = try arbiter.openSession(client: "a", by: Caller(principal: Self.kiosk))
+        let (first, second) = (
+            try arbiter.openSession(client: "a", by: foreign), try arbiter.openSession(client: "a", by: foreign)
+        )
+        func tellsEnd(of session: Session) -> Bool {
+            arbiter.events.contains { $0.kind == .sessionEnded(session.id, name, .ended) }
+        }
+        let preparing = try arbiter.start(request)
+        let ticket = try arbiter.serialize(request)
+        try arbiter.endSession(first)
+        #expect(arbiter.state(of: preparing) == .preparing, "another session counts, and the end of this does not")
+        #expect(!tellsEnd(of: first))
+        try arbiter.endSession(own)
+        #expect(tellsEnd(of: own))
+        #expect(arbiter.state(of: preparing) == .running, "the other session does not count here")
+        try arbiter.end(preparing)
+        #expect(arbiter.state(of: ticket) == .running, "nor at the grant")
+
+        let there = try arbiter.start(
+            TransitionRequest(scene: SceneName(unchecked: "garage"), participants: [Participant(client: name)]))
+        #expect(arbiter.state(of: there) == .preparing)
+        try arbiter.endSession(second)
+        #expect(arbiter.state(of: there) == .running)
+        #expect(tellsEnd(of: second))
+    }
+
+    @Test func `the end of a session elsewhere does not remove a participant that never came`() throws {
+        var arbiter = Arbiter()
+        let foreign = try arbiter.openSession(
+            client: "a", by: Caller(principal: Self.panel, scenes: try selection("garage")))
+        let waiting = try arbiter.start(
+            TransitionRequest(participants: [Participant(client: try #require(ClientName("a")))]))
+        try arbiter.endSession(foreign)
+        #expect(arbiter.state(of: waiting) == .preparing)
+    }
+
+    @Test func `a snapshot keeps who opened a session`() throws {
+        var arbiter = Arbiter()
+        let callers = [
+            .anyone, Caller(principal: Self.kiosk), Caller(principal: Self.panel, scenes: try selection("a", "b-*")),
+        ]
+        let sessions = try callers.map { try arbiter.openSession(client: "a", by: $0) }
+        let restored = try ArbiterStateMachine(snapshot: arbiter.machine.snapshot())
+        #expect(try sessions.map { try restored.session($0.token).caller } == callers)
     }
 
     @Test func `a transition in another scene does not exist`() throws {
@@ -156,7 +207,7 @@ struct AccessTests {
         func open(_ id: UInt64) throws {
             try arbiter.perform { machine, step throws(ArbiterError) in
                 try machine.openSession(
-                    client: nil, timeToLive: .seconds(5), principal: Self.kiosk, id: SessionID(rawValue: id),
+                    client: nil, timeToLive: .seconds(5), by: Caller(principal: Self.kiosk), id: SessionID(rawValue: id),
                     token: Token(high: id, low: id), in: &step)
             }
         }

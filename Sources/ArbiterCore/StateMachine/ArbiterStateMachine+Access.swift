@@ -14,7 +14,7 @@ extension ArbiterStateMachine {
     /// - Throws: `unknownSession`, as if there were no such session.
     package func check(_ caller: Caller, owns token: Token?) throws(ArbiterError) {
         guard let token, let session = durable.index.sessions[token].flatMap({ durable.sessions[$0] }) else { return }
-        guard session.principal == caller.principal else { throw .unknownSession }
+        guard session.caller.principal == caller.principal else { throw .unknownSession }
     }
 
     /// A session that a request names, unless it is another caller's, which does not exist for this one.

@@ -57,11 +57,11 @@ extension DurableState: BinaryCodable {
         }
         writer.write(scenes.values.flatMap(\.queue.contended).sorted())
         // Behind what older layouts have.
-        let owned = sessions.values.filter { $0.principal != nil }.sorted { $0.id < $1.id }
+        let owned = sessions.values.filter { $0.caller != .anyone }.sorted { $0.id < $1.id }
         writer.write(UInt32(owned.count))
         for session in owned {
             writer.write(session.id)
-            writer.write(session.principal)
+            writer.write(session.caller)
         }
     }
 
@@ -127,12 +127,12 @@ extension DurableState: BinaryCodable {
         for transition in unfinished { memory.charge(transition.request.byteCount, to: transition.session) }
     }
 
-    /// Reads which principals the sessions belong to.
+    /// Reads who opened the sessions.
     private mutating func readOwners(_ reader: inout BinaryReader) throws(BinaryDecodingError) {
         for _ in 0..<(try reader.read(UInt32.self)) {
             let id: SessionID = try reader.read()
             guard sessions[id] != nil else { throw reader.malformed("the owner of a session") }
-            sessions[id]?.principal = try reader.readOptional()
+            sessions[id]?.caller = try reader.read()
         }
     }
 

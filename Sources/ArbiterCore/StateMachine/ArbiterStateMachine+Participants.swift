@@ -55,13 +55,15 @@ extension ArbiterStateMachine {
 
     /// Starts to wait for the participants of a granted transition; runs it at once if none is missing.
     mutating func prepare(_ id: TransitionID, _ grant: Transition.Grant, in step: inout Step) {
-        guard durable.transitions[id]?.participants.isEmpty == false else {
+        guard let scene = durable.transitions[id]?.request.scene,
+            durable.transitions[id]?.participants.isEmpty == false
+        else {
             durable.transitions[id]?.run(with: grant)
             return begin(id, in: &step)
         }
-        let clients = durable.index.clients
+        let index = durable.index
         // A participant that was gone may have opened a new session while the ticket waited.
-        durable.transitions[id]?.prepare(with: grant) { clients[$0] != nil }
+        durable.transitions[id]?.prepare(with: grant) { index.isPresent($0, in: scene) }
         guard let preparing = durable.transitions[id], preparing.isMissingParticipants else {
             return run(id, in: &step)
         }
@@ -88,18 +90,27 @@ extension ArbiterStateMachine {
         wakeWaiters(of: running, in: &step)
     }
 
-    /// The last session of a client has ended: no transition waits for this participant any more.
-    mutating func removeParticipant(_ client: ClientName, in step: inout Step) {
-        let unfinished = (durable.index.participations[client] ?? []).compactMap { durable.transitions[$0] }
+    /// A session has ended: where it was the last one of its client that counts, no transition waits for this
+    /// participant any more.
+    mutating func removeParticipant(of session: Session, in step: inout Step) {
+        guard let client = session.client else { return }
         // A running transition keeps its laggards.
-        let waiting = unfinished.filter { $0.state == .queued || $0.state == .preparing }
+        let waiting = participations(of: session).filter {
+            ($0.state == .queued || $0.state == .preparing)
+                && $0.participants.contains { $0.client == client && $0.state == .waiting }
+                && !durable.index.isPresent(client, in: $0.request.scene)
+        }
         for transition in waiting.sorted(by: { $0.order < $1.order }) {
-            guard transition.participants.contains(where: { $0.client == client && $0.state == .waiting }) else {
-                continue
-            }
             durable.transitions[transition.id]?.mark(client, as: .gone)
             runIfAllAreReady(transition.id, in: &step)
         }
+    }
+
+    /// The unfinished transitions in which a session's client takes part, in the scenes that the session counts in.
+    func participations(of session: Session) -> [Transition] {
+        let unfinished = session.client.flatMap { durable.index.participations[$0] } ?? []
+        return unfinished.compactMap { durable.transitions[$0] }
+            .filter { session.caller.scenes.contains($0.request.scene) }
     }
 
     private mutating func runIfAllAreReady(_ id: TransitionID, in step: inout Step) {

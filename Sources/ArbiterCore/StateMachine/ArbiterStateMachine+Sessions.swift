@@ -6,26 +6,27 @@ extension ArbiterStateMachine {
     /// - Parameters:
     ///   - client: the name of the client.
     ///   - timeToLive: how long the session lives without a request, within `Limits.sessionDurations`.
-    ///   - principal: what the session belongs to.
+    ///   - caller: who opens it; the session belongs to its principal.
     ///   - id: an id that is not in use.
     ///   - token: the token of the session.
     ///   - step: the turn.
     /// - Returns: the session.
     /// - Throws: `tooManySessions`, also if the principal has too many; `outOfRoom`.
     package mutating func openSession(
-        client: ClientName?, timeToLive: Duration, principal: PrincipalName? = nil, id: SessionID, token: Token,
+        client: ClientName?, timeToLive: Duration, by caller: Caller = .anyone, id: SessionID, token: Token,
         in step: inout Step
     ) throws(ArbiterError) -> SessionView {
         guard durable.sessions.count < limits.sessions else { throw .tooManySessions(limit: limits.sessions) }
         try admitSession()
-        if let limit = limits.sessionsPerPrincipal, let principal, durable.index.uses[principal]?.sessions ?? 0 >= limit
+        if let limit = limits.sessionsPerPrincipal, let principal = caller.principal,
+            durable.index.uses[principal]?.sessions ?? 0 >= limit
         {
             throw .tooManySessions(limit: limit, of: principal)
         }
         step.keep(
-            .openSession(client: client, timeToLive: timeToLive, id: id, token: token, principal: principal))
+            .openSession(client: client, timeToLive: timeToLive, id: id, token: token, by: caller))
         let session = Session(
-            id: id, token: token, client: client, timeToLive: timeToLive, startedAt: step.moment, principal: principal)
+            id: id, token: token, client: client, timeToLive: timeToLive, startedAt: step.moment, caller: caller)
         let previous = durable.sessions.updateValue(session, forKey: id)
         precondition(previous == nil, "\(id) is in use")
         durable.memory.sessionCount += 1
@@ -148,16 +149,15 @@ extension ArbiterStateMachine {
         for transition in bound.sorted(by: { $0.place < $1.place }) {
             end(transition.id, as: .expired(.sessionLost), in: &step)
         }
-        if let client = session.client, durable.index.clients[client] == nil { removeParticipant(client, in: &step) }
+        removeParticipant(of: session, in: &step)
         for scene in scenes { publish(.sessionEnded(session.id, session.client, ending), in: scene, &step) }
         for scene in scenes { settle(scene, step: &step) }
         prune(at: step.now)
     }
 
-    /// The scenes that get an event of the session's end: where it requested transitions or its client takes part.
+    /// The scenes that get an event of the session's end: where it requested transitions or takes part in one.
     private func scenes(of session: Session) -> [SceneName] {
-        let participations = session.client.flatMap { durable.index.participations[$0] } ?? []
-        let joined = participations.compactMap { durable.transitions[$0]?.request.scene }
+        let joined = participations(of: session).map(\.request.scene)
         return session.scenes.union(joined).sorted { $0.description < $1.description }
     }
 
@@ -178,8 +178,8 @@ extension DurableState.Index {
     /// Adds a session.
     mutating func enter(_ session: Session) {
         sessions[session.token] = session.id
-        if let client = session.client { clients[client, default: 0] += 1 }
-        if let principal = session.principal { change(principal) { $0.sessions += 1 } }
+        if let client = session.client { clients[client, default: [:]][session.caller.scenes, default: 0] += 1 }
+        if let principal = session.caller.principal { change(principal) { $0.sessions += 1 } }
         for scene in session.scenes { visitors[scene, default: []].insert(session.id) }
     }
 
@@ -187,13 +187,20 @@ extension DurableState.Index {
     mutating func leave(_ session: Session) {
         sessions.removeValue(forKey: session.token)
         bound.removeValue(forKey: session.id)
-        if let principal = session.principal { change(principal) { $0.sessions -= 1 } }
+        if let principal = session.caller.principal { change(principal) { $0.sessions -= 1 } }
         for scene in session.scenes {
             visitors[scene]?.remove(session.id)
             if visitors[scene]?.isEmpty == true { visitors.removeValue(forKey: scene) }
         }
-        guard let client = session.client, let count = clients[client] else { return }
-        clients[client] = count > 1 ? count - 1 : nil
+        guard let client = session.client, var sessions = clients[client] else { return }
+        let count = sessions[session.caller.scenes] ?? 0
+        sessions[session.caller.scenes] = count > 1 ? count - 1 : nil
+        clients[client] = sessions.isEmpty ? nil : sessions
+    }
+
+    /// Whether a client has a session that counts in a scene.
+    func isPresent(_ client: ClientName, in scene: SceneName) -> Bool {
+        clients[client]?.keys.contains { $0.contains(scene) } == true
     }
 
     private mutating func change(_ principal: PrincipalName, _ body: (inout DurableState.Use) -> Void) {

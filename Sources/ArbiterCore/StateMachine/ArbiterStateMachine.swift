@@ -167,9 +167,9 @@ extension ArbiterStateMachine {
         case .revoke(let id, let revocation): _ = try revoke(id, revocation, in: &step)
         case .decide(let id, let gesture): decide(id, gesture, in: &step)
         case .markReady(let id, let client): markReady(id, client: client, in: &step)
-        case .openSession(let client, let timeToLive, let id, let token, let principal):
+        case .openSession(let client, let timeToLive, let id, let token, let caller):
             _ = try openSession(
-                client: client, timeToLive: timeToLive, principal: principal, id: id, token: token, in: &step)
+                client: client, timeToLive: timeToLive, by: caller, id: id, token: token, in: &step)
         case .endSession(let id, let ending): end(id, because: ending, in: &step)
         case .declare(let scene, let storyboard): _ = try declare(scene, storyboard, if: .none, in: &step)
         case .patch(let scene, let patch): _ = try self.patch(scene, patch, if: .none, in: &step)
@@ -241,8 +241,8 @@ struct DurableState: Sendable {
     struct Index: Sendable {
         var sceneNames = SceneNames()
         var sessions: [Token: SessionID] = [:]
-        /// The number of sessions of each client.
-        var clients: [ClientName: Int] = [:]
+        /// The number of sessions of each client, for the scenes in which they count.
+        var clients: [ClientName: [SceneSelection: Int]] = [:]
         /// What each principal has.
         var uses: [PrincipalName: Use] = [:]
         /// The unfinished transitions bound to each session.

@@ -71,13 +71,13 @@ extension Record: BinaryCodable {
         case .timeOutParticipants(let id):
             writer.write(Code.timeOutParticipants)
             writer.write(id)
-        case .openSession(let client, let timeToLive, let id, let token, let principal):
+        case .openSession(let client, let timeToLive, let id, let token, let caller):
             writer.write(Code.openSession)
             writer.write(client)
             writer.write(timeToLive)
             writer.write(id)
             writer.write(token)
-            writer.write(principal)
+            writer.write(caller)
         case .endSession(let id, let ending):
             writer.write(Code.endSession)
             writer.write(id)
@@ -123,7 +123,7 @@ extension Record: BinaryCodable {
         case Code.openSession:
             self = .openSession(
                 client: try reader.readOptional(), timeToLive: try reader.read(), id: try reader.read(),
-                token: try reader.read(), principal: reader.layout >= .second ? try reader.readOptional() : nil)
+                token: try reader.read(), by: reader.layout >= .second ? try reader.read() : .anyone)
         case Code.endSession:
             self = .endSession(try reader.read(), try reader.readWord())
         case Code.distrust:

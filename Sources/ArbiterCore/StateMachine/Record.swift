@@ -19,7 +19,7 @@ package enum Record: Hashable, Sendable {
     case markReady(TransitionID, client: ClientName)
     /// A session was opened.
     case openSession(
-        client: ClientName?, timeToLive: Duration, id: SessionID, token: Token, principal: PrincipalName? = nil)
+        client: ClientName?, timeToLive: Duration, id: SessionID, token: Token, by: Caller = .anyone)
     /// A session ended, and with it everything bound to it.
     case endSession(SessionID, SessionEnding)
     /// The storyboard of a scene was replaced.

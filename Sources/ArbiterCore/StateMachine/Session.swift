@@ -6,8 +6,9 @@ package struct Session: Hashable, Sendable {
     /// How long it lives without a request of its client, within `Limits.sessionDurations`.
     package let timeToLive: Duration
     package let startedAt: Moment
-    /// What it belongs to: a request of another principal does not find it.
-    package internal(set) var principal: PrincipalName?
+    /// Who opened it: a request of another principal does not find it, and in a scene that this one could not use then, it
+    /// is no participant's.
+    package internal(set) var caller = Caller.anyone
     /// The scenes in which it requested transitions, except forgotten ones; its end is an event of each.
     var scenes: Set<SceneName> = []
 }

@@ -27,6 +27,30 @@ package struct Caller: Hashable, Sendable {
     package static let anyone = Caller(principal: nil)
 }
 
+/// A byte of flags, then what they say there is.
+extension Caller: BinaryCodable {
+    private enum Flag {
+        static let principal: UInt8 = 1
+        static let patterns: UInt8 = 2
+        static let all = principal | patterns
+    }
+
+    package func encode(to writer: inout BinaryWriter) {
+        var flags: UInt8 = principal == nil ? 0 : Flag.principal
+        if case .matching = scenes { flags |= Flag.patterns }
+        writer.write(flags)
+        if let principal { writer.write(principal) }
+        if case .matching(let patterns) = scenes { writer.write(patterns) }
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        let flags: UInt8 = try reader.read()
+        guard flags <= Flag.all else { throw reader.malformed("a caller") }
+        principal = flags & Flag.principal == 0 ? nil : try reader.read()
+        scenes = flags & Flag.patterns == 0 ? .all : .matching(try reader.readArray())
+    }
+}
+
 /// The scenes that a caller may use.
 package enum SceneSelection: Hashable, Sendable {
     case all

@@ -45,7 +45,7 @@ extension Engine {
         ask(.session(client), completion) { machine, identities, step throws(ArbiterError) in
             let id = identities.session(of: machine)
             return try machine.openSession(
-                client: client, timeToLive: timeToLive, principal: caller.principal, id: id,
+                client: client, timeToLive: timeToLive, by: caller, id: id,
                 token: identities.token(of: id), in: &step)
         }
     }

@@ -87,8 +87,8 @@ package enum JournalMaintenance {
         // Another backup to the same place has another name.
         let part = "\(file).\(getpid()).part"
         try makeEmpty(part)
+        let reading = try open(source)
         do {
-            let reading = try DatabaseQueue(path: source, configuration: SQLiteJournal.configuration(readOnly: true))
             let writing = try DatabaseQueue(path: part)
             try reading.backup(to: writing)
             try reading.close()
@@ -99,14 +99,35 @@ package enum JournalMaintenance {
                 try database.execute(sql: SQLiteJournal.noteTorn)
             }
             try writing.close()
-            let copied = try JournalInspection(path: part)
-            _ = try copied.replayed()
+            let copied = try inspect(part, copiedFrom: source)
             guard unsafe rename(part, file) == 0 else {
                 throw JournalError(reason: "cannot write \(file): \(unsafe String(cString: strerror(errno)))")
             }
             return copied.records.last?.sequence ?? copied.snapshot?.sequence ?? 0
         } catch {
             try? FileManager.default.removeItem(atPath: part)
+            throw JournalError(error, path: file)
+        }
+    }
+
+    /// Reads and replays a copy; what is wrong with it is wrong with what was copied.
+    private static func inspect(_ part: String, copiedFrom source: String) throws(JournalError) -> JournalInspection {
+        do {
+            let copied = try JournalInspection(path: part)
+            _ = try copied.replayed()
+            return copied
+        } catch {
+            throw JournalError(error.kind, reason: error.reason.replacing(part, with: source))
+        }
+    }
+
+    /// Opens a journal that is copied, and reads a little of it.
+    private static func open(_ source: String) throws(JournalError) -> DatabaseQueue {
+        do {
+            let database = try DatabaseQueue(path: source, configuration: SQLiteJournal.configuration(readOnly: true))
+            _ = try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_schema") }
+            return database
+        } catch {
             throw JournalError(error, path: source)
         }
     }

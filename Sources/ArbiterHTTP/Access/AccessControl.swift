@@ -18,17 +18,12 @@ package final class AccessControl: Sendable {
         table = Guarded(try AccessFile.table(text))
     }
 
-    /// Replaces the entries; those that are gone or changed are revoked.
+    /// Replaces the entries; those that are gone, changed, or perhaps no longer the ones that count are revoked.
     ///
     /// - Throws: `SettingsFile.Malformed` if the text is not that of an access file; then the entries stay.
     package func replace(with text: String) throws(SettingsFile.Malformed) {
         let new = try AccessFile.table(text)
-        let old = table.withLock { table in
-            defer { table = new }
-            return table
-        }
-        let kept = Dictionary(new.entries.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        for entry in old?.entries ?? [] where kept[entry.name]?.says(theSameAs: entry) != true { entry.revoke() }
+        table.withLock { table in table = table.map { new.replacing($0) } ?? new }
     }
 
     /// How many entries there are; `nil` without access control.

@@ -7,6 +7,8 @@ package enum AccessFile {
     /// The most entries that it may have.
     private static let entries = 10_000
     private static let nameBytes = 64
+    /// The most names and patterns of scenes that an entry may have.
+    private static let scenesPerEntry = 100
 
     private static let list = "principals"
     private static let fields = ["name", "token", "user", "group", "certificate", "roles", "scenes"]
@@ -17,6 +19,7 @@ package enum AccessFile {
     static func table(_ text: String) throws(SettingsFile.Malformed) -> AccessTable {
         var entries: [AccessEntry] = []
         var names: Set<String> = []
+        var proofs: [AccessEntry.Proof: String] = [:]
         for entry in try SettingsFile.entries(text) {
             guard entry.name == list else { throw unknown(entry, among: [list]) }
             if case .nothing = entry.value.content { continue }
@@ -30,6 +33,11 @@ package enum AccessFile {
                 let read = try self.entry(item)
                 guard names.insert(read.name).inserted else {
                     throw item.malformed("there are several entries with the name \(read.name)")
+                }
+                for proof in read.proof.each {
+                    if let other = proofs.updateValue(read.name, forKey: proof) {
+                        throw item.malformed("\(read.name) has the same \(proof.kind) as \(other)")
+                    }
                 }
                 entries.append(read)
             }
@@ -118,6 +126,7 @@ package enum AccessFile {
             }
             roles.insert(role)
         }
+        guard !roles.isEmpty else { throw value.malformed("roles must name at least one role") }
         return roles
     }
 
@@ -128,6 +137,9 @@ package enum AccessFile {
                 throw value.malformed("scenes must be names, or patterns of \(ScenePattern.rule)")
             }
             patterns.append(pattern)
+        }
+        guard 1...scenesPerEntry ~= patterns.count else {
+            throw value.malformed("scenes must be 1 to \(scenesPerEntry) names or patterns")
         }
         return patterns.contains(where: \.matchesAll) ? .all : .matching(patterns)
     }

@@ -4,6 +4,7 @@ internal import ArbiterCore
 final class AccessTable: Sendable {
     /// In the order of the file.
     let entries: [AccessEntry]
+    private let names: [String: AccessEntry]
     private let tokens: [[UInt8]: [Token]]
     private let users: [UInt32: Permission]
     private let groups: [(number: UInt32, entry: AccessEntry)]
@@ -16,6 +17,7 @@ final class AccessTable: Sendable {
 
     init(_ entries: [AccessEntry]) {
         self.entries = entries
+        names = Dictionary(entries.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var tokens: [[UInt8]: [Token]] = [:]
         var users: [UInt32: Permission] = [:]
         var groups: [(number: UInt32, entry: AccessEntry)] = []
@@ -48,6 +50,25 @@ final class AccessTable: Sendable {
         if let permission = users[user.user] { return permission }
         let entry = groups.first { user.groups.contains($0.number) }?.entry
         return entry?.permission(of: Self.name(ofUser: user.user))
+    }
+
+    /// This table after another one: with the entries of that one which stay, so that they can still be revoked.
+    ///
+    /// The others of that table are revoked.
+    func replacing(_ other: AccessTable) -> AccessTable {
+        var kept: [String: AccessEntry] = [:]
+        for entry in other.entries {
+            if keeps(entry, of: other) { kept[entry.name] = entry } else { entry.revoke() }
+        }
+        return AccessTable(entries.map { kept[$0.name] ?? $0 })
+    }
+
+    /// Whether an entry of another table is in this one too, and counts for the same clients.
+    private func keeps(_ entry: AccessEntry, of other: AccessTable) -> Bool {
+        guard names[entry.name]?.says(theSameAs: entry) == true else { return false }
+        guard case .group = entry.proof else { return true }
+        // The entry of a user, or that of an earlier group, counts instead of a group's.
+        return users.keys == other.users.keys && groups.map(\.number) == other.groups.map(\.number)
     }
 
     func permission(of certificate: PeerCertificate) -> Permission? { certificates[certificate.commonName] }

@@ -54,6 +54,22 @@ final class AccessEntry: Sendable {
         case group(UInt32)
         /// It has a client certificate with this common name.
         case certificate(String)
+
+        /// What is shown, as the access file names it.
+        var kind: String {
+            switch self {
+            case .token: "token"
+            case .user: "user"
+            case .group: "group"
+            case .certificate: "certificate"
+            }
+        }
+
+        /// One proof for each digest.
+        var each: [Proof] {
+            guard case .token(let digests) = self else { return [self] }
+            return digests.map { .token([$0]) }
+        }
     }
 
     init(name: String, proof: Proof, roles: Set<Role>, scenes: SceneSelection) {

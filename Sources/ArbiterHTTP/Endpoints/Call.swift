@@ -73,12 +73,12 @@ final class Call: Sendable {
     var routes: [Route] { router.routes }
 
     private func note(_ response: borrowing Response) {
-        log(response.status)
+        log(response)
         context.route?.metrics.note(response.status, after: context.begun.duration(to: .now))
         if let code = response.problem { router.metrics.note(code) }
     }
 
-    private func log(_ status: Int) {
+    private func log(_ response: borrowing Response) {
         guard logger.logLevel <= .debug else { return }
         var metadata: Logger.Metadata = ["request": "\(loggable(context.requestID))"]
         if let route = context.route {
@@ -89,8 +89,11 @@ final class Call: Sendable {
             metadata["trace"] = "\(trace.traceID)"
         }
         if let principal = caller.principal { metadata["principal"] = "\(loggable(principal.description))" }
+        if let scene = response.scene { metadata["scene"] = "\(loggable(scene.description))" }
+        if let transition = response.transition { metadata["id"] = "\(transition)" }
+        if let code = response.problem { metadata["code"] = "\(code.rawValue)" }
         logger.debug(
-            "\(loggable(request.method)) \(loggablePath(request.path)) \(status)", metadata: metadata)
+            "\(loggable(request.method)) \(loggablePath(request.path)) \(response.status)", metadata: metadata)
     }
 
     /// Answers with the transition, or with what went wrong.
@@ -117,6 +120,8 @@ final class Call: Sendable {
             writer.members(of: view, showingToken: showingToken)
         }
         if !headers.isEmpty { response.headers += headers }
+        response.transition = view.transition.id
+        response.scene = view.transition.request.scene
         respond(response)
     }
 

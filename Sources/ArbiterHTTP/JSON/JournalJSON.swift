@@ -61,11 +61,11 @@ extension JSONWriter {
         case .timeOutParticipants(let id):
             member("command", "settle")
             member("id", id)
-        case .openSession(let client, let timeToLive, let id, _, let principal):
+        case .openSession(let client, let timeToLive, let id, _, let caller):
             member("command", "openSession")
             member("session", id.description)
             if let client { member("client", client.description) }
-            if let principal { member("principal", principal.description) }
+            if let principal = caller.principal { member("principal", principal.description) }
             member("ttlSeconds", timeToLive)
         case .endSession(let id, let ending):
             member("command", "closeSession")

@@ -64,7 +64,7 @@ package final class OperatorLog: Sendable {
     private func noteEnd(of session: Session, _ ending: SessionEnding) {
         var metadata: Logger.Metadata = ["id": "\(session.id)"]
         if let client = session.client { metadata["client"] = "\(loggable(client.description))" }
-        if let principal = session.principal { metadata["principal"] = "\(loggable(principal.description))" }
+        if let principal = session.caller.principal { metadata["principal"] = "\(loggable(principal.description))" }
         switch ending {
         case .ended: logger.info("session ended", metadata: metadata)
         case .expired: logger.info("session lost", metadata: metadata)

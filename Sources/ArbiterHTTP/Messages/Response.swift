@@ -1,3 +1,5 @@
+package import ArbiterCore
+
 /// What a client is answered.
 package struct Response: Hashable, Sendable {
     package let status: Int
@@ -12,6 +14,10 @@ package struct Response: Hashable, Sendable {
     package var allowedOrigin: String?
     /// The code of the problem that the response tells.
     package var problem: Problem.Code?
+    /// The transition that the response shows, for the log.
+    package var transition: TransitionID?
+    /// The scene of that transition.
+    package var scene: SceneName?
 
     package init(_ status: Int, _ contentType: ContentType?, body: [UInt8], headers: [HeaderField] = []) {
         self.status = status

@@ -17,7 +17,14 @@ package enum SampleCooperation {
             token: Token(high: .max, low: 0)),
         .openSession(
             client: client, timeToLive: Limits.sessionDurations.upperBound, id: SessionID(rawValue: 1),
-            token: Token(high: 1, low: 1), principal: principal),
+            token: Token(high: 1, low: 1), by: Caller(principal: principal)),
+        .openSession(
+            client: client, timeToLive: Limits.sessionDurations.upperBound, id: SessionID(rawValue: 2),
+            token: Token(high: 2, low: 2),
+            by: Caller(principal: principal, scenes: .matching([ScenePattern(unchecked: "kiosk-*")]))),
+        .openSession(
+            client: client, timeToLive: Limits.sessionDurations.upperBound, id: SessionID(rawValue: 3),
+            token: Token(high: 3, low: 3), by: Caller(principal: nil, scenes: .matching([]))),
     ]
 
     static let principal = PrincipalName(unchecked: "token:küche")

@@ -144,15 +144,15 @@ extension Arbiter {
 
     /// Opens the session of a client.
     mutating func openSession(
-        client: String? = nil, timeToLive: Duration = Limits.defaultSession,
+        client: String? = nil, timeToLive: Duration = Limits.defaultSession, by caller: Caller = .anyone,
         at location: SourceLocation = #_sourceLocation
     ) throws -> Session {
         let id = nextID().rawValue
         let client = client.flatMap { ClientName($0) }
         return try perform(at: location) { machine, step throws(ArbiterError) in
             try machine.openSession(
-                client: client, timeToLive: timeToLive, id: SessionID(rawValue: id), token: Token(high: ~id, low: id),
-                in: &step)
+                client: client, timeToLive: timeToLive, by: caller, id: SessionID(rawValue: id),
+                token: Token(high: ~id, low: id), in: &step)
         }.session
     }
 

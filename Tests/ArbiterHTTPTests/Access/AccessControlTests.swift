@@ -227,6 +227,29 @@ struct AccessControlTests {
         #expect(try ask("ops", "GET", "/transitions").status == 401)
     }
 
+    @Test(
+        arguments: [
+            ("{name: own, user: 1000, roles: observe, scenes: a}", "", true),
+            ("{name: first, group: 8, roles: observe, scenes: b}", "", true),
+            ("{name: other, user: 1001, roles: observe, scenes: a}", "", true),
+            ("", "{name: token, certificate: x, roles: observe, scenes: a}", false),
+        ])
+    func `a stream ends where another entry may count`(before: String, after: String, isEnded: Bool) throws {
+        func file(_ before: String, _ after: String) -> String {
+            let group = "{name: members, group: 7, roles: observe, scenes: main}"
+            return "principals: [" + [before, group, after].filter { !$0.isEmpty }.joined(separator: ", ") + "]"
+        }
+        try access.replace(with: file("", ""))
+        let member = Request(
+            method: "GET", path: "/events", headers: DictionaryHeaders(fields: [.host: "localhost"]),
+            peer: .local(LocalUser(user: 1000, groups: [7, 8])))
+        let permission = try access.permission(for: member)
+        try access.replace(with: file("", ""))
+        #expect(!permission.isRevoked)
+        try access.replace(with: file(before, after))
+        #expect(permission.isRevoked == isEnded)
+    }
+
     @Test func `without access control a user's sessions are the user's own`() throws {
         let open = try Service()
         func ask(_ user: UInt32, _ target: String, _ more: [HeaderName: String] = [:]) throws -> Answer {

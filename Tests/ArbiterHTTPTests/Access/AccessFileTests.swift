@@ -3,8 +3,14 @@ import Testing
 @testable import ArbiterCore
 @testable import ArbiterHTTP
 
+/// A file of two entries, by what is special in them.
+private func both(_ first: String, _ second: String) -> String {
+    "principals: [{\(first), roles: observe, scenes: a}, {\(second), roles: observe, scenes: a}]"
+}
+
+private let digest = SecretDigest(of: "secret")
+
 struct AccessFileTests {
-    private static let digest = SecretDigest(of: "secret")
 
     private func table(_ fields: String...) throws -> AccessTable {
         try AccessFile.table("principals:\n  - " + fields.joined(separator: "\n    "))
@@ -12,10 +18,10 @@ struct AccessFileTests {
 
     @Test func `an entry says what a client is known by, and what it may do`() throws {
         let table = try table(
-            "name: kiosk", "token: \(Self.digest)", "roles: [observe, transition]", "scenes: [main, kiosk-*]")
+            "name: kiosk", "token: \(digest)", "roles: [observe, transition]", "scenes: [main, kiosk-*]")
         let entry = try #require(table.entries.first)
         #expect(entry.name == "kiosk")
-        #expect(entry.proof == .token([Self.digest]))
+        #expect(entry.proof == .token([digest]))
         #expect(entry.roles == [.observe, .transition])
         #expect(entry.scenes.contains(SceneName(unchecked: "kiosk-7")))
         #expect(!entry.scenes.contains(SceneName(unchecked: "garage")))
@@ -57,7 +63,7 @@ struct AccessFileTests {
         #expect(throws: Problem.self) { try member.check(.admin) }
         #expect(member.caller.principal?.description == "uid:1001")
         #expect(table.permission(of: LocalUser(user: 1002, groups: [9])) == nil)
-        let users = ["root", "0"].compactMap { try? self.table("name: r", "user: \($0)", "roles: []", "scenes: \"*\"") }
+        let users = ["root", "0"].compactMap { try? self.table("name: r", "user: \($0)", "roles: admin", "scenes: \"*\"") }
         #expect(users.map { $0.entries.first?.proof } == [.user(0), .user(0)])
     }
 
@@ -80,10 +86,18 @@ struct AccessFileTests {
             ("principals: [{name: a, group: no-such, roles: observe, scenes: a}]", "there is no group no-such"),
             ("principals: [{name: a, token: hunter2, roles: observe, scenes: a}]", "token must be sha256:"),
             ("principals: [{name: a, tokn: x, roles: observe, scenes: a}]", "did you mean token?"),
+            ("principals: [{name: a, user: 1, roles: [], scenes: a}]", "roles must name at least one role"),
+            ("principals: [{name: a, user: 1, roles: observe, scenes: []}]", "scenes must be 1 to 100"),
             (
-                "principals: [{name: a, user: 1, roles: [], scenes: a}, {name: a, user: 2, roles: [], scenes: a}]",
-                "several entries with the name a"
+                "principals: [{name: a, user: 1, roles: observe, scenes: [\(String(repeating: "x,", count: 101))]}]",
+                "scenes must be 1 to 100"
             ),
+            (both("name: a, user: 1", "name: a, user: 2"), "several entries with the name a"),
+            (both("name: a, user: 0", "name: b, user: root"), "b has the same user as a"),
+            (both("name: a, group: 0", "name: b, group: root"), "b has the same group as a"),
+            (both("name: a, certificate: x", "name: b, certificate: x"), "b has the same certificate as a"),
+            (both("name: a, token: '\(digest)'", "name: b, token: '\(digest)'"), "b has the same token as a"),
+            (both("name: a, token: ['\(digest)', '\(digest)']", "name: b, user: 1"), "a has the same token as a"),
         ])
     func `what is wrong is said, and never a secret`(text: String, reason: String) {
         do throws(SettingsFile.Malformed) {
@@ -99,7 +113,7 @@ struct AccessFileTests {
     @Test func `entries are appended to a file, and read back`() throws {
         var text = ""
         for (name, field, value) in [
-            ("kiosk", "token", Self.digest.description), ("root", "user", "root"), ("hmi", "certificate", #"a "b\c"#),
+            ("kiosk", "token", digest.description), ("root", "user", "root"), ("hmi", "certificate", #"a "b\c"#),
         ] {
             let entry = AccessFileText.entry(
                 name: name, proof: (field, value), roles: ["observe", "admin"], scenes: ["main", "a-*"])
@@ -113,7 +127,7 @@ struct AccessFileTests {
     }
 
     @Test(arguments: [
-        "# mine\nprincipals:\n", "principals: []", "principals:\n  - {name: kiosk, user: 1, roles: [], scenes: a}",
+        "# mine\nprincipals:\n", "principals: []", "principals:\n  - {name: kiosk, user: 1, roles: admin, scenes: a}",
     ])
     func `an entry that cannot be appended changes nothing`(text: String) {
         let entry = AccessFileText.entry(name: "kiosk", proof: ("user", "1"), roles: ["observe"], scenes: ["*"])
