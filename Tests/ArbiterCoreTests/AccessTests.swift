@@ -98,7 +98,8 @@ struct AccessTests {
         let token = Token(high: 1, low: 2)
         try arbiter.perform { machine, step throws(ArbiterError) in
             try machine.openSession(
-                client: nil, timeToLive: .seconds(5), by: Caller(principal: Self.kiosk), id: SessionID(rawValue: 1), token: token,
+                client: nil, timeToLive: .seconds(5), by: Caller(principal: Self.kiosk), id: SessionID(rawValue: 1),
+                token: token,
                 in: &step)
         }
         let machine = arbiter.machine
@@ -115,7 +116,8 @@ struct AccessTests {
         let token = Token(high: 1, low: 2)
         try arbiter.perform { machine, step throws(ArbiterError) in
             try machine.openSession(
-                client: nil, timeToLive: .seconds(5), by: Caller(principal: Self.kiosk), id: SessionID(rawValue: 1), token: token,
+                client: nil, timeToLive: .seconds(5), by: Caller(principal: Self.kiosk), id: SessionID(rawValue: 1),
+                token: token,
                 in: &step)
         }
         arbiter.advance(by: .seconds(4))
@@ -207,7 +209,8 @@ struct AccessTests {
         func open(_ id: UInt64) throws {
             try arbiter.perform { machine, step throws(ArbiterError) in
                 try machine.openSession(
-                    client: nil, timeToLive: .seconds(5), by: Caller(principal: Self.kiosk), id: SessionID(rawValue: id),
+                    client: nil, timeToLive: .seconds(5), by: Caller(principal: Self.kiosk),
+                    id: SessionID(rawValue: id),
                     token: Token(high: id, low: id), in: &step)
             }
         }

@@ -63,7 +63,9 @@ struct AccessFileTests {
         #expect(throws: Problem.self) { try member.check(.admin) }
         #expect(member.caller.principal?.description == "uid:1001")
         #expect(table.permission(of: LocalUser(user: 1002, groups: [9])) == nil)
-        let users = ["root", "0"].compactMap { try? self.table("name: r", "user: \($0)", "roles: admin", "scenes: \"*\"") }
+        let users = ["root", "0"].compactMap {
+            try? self.table("name: r", "user: \($0)", "roles: admin", "scenes: \"*\"")
+        }
         #expect(users.map { $0.entries.first?.proof } == [.user(0), .user(0)])
     }
 
