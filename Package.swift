@@ -62,7 +62,7 @@ let package = Package(
         ),
         .target(
             name: "ArbiterEngine",
-            dependencies: ["ArbiterCore", deque, grdb, logging, sqlite],
+            dependencies: ["ArbiterCore", "CLinux", deque, grdb, logging, sqlite],
             swiftSettings: strict
         ),
         .target(

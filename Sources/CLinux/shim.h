@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <pwd.h>
 #include <stddef.h>
@@ -24,6 +25,9 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Returns freed memory to the system; glibc keeps it for the thread that used it. */
+static inline void arbiter_return_memory(void) { malloc_trim(0); }
 
 /* How many bytes have arrived on a TCP connection since it began; 0 if that is unknown. glibc's struct tcp_info lacks
    this field, and the kernel's header cannot be included together with glibc's, so the field is read by offset. */

@@ -106,9 +106,9 @@ struct Options: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How much memory the arbiter's state may take, by its own estimate: 64MB or more, as 512MB or 2GB.",
+            "How much memory the arbiter's state may take, by its own estimate: 64MB or more, as 128MB or 2GB.",
             valueName: "size"))
-    var maxMemory = MemorySize(bytes: 512 << 20)
+    var maxMemory = MemorySize(bytes: 128 << 20)
 
     @Option(
         help: ArgumentHelp(

@@ -134,7 +134,7 @@ struct MemoryTests {
 
     @Test func `a hundred thousand idle scenes fit into the default`() throws {
         var limits = Limits()
-        limits.memory = 512 << 20
+        limits.memory = 128 << 20
         var machine = ArbiterStateMachine(limits: limits)
         let count = 1_000
         for number in 1...count {
@@ -145,7 +145,7 @@ struct MemoryTests {
                 .get()
             _ = try machine.apply(.end(id, token: token, .completed), at: moment).answer.get()
         }
-        #expect(machine.heldMemory * 100_000 / count < (512 << 20) * 7 / 8)
+        #expect(machine.heldMemory * 100_000 / count < (128 << 20) * 7 / 8)
     }
 
     @Test func `where room gets short the scenes that were used longest ago are forgotten, by records`() throws {

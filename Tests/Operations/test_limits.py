@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import time
+from pathlib import Path
 
 from conftest import PATIENCE, ask, eventually, plain_socket
 
@@ -147,3 +148,75 @@ def test_ten_thousand_connections_are_served(daemon):
         for client in clients:
             client.close()
     assert eventually(lambda: counted(running, "arbiter_connections") == 1)
+
+
+def peak(running) -> float:
+    """The most resident memory that the daemon has had, in MB."""
+    lines = Path(f"/proc/{running.process.pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1000 for line in lines if line.startswith("VmHWM"))
+
+
+def refused(ask_once, most: int) -> tuple[int, str]:
+    """Asks until there is no room."""
+    for number in range(most):
+        status, answer = ask_once(number)
+        if status >= 400:
+            return status, answer["code"]
+    raise AssertionError(f"{most} requests are accepted")
+
+
+def fill_with_tickets(running) -> None:
+    """Queues the largest tickets, under one session after another, until all their shares are used up."""
+    while True:
+        session = running.ask("POST", "/sessions", {"ttlSeconds": 3600})[1]
+        connection = running.connect()
+
+        def queue(number: int) -> tuple[int, object]:
+            participants = [{"client": f"{session['id']}-{number}-{other}-".ljust(128, "p")} for other in range(64)]
+            body = {"scene": session["id"], "queueSeconds": 86400, "participants": participants,
+                    "animation": {"userInfo": {"text": "y" * 4000}}}
+            return ask(connection, "POST", "/transitions/serialize", body, {"Arbiter-Session": session["token"]})
+
+        before = counted(running, "arbiter_state_bytes", connection)
+        assert refused(queue, 10_000) == (429, "share-used-up")
+        if counted(running, "arbiter_state_bytes", connection) - before < 1e6:
+            return
+
+
+def test_one_client_makes_the_daemon_hold_much_less_than_a_gigabyte(daemon):
+    running = daemon()
+    connection = running.connect()
+    streams = [stalled(running, b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n") for _ in range(1000)]
+    begin = peak(running)
+    fill_with_tickets(running)
+    held = counted(running, "arbiter_state_bytes", connection)
+    # What was estimated is what it takes, beside what the process needs anyway.
+    assert peak(running) - begin < 1.25 * held / 1e6
+    tabs = {"root": {"id": "root", "kind": "tabs", "children": [f"{number}-".ljust(120, "v") for number in range(4000)]}}
+    assert refused(lambda number: ask(connection, "PUT", f"/scenes/b{number}/storyboard", tabs), 1000)[0] in (429, 503)
+    for number in range(12_000):
+        # In scenes that exist, because there is no room for others.
+        body = {"scene": f"b{number % 10}", "animation": {"userInfo": {"text": "y" * 4000}}}
+        status, started = ask(connection, "POST", "/transitions/start", body)
+        if status == 201:
+            ask(connection, "POST", "/transitions/end", {"id": started["id"], "token": started["token"]})
+    lists = [stalled(running, b"GET /transitions?limit=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n") for _ in range(100)]
+    body = (b"PUT /scenes/x/storyboard HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 4100000\r\n\r\n") + b" " * 4_000_000
+    bodies = [stalled(running, body) for _ in range(100)]
+    heads = [stalled(running, b"GET / HTTP/1.1\r\nX-A: " + b"a" * 10_000) for _ in range(1000)]
+    assert running.ask("GET", "/readyz")[0] == 200
+    assert peak(running) < 900
+    for client in [*streams, *lists, *bodies, *heads]:
+        client.close()
+
+
+def stalled(running, request: bytes) -> socket.socket:
+    """A client that sends, and reads nothing."""
+    client = socket.create_connection(("127.0.0.1", running.port), timeout=2)
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    try:
+        client.sendall(request)
+    except OSError:
+        pass  # Refused before all of it was sent.
+    return client

@@ -25,10 +25,43 @@ package struct BinaryDecodingError: Error, Hashable, Sendable {
 /// Appends encoded values to a byte array.
 package struct BinaryWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
+    /// What is expected, if the writer only compares.
+    private let expected: [UInt8]?
+    /// The bytes that have been compared and dropped.
+    private var compared = 0
+    private var isAsExpected = true
+
+    /// The bytes that a writer that compares holds at once, at least.
+    private static let comparedAtOnce = 1 << 20
 
     /// - Parameter capacity: the bytes for which memory is reserved.
     package init(capacity: Int = 0) {
+        expected = nil
         bytes.reserveCapacity(capacity)
+    }
+
+    /// A writer that compares what is written with what is expected, piece by piece, instead of keeping it.
+    init(expecting bytes: [UInt8]) {
+        expected = bytes
+    }
+
+    /// Whether exactly what was expected has been written.
+    consuming func isComplete() -> Bool {
+        comparePiece()
+        return isAsExpected && compared == expected?.count
+    }
+
+    /// Compares what has gathered, if that is much.
+    mutating func compareIfMuch() {
+        if expected != nil, bytes.count >= Self.comparedAtOnce { comparePiece() }
+    }
+
+    private mutating func comparePiece() {
+        guard let expected else { return }
+        let end = min(compared + bytes.count, expected.count)
+        isAsExpected = isAsExpected && expected[compared..<end].elementsEqual(bytes)
+        compared = end
+        bytes.removeAll(keepingCapacity: true)
     }
 
     package mutating func write(_ value: some FixedWidthInteger & UnsignedInteger) {
@@ -85,7 +118,10 @@ package struct BinaryWriter: Sendable {
     /// Fewer than 2^32 values: their number, then the values.
     package mutating func write<Value: BinaryCodable>(_ values: some Collection<Value>) {
         write(UInt32(values.count))
-        for value in values { write(value) }
+        for value in values {
+            write(value)
+            compareIfMuch()
+        }
     }
 }
 

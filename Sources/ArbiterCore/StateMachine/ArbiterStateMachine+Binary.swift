@@ -3,9 +3,17 @@ internal import DequeModule
 extension ArbiterStateMachine {
     /// The durable state as bytes; equal states give equal bytes.
     package func snapshot() -> [UInt8] {
-        var writer = BinaryWriter()
+        // The estimate is more than the bytes, and memory that is not used costs nothing.
+        var writer = BinaryWriter(capacity: durable.memory.held + durable.memory.ended)
         writer.write(durable)
         return writer.bytes
+    }
+
+    /// Whether a snapshot is the same as this machine's, which is not made as a whole.
+    package func matches(_ snapshot: [UInt8]) -> Bool {
+        var writer = BinaryWriter(expecting: snapshot)
+        writer.write(durable)
+        return writer.isComplete()
     }
 
     /// Reads the durable state from a snapshot; the momentary state is empty until `recover(at:)`.
@@ -54,6 +62,7 @@ extension DurableState: BinaryCodable {
             writer.write(scene.isDeclared ? Kept.declared : scene.hasStoryboard ? Kept.undeclared : Kept.nothing)
             if scene.hasStoryboard { writer.write(scene.storyboard) }
             if scene.isDeclared { writer.write(scene.patches) }
+            writer.compareIfMuch()
         }
         writer.write(scenes.values.flatMap(\.queue.contended).sorted())
         // Behind what older layouts have.

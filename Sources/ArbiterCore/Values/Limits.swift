@@ -117,6 +117,8 @@ package struct Limits: Hashable, Sendable {
     static let bytesPerController = 448
     /// A name in a list of names, with its share of the index.
     static let bytesPerName = 192
+    /// A participant: its name in the request and in the transition, and its share of the index of clients.
+    static let bytesPerParticipant = 384
     static let bytesPerSession = 1_024
     /// A scene without hierarchy, segues and transition types.
     static let bytesPerScene = 1_024
@@ -163,7 +165,7 @@ package struct Limits: Hashable, Sendable {
     /// The most names in all ended transitions together; beyond it the oldest transition is forgotten.
     package var retainedWeight = 1_000_000
     /// The most bytes of all ended transitions together; beyond it the oldest transition is forgotten.
-    package var retainedBytes = 128 << 20
+    package var retainedBytes = 100 << 20
 
     package init() {}
 

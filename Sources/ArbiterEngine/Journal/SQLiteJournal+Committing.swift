@@ -152,12 +152,12 @@ extension SQLiteJournal {
         guard !isFirst, state.withLock({ $0.superfluous }) == 0 else {
             return try write { database in
                 if isFirst { try self.noteLife(in: database) }
-                try Self.insert(batch, into: database)
+                try database.insert(batch)
                 try self.deleteSuperfluous(in: database)
             }
         }
         do {
-            try database.writeWithoutTransaction { try Self.insert(batch, into: $0) }
+            try database.writeWithoutTransaction { try $0.insert(batch) }
         } catch {
             throw JournalError(error, path: path)
         }

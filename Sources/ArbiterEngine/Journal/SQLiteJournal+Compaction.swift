@@ -1,5 +1,6 @@
 internal import ArbiterCore
-internal import Foundation
+internal import CLinux
+internal import Dispatch
 internal import GRDB
 internal import Logging
 
@@ -35,38 +36,41 @@ extension SQLiteJournal {
 
     private func replayed(through sequence: UInt64) throws(JournalError) -> JournalSnapshot {
         do {
-            let reading = try DatabaseQueue(path: path, configuration: Self.configuration(readOnly: true))
-            defer { try? reading.close() }
-            var replay = JournalReplay()
-            _ = try reading.read { database in
-                try Self.read(database, path: path, through: sequence) { snapshot in
-                    try replay.begin(snapshot)
-                } _: { records, _ in
-                    try replay.take(records)
-                }
-            }
-            guard replay.sequence == sequence, let moment = replay.moment else {
-                throw JournalError(.damaged, reason: "\(path) lacks the records up to \(sequence)")
-            }
-            let machine = replay.finished()
-            let state = machine.snapshot()
+            let snapshot = try encoded(through: sequence)
+            // The next compaction may be another thread's.
+            defer { arbiter_return_memory() }
+            arbiter_return_memory()
             // The records before it will be deleted, so make sure that the snapshot can be decoded.
-            guard (try? ArbiterStateMachine(snapshot: state))?.snapshot() == state else {
+            guard (try? ArbiterStateMachine(snapshot: snapshot.state))?.matches(snapshot.state) == true else {
                 throw JournalError(reason: "the snapshot up to record \(sequence) cannot be read back, and is not kept")
             }
-            return JournalSnapshot(sequence: sequence, moment: moment, state: state)
+            return snapshot
         } catch {
             throw JournalError(error, path: path)
         }
     }
 
+    /// Replays the journal; the machine, which is as large as the engine's, is freed before the snapshot is used.
+    private func encoded(through sequence: UInt64) throws -> JournalSnapshot {
+        let reading = try DatabaseQueue(path: path, configuration: Self.configuration(readOnly: true))
+        defer { try? reading.close() }
+        var replay = JournalReplay()
+        _ = try reading.read { database in
+            try Self.read(database, path: path, through: sequence) { snapshot in
+                try replay.begin(snapshot)
+            } _: { records, _ in
+                try replay.take(records)
+            }
+        }
+        guard replay.sequence == sequence, let moment = replay.moment else {
+            throw JournalError(.damaged, reason: "\(path) lacks the records up to \(sequence)")
+        }
+        return JournalSnapshot(sequence: sequence, moment: moment, state: replay.finished().snapshot())
+    }
+
     /// Stores a snapshot, and deletes the earlier ones.
     static func insert(_ snapshot: JournalSnapshot, into database: Database) throws {
-        var moment = BinaryWriter()
-        moment.write(snapshot.moment)
-        try database.execute(
-            sql: "INSERT INTO snapshot VALUES (?, ?, ?, ?)",
-            arguments: [Int64(snapshot.sequence), Data(moment.bytes), Data(snapshot.state), snapshot.checksum])
+        try database.insert(snapshot)
         // This may be the first write in a file of an older form.
         try database.execute(sql: "PRAGMA user_version = \(form)")
         try database.execute(sql: "DELETE FROM snapshot WHERE sequence < ?", arguments: [Int64(snapshot.sequence)])

@@ -106,15 +106,19 @@ extension SQLiteJournal {
     }
 
     private static func newestSnapshot(_ database: Database, path: String) throws -> JournalSnapshot? {
-        guard
-            let row = try Row.fetchOne(
-                database, sql: "SELECT sequence, moment, state, checksum FROM snapshot ORDER BY sequence DESC LIMIT 1")
-        else { return nil }
+        // A row of a cursor is not copied.
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT sequence, moment, state, typeof(state) AS type, checksum FROM snapshot
+                ORDER BY sequence DESC LIMIT 1
+                """)
+        guard let row = try rows.next() else { return nil }
         let sequence = UInt64(clamping: try row.number("sequence", of: path))
         var reader = BinaryReader(try row.bytes("moment", of: path))
-        if let moment = try? reader.read(Moment.self) {
-            let snapshot = JournalSnapshot(
-                sequence: sequence, moment: moment, state: try row.bytes("state", of: path))
+        if let moment = try? reader.read(Moment.self), try row.text("type", of: path) == "blob" {
+            let state = try row.withUnsafeData(named: "state") { $0.map { [UInt8]($0) } ?? [] }
+            let snapshot = JournalSnapshot(sequence: sequence, moment: moment, state: state)
             let checksum = try row.number("checksum", of: path)
             // In form 1, the checksum covers the state alone.
             if checksum == snapshot.checksum || checksum == Int64(Checksum.crc32(snapshot.state)) { return snapshot }
@@ -159,7 +163,12 @@ extension JournalSnapshot {
     var checksum: Int64 {
         var writer = BinaryWriter()
         writer.write(sequence)
+        return 1 << 32 | Int64(Checksum.crc32(writer.bytes, encodedMoment, state))
+    }
+
+    var encodedMoment: [UInt8] {
+        var writer = BinaryWriter()
         writer.write(moment)
-        return 1 << 32 | Int64(Checksum.crc32(writer.bytes + state))
+        return writer.bytes
     }
 }

@@ -187,30 +187,6 @@ extension SQLiteJournal {
         let status = unsafe sqlite3_file_control(database.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &flag)
         guard status == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: status)) }
     }
-
-    /// Inserts a batch; its values are bound without GRDB's arguments, which allocate several times for each commit.
-    static func insert(_ batch: RecordBatch, into database: Database) throws {
-        let statement = try unsafe database.cachedStatement(
-            sql: "INSERT INTO batch (last, first, records, checksum) VALUES (?, ?, ?, ?)"
-        ).sqliteStatement
-        defer {
-            unsafe sqlite3_reset(statement)
-            unsafe sqlite3_clear_bindings(statement)
-        }
-        // SQLite reads the bytes where they are, so the step is taken while they are there.
-        let status = unsafe batch.bytes.withUnsafeBytes { bytes in
-            let bound = unsafe [
-                sqlite3_bind_int64(statement, 1, Int64(batch.last)),
-                sqlite3_bind_int64(statement, 2, Int64(batch.first)),
-                sqlite3_bind_blob64(statement, 3, bytes.baseAddress, UInt64(bytes.count), nil),
-                sqlite3_bind_int64(statement, 4, Int64(batch.checksum)),
-            ]
-            return bound.first { $0 != SQLITE_OK } ?? (unsafe sqlite3_step(statement))
-        }
-        guard status == SQLITE_DONE else {
-            throw DatabaseError(resultCode: database.lastErrorCode, message: database.lastErrorMessage)
-        }
-    }
 }
 
 /// The row that the last writer left about itself.

@@ -10,11 +10,11 @@ package struct EventLimits: Hashable, Sendable {
     /// The most topics with a ring; beyond it, the ring without readers that was used the longest ago is dropped.
     package var rings = 1000
     /// The most bytes in all rings together; beyond it the same happens.
-    package var allBytes = 128 << 20
+    package var allBytes = 64 << 20
     /// The most events that wait to be encoded; beyond it they are dropped, and their readers get a reset.
     package var waitingEvents = 16_384
     /// The most bytes of events that wait for readers, by the arbiter's estimate of their transitions.
-    package var waitingBytes = 64 << 20
+    package var waitingBytes = 32 << 20
     /// The most readers that have been woken and have not read yet, so that requests are served in between.
     package var wakesAtOnce = 16
     /// The longest silence of a stream before it sends a comment.
