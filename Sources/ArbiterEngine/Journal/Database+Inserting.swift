@@ -7,9 +7,10 @@ extension Database {
     /// Executes an insertion.
     ///
     /// - Parameters:
-    ///   - sql: the statement; its first parameter is `bytes`.
     ///   - bytes: the value that SQLite reads where it is.
+    ///   - sql: the statement; its first parameter is `bytes`.
     ///   - bind: binds the other parameters, and returns the result of each binding.
+    /// - Throws: `DatabaseError`.
     func insert(_ bytes: [UInt8], sql: String, _ bind: (OpaquePointer) -> [CInt]) throws {
         let statement = try unsafe cachedStatement(sql: sql).sqliteStatement
         defer {
