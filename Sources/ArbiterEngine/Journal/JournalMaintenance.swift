@@ -86,8 +86,8 @@ package enum JournalMaintenance {
         }
         // Another backup to the same place has another name.
         let part = "\(file).\(getpid()).part"
-        try makeEmpty(part)
         let reading = try open(source)
+        try makeEmpty(part)
         do {
             let writing = try DatabaseQueue(path: part)
             try reading.backup(to: writing)
@@ -106,7 +106,9 @@ package enum JournalMaintenance {
             return copied.records.last?.sequence ?? copied.snapshot?.sequence ?? 0
         } catch {
             try? FileManager.default.removeItem(atPath: part)
-            throw JournalError(error, path: file)
+            // Only the source can be damaged.
+            let isDamage = [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains((error as? DatabaseError)?.resultCode)
+            throw JournalError(error, path: isDamage ? source : file)
         }
     }
 
