@@ -33,7 +33,7 @@ check: deps ## quick: formatting, and the unit tests
 .PHONY: test
 test: deps ## every test
 	@swift test
-	@$(MAKE) docs readme-test bench-test client-test operations-test lost-peer-test browser-test allocation-test
+	@$(MAKE) docs readme-test bench-test client-test conformance-test operations-test lost-peer-test browser-test allocation-test
 
 .PHONY: lost-peer-test
 lost-peer-test: deps ## take the link between a client and the daemon away (needs root)
@@ -59,6 +59,12 @@ client-test: deps ## make a Python client of openapi.yaml, and have it work with
 	@scripts/install-packages python3 python3-venv
 	@swift build --product arbiterd
 	@scripts/client-test
+
+.PHONY: conformance-test
+conformance-test: deps ## play the scenarios of Clients/conformance with every client
+	@scripts/install-packages nodejs python3 python3-venv
+	@swift build --product arbiterd
+	@scripts/conformance-test
 
 .PHONY: operations-test
 operations-test: deps ## operate the daemon as an administrator would: TLS, limits, metrics

@@ -1,0 +1,222 @@
+/**
+ * A client of `arbiterd`, the lock of user interface transitions, for browsers and Node 20. Durations are seconds.
+ *
+ * ```js
+ * import { Arbiter } from 'http://127.0.0.1:8080/client.js';
+ * const arbiter = new Arbiter({ client: 'sidebar' });
+ * await arbiter.scene('main').withTransition(async transition => {
+ *   await animate({ signal: transition.signal });
+ * });
+ * ```
+ */
+
+/** A document of the wire; openapi.yaml of the daemon says what each has. */
+export type Document = Record<string, any>;
+
+/** The id of a controller, or a node with children. */
+export type Controller = string | Document;
+
+/** What a transition does to the hierarchy; `operations` makes them. */
+export type Operation = { type: string } & Document;
+
+export interface ArbiterOptions {
+  /** Where the daemon listens. By default the page's own origin, or in Node `ARBITER_URL`, or `http://127.0.0.1:8080`. */
+  url?: string;
+  /** A bearer token. */
+  token?: string;
+  /** The name by which people, and transitions with participants, know this client. */
+  client?: string;
+  /** How long a request is repeated while the daemon cannot be reached, or is starting: 30 unless set. */
+  patience?: number;
+  /** Header fields of every request, for example `traceparent`. */
+  headers?: Record<string, string>;
+  /**
+   * Whether all windows of the origin share one stream of events instead of parking a request each, because a browser opens
+   * six connections to a host. By default where there are windows, `BroadcastChannel` and `navigator.locks`.
+   */
+  shared?: boolean;
+  /** What sends the requests, instead of the global `fetch`. */
+  fetch?: typeof fetch;
+}
+
+/** What may be asked of a transition; everything has a default. Names and values are those of the wire. */
+export interface TransitionOptions {
+  operation?: Operation;
+  /** What is locked: the whole scene unless set. */
+  scope?: 'scene' | 'operation' | string[];
+  /** Conditions that must hold when the turn comes. */
+  expect?: Document[];
+  animation?: Document;
+  /** Whether a finger drives it. */
+  interactive?: boolean;
+  policy?: Document;
+  participants?: { client: string; required?: boolean }[];
+  readySeconds?: number;
+  onUnready?: 'proceed' | 'abort';
+  leaseSeconds?: number;
+  maxHoldSeconds?: number;
+  onExpiry?: 'discard' | 'complete';
+  ticketSeconds?: number;
+  queueSeconds?: number;
+  coalesce?: { key: string; keep?: 'latest' | 'first' };
+  client?: string;
+  /** Gives the ticket up when it is aborted. */
+  signal?: AbortSignal;
+}
+
+export interface TurnOptions extends TransitionOptions {
+  /** How long the turn may take to come, in seconds; for ever unless set. */
+  timeout?: number;
+}
+
+export interface StreamOptions {
+  /** The id of the last event that is known: the stream continues after it. */
+  since?: string | null;
+  /** Whether the stream keeps the session alive: a client that takes part in the transitions of others has one. */
+  attached?: boolean;
+  /** Ends the iteration when it is aborted. */
+  signal?: AbortSignal;
+}
+
+/** Something that happened. */
+export interface ArbiterEvent {
+  /** For example `transition.ended`; `reset`, with the scene as it is, after a gap that cannot be filled. */
+  name: string;
+  data: Document;
+  /** What a stream is resumed after; null for what is momentary, such as `transition.progress`. */
+  id: string | null;
+}
+
+/** A client of a daemon. All its transitions are bound to one session: if its process dies, they end within seconds. */
+export class Arbiter {
+  constructor(options?: ArbiterOptions);
+  readonly url: string;
+  readonly client?: string;
+  readonly patience: number;
+  /** A scene by its name, `main` unless given; nothing is asked. */
+  scene(name?: string): Scene;
+  /** What happens in all scenes; see `Scene.events`. */
+  events(options?: StreamOptions): AsyncGenerator<ArbiterEvent, void>;
+  /**
+   * Says that this client, by its name, is ready for a transition in which it takes part.
+   * @throws Refused, Unreachable
+   */
+  ready(id: string): Promise<Document>;
+  /** Ends the session, and with it what is still held. */
+  close(): Promise<void>;
+}
+
+/** One arbitrated interface. */
+export class Scene {
+  readonly arbiter: Arbiter;
+  readonly name: string;
+  /**
+   * Tries at once: the transition, or null if another one is in the way. Then the event is dropped.
+   * @throws Refused if what it asks for is impossible; Unreachable
+   */
+  start(options?: TransitionOptions): Promise<Transition | null>;
+  /**
+   * Waits for its turn, strictly first come, first served: a transition that runs, or has ended with `noop` if there was
+   * nothing to do.
+   * @throws TimedOut; TransitionEnded if it is impossible when its turn comes; Refused if it cannot even queue; Unreachable
+   */
+  serialize(options?: TurnOptions): Promise<Transition>;
+  /**
+   * Waits for its turn, and holds it while the body runs. It is completed when the body returns, and cancelled if it throws.
+   * The body is told by `transition.signal` if it is lost.
+   * @returns what the body returns
+   * @throws what the body throws, and as `serialize`; TransitionEnded if it was lost meanwhile
+   */
+  withTransition<Result>(body: (transition: Transition) => Result | Promise<Result>): Promise<Result>;
+  withTransition<Result>(
+    options: TurnOptions, body: (transition: Transition) => Result | Promise<Result>): Promise<Result>;
+  /**
+   * Declares the hierarchy, segues, transition types and defaults; `ifUndeclared`: only if nobody has.
+   * @throws Refused, for example `busy` while a transition is unfinished; Unreachable
+   */
+  declare(storyboard: Document, options?: { ifUndeclared?: boolean }): Promise<Document>;
+  /** Its hierarchy, who runs and who waits. */
+  read(): Promise<Document>;
+  /**
+   * What happens here, from now on or after `since`, until the iteration is left. A stream that is cut is resumed without a
+   * gap.
+   * @throws Refused
+   */
+  events(options?: StreamOptions): AsyncGenerator<ArbiterEvent, void>;
+}
+
+/** A transition that this client holds, until it ends it. */
+export class Transition {
+  readonly id: string;
+  /** Grows with every grant of the scene: what is written with a lower one is from an earlier holder. */
+  readonly fence: number | null;
+  /** Whether there was nothing to do: then it has completed already, and holds nothing. */
+  readonly noop: boolean;
+  /** The transition as the daemon last showed it, without its token. */
+  readonly document: Document;
+  /** Aborted with `TransitionEnded` as soon as it has ended without its owner: what was begun must not be continued. */
+  readonly signal: AbortSignal;
+  /** How it ended; null while it runs, and if its lease ran out unseen. */
+  readonly ended: Document | null;
+  /**
+   * Ends it, and applies its operation.
+   * @throws TransitionEnded if it has ended without its owner; Unreachable
+   */
+  complete(): Promise<Document>;
+  /**
+   * Ends it without applying its operation.
+   * @throws TransitionEnded if it has ended without its owner; Unreachable
+   */
+  cancel(): Promise<Document>;
+  /** Where the finger is, from 0 to 1, of an interactive transition. */
+  progress(fraction: number, options?: { velocity?: number; sequence?: number }): Promise<Document>;
+  /** The finger has left: decides, once, whether an interactive transition will finish or cancel. */
+  release(options?: {
+    decision?: 'finish' | 'cancel'; fraction?: number; velocity?: number; cancelled?: boolean; completionSpeed?: number;
+  }): Promise<Document>;
+}
+
+/** Makes the operations of transitions. */
+export const operations: {
+  present(controller: Controller, fields: { presenter: string }): Operation;
+  dismiss(controller: string): Operation;
+  push(controller: Controller, fields: { navigation: string }): Operation;
+  pop(navigation: string): Operation;
+  popTo(controller: string, fields: { navigation: string }): Operation;
+  popToRoot(navigation: string): Operation;
+  setStack(controllers: Controller[], fields: { navigation: string }): Operation;
+  /** Exactly one of the index, the controller and the offset from the selected tab. */
+  select(tabs: string, fields: { index?: number; controller?: string; offset?: number }): Operation;
+  segue(identifier: string, fields: { source: string; destination?: Controller }): Operation;
+  setRoot(controller: Controller): Operation;
+};
+
+/** Every error of this module. */
+export class ArbiterError extends Error {}
+
+/** No answer came from the daemon within `patience`. */
+export class Unreachable extends ArbiterError {}
+
+/** The turn did not come within `timeout`; the ticket has been given up. */
+export class TimedOut extends ArbiterError {}
+
+/** The daemon refused a request, as a problem of RFC 9457. */
+export class Refused extends ArbiterError {
+  readonly status: number;
+  /** For programs, for example `queue-full`. */
+  readonly code: string;
+  /** A sentence for people. */
+  readonly detail: string;
+  readonly problem: Document;
+}
+
+/** The transition ended without its owner, before or after its turn came. */
+export class TransitionEnded extends ArbiterError {
+  /** `expired`, `rejected`, `superseded` or `revoked`; `cancelled` or `completed` if somebody with its token ended it. */
+  readonly outcome: string;
+  readonly reason: string | null;
+  /** Which refusal it was, of a rejected one. */
+  readonly code: string | null;
+  /** The transition; null if its lease ran out unseen, because the daemon could not be reached. */
+  readonly document: Document | null;
+}

@@ -1,0 +1,290 @@
+"""What a client does, step by step."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict
+from urllib.parse import quote
+
+from ._wire import Answer, Document, Flow, Send, Sleep, backoff
+from .errors import Refused, TransitionEnded, Unreachable
+
+# Refusals that pass: the same request may be accepted later. A queue that is full is the caller's to handle.
+PASSING = {"too-many-requests", "too-many-connections", "draining", "recovering", "journal-unavailable", "not-owner"}
+SESSION = "Arbiter-Session"
+LEASE = 10.0
+# The longest wait of one request, in seconds.
+LONGEST_WAIT = 30.0
+# What an answer may take besides the wait, in seconds.
+MARGIN = 5.0
+
+
+class TransitionOptions(TypedDict, total=False):
+    """What may be asked of a transition; everything has a default. Durations are seconds."""
+
+    operation: Mapping[str, Any]
+    scope: str | list[str]
+    expect: list[Mapping[str, Any]]
+    animation: Mapping[str, Any]
+    interactive: bool
+    policy: Mapping[str, Any]
+    participants: list[Mapping[str, Any]]
+    ready_seconds: float
+    on_unready: str
+    lease_seconds: float
+    max_hold_seconds: float
+    on_expiry: str
+    ticket_seconds: float
+    queue_seconds: float
+    coalesce: Mapping[str, Any]
+    client: str
+
+
+def wire_name(name: str) -> str:
+    """`lease_seconds` as the wire has it: `leaseSeconds`."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def has_ended(transition: Document) -> bool:
+    return transition.get("state") == "ended"
+
+
+class Ticket:
+    """A request on its way, so that it can be given up at any moment."""
+
+    def __init__(self, scene: str, options: TransitionOptions) -> None:
+        self.key = secrets.token_hex(16)
+        self.body = {"scene": scene, **{wire_name(name): value for name, value in options.items()}}
+        self.headers: dict[str, str] = {}
+        self.document: Document = {}
+        self.held_until = 0.0
+        """Until when the lease certainly lasts, by `time.monotonic`."""
+
+    def note(self, answer: Answer) -> None:
+        """Takes in what the daemon says of the transition; its token is in the first answer only."""
+        self.document = {**answer.document(), "token": self.document.get("token")} if self.document else answer.document()
+        left = self.document.get("leaseRemaining") or self.document.get("leaseSeconds") or LEASE
+        self.held_until = answer.sent + float(left)
+
+
+class Flows:
+    """The flows of one client, which share its session."""
+
+    def __init__(
+        self, client: str | None, token: str | None, patience: float, headers: Mapping[str, str] | None
+    ) -> None:
+        self.client = client
+        self.patience = patience
+        self.headers = {**(headers or {}), **({} if token is None else {"Authorization": f"Bearer {token}"})}
+        self._session: str | None = None
+
+    # Asking
+
+    def ask(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, *,
+        headers: Mapping[str, str] | None = None, timeout: float = LONGEST_WAIT,
+    ) -> Flow[Answer]:
+        """Sends a request that may be repeated, until there is an answer or `patience` seconds are over."""
+        deadline = time.monotonic() + self.patience
+        for delay in backoff():
+            after = 0.0
+            try:
+                answer = yield Send(method, path, body, {**self.headers, **(headers or {})}, timeout)
+            except Unreachable:
+                if time.monotonic() + delay > deadline:
+                    raise
+            else:
+                if answer.status not in (429, 503) or not self._passes(answer):
+                    return answer
+                after = answer.retry_after
+                if time.monotonic() + max(delay, after) > deadline:
+                    return answer
+            yield Sleep(max(delay, after))
+        raise AssertionError("the delays never end")
+
+    @staticmethod
+    def _passes(answer: Answer) -> bool:
+        try:
+            answer.document()
+        except Refused as refused:
+            return refused.code in PASSING
+        return False
+
+    # Sessions
+
+    def session(self) -> Flow[str]:
+        """The token of the session, which is opened if there is none."""
+        if self._session is None:
+            body = {} if self.client is None else {"client": self.client}
+            answer = yield from self.ask("POST", "/sessions", body)
+            self._session = str(answer.document()["token"])
+        return self._session
+
+    def end_session(self) -> Flow[None]:
+        """Ends the session, and with it everything bound to it."""
+        token = self.forget_session()
+        if token is not None:
+            yield Send("POST", "/sessions/end", None, {**self.headers, SESSION: token}, MARGIN)
+
+    def forget_session(self) -> str | None:
+        token, self._session = self._session, None
+        return token
+
+    def _asked_in_session(self, path: str, ticket: Ticket, body: Document, timeout: float) -> Flow[Answer]:
+        """Asks for a transition that is bound to the session; a session that has ended is replaced once."""
+        for attempt in range(2):
+            token = yield from self.session()
+            ticket.headers = {SESSION: token, "Idempotency-Key": ticket.key}
+            answer = yield from self.ask("POST", path, body, headers=ticket.headers, timeout=timeout)
+            if answer.status != 401 or attempt or not self.session_is_over(answer):
+                break
+            if self._session == token:
+                self._session = None
+        return answer
+
+    @staticmethod
+    def session_is_over(answer: Answer) -> bool:
+        try:
+            answer.document()
+        except Refused as refused:
+            return refused.problem.get("field") == SESSION
+        return False
+
+    # Turns
+
+    def start(self, ticket: Ticket) -> Flow[Document | None]:
+        """Tries at once: the transition, or nothing if another one is in the way."""
+        answer = yield from self._asked_in_session("/transitions/start", ticket, ticket.body, MARGIN)
+        try:
+            ticket.note(answer)
+        except Refused as refused:
+            if refused.code == "busy":
+                return None
+            raise
+        while ticket.document["state"] == "preparing":
+            yield from self._await_running(ticket, LONGEST_WAIT)
+        return self._granted(ticket)
+
+    def serialize(self, ticket: Ticket, timeout: float | None) -> Flow[Document | None]:
+        """Waits for the turn: the running transition, or nothing if it did not come in time.
+
+        Raises `TransitionEnded` if it ended before it ran, except if there was nothing to do.
+        """
+        deadline = float("inf") if timeout is None else time.monotonic() + timeout
+
+        def wait() -> float:
+            return max(0.0, min(LONGEST_WAIT, deadline - time.monotonic()))
+
+        # Until the ticket has an id there is nothing to wait with.
+        body = {**ticket.body, "wait": 0}
+        answer = yield from self._asked_in_session("/transitions/serialize", ticket, body, MARGIN)
+        ticket.note(answer)
+        while ticket.document["state"] in ("queued", "preparing"):
+            if wait() == 0:
+                return None
+            yield from self._await_running(ticket, wait())
+        return self._granted(ticket)
+
+    def _await_running(self, ticket: Ticket, wait: float) -> Flow[None]:
+        body = {"id": ticket.document["id"], "token": ticket.document["token"], "until": "running", "wait": wait}
+        answer = yield from self.ask("POST", "/transitions/await", body, headers=ticket.headers, timeout=wait + MARGIN)
+        ticket.note(answer)
+
+    @staticmethod
+    def _granted(ticket: Ticket) -> Document:
+        if has_ended(ticket.document) and not ticket.document.get("noop"):
+            raise TransitionEnded(ticket.document)
+        return ticket.document
+
+    def give_up(self, ticket: Ticket) -> Flow[None]:
+        """Takes back what was asked, wherever it was cut off."""
+        if not ticket.document:
+            if not ticket.headers:
+                return
+            # The request may have arrived: the same key leads to what it made.
+            answer = yield Send(
+                "POST", "/transitions/serialize", {**ticket.body, "wait": 0}, {**self.headers, **ticket.headers}, MARGIN)
+            if answer.status >= 400:
+                return
+            ticket.note(answer)
+        if not has_ended(ticket.document):
+            body = {"id": ticket.document["id"], "token": ticket.document["token"], "outcome": "cancelled"}
+            yield Send("POST", "/transitions/end", body, self.headers, MARGIN)
+
+    def keep(self, ticket: Ticket, is_ending: Callable[[], bool]) -> Flow[Document | None]:
+        """Keeps a granted transition until it has ended: its last document, or nothing if the lease may have run out.
+
+        An owner's await is parked always, so the lease does not run, and the end is told at once. Each is answered within
+        a third of the lease: if none is, the lease is counted from the sending of the last request that was answered.
+        `is_ending` says whether its owner has begun to end it; then it is not kept any longer.
+        """
+        lease = float(ticket.document.get("leaseSeconds", LEASE))
+        wait = min(lease / 3, LONGEST_WAIT)
+        body = {"id": ticket.document["id"], "token": ticket.document["token"], "until": "ended", "wait": wait}
+        headers = {**self.headers, **ticket.headers}
+        delays = backoff()
+        while not is_ending() and (left := ticket.held_until - time.monotonic()) > 0:
+            delay = next(delays)
+            try:
+                answer = yield Send("POST", "/transitions/await", body, headers, min(wait + MARGIN, left))
+            except Unreachable:
+                pass
+            else:
+                if answer.status not in (429, 503):
+                    try:
+                        document = answer.document()
+                    except Refused as refused:
+                        # The daemon does not know it any more, or says how it ended.
+                        return refused.problem.get("transition")
+                    if has_ended(document):
+                        return document
+                    ticket.held_until, delays = answer.sent + lease, backoff()
+                    continue
+                delay = max(delay, answer.retry_after)
+            yield Sleep(max(0.0, min(delay, ticket.held_until - time.monotonic())))
+        return None
+
+    def end(self, ticket: Ticket, outcome: str) -> Flow[Document]:
+        """Ends a transition; again with the same outcome is fine.
+
+        Raises `TransitionEnded` if it has ended otherwise.
+        """
+        body = {"id": ticket.document["id"], "token": ticket.document["token"], "outcome": outcome}
+        answer = yield from self.ask("POST", "/transitions/end", body, timeout=MARGIN)
+        try:
+            return answer.document()
+        except Refused as refused:
+            if "transition" in refused.problem:
+                raise TransitionEnded(refused.problem["transition"]) from None
+            raise
+
+    def drive(self, ticket: Ticket, call: str, fields: Mapping[str, Any]) -> Flow[Document]:
+        """`progress` or `release` of an interactive transition."""
+        given = {wire_name(name): value for name, value in fields.items() if value is not None}
+        body = {"id": ticket.document["id"], "token": ticket.document["token"], **given}
+        answer = yield from self.ask("POST", f"/transitions/{call}", body, timeout=MARGIN)
+        return answer.document()
+
+    def ready(self, id: str) -> Flow[Document]:
+        """Says that this client is ready for a transition in which it takes part."""
+        token = yield from self.session()
+        answer = yield from self.ask("POST", "/transitions/ready", {"id": id}, headers={SESSION: token})
+        return answer.document()
+
+    # Scenes
+
+    @staticmethod
+    def scene_path(scene: str, rest: str = "") -> str:
+        return f"/scenes/{quote(scene, safe='')}{rest}"
+
+    def read(self, path: str) -> Flow[Document]:
+        answer = yield from self.ask("GET", path)
+        return answer.document()
+
+    def declare(self, scene: str, storyboard: Mapping[str, Any], if_undeclared: bool) -> Flow[Document]:
+        headers = {"If-None-Match": "*"} if if_undeclared else {}
+        answer = yield from self.ask("PUT", self.scene_path(scene, "/storyboard"), storyboard, headers=headers)
+        return answer.document()

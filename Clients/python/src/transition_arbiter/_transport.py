@@ -1,0 +1,64 @@
+"""How a client reaches the daemon."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from ._wire import Answer, Send
+
+URL = "http://127.0.0.1:8080"
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the daemon listens: ``http://…``, ``https://…`` or ``unix:/path``."""
+
+    base: str
+    socket: str | None
+
+    @classmethod
+    def of(cls, url: str | None) -> Address:
+        url = url or os.environ.get("ARBITER_URL") or URL
+        if url.startswith("unix:"):
+            return cls("http://localhost", url.removeprefix("unix:"))
+        return cls(url.rstrip("/"), None)
+
+
+def options(address: Address, verify: ssl.SSLContext | bool) -> dict[str, Any]:
+    """What both of httpx's transports take: each holder parks a connection, so there is no limit of them."""
+    return {
+        "uds": address.socket, "verify": verify,
+        "limits": httpx.Limits(max_connections=None, max_keepalive_connections=20),
+    }
+
+
+def request(send: Send) -> dict[str, Any]:
+    """The arguments of httpx's `request`."""
+    return {
+        "method": send.method, "url": send.path, "json": send.body, "headers": dict(send.headers),
+        "timeout": httpx.Timeout(send.timeout, connect=min(send.timeout, 5.0)),
+    }
+
+
+def answer(response: httpx.Response, sent: float) -> Answer:
+    return Answer(response.status_code, response.headers, response.content, sent)
+
+
+def stream_headers(headers: Mapping[str, str], last: str | None, session: str | None) -> dict[str, str]:
+    own = {"Accept": "text/event-stream", "Last-Event-ID": last, "Arbiter-Session": session}
+    return {**headers, **{name: value for name, value in own.items() if value is not None}}
+
+
+# A comment comes every 15 seconds; after three of them are missing the stream is taken for dead.
+STREAM_TIMEOUT = httpx.Timeout(45.0, connect=5.0)
+
+
+def now() -> float:
+    return time.monotonic()

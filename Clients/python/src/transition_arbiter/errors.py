@@ -1,0 +1,50 @@
+"""What goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class ArbiterError(Exception):
+    """Every error of this package."""
+
+
+class Unreachable(ArbiterError):
+    """No answer came from the daemon within `patience`: it is not there, or the connection is cut."""
+
+
+class TimedOut(ArbiterError):
+    """The turn did not come within `timeout`; the ticket has been given up."""
+
+
+class Refused(ArbiterError):
+    """The daemon refused a request, as a problem of RFC 9457.
+
+    `code` is for programs, for example ``queue-full``; `detail` is a sentence for people; `problem` is the whole document.
+    """
+
+    def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
+        self.status = status
+        self.problem = dict(problem)
+        self.code: str = problem.get("code", "unknown")
+        self.detail: str = problem.get("detail") or problem.get("title") or f"HTTP {status}"
+        super().__init__(f"{self.detail} ({self.code})")
+
+
+class TransitionEnded(ArbiterError):
+    """The transition ended without its owner, before or after its turn came.
+
+    `outcome` is ``expired``, ``rejected``, ``superseded``, ``revoked`` or, if somebody else with the token ended it,
+    ``cancelled`` or ``completed``; `reason` says why, and `code` which refusal it was. `document` is the transition, or
+    `None` if the lease ran out unseen, because the daemon could not be reached.
+    """
+
+    def __init__(self, document: Mapping[str, Any] | None) -> None:
+        self.document = None if document is None else dict(document)
+        shown = document or {"outcome": "expired", "reason": "unreachable"}
+        self.outcome: str = shown["outcome"]
+        self.reason: str | None = shown.get("reason")
+        self.code: str | None = shown.get("code")
+        why = shown.get("detail") or self.reason
+        super().__init__(f"The transition is {self.outcome}" + (f": {why}" if why else ""))
