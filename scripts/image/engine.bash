@@ -188,8 +188,10 @@ try_context() {
     list_files "$(podman image mount "$image-context")" >"$work/given"
     podman image umount "$image-context" >/dev/null
     list_files "$work/context" >"$work/copied"
+    # Not tee /dev/stderr: that would empty the file where the output is written to one.
+    diff "$work/given" "$work/copied" >"$work/differences" || cat "$work/differences" >&2
     expect "files of the build that copy-context copies too many or too few" 0 \
-        "$(diff "$work/given" "$work/copied" | tee /dev/stderr | grep -c '^[<>]' || true)"
+        "$(grep -c '^[<>]' "$work/differences" || true)"
 }
 
 list_files() { (cd "$1" && find . ! -type d | LC_ALL=C sort); }
