@@ -43,6 +43,7 @@ struct Arbiterd: ParsableCommand {
         let limits = try options.serverLimits(logger: logger)
         let access = try options.makeAccessControl()
         let identity = try options.makeIdentity()
+        try options.checkSocketGroup()
         // Opened before the journal, so that an address in use changes nothing.
         let sockets = try options.openSockets()
         let places = ServerPlaces(limits)

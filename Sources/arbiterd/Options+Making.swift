@@ -36,6 +36,11 @@ extension Options {
         _ = try directory.path()
         _ = try makeAccessControl()
         _ = try makeIdentity()
+        try checkSocketGroup()
+    }
+
+    /// Also where nothing listens on a Unix socket.
+    func checkSocketGroup() throws {
         if let socketGroup, SystemGroup.number(of: socketGroup) == nil {
             throw Failure(EX_CONFIG, "there is no group \(socketGroup)")
         }

@@ -167,6 +167,17 @@ struct AccessTests {
         #expect(arbiter.state(of: waiting) == .preparing)
     }
 
+    @Test func `a session from before its principal might use a scene is not ready there`() throws {
+        var arbiter = Arbiter()
+        let session = try arbiter.openSession(
+            client: "a", by: Caller(principal: Self.panel, scenes: try selection("garage")))
+        let waiting = try arbiter.start(
+            TransitionRequest(participants: [Participant(client: try #require(ClientName("a")))]))
+        #expect(throws: ArbiterError.notAParticipant(ClientName("a"))) {
+            try arbiter.ready(waiting, client: "a", session)
+        }
+    }
+
     @Test func `a snapshot keeps who opened a session`() throws {
         var arbiter = Arbiter()
         let callers = [

@@ -131,7 +131,12 @@ extension DurableState: BinaryCodable {
         let contended: [TransitionID] = reader.layout >= .second ? try reader.readArray() : []
         try restoreQueues(unfinished, contended: contended, &reader)
         if reader.layout >= .second { try readOwners(&reader) }
-        for session in sessions.values { index.enter(session) }
+        for id in sessions.keys {
+            guard var session = sessions[id] else { continue }
+            session.caller = index.shared(session.caller)
+            sessions[id] = session
+            index.enter(session)
+        }
         for scene in scenes.values { count(scene) }
         for transition in unfinished { memory.charge(transition.request.byteCount, to: transition.session) }
     }

@@ -19,6 +19,7 @@ extension ArbiterStateMachine {
         }
         hear(speaker.id, at: step.now)
         guard let client = client ?? speaker.client, speaker.client == client,
+            speaker.caller.scenes.contains(transition.request.scene),
             let participant = transition.participants.first(where: { $0.client == client })
         else { throw .notAParticipant(client) }
         switch transition.phase {

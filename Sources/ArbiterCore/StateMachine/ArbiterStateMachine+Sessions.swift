@@ -26,7 +26,8 @@ extension ArbiterStateMachine {
         step.keep(
             .openSession(client: client, timeToLive: timeToLive, id: id, token: token, by: caller))
         let session = Session(
-            id: id, token: token, client: client, timeToLive: timeToLive, startedAt: step.moment, caller: caller)
+            id: id, token: token, client: client, timeToLive: timeToLive, startedAt: step.moment,
+            caller: durable.index.shared(caller))
         let previous = durable.sessions.updateValue(session, forKey: id)
         precondition(previous == nil, "\(id) is in use")
         durable.memory.sessionCount += 1
@@ -178,6 +179,7 @@ extension DurableState.Index {
     /// Adds a session.
     mutating func enter(_ session: Session) {
         sessions[session.token] = session.id
+        selections[session.caller.scenes, default: 0] += 1
         if let client = session.client { clients[client, default: [:]][session.caller.scenes, default: 0] += 1 }
         if let principal = session.caller.principal { change(principal) { $0.sessions += 1 } }
         for scene in session.scenes { visitors[scene, default: []].insert(session.id) }
@@ -186,6 +188,9 @@ extension DurableState.Index {
     /// Removes a session that ends.
     mutating func leave(_ session: Session) {
         sessions.removeValue(forKey: session.token)
+        if let same = selections[session.caller.scenes] {
+            selections[session.caller.scenes] = same > 1 ? same - 1 : nil
+        }
         bound.removeValue(forKey: session.id)
         if let principal = session.caller.principal { change(principal) { $0.sessions -= 1 } }
         for scene in session.scenes {
@@ -196,6 +201,12 @@ extension DurableState.Index {
         let count = sessions[session.caller.scenes] ?? 0
         sessions[session.caller.scenes] = count > 1 ? count - 1 : nil
         clients[client] = sessions.isEmpty ? nil : sessions
+    }
+
+    /// The caller with the list of scenes that other sessions have already.
+    func shared(_ caller: Caller) -> Caller {
+        guard let index = selections.index(forKey: caller.scenes) else { return caller }
+        return Caller(principal: caller.principal, scenes: selections[index].key)
     }
 
     /// Whether a client has a session that counts in a scene.

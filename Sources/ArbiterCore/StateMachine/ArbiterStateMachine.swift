@@ -243,6 +243,8 @@ struct DurableState: Sendable {
         var sessions: [Token: SessionID] = [:]
         /// The number of sessions of each client, for the scenes in which they count.
         var clients: [ClientName: [SceneSelection: Int]] = [:]
+        /// The number of sessions with each selection of scenes; sessions share what their entry names.
+        var selections: [SceneSelection: Int] = [:]
         /// What each principal has.
         var uses: [PrincipalName: Use] = [:]
         /// The unfinished transitions bound to each session.

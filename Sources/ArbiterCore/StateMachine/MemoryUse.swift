@@ -47,7 +47,7 @@ extension TransitionRequest {
         var bytes = Limits.bytesPerTransition + (keptOperation?.byteCount ?? 0)
         // Each inserted controller is listed with what brings it in, and with what names it.
         bytes += controllerCount * 2 * Limits.bytesPerName
-        if case .controllers(let named) = scope { bytes += named.count * Limits.bytesPerName }
+        if case .controllers(let named) = scope { bytes += named.count * Limits.bytesPerLocked }
         bytes += expectations.count * Limits.bytesPerName + participants.count * Limits.bytesPerParticipant
         bytes += animation?.userInfo?.count ?? 0
         if idempotencyKey != nil { bytes += Limits.bytesPerName + Limits.idempotencyKeyBytes }

@@ -114,9 +114,11 @@ package struct Limits: Hashable, Sendable {
     /// An operation without the controllers that it inserts.
     static let bytesPerOperation = 256
     /// A controller of a hierarchy, its id included.
-    static let bytesPerController = 448
+    static let bytesPerController = 704
     /// A name in a list of names, with its share of the index.
     static let bytesPerName = 192
+    /// A controller in a list that is locked, with its share of the queue.
+    static let bytesPerLocked = 512
     /// A participant: its name in the request and in the transition, and its share of the index of clients.
     static let bytesPerParticipant = 384
     static let bytesPerSession = 1_024

@@ -56,7 +56,8 @@ package enum JournalMaintenance {
             throw JournalError(
                 .damaged, reason: "\(journal.path) was not closed: start arbiterd with it, and stop it, first")
         }
-        let snapshot = try journal.snapshotOfAll()
+        // A snapshot may be larger than the records that it would replace.
+        let snapshot = try journal.snapshotOfAll().flatMap { $0.state.count < journal.size ? $0 : nil }
         do {
             let database = try DatabaseQueue(
                 path: journal.path, configuration: SQLiteJournal.configuration(readOnly: false))
@@ -87,7 +88,7 @@ package enum JournalMaintenance {
         // Another backup to the same place has another name.
         let part = "\(file).\(getpid()).part"
         let reading = try open(source)
-        try makeEmpty(part)
+        try makeEmpty(part, for: file)
         do {
             let writing = try DatabaseQueue(path: part)
             try reading.backup(to: writing)
@@ -135,11 +136,11 @@ package enum JournalMaintenance {
     }
 
     /// Makes an empty file that only its owner can read.
-    private static func makeEmpty(_ path: String) throws(JournalError) {
+    private static func makeEmpty(_ path: String, for file: String) throws(JournalError) {
         try? FileManager.default.removeItem(atPath: path)
         guard
             FileManager.default.createFile(atPath: path, contents: Data(), attributes: [.posixPermissions: 0o600])
-        else { throw JournalError(reason: "cannot write \(path): \(unsafe String(cString: strerror(errno)))") }
+        else { throw JournalError(reason: "cannot write \(file): \(unsafe String(cString: strerror(errno)))") }
     }
 }
 

@@ -240,13 +240,16 @@ extension JournalError {
             self.init(reason: "\(path): \(error)")
             return
         }
-        let said = error.message ?? "\(error.resultCode)"
+        // An error of sqlite3_backup leaves no message.
+        let said = error.message.flatMap { $0 == "not an error" ? nil : $0 } ?? "\(error.resultCode)"
         switch error.resultCode {
         case .SQLITE_FULL:
             self.init(reason: "\(path) cannot grow (\(said)): make room on its disk")
         case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
             self.init(
-                reason: "\(path) cannot be written (\(said)): check its owner, its mode and how its disk is mounted")
+                reason:
+                    "\(path) cannot be opened or written (\(said)): check its owner, its mode and how its disk is mounted"
+            )
         // The statements are constant, so these errors can only come from a damaged journal.
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG,
             .SQLITE_FORMAT, .SQLITE_RANGE, .SQLITE_EMPTY, .SQLITE_SCHEMA:

@@ -111,7 +111,7 @@ package enum AccessFile {
 
     private static func commonName(_ value: SettingsValue) throws(SettingsFile.Malformed) -> String {
         // With the prefix it has to be a principal's name.
-        guard let text = value.text, PrincipalName("certificate:" + text) != nil else {
+        guard let text = value.text, !text.isEmpty, PrincipalName("certificate:" + text) != nil else {
             throw value.malformed("certificate must be the common name of the certificate's subject")
         }
         return text

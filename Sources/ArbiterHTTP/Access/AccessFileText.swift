@@ -35,16 +35,26 @@ package enum AccessFileText {
     ///   that an entry can be appended.
     package static func appending(_ entry: String, to text: String) throws(SettingsFile.Malformed) -> String {
         let before = try AccessFile.table(text).entries
-        _ = try AccessFile.table("principals:\n" + entry)
+        let added: [AccessEntry]
+        do throws(SettingsFile.Malformed) {
+            added = try AccessFile.table("principals:\n" + entry).entries
+        } catch {
+            // Its line is none of the file's.
+            throw SettingsFile.Malformed(line: nil, reason: error.reason)
+        }
+        for entry in added {
+            for other in before where !Set(other.proof.each).isDisjoint(with: entry.proof.each) {
+                throw SettingsFile.Malformed(
+                    line: nil, reason: "\(entry.name) has the same \(entry.proof.kind) as \(other.name)")
+            }
+        }
         var start = text
         if !start.isEmpty, !start.hasSuffix("\n") { start += "\n" }
         if before.isEmpty, !text.contains("principals:") { start += "principals:\n" }
         let after = start + entry
         if let entries = try? AccessFile.table(after).entries, entries.count == before.count + 1 { return after }
         // Tells a name that is there already from a list that cannot be appended to.
-        if let name = try AccessFile.table("principals:\n" + entry).entries.first?.name,
-            before.contains(where: { $0.name == name })
-        {
+        if let name = added.first?.name, before.contains(where: { $0.name == name }) {
             throw SettingsFile.Malformed(line: nil, reason: "there is an entry with the name \(name) already")
         }
         throw SettingsFile.Malformed(

@@ -18,6 +18,7 @@ package enum SystemGroup {
     /// - Parameter name: the name, or the number as text.
     /// - Returns: `nil` if there is no such group.
     package static func number(of name: String) -> UInt32? {
-        unsafe UInt32(name) ?? UInt32(exactly: arbiter_group_number(name))
+        // The largest number stands for no group.
+        unsafe (UInt32(name) ?? UInt32(exactly: arbiter_group_number(name))).flatMap { $0 == .max ? nil : $0 }
     }
 }

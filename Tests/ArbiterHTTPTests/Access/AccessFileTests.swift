@@ -89,6 +89,7 @@ struct AccessFileTests {
             ("principals: [{name: a, token: hunter2, roles: observe, scenes: a}]", "token must be sha256:"),
             ("principals: [{name: a, tokn: x, roles: observe, scenes: a}]", "did you mean token?"),
             ("principals: [{name: a, user: 1, roles: [], scenes: a}]", "roles must name at least one role"),
+            ("principals: [{name: a, certificate: '', roles: observe, scenes: a}]", "certificate must be"),
             ("principals: [{name: a, user: 1, roles: observe, scenes: []}]", "scenes must be 1 to 100"),
             (
                 "principals: [{name: a, user: 1, roles: observe, scenes: [\(String(repeating: "x,", count: 101))]}]",
@@ -135,6 +136,18 @@ struct AccessFileTests {
         let entry = AccessFileText.entry(name: "kiosk", proof: ("user", "1"), roles: ["observe"], scenes: ["*"])
         let result = try? AccessFileText.appending(entry, to: text)
         #expect((result == nil) == (text != "# mine\nprincipals:\n"))
+    }
+
+    @Test func `an entry for a user that has one is refused with both names`() throws {
+        let file = "principals:\n  - {name: a, user: 0, roles: admin, scenes: a}\n"
+        let entry = AccessFileText.entry(name: "b", proof: ("user", "root"), roles: ["admin"], scenes: ["a"])
+        do throws(SettingsFile.Malformed) {
+            _ = try AccessFileText.appending(entry, to: file)
+            Issue.record("it is appended")
+        } catch {
+            #expect(error.reason == "b has the same user as a")
+            #expect(error.line == nil)
+        }
     }
 
     @Test func `secrets are drawn, and are long`() {
