@@ -6,7 +6,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 # Debian packages the build needs; `deps` installs those that are missing.
-DEBIAN_PACKAGES := libmicrohttpd-dev libgnutls28-dev libsqlite3-dev pkg-config curl
+DEBIAN_PACKAGES := libmicrohttpd-dev libcurl4-gnutls-dev libgnutls28-dev libsqlite3-dev pkg-config curl
 
 SOURCES := $(wildcard Sources Tests Benchmarks Package.swift)
 IMAGE ?= transition-arbiter
@@ -64,6 +64,7 @@ client-test: deps ## make a Python client of openapi.yaml, and have it work with
 conformance-test: deps ## play the scenarios of Clients/conformance with every client
 	@scripts/install-packages nodejs python3 python3-venv
 	@swift build --product arbiterd
+	@swift build --product conformance-agent
 	@scripts/conformance-test
 
 .PHONY: operations-test

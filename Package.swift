@@ -32,8 +32,10 @@ let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
 let package = Package(
     name: "transition-arbiter",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
     products: [
-        .executable(name: "arbiterd", targets: ["arbiterd"])
+        .executable(name: "arbiterd", targets: ["arbiterd"]),
+        .library(name: "ArbiterClient", targets: ["ArbiterClient"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -79,6 +81,22 @@ let package = Package(
                 "ArbiterCore", "ArbiterEngine", "ArbiterHTTP", "CLinux", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            swiftSettings: strict
+        ),
+        // The client: on Apple's platforms nothing but Foundation, on Linux libcurl.
+        .systemLibrary(
+            name: "CCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-gnutls-dev"])]
+        ),
+        .target(
+            name: "ArbiterClient",
+            dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "conformance-agent",
+            dependencies: ["ArbiterClient"],
             swiftSettings: strict
         ),
         // For the tests: a client on the bare wire, clocks that stand still, and a process that stands in for a view.

@@ -1,0 +1,174 @@
+public import Foundation
+internal import Synchronization
+
+/// A client of `arbiterd`, the lock of user interface transitions.
+///
+/// ```swift
+/// let arbiter = Arbiter(client: "kiosk")
+/// try await arbiter.scene("main").withTransition { transition in
+///     await animate(until: transition)
+/// }
+/// ```
+///
+/// All transitions of one `Arbiter` are bound to one session: if this process dies, they end within two seconds.
+public final class Arbiter: Sendable {
+    /// The name by which people, and transitions with participants, know this client.
+    public let client: String?
+    /// How long a request is repeated while the daemon cannot be reached, or is starting.
+    public let patience: Duration
+    private let headers: [String: String]
+    private let transport: any WireTransport
+    private let session = SessionOfClient()
+
+    /// - Parameters:
+    ///   - url: where the daemon listens, for example `http://127.0.0.1:8080`.
+    ///   - token: a bearer token, if the daemon has access control.
+    ///   - client: the name by which people, and transitions with participants, know this client.
+    ///   - patience: how long a request is repeated while the daemon cannot be reached, or is starting.
+    ///   - headers: header fields of every request, for example `traceparent`.
+    public convenience init(
+        url: URL = Arbiter.defaultURL, token: String? = nil, client: String? = nil, patience: Duration = .seconds(30),
+        headers: [String: String] = [:]
+    ) {
+        #if os(Linux)
+            let transport = CurlTransport(url.absoluteString)
+        #else
+            let transport = URLSessionTransport(url)
+        #endif
+        self.init(transport, token: token, client: client, patience: patience, headers: headers)
+    }
+
+    /// A client with another way to the daemon.
+    package init(
+        _ transport: any WireTransport, token: String?, client: String?, patience: Duration, headers: [String: String]
+    ) {
+        self.client = client
+        self.patience = patience
+        self.headers = headers.merging(token.map { ["Authorization": "Bearer \($0)"] } ?? [:]) { $1 }
+        self.transport = transport
+    }
+
+    /// The environment's `ARBITER_URL`, or `http://127.0.0.1:8080`.
+    public static var defaultURL: URL {
+        let given = ProcessInfo.processInfo.environment["ARBITER_URL"].flatMap { URL(string: $0) }
+        guard let url = given ?? URL(string: "http://127.0.0.1:8080") else { preconditionFailure("it is a URL") }
+        return url
+    }
+
+    /// A scene by its name; nothing is asked.
+    public func scene(_ name: String = "main") -> ArbiterScene { ArbiterScene(name, of: self) }
+
+    /// What happens in all scenes; see ``ArbiterScene/events(since:isAttached:)``.
+    public func events(since: String? = nil, isAttached: Bool = false) -> ArbiterEvents {
+        ArbiterEvents(self, path: "/events", since: since, isAttached: isAttached)
+    }
+
+    /// Says that this client, by its name, is ready for a transition in which it takes part.
+    ///
+    /// - Returns: the transition.
+    /// - Throws: `ClientError`, for example `refused` with `too-late`; `CancellationError`.
+    @discardableResult
+    public func ready(for transition: String) async throws -> JSONValue {
+        let token = try await openSession()
+        let answer = try await ask(
+            WireRequest("POST", "/transitions/ready", ["id": .string(transition)], headers: [Self.sessionField: token]))
+        return try answer.accepted()
+    }
+
+    /// Ends the session, and with it what is still held.
+    public func close() async {
+        guard let token = await session.forget() else { return }
+        // Without a word, it ends by itself.
+        _ = try? await sendOnce(
+            WireRequest("POST", "/sessions/end", headers: [Self.sessionField: token], timeout: WireTimes.margin))
+    }
+
+    // MARK: - Asking
+
+    package static let sessionField = "Arbiter-Session"
+
+    /// Sends a request once.
+    package func sendOnce(_ request: WireRequest) async throws -> WireAnswer {
+        var request = request
+        request.headers.merge(headers) { own, _ in own }
+        return try await transport.send(request)
+    }
+
+    /// Sends a request that may be repeated, until there is an answer or the patience is over.
+    package func ask(_ request: WireRequest) async throws -> WireAnswer {
+        let deadline = ContinuousClock.now + patience
+        var backoff = Backoff()
+        while true {
+            var delay = backoff.next()
+            do {
+                let answer = try await sendOnce(request)
+                guard answer.passes else { return answer }
+                delay = max(delay, answer.retryAfter)
+                guard ContinuousClock.now + delay <= deadline else { return answer }
+            } catch let error as ClientError {
+                guard ContinuousClock.now + delay <= deadline else { throw error }
+            }
+            try await Task.sleep(for: delay)
+        }
+    }
+
+    /// The lines of a stream.
+    func lines(_ path: String, headers own: [String: String]) -> AsyncThrowingStream<String, any Error> {
+        transport.lines(
+            of: WireRequest("GET", path, headers: headers.merging(own) { $1 }, timeout: WireTimes.silence))
+    }
+
+    // MARK: - The session
+
+    /// The token of the session, which is opened once if there is none.
+    func openSession() async throws -> String {
+        try await session.token { [self] in
+            let body: JSONValue = client.map { ["client": .string($0)] } ?? [:]
+            return try await ask(WireRequest("POST", "/sessions", body)).accepted()["token"]?.string ?? ""
+        }
+    }
+
+    func forgetSession(_ token: String) async { await session.forget(token) }
+
+    /// Whether a refusal says that the session has ended.
+    static func isOverForSession(_ refusal: Refusal) -> Bool {
+        refusal.status == 401 && refusal.problem["field"]?.string == sessionField
+    }
+
+    /// Asks for a transition that is bound to the session; a session that has ended is replaced once.
+    func askInSession(_ path: String, _ body: JSONValue, for ticket: PendingTransition) async throws -> WireAnswer {
+        for isLast in [false, true] {
+            let token = try await openSession()
+            let headers = [Self.sessionField: token, "Idempotency-Key": ticket.key]
+            ticket.note(headers: headers)
+            let answer = try await ask(WireRequest("POST", path, body, headers: headers, timeout: WireTimes.margin))
+            guard !isLast, Self.isOverForSession(Refusal(status: answer.status, answer.document)) else { return answer }
+            await session.forget(token)
+        }
+        preconditionFailure("the last answer is returned")
+    }
+}
+
+/// The session of a client, opened by the first request that needs it.
+private actor SessionOfClient {
+    private var token: String?
+    private var opening: Task<String, any Error>?
+
+    func token(_ open: @escaping @Sendable () async throws -> String) async throws -> String {
+        if let token { return token }
+        let task = opening ?? Task { try await open() }
+        opening = task
+        defer { if opening == task { opening = nil } }
+        let opened = try await task.value
+        token = token ?? opened
+        return opened
+    }
+
+    /// Forgets the session; with a token, only if it is that one.
+    @discardableResult
+    func forget(_ known: String? = nil) -> String? {
+        guard known == nil || known == token else { return nil }
+        defer { token = nil }
+        return token
+    }
+}

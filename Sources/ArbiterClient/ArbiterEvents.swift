@@ -1,0 +1,115 @@
+internal import Foundation
+
+/// Something that happened.
+public struct ArbiterEvent: Hashable, Sendable {
+    /// For example `transition.ended`; `reset`, with the scene as it is, after a gap that cannot be filled.
+    public let name: String
+    /// What happened, as openapi.yaml of the daemon describes it.
+    public let data: JSONValue
+    /// What a stream is resumed after; `nil` for what is momentary, such as `transition.progress`.
+    public let id: String?
+}
+
+/// What happens in a scene or in all scenes; a stream that is cut is resumed without a gap.
+public struct ArbiterEvents: AsyncSequence, Sendable {
+    private let arbiter: Arbiter
+    private let path: String
+    private let since: String?
+    private let isAttached: Bool
+
+    init(_ arbiter: Arbiter, path: String, since: String?, isAttached: Bool) {
+        self.arbiter = arbiter
+        self.path = path
+        self.since = since
+        self.isAttached = isAttached
+    }
+
+    /// Begins a stream of its own.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(arbiter: arbiter, path: path, last: since, isAttached: isAttached)
+    }
+
+    /// The events of one stream.
+    public struct Iterator: AsyncIteratorProtocol {
+        let arbiter: Arbiter
+        let path: String
+        var last: String?
+        let isAttached: Bool
+        private var lines: AsyncThrowingStream<String, any Error>.Iterator?
+        private var session: String?
+        private var parser = EventParser()
+        private var backoff = Backoff()
+
+        init(arbiter: Arbiter, path: String, last: String?, isAttached: Bool) {
+            self.arbiter = arbiter
+            self.path = path
+            self.last = last
+            self.isAttached = isAttached
+        }
+
+        /// The next event.
+        ///
+        /// - Throws: `ClientError.refused` if the stream is refused for good.
+        /// - Returns: `nil` if the task is cancelled.
+        public mutating func next() async throws -> ArbiterEvent? {
+            while !Task.isCancelled {
+                do {
+                    if lines == nil { try await connect() }
+                    while let line = try await lines?.next(isolation: #isolation) {
+                        guard let event = parser.take(line) else { continue }
+                        last = event.id ?? last
+                        backoff = Backoff()
+                        return event
+                    }
+                } catch ClientError.refused(let refusal) {
+                    if let session, Arbiter.isOverForSession(refusal) {
+                        await arbiter.forgetSession(session)
+                    } else if refusal.status != 429, refusal.status != 503 {
+                        throw ClientError.refused(refusal)
+                    }
+                } catch is ClientError {
+                    // A stream that is cut is resumed.
+                }
+                (lines, parser) = (nil, EventParser())
+                do { try await Task.sleep(for: backoff.next()) } catch { return nil }
+            }
+            return nil
+        }
+
+        private mutating func connect() async throws {
+            var headers = ["Accept": "text/event-stream"]
+            headers["Last-Event-ID"] = last
+            session = isAttached ? try await arbiter.openSession() : nil
+            headers[Arbiter.sessionField] = session
+            lines = arbiter.lines(path, headers: headers).makeAsyncIterator()
+        }
+    }
+}
+
+/// Makes events out of the lines of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+package struct EventParser: Sendable {
+    private var name = ""
+    private var data: [String] = []
+    private var id: String?
+
+    package init() {}
+
+    /// The event that the line completes, if it does.
+    package mutating func take(_ line: String) -> ArbiterEvent? {
+        guard !line.isEmpty else {
+            defer { (name, data, id) = ("", [], nil) }
+            guard !data.isEmpty else { return nil }
+            let document = try? JSONDecoder().decode(JSONValue.self, from: Data(data.joined(separator: "\n").utf8))
+            return ArbiterEvent(name: name.isEmpty ? "message" : name, data: document ?? .null, id: id)
+        }
+        let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let value = parts.count < 2 ? "" : String(parts[1].first == " " ? parts[1].dropFirst() : parts[1])
+        switch parts[0] {
+        case "event": name = value
+        case "data": data.append(value)
+        case "id": id = value
+        default: break
+        }
+        return nil
+    }
+}

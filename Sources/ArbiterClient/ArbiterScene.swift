@@ -1,0 +1,174 @@
+internal import Foundation
+
+/// One arbitrated interface.
+public struct ArbiterScene: Sendable {
+    /// The name of the scene.
+    public let name: String
+    /// The client that it was asked of.
+    public let arbiter: Arbiter
+
+    init(_ name: String, of arbiter: Arbiter) {
+        self.name = name
+        self.arbiter = arbiter
+    }
+
+    /// Tries at once.
+    ///
+    /// - Returns: the transition; `nil` if another one is in the way. Then the event is dropped.
+    /// - Throws: `ClientError.refused` if what it asks for is impossible, `ended` if it ended before it ran, `unreachable`;
+    ///   `CancellationError`.
+    public func start(_ options: TransitionOptions = TransitionOptions()) async throws -> HeldTransition? {
+        let ticket = PendingTransition(name, options)
+        return try await givingUp(ticket) {
+            let answer = try await arbiter.askInSession("/transitions/start", .object(ticket.body), for: ticket)
+            if answer.status == 409, answer.document["code"]?.string == "busy" { return nil }
+            try ticket.note(answer)
+            try await waitUntilRunning(ticket, deadline: nil)
+            return HeldTransition(ticket, of: arbiter)
+        }
+    }
+
+    /// Waits for its turn, strictly first come, first served.
+    ///
+    /// - Parameters:
+    ///   - options: what is asked.
+    ///   - timeout: how long the turn may take to come; for ever unless set.
+    /// - Returns: the transition, which runs, or has ended with ``HeldTransition/isNoop`` if there was nothing to do.
+    /// - Throws: `ClientError.timedOut`; `ended` if it is impossible when its turn comes; `refused` if it cannot even queue;
+    ///   `unreachable`; `CancellationError` if the task is cancelled, which gives the ticket up.
+    public func serialize(
+        _ options: TransitionOptions = TransitionOptions(), timeout: Duration? = nil
+    ) async throws -> HeldTransition {
+        let ticket = PendingTransition(name, options)
+        return try await givingUp(ticket) {
+            let deadline = timeout.map { ContinuousClock.now + $0 }
+            let body = ticket.body.merging(["wait": 0]) { $1 }
+            try ticket.note(await arbiter.askInSession("/transitions/serialize", .object(body), for: ticket))
+            try await waitUntilRunning(ticket, deadline: deadline)
+            return HeldTransition(ticket, of: arbiter)
+        }
+    }
+
+    /// Waits for its turn, and holds it while the body runs.
+    ///
+    /// The transition is completed when the body returns, and cancelled if it throws. If the transition is lost meanwhile,
+    /// ``HeldTransition/isLost`` is true at once, and what waits in ``HeldTransition/untilLost()`` goes on.
+    ///
+    /// - Parameters:
+    ///   - options: what is asked.
+    ///   - timeout: how long the turn may take to come; for ever unless set.
+    ///   - isolation: where the body runs.
+    ///   - body: what must not overlap with other transitions.
+    /// - Returns: what the body returns.
+    /// - Throws: what the body throws, what ``serialize(_:timeout:)`` throws, and `ClientError.ended` if it was lost.
+    public func withTransition<Result>(
+        _ options: TransitionOptions = TransitionOptions(), timeout: Duration? = nil,
+        isolation: isolated (any Actor)? = #isolation, _ body: (HeldTransition) async throws -> Result
+    ) async throws -> Result {
+        let transition = try await serialize(options, timeout: timeout)
+        let result: Result
+        do {
+            result = try await body(transition)
+        } catch {
+            // What the body threw is what the caller has to know. It ends also if the task is cancelled.
+            _ = await Task { try? await transition.cancel() }.value
+            throw error
+        }
+        _ = try await Task { try await transition.complete() }.value
+        return result
+    }
+
+    /// The same for one operation.
+    public func withTransition<Result>(
+        _ operation: TransitionOperation, timeout: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ body: (HeldTransition) async throws -> Result
+    ) async throws -> Result {
+        try await withTransition(TransitionOptions(operation), timeout: timeout, isolation: isolation, body)
+    }
+
+    /// Declares the hierarchy, segues, transition types and defaults.
+    ///
+    /// - Parameters:
+    ///   - storyboard: the document, as openapi.yaml of the daemon describes it.
+    ///   - ifUndeclared: whether to do so only if nobody has; then `refused` with `already-declared` says that somebody has.
+    /// - Returns: the name of the scene, and its revision.
+    /// - Throws: `ClientError`, for example `refused` with `busy` while a transition is unfinished; `CancellationError`.
+    @discardableResult
+    public func declare(_ storyboard: JSONValue, ifUndeclared: Bool = false) async throws -> JSONValue {
+        let headers = ifUndeclared ? ["If-None-Match": "*"] : [:]
+        return try await arbiter.ask(WireRequest("PUT", path("/storyboard"), storyboard, headers: headers)).accepted()
+    }
+
+    /// Its hierarchy, who runs and who waits.
+    ///
+    /// - Throws: `ClientError`, for example `refused` with `unknown-scene`; `CancellationError`.
+    public func read() async throws -> JSONValue {
+        try await arbiter.ask(WireRequest("GET", path())).accepted()
+    }
+
+    /// What happens here.
+    ///
+    /// A stream that is cut is resumed without a gap. Where the past is gone, an event named `reset` has the scene as it is.
+    ///
+    /// - Parameters:
+    ///   - since: the id of the last event that is known; without it, events come from now on.
+    ///   - isAttached: whether the stream keeps the session alive: a client that takes part in the transitions of others has
+    ///     one.
+    /// - Returns: the events, until the task is cancelled.
+    public func events(since: String? = nil, isAttached: Bool = false) -> ArbiterEvents {
+        ArbiterEvents(arbiter, path: path("/events"), since: since, isAttached: isAttached)
+    }
+
+    private func path(_ rest: String = "") -> String {
+        let unreserved = CharacterSet(
+            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+        return "/scenes/\(name.addingPercentEncoding(withAllowedCharacters: unreserved) ?? name)\(rest)"
+    }
+
+    private func waitUntilRunning(_ ticket: PendingTransition, deadline: ContinuousClock.Instant?) async throws {
+        while ticket.isWaiting {
+            let left = deadline.map { $0 - ContinuousClock.now } ?? WireTimes.longestWait
+            guard left > .zero else { throw ClientError.timedOut }
+            let wait = min(left, WireTimes.longestWait)
+            let body = ticket.named(["until": "running", "wait": .number(wait.inSeconds)])
+            try ticket.note(
+                await arbiter.ask(
+                    WireRequest(
+                        "POST", "/transitions/await", body, headers: ticket.headers, timeout: wait + WireTimes.margin)))
+        }
+        if ticket.hasEnded, !ticket.isNoop { throw ClientError.ended(EndedTransition(ticket.shown)) }
+    }
+
+    private func givingUp<Result: Sendable>(
+        _ ticket: PendingTransition, _ body: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await body()
+        } catch {
+            switch error as? ClientError {
+            case .refused, .ended: break
+            // In a task of its own, because this one may be cancelled.
+            case .timedOut, .unreachable, nil: await Task { await arbiter.giveUp(ticket) }.value
+            }
+            throw error
+        }
+    }
+}
+
+extension Arbiter {
+    /// Takes back what was asked, wherever it was cut off; what cannot be taken back ends with the session.
+    fileprivate func giveUp(_ ticket: PendingTransition) async {
+        if ticket.document == nil {
+            guard !ticket.headers.isEmpty else { return }
+            // The request may have arrived: the same key leads to what it made.
+            let body = JSONValue.object(ticket.body.merging(["wait": 0]) { $1 })
+            let again = WireRequest(
+                "POST", "/transitions/serialize", body, headers: ticket.headers, timeout: WireTimes.margin)
+            guard let answer = try? await sendOnce(again), (try? ticket.note(answer)) != nil else { return }
+        }
+        guard !ticket.hasEnded else { return }
+        let end = WireRequest(
+            "POST", "/transitions/end", ticket.named(["outcome": "cancelled"]), timeout: WireTimes.margin)
+        _ = try? await sendOnce(end)
+    }
+}

@@ -1,0 +1,62 @@
+internal import Synchronization
+
+/// A request for a transition on its way, so that it can be given up at any moment.
+final class PendingTransition: Sendable {
+    let scene: String
+    /// The idempotency key of the request.
+    let key: String
+    let body: [String: JSONValue]
+    private let state = Mutex(State())
+
+    private struct State {
+        var headers: [String: String] = [:]
+        var document: JSONValue?
+        var heldUntil = ContinuousClock.now
+    }
+
+    init(_ scene: String, _ options: TransitionOptions) {
+        self.scene = scene
+        // 128 random bits.
+        key = (0..<2).map { _ in UInt64.random(in: .min ... .max) }
+            .map { String(repeating: "0", count: $0.leadingZeroBitCount / 4) + ($0 == 0 ? "" : String($0, radix: 16)) }
+            .joined()
+        body = options.members.merging(["scene": .string(scene)]) { $1 }
+    }
+
+    var headers: [String: String] { state.withLock { $0.headers } }
+    var document: JSONValue? { state.withLock { $0.document } }
+    var id: String { document?["id"]?.string ?? "" }
+    var hasEnded: Bool { document?["state"]?.string == "ended" }
+    var isWaiting: Bool { ["queued", "preparing"].contains(document?["state"]?.string) }
+    var isNoop: Bool { document?["noop"]?.bool ?? false }
+    var lease: Duration { document?["leaseSeconds"]?.number.map { .seconds($0) } ?? WireTimes.lease }
+    /// Until when the lease certainly lasts.
+    var heldUntil: ContinuousClock.Instant { state.withLock { $0.heldUntil } }
+
+    /// The transition without its token.
+    var shown: JSONValue {
+        guard case .object(var members)? = document else { return .null }
+        members["token"] = nil
+        return .object(members)
+    }
+
+    func note(headers: [String: String]) { state.withLock { $0.headers = headers } }
+
+    func hold(until instant: ContinuousClock.Instant) { state.withLock { $0.heldUntil = instant } }
+
+    /// Takes in what the daemon says of the transition; its token is in the first answer only.
+    func note(_ answer: WireAnswer) throws {
+        guard case .object(var members) = try answer.accepted() else { return }
+        state.withLock { state in
+            members["token"] = members["token"] ?? state.document?["token"]
+            let left = members["leaseRemaining"] ?? members["leaseSeconds"]
+            state.document = .object(members)
+            state.heldUntil = answer.sent + (left?.number.map { .seconds($0) } ?? WireTimes.lease)
+        }
+    }
+
+    /// A body that names the transition with its token.
+    func named(_ fields: [String: JSONValue] = [:]) -> JSONValue {
+        .object(fields.merging(["id": document?["id"] ?? .null, "token": document?["token"] ?? .null]) { $1 })
+    }
+}

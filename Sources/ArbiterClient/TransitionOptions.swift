@@ -1,0 +1,135 @@
+/// What a transition does to the hierarchy of its scene.
+public struct TransitionOperation: Hashable, Sendable {
+    /// The operation as the wire has it.
+    public let document: JSONValue
+
+    /// An operation as the wire has it.
+    public init(_ document: JSONValue) { self.document = document }
+
+    /// Presents a controller, modally.
+    public static func present(_ controller: ControllerNode, by presenter: String) -> Self {
+        Self(["type": "present", "presenter": .string(presenter), "controller": controller.document])
+    }
+
+    /// Dismisses what a controller presents, or the layer that it is in.
+    public static func dismiss(_ controller: String) -> Self {
+        Self(["type": "dismiss", "controller": .string(controller)])
+    }
+
+    /// Pushes a controller onto the stack of a navigation.
+    public static func push(_ controller: ControllerNode, onto navigation: String) -> Self {
+        Self(["type": "push", "navigation": .string(navigation), "controller": controller.document])
+    }
+
+    /// Pops the top of the stack of a navigation; nothing at its root.
+    public static func pop(_ navigation: String) -> Self {
+        Self(["type": "pop", "navigation": .string(navigation)])
+    }
+
+    /// Pops until a controller of the stack is at its top.
+    public static func popTo(_ controller: String, of navigation: String) -> Self {
+        Self(["type": "popTo", "navigation": .string(navigation), "controller": .string(controller)])
+    }
+
+    /// Pops until the root is at the top of the stack.
+    public static func popToRoot(_ navigation: String) -> Self {
+        Self(["type": "popToRoot", "navigation": .string(navigation)])
+    }
+
+    /// Selects a tab by its index, from 0.
+    public static func select(index: Int, of tabs: String) -> Self {
+        Self(["type": "select", "tabs": .string(tabs), "index": .number(Double(index))])
+    }
+
+    /// Selects a tab by its controller.
+    public static func select(_ controller: String, of tabs: String) -> Self {
+        Self(["type": "select", "tabs": .string(tabs), "controller": .string(controller)])
+    }
+
+    /// Selects the tab so many places after the selected one, or before it if the offset is negative.
+    public static func select(offset: Int, of tabs: String) -> Self {
+        Self(["type": "select", "tabs": .string(tabs), "offset": .number(Double(offset))])
+    }
+
+    /// Performs a segue of the storyboard; `destination` stands in for the declared one.
+    public static func segue(_ identifier: String, from source: String, to destination: ControllerNode? = nil) -> Self {
+        var members: [String: JSONValue] = [
+            "type": "segue", "source": .string(source), "identifier": .string(identifier),
+        ]
+        members["destination"] = destination?.document
+        return Self(.object(members))
+    }
+
+    /// Replaces the whole hierarchy.
+    public static func setRoot(_ controller: ControllerNode) -> Self {
+        Self(["type": "setRoot", "controller": controller.document])
+    }
+}
+
+/// A controller that comes into a hierarchy: its id, or a node with children.
+public struct ControllerNode: Hashable, Sendable, ExpressibleByStringLiteral {
+    /// The id or the node, as the wire has it.
+    public let document: JSONValue
+
+    /// A node with children, as the wire has it.
+    public init(_ document: JSONValue) { self.document = document }
+
+    /// A view with this id.
+    public init(stringLiteral id: String) { document = .string(id) }
+}
+
+/// What may be asked of a transition; everything has a default.
+public struct TransitionOptions: Hashable, Sendable {
+    /// What it does to the hierarchy; without it, it only locks.
+    public var operation: TransitionOperation?
+    /// What is locked: the whole scene unless set.
+    public var scope: Scope?
+    /// The longest that the daemon lets the lock be held without a word of this client; 10 seconds unless set.
+    public var lease: Duration?
+    /// The name of a transition type of the storyboard.
+    public var transitionType: String?
+    /// How long the animation takes, as data for those who draw it.
+    public var duration: Duration?
+    /// Whether a finger drives it.
+    public var isInteractive = false
+    /// Further members of the request, as the wire has them.
+    public var further: [String: JSONValue] = [:]
+
+    /// What a transition locks.
+    public enum Scope: Hashable, Sendable {
+        /// The whole scene.
+        case scene
+        /// The controllers that the operation touches.
+        case operation
+        /// These controllers, with all below them.
+        case controllers([String])
+    }
+
+    /// Options with an operation, and the defaults for everything else.
+    public init(_ operation: TransitionOperation? = nil) {
+        self.operation = operation
+    }
+
+    /// The members of a request.
+    var members: [String: JSONValue] {
+        var members = further
+        if let operation { members["operation"] = operation.document }
+        switch scope {
+        case .scene: members["scope"] = "scene"
+        case .operation: members["scope"] = "operation"
+        case .controllers(let ids): members["scope"] = .array(ids.map { .string($0) })
+        case nil: break
+        }
+        if let lease { members["leaseSeconds"] = .number(lease.inSeconds) }
+        if isInteractive { members["interactive"] = true }
+        var animation = members["animation"]?.object ?? [:]
+        if let transitionType { animation["type"] = .string(transitionType) }
+        if let duration { animation["duration"] = .number(duration.inSeconds) }
+        if !animation.isEmpty { members["animation"] = .object(animation) }
+        return members
+    }
+}
+
+extension Duration {
+    package var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

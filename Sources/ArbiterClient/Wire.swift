@@ -1,0 +1,88 @@
+/// A request to the daemon.
+package struct WireRequest: Hashable, Sendable {
+    package var method: String
+    package var path: String
+    package var body: JSONValue?
+    package var headers: [String: String]
+    /// How long the answer may take.
+    package var timeout: Duration
+
+    package init(
+        _ method: String, _ path: String, _ body: JSONValue? = nil, headers: [String: String] = [:],
+        timeout: Duration = WireTimes.longestWait
+    ) {
+        self.method = method
+        self.path = path
+        self.body = body
+        self.headers = headers
+        self.timeout = timeout
+    }
+}
+
+/// What the daemon answers.
+package struct WireAnswer: Hashable, Sendable {
+    package let status: Int
+    package let document: JSONValue
+    /// How long the daemon asks to wait before the next attempt; zero if it does not say.
+    package let retryAfter: Duration
+    /// When the request was sent: a lease is counted from there.
+    package let sent: ContinuousClock.Instant
+
+    package init(status: Int, document: JSONValue, retryAfter: Duration, sent: ContinuousClock.Instant) {
+        self.status = status
+        self.document = document
+        self.retryAfter = retryAfter
+        self.sent = sent
+    }
+
+    /// The document.
+    ///
+    /// - Throws: `refused` if it is a problem.
+    package func accepted() throws(ClientError) -> JSONValue {
+        guard status < 400 else { throw .refused(Refusal(status: status, document)) }
+        return document
+    }
+
+    /// Whether it refuses something that may be accepted later; a queue that is full is the caller's to handle.
+    var passes: Bool {
+        guard status == 429 || status == 503, let code = document["code"]?.string else { return false }
+        return Self.passing.contains(code)
+    }
+
+    private static let passing: Set<String> = [
+        "too-many-requests", "too-many-connections", "draining", "recovering", "journal-unavailable", "not-owner",
+    ]
+}
+
+/// How requests reach the daemon.
+package protocol WireTransport: Sendable {
+    /// Sends a request; a task that is cancelled ends it.
+    ///
+    /// - Throws: `ClientError.unreachable`, `CancellationError`.
+    func send(_ request: WireRequest) async throws -> WireAnswer
+
+    /// The lines of a stream of events, without their ends.
+    ///
+    /// An answer that is no stream is thrown as `ClientError.refused`, and a connection that is cut as `unreachable`.
+    func lines(of request: WireRequest) -> AsyncThrowingStream<String, any Error>
+}
+
+package enum WireTimes {
+    /// The longest wait of one request.
+    package static let longestWait = Duration.seconds(30)
+    /// What an answer may take besides the wait.
+    package static let margin = Duration.seconds(5)
+    /// A comment comes every 15 seconds; after three of them are missing, a stream is taken for dead.
+    package static let silence = Duration.seconds(45)
+    static let lease = Duration.seconds(10)
+}
+
+/// Delays between attempts: doubled from 0.1 to 5 seconds, each drawn between half and all of it.
+struct Backoff {
+    private var delay = 0.1
+
+    mutating func next() -> Duration {
+        defer { delay = min(2 * delay, 5) }
+        return .seconds(Double.random(in: delay / 2...delay))
+    }
+}

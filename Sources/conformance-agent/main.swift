@@ -1,0 +1,151 @@
+// The agent of the Swift client for the scenarios of Clients/conformance.
+
+import ArbiterClient
+import Foundation
+import Synchronization
+
+struct Command: Sendable {
+    let members: [String: JSONValue]
+
+    init?(_ line: String) {
+        let decoder = JSONDecoder()
+        guard let members = try? decoder.decode([String: JSONValue].self, from: Data(line.utf8)) else { return nil }
+        self.members = members
+    }
+
+    func text(_ name: String) -> String { members[name]?.string ?? "" }
+
+    /// The options have the names of the wire.
+    var options: TransitionOptions {
+        var options = TransitionOptions()
+        options.further = members["options"]?.object ?? [:]
+        return options
+    }
+}
+
+/// The streams of events, each read by the commands that ask for its next one, in turn.
+actor Streams {
+    private var streams: [String: AsyncThrowingStream<ArbiterEvent, any Error>.Iterator] = [:]
+
+    /// Follows from now on: the events are gathered until they are asked for.
+    func follow(_ name: String, _ events: ArbiterEvents) {
+        let (stream, continuation) = AsyncThrowingStream<ArbiterEvent, any Error>.makeStream()
+        streams[name] = stream.makeAsyncIterator()
+        Task {
+            for try await event in events { continuation.yield(event) }
+        }
+    }
+
+    func next(of name: String, named wanted: String) async throws -> ArbiterEvent? {
+        guard var iterator = streams[name] else { return nil }
+        defer { streams[name] = iterator }
+        while let event = try await iterator.next(isolation: #isolation) {
+            if event.name == wanted { return event }
+        }
+        return nil
+    }
+}
+
+final class Agent: Sendable {
+    private let arbiter: Arbiter
+    private let transitions = Mutex<[String: HeldTransition]>([:])
+    private let streams = Streams()
+    private let output = Mutex(())
+
+    init(_ arbiter: Arbiter) { self.arbiter = arbiter }
+
+    func answer(_ command: Command) async {
+        var answer: [String: JSONValue]
+        do { answer = try await run(command) } catch { answer = Self.failure(error) }
+        answer["n"] = command.members["n"]
+        guard let line = try? JSONEncoder().encode(answer) else { return }
+        output.withLock { _ in FileHandle.standardOutput.write(line + Data("\n".utf8)) }
+    }
+
+    private func run(_ command: Command) async throws -> [String: JSONValue] {
+        let scene = arbiter.scene(command.text("scene"))
+        switch command.text("do") {
+        case "start": return hold(try await scene.start(command.options), for: command)
+        case "serialize":
+            let timeout = command.members["timeout"]?.number.map { Duration.seconds($0) }
+            return hold(try await scene.serialize(command.options, timeout: timeout), for: command)
+        case "complete": return ["transition": try await held(command).complete()]
+        case "cancel": return ["transition": try await held(command).cancel()]
+        case "progress":
+            return ["answer": try await held(command).progress(command.members["fraction"]?.number ?? 0)]
+        case "release": return ["answer": try await held(command).release()]
+        case "lost":
+            let transition = held(command)
+            await transition.untilLost()
+            return Self.shown(transition.ending)
+        case "ready": return ["transition": try await arbiter.ready(for: command.text("id"))]
+        case "declare": return ["answer": try await scene.declare(command.members["storyboard"] ?? .null)]
+        case "follow":
+            let isAttached = command.members["attached"]?.bool ?? false
+            await streams.follow(command.text("as"), scene.events(since: "0", isAttached: isAttached))
+            return [:]
+        case "next":
+            guard let event = try await streams.next(of: command.text("as"), named: command.text("name")) else {
+                return [:]
+            }
+            return [
+                "event": [
+                    "name": .string(event.name), "data": event.data, "id": event.id.map { .string($0) } ?? .null,
+                ]
+            ]
+        default: preconditionFailure("there is no command \(command.text("do"))")
+        }
+    }
+
+    private func held(_ command: Command) -> HeldTransition {
+        guard let transition = transitions.withLock({ $0[command.text("as")] }) else {
+            preconditionFailure("there is no transition \(command.text("as"))")
+        }
+        return transition
+    }
+
+    private func hold(_ transition: HeldTransition?, for command: Command) -> [String: JSONValue] {
+        transitions.withLock { $0[command.text("as")] = transition }
+        return ["transition": transition?.document ?? .null]
+    }
+
+    private static func shown(_ ending: EndedTransition?) -> [String: JSONValue] {
+        [
+            "outcome": ending.map { .string($0.outcome) } ?? .null,
+            "reason": ending?.reason.map { .string($0) } ?? .null,
+        ]
+    }
+
+    private static func failure(_ error: any Error) -> [String: JSONValue] {
+        switch error as? ClientError {
+        case .refused(let refusal): ["error": "refused", "code": .string(refusal.code)]
+        case .ended(let ending):
+            shown(ending).merging(["error": "ended", "code": ending.code.map { .string($0) } ?? .null]) { $1 }
+        case .timedOut: ["error": "timedOut"]
+        case .unreachable: ["error": "unreachable"]
+        case nil: preconditionFailure("\(error)")
+        }
+    }
+}
+
+guard CommandLine.arguments.count == 4, let url = URL(string: CommandLine.arguments[1]),
+    let options = try? JSONDecoder().decode(JSONValue.self, from: Data(CommandLine.arguments[3].utf8))
+else {
+    FileHandle.standardError.write(Data("usage: conformance-agent URL NAME OPTIONS\n".utf8))
+    exit(64)
+}
+let agent = Agent(
+    Arbiter(
+        url: url, client: CommandLine.arguments[2], patience: .seconds(options["patience"]?.number ?? 30),
+        headers: options["headers"]?.object?.compactMapValues(\.string) ?? [:]))
+// A thread of its own reads, because it waits for lines.
+let lines = AsyncStream<String> { continuation in
+    Thread.detachNewThread {
+        while let line = readLine() { continuation.yield(line) }
+        continuation.finish()
+    }
+}
+for await line in lines {
+    guard let command = Command(line) else { continue }
+    Task { await agent.answer(command) }
+}
