@@ -35,6 +35,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
     products: [
         .executable(name: "arbiterd", targets: ["arbiterd"]),
+        .executable(name: "arbiterctl", targets: ["arbiterctl"]),
         .library(name: "ArbiterClient", targets: ["ArbiterClient"]),
     ],
     dependencies: [
@@ -92,6 +93,13 @@ let package = Package(
         .target(
             name: "ArbiterClient",
             dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "arbiterctl",
+            dependencies: [
+                "ArbiterClient", "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: strict
         ),
         .executableTarget(

@@ -237,6 +237,19 @@ def test_a_held_transition_outlives_its_lease(daemon, agent):
     assert holder.ask("complete", **{"as": "t"})["transition"]["outcome"] == "completed"
 
 
+def test_a_turn_that_comes_later_than_a_lease_lasts(daemon, agent):
+    running = daemon()
+    holder, waiter, other = (agent(running, name) for name in ("holder", "waiter", "other"))
+    holder.ask("start", scene="main", **{"as": "t"})
+    waiting = waiter.tell("serialize", scene="main", options={"leaseSeconds": 0.5}, **{"as": "t"})
+    # It waits for longer than its lease will last, and then holds for longer.
+    assert other.ask("serialize", scene="main", timeout=1, **{"as": "t"}) == {"error": "timedOut"}
+    holder.ask("complete", **{"as": "t"})
+    assert waiting()["transition"]["state"] == "running"
+    assert other.ask("serialize", scene="main", timeout=1, **{"as": "t"}) == {"error": "timedOut"}
+    assert waiter.ask("complete", **{"as": "t"})["transition"]["outcome"] == "completed"
+
+
 def test_loss_of_lease(daemon, agent):
     running = daemon()
     holder, other = agent(running, "holder"), agent(running, "other")

@@ -136,6 +136,10 @@ class Ticket {
     this.heldUntil = answer.sent + (this.document.leaseRemaining ?? this.document.leaseSeconds ?? LEASE);
   }
 
+  get lease() {
+    return this.document.leaseSeconds ?? LEASE;
+  }
+
   get hasEnded() {
     return this.document?.state === 'ended';
   }
@@ -392,6 +396,11 @@ export class Arbiter {
       const longest = this.#shared ? SHARED_WAIT : LONGEST_WAIT;
       ticket.note(await this.#park(this.ask, ticket, 'running', Math.min(longest, left), { signal }));
     }
+    if (!ticket.hasEnded && ticket.heldUntil - now() < ticket.lease / 2) {
+      // The answer to a request that was parked for long says nothing about when it was given.
+      const body = ticket.named({ until: 'running', wait: 0 });
+      ticket.note(await this.ask('POST', '/transitions/await', body, { headers: ticket.headers, timeout: MARGIN, signal }));
+    }
     if (ticket.hasEnded && !ticket.document.noop) throw new TransitionEnded(ticket.shown);
   }
 
@@ -419,7 +428,7 @@ export class Arbiter {
    * that was answered.
    */
   async keep(ticket, signal) {
-    const lease = ticket.document.leaseSeconds ?? LEASE;
+    const { lease } = ticket;
     const wait = Math.min(lease / 3, LONGEST_WAIT);
     let delays = backoff();
     while (!signal.aborted && ticket.heldUntil > now()) {

@@ -33,18 +33,21 @@ public struct ArbiterScene: Sendable {
     /// - Parameters:
     ///   - options: what is asked.
     ///   - timeout: how long the turn may take to come; for ever unless set.
+    ///   - waiting: called with the ticket whenever the daemon says that it still waits, at least every 30 seconds: its
+    ///     `position` and `blockers`.
     /// - Returns: the transition, which runs, or has ended with ``HeldTransition/isNoop`` if there was nothing to do.
     /// - Throws: `ClientError.timedOut`; `ended` if it is impossible when its turn comes; `refused` if it cannot even queue;
     ///   `unreachable`; `CancellationError` if the task is cancelled, which gives the ticket up.
     public func serialize(
-        _ options: TransitionOptions = TransitionOptions(), timeout: Duration? = nil
+        _ options: TransitionOptions = TransitionOptions(), timeout: Duration? = nil,
+        waiting: @Sendable (JSONValue) -> Void = { _ in }
     ) async throws -> HeldTransition {
         let ticket = PendingTransition(name, options)
         return try await givingUp(ticket) {
             let deadline = timeout.map { ContinuousClock.now + $0 }
             let body = ticket.body.merging(["wait": 0]) { $1 }
             try ticket.note(await arbiter.askInSession("/transitions/serialize", .object(body), for: ticket))
-            try await waitUntilRunning(ticket, deadline: deadline)
+            try await waitUntilRunning(ticket, deadline: deadline, waiting)
             return HeldTransition(ticket, of: arbiter)
         }
     }
@@ -60,7 +63,7 @@ public struct ArbiterScene: Sendable {
     ///   - isolation: where the body runs.
     ///   - body: what must not overlap with other transitions.
     /// - Returns: what the body returns.
-    /// - Throws: what the body throws, what ``serialize(_:timeout:)`` throws, and `ClientError.ended` if it was lost.
+    /// - Throws: what the body throws, what ``serialize(_:timeout:waiting:)`` throws, and `ClientError.ended` if it was lost.
     public func withTransition<Result>(
         _ options: TransitionOptions = TransitionOptions(), timeout: Duration? = nil,
         isolation: isolated (any Actor)? = #isolation, _ body: (HeldTransition) async throws -> Result
@@ -125,18 +128,27 @@ public struct ArbiterScene: Sendable {
         return "/scenes/\(name.addingPercentEncoding(withAllowedCharacters: unreserved) ?? name)\(rest)"
     }
 
-    private func waitUntilRunning(_ ticket: PendingTransition, deadline: ContinuousClock.Instant?) async throws {
+    private func waitUntilRunning(
+        _ ticket: PendingTransition, deadline: ContinuousClock.Instant?,
+        _ waiting: @Sendable (JSONValue) -> Void = { _ in }
+    ) async throws {
         while ticket.isWaiting {
+            waiting(ticket.shown)
             let left = deadline.map { $0 - ContinuousClock.now } ?? WireTimes.longestWait
             guard left > .zero else { throw ClientError.timedOut }
-            let wait = min(left, WireTimes.longestWait)
-            let body = ticket.named(["until": "running", "wait": .number(wait.inSeconds)])
-            try ticket.note(
-                await arbiter.ask(
-                    WireRequest(
-                        "POST", "/transitions/await", body, headers: ticket.headers, timeout: wait + WireTimes.margin)))
+            try await awaitRunning(ticket, min(left, WireTimes.longestWait))
         }
+        // The answer to a request that was parked for long says nothing about when it was given.
+        if !ticket.hasEnded, ticket.heldUntil - .now < ticket.lease / 2 { try await awaitRunning(ticket, .zero) }
         if ticket.hasEnded, !ticket.isNoop { throw ClientError.ended(EndedTransition(ticket.shown)) }
+    }
+
+    private func awaitRunning(_ ticket: PendingTransition, _ wait: Duration) async throws {
+        let body = ticket.named(["until": "running", "wait": .number(wait.inSeconds)])
+        try ticket.note(
+            await arbiter.ask(
+                WireRequest(
+                    "POST", "/transitions/await", body, headers: ticket.headers, timeout: wait + WireTimes.margin)))
     }
 
     private func givingUp<Result: Sendable>(

@@ -9,6 +9,7 @@
 #include <malloc.h>
 #include <netinet/in.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,11 +19,13 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -281,6 +284,51 @@ static inline int arbiter_send_datagram(const char *name, const char *message, s
     while (sent < 0 && errno == EINTR);
     close(descriptor);
     return sent == (ssize_t) size ? 0 : -1;
+}
+
+/* Starts a command, found by PATH, with the standard streams of this process. It gets SIGTERM when the thread that calls this
+   ends. Returns its process id; -1 with the reason in *error if it cannot be started. */
+static inline pid_t arbiter_start_command(char *const arguments[], char *const environment[], int *error)
+{
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) != 0) {
+        *error = errno;
+        return -1;
+    }
+    pid_t parent = getpid();
+    pid_t child = fork();
+    if (child == 0) {
+        /* Signals that this process ignores, because it passes them on, are the command's own. */
+        static const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE};
+        sigset_t none;
+        for (size_t index = 0; index < sizeof passed / sizeof *passed; index++)
+            signal(passed[index], SIG_DFL);
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() == parent)
+            execvpe(arguments[0], arguments, environment);
+        int reason = errno;
+        (void)!write(report[1], &reason, sizeof reason);
+        _exit(127);
+    }
+    *error = child < 0 ? errno : 0;
+    close(report[1]);
+    if (child > 0 && read(report[0], error, sizeof *error) == sizeof *error) {
+        waitpid(child, NULL, 0);
+        child = -1;
+    }
+    close(report[0]);
+    return child;
+}
+
+/* Waits until a child has ended: its exit code, or 128 and the number of the signal that ended it. */
+static inline int arbiter_wait_for(pid_t child)
+{
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 #endif

@@ -68,6 +68,11 @@ class Daemon:
         self.process.kill()
         self.process.wait(PATIENCE)
 
+    def restart(self) -> None:
+        """Starts it again where clients expect it."""
+        self._listen = f"127.0.0.1:{self.port}"
+        self.start()
+
     def stop(self) -> None:
         self.process.terminate()
         assert self.process.wait(PATIENCE) == 0, self.log

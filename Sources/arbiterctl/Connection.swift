@@ -1,0 +1,61 @@
+internal import ArbiterClient
+internal import ArgumentParser
+internal import Foundation
+
+/// How the daemon is reached.
+struct Connection: ParsableArguments {
+    @Option(help: "Where the daemon listens; ARBITER_URL unless given, or http://127.0.0.1:8080.")
+    var url: String?
+
+    @Option(help: ArgumentHelp("A file with a bearer token; ARBITER_TOKEN unless given.", valueName: "file"))
+    var tokenFile: String?
+
+    @Option(help: ArgumentHelp("A file of certificates that are trusted, instead of the system's.", valueName: "file"))
+    var authority: String?
+
+    @Option(help: ArgumentHelp("The name by which people know this client.", valueName: "name"))
+    var client: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many seconds a request is repeated while the daemon cannot be reached.", valueName: "seconds"))
+    var patience = 30.0
+
+    /// - Throws: `ValidationError` if the file of the token cannot be read.
+    func makeArbiter(named name: String? = nil) throws -> Arbiter {
+        let environment = ProcessInfo.processInfo.environment
+        let url = url ?? environment["ARBITER_URL"] ?? "http://127.0.0.1:8080"
+        return Arbiter(
+            CurlTransport(url, authority: authority), token: try token(environment), client: client ?? name,
+            patience: .seconds(patience), headers: [:])
+    }
+
+    func validate() throws {
+        guard patience >= 0, patience <= 86_400 else { throw ValidationError("--patience must be 0 to 86400 seconds") }
+    }
+
+    private func token(_ environment: [String: String]) throws -> String? {
+        guard let tokenFile else { return environment["ARBITER_TOKEN"] }
+        guard let text = try? String(contentsOfFile: tokenFile, encoding: .utf8) else {
+            throw ValidationError("cannot read \(tokenFile)")
+        }
+        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
+
+/// The exit codes of `arbiterctl`, besides those of the command that `run` runs.
+enum Exit {
+    /// The lock was lost while the command ran.
+    static let lost: Int32 = 123
+    /// The turn did not come in time, or another one was in the way.
+    static let timedOut: Int32 = 124
+    /// The daemon cannot be reached, or refuses.
+    static let failed: Int32 = 125
+    /// The command cannot be executed.
+    static let notExecutable: Int32 = 126
+    /// There is no such command.
+    static let notFound: Int32 = 127
+
+    /// Tells what went wrong, on standard error.
+    static func tell(_ text: String) { FileHandle.standardError.write(Data("arbiterctl: \(text)\n".utf8)) }
+}

@@ -1,0 +1,161 @@
+internal import ArbiterClient
+internal import ArgumentParser
+internal import Foundation
+internal import Synchronization
+
+/// `arbiterctl run`: runs a command while the lock is held.
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Waits for its turn, and runs a command while it holds the lock.",
+        discussion: """
+            The command has ARBITER_SCENE, ARBITER_TRANSITION and ARBITER_FENCE in its environment. Signals are passed on \
+            to it. If the lock is lost, the command gets SIGTERM, and SIGKILL ten seconds later. If arbiterctl is killed, \
+            the command gets SIGTERM, and the lock is free two seconds later.
+
+            The transition is completed if the command succeeds, and cancelled otherwise.
+
+            Exit codes: that of the command, or 128 and the number of the signal that ended it; 123 if the lock was lost, \
+            124 if the turn did not come in time, 125 if the daemon cannot be reached or refuses, 126 if the command cannot \
+            be executed, 127 if there is none.
+
+                arbiterctl run --scene device-7 --wait 60 -- ./run-ui-tests
+            """
+    )
+
+    /// How long a command that lost the lock may take to end.
+    private static let graceOfCommand = Duration.seconds(10)
+
+    @OptionGroup var connection: Connection
+
+    @Option(help: "The scene.")
+    var scene = "main"
+
+    @Option(
+        help: ArgumentHelp("How long to wait for the turn; for ever unless given. 0 only tries.", valueName: "seconds"))
+    var wait: Double?
+
+    @Option(
+        help: ArgumentHelp("What is locked: scene, operation, or ids with commas between them.", valueName: "scope"))
+    var scope: String?
+
+    @Option(help: ArgumentHelp("The operation, as JSON; it is applied if the command succeeds.", valueName: "json"))
+    var operation: String?
+
+    @Flag(help: "Say nothing while waiting.")
+    var quiet = false
+
+    @Argument(parsing: .postTerminator, help: "The command and its arguments, behind --.")
+    var command: [String] = []
+
+    func validate() throws {
+        guard !command.isEmpty else { throw ValidationError("give a command behind --") }
+        guard wait.map({ $0 >= 0 && $0 <= 86_400 }) ?? true else {
+            throw ValidationError("--wait must be 0 to 86400 seconds")
+        }
+        _ = try options()
+    }
+
+    func run() async throws {
+        let arbiter = try connection.makeArbiter(named: command.first.map { "\($0) (\(getpid()))" })
+        let child = ChildCommand()
+        let options = try options()
+        let turn = Task { try await takeTurn(options, of: arbiter) }
+        let interrupted = Mutex<Int32?>(nil)
+        let hasTurn = Mutex(false)
+        let signals = Signals { signal, isKnown in
+            guard hasTurn.withLock({ $0 }) else {
+                interrupted.withLock { $0 = $0 ?? signal }
+                return turn.cancel()
+            }
+            if !isKnown { child.signal(signal) }
+        }
+        let transition: HeldTransition
+        do {
+            guard let held = try await turn.value else {
+                Exit.tell("another transition is in the way in \(scene)")
+                throw ExitCode(Exit.timedOut)
+            }
+            transition = held
+            hasTurn.withLock { $0 = true }
+        } catch is CancellationError {
+            throw ExitCode(128 + (interrupted.withLock { $0 } ?? SIGTERM))
+        } catch ClientError.timedOut {
+            Exit.tell("the turn in \(scene) did not come within \(wait ?? 0) seconds")
+            throw ExitCode(Exit.timedOut)
+        } catch let error as ClientError {
+            Exit.tell("\(error)")
+            throw ExitCode(Exit.failed)
+        }
+        let code = await run(child, holding: transition)
+        await arbiter.close()
+        withExtendedLifetime(signals) {}
+        throw ExitCode(code)
+    }
+
+    private func takeTurn(_ options: TransitionOptions, of arbiter: Arbiter) async throws -> HeldTransition? {
+        let scene = arbiter.scene(scene)
+        if wait == 0 { return try await scene.start(options) }
+        let isHeard = !quiet && isatty(STDERR_FILENO) != 0
+        let begun = ContinuousClock.now
+        return try await scene.serialize(options, timeout: wait.map { .seconds($0) }) { ticket in
+            guard isHeard else { return }
+            let position = ticket["position"]?.number.map { "position \(Int($0))" } ?? "preparing"
+            let blockers = ticket["blockers"]?.array?.compactMap(\.string).joined(separator: ", ") ?? "participants"
+            let seconds = Int((ContinuousClock.now - begun).inSeconds)
+            Exit.tell("waiting in \(scene.name) for \(seconds) s, \(position), behind \(blockers)")
+        }
+    }
+
+    /// Runs the command, and ends the transition.
+    ///
+    /// - Returns: the exit code.
+    private func run(_ child: ChildCommand, holding transition: HeldTransition) async -> Int32 {
+        var environment = ProcessInfo.processInfo.environment
+        environment["ARBITER_SCENE"] = scene
+        environment["ARBITER_TRANSITION"] = transition.id
+        environment["ARBITER_FENCE"] = transition.fence.map { "\($0)" }
+        let watch = Task {
+            await transition.untilLost()
+            guard transition.isLost else { return }
+            Exit.tell("the lock is lost: \(transition.ending?.reason ?? "it has ended")")
+            child.signal(SIGTERM)
+            try? await Task.sleep(for: Self.graceOfCommand)
+            if !Task.isCancelled { child.signal(SIGKILL) }
+        }
+        let code: Int32
+        do {
+            code = try await child.run(command, environment: environment)
+        } catch {
+            let reason = (error as? ChildCommand.NotStarted)?.reason ?? 0
+            Exit.tell("\(command[0]): \(unsafe String(cString: strerror(reason)))")
+            code = reason == ENOENT ? Exit.notFound : Exit.notExecutable
+        }
+        watch.cancel()
+        guard !transition.isNoop else { return code }
+        do {
+            if code == 0 { try await transition.complete() } else { try await transition.cancel() }
+            return code
+        } catch {
+            if !transition.isLost { Exit.tell("\(error)") }
+            return Exit.lost
+        }
+    }
+
+    private func options() throws -> TransitionOptions {
+        var options = TransitionOptions()
+        if let operation {
+            guard let document = try? JSONDecoder().decode(JSONValue.self, from: Data(operation.utf8)),
+                document.object != nil
+            else { throw ValidationError("--operation must be a JSON object") }
+            options.operation = TransitionOperation(document)
+        }
+        switch scope {
+        case "scene": options.scope = .scene
+        case "operation": options.scope = .operation
+        case let ids?: options.scope = .controllers(ids.split(separator: ",").map { String($0) })
+        case nil: break
+        }
+        return options
+    }
+}

@@ -1,0 +1,56 @@
+internal import ArbiterClient
+internal import ArgumentParser
+internal import Foundation
+
+/// `arbiterctl watch`: events, one line each.
+struct WatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Shows what happens, one line for each event, until it is interrupted.",
+        discussion: """
+            A line has the time, the scene, the event, and who it is about. With --json it is the event as an object with \
+            name, id and data.
+            """
+    )
+
+    @OptionGroup var connection: Connection
+
+    @Option(help: "The scene; all scenes unless given.")
+    var scene: String?
+
+    @Option(help: ArgumentHelp("The id of an event: shows what came after it.", valueName: "id"))
+    var since: String?
+
+    @Flag(help: "Write each event as JSON.")
+    var json = false
+
+    func run() async throws {
+        let arbiter = try connection.makeArbiter()
+        let events = scene.map { arbiter.scene($0).events(since: since) } ?? arbiter.events(since: since)
+        do {
+            for try await event in events {
+                FileHandle.standardOutput.write(Data((json ? try encoded(event) : words(event)).utf8) + Data("\n".utf8))
+            }
+        } catch let error as ClientError {
+            Exit.tell("\(error)")
+            throw ExitCode(Exit.failed)
+        }
+    }
+
+    private func encoded(_ event: ArbiterEvent) throws -> String {
+        let document: JSONValue = [
+            "name": .string(event.name), "id": event.id.map { .string($0) } ?? .null, "data": event.data,
+        ]
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(document), as: UTF8.self)
+    }
+
+    private func words(_ event: ArbiterEvent) -> String {
+        let known = ["at", "scene"].map { event.data[$0]?.string ?? "-" }
+        let about = ["id", "session", "controller", "client", "outcome", "reason"].compactMap { name in
+            event.data[name]?.string.map { "\(name)=\($0)" }
+        }
+        return (known + [event.name] + about).joined(separator: "  ")
+    }
+}

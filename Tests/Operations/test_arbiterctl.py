@@ -1,0 +1,162 @@
+"""Commands that run while they hold a lock."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import PATIENCE, eventually
+
+TOOL = str(Path(os.environ["ARBITERD"]).parent / "arbiterctl")
+
+
+class Tool:
+    """`arbiterctl` with one daemon."""
+
+    def __init__(self, running) -> None:
+        self._environment = {**os.environ, "ARBITER_URL": f"http://127.0.0.1:{running.port}"}
+
+    def begin(self, *arguments: str) -> subprocess.Popen:
+        return subprocess.Popen(
+            [TOOL, *arguments], env=self._environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [TOOL, *arguments], env=self._environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=PATIENCE)
+
+
+@pytest.fixture
+def tool(daemon):
+    running = daemon()
+    made = Tool(running)
+    made.daemon = running
+    return made
+
+
+def scene(tool) -> dict:
+    return tool.daemon.ask("GET", "/scenes/main")[1]
+
+
+def holding(tool, *command: str, waits_for: signal.Signals | None = None) -> subprocess.Popen:
+    """A run whose command has begun, and has said so; with `waits_for`, it has blocked this signal."""
+    block = [] if waits_for is None else [f"import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [{int(waits_for)}])"]
+    lines = [*block, "print('begun', flush=True)", *command]
+    run = tool.begin("run", "--", sys.executable, "-c", "\n".join(lines))
+    assert run.stdout.readline() == "begun\n"
+    return run
+
+
+def until_told(tool) -> subprocess.Popen:
+    """A run whose command ends, with success, when it gets SIGUSR1."""
+    return holding(tool, "signal.sigwait([signal.SIGUSR1])", waits_for=signal.SIGUSR1)
+
+
+def test_a_command_holds_the_lock_and_knows_it(tool):
+    run = tool.run("run", "--scene", "a-b", "--", "sh", "-c",
+                   "echo $ARBITER_SCENE $ARBITER_TRANSITION $ARBITER_FENCE; exit 3")
+    name, id, fence = run.stdout.split()
+    assert (run.returncode, name, fence) == (3, "a-b", "1")
+    # It failed, so nothing was done.
+    assert tool.daemon.ask("GET", f"/transitions/{id}")[1]["outcome"] == "cancelled"
+    run = tool.run("run", "--", "sh", "-c", "echo $ARBITER_TRANSITION")
+    assert tool.daemon.ask("GET", f"/transitions/{run.stdout.strip()}")[1]["outcome"] == "completed"
+
+
+@pytest.mark.parametrize("arguments, code, reason", [
+    (["run"], 64, "give a command behind --"),
+    (["run", "--wait", "-1", "--", "true"], 64, ""),
+    (["run", "--operation", "7", "--", "true"], 64, "--operation must be a JSON object"),
+    (["run", "--", "no-such-command"], 127, "No such file or directory"),
+    (["run", "--", "/etc/passwd"], 126, "Permission denied"),
+    (["run", "--scope", "nobody", "--", "true"], 125, "unknown-controller"),
+    (["run", "--token-file", "/nowhere", "--", "true"], 64, "cannot read /nowhere"),
+    (["run", "--url", "http://127.0.0.1:1", "--patience", "0", "--", "true"], 125, "cannot be reached"),
+    (["run", "--", "sh", "-c", "kill -USR1 $$"], 128 + signal.SIGUSR1, ""),
+])
+def test_exit_codes(tool, arguments, code, reason):
+    run = tool.run(*arguments)
+    assert run.returncode == code, run.stderr
+    assert reason in run.stderr
+    # What failed holds nothing.
+    assert scene(tool).get("running", []) == []
+
+
+def test_a_turn_that_does_not_come(tool):
+    holder = until_told(tool)
+    for wait in ("0", "0.2"):
+        run = tool.run("run", "--wait", wait, "--", "echo", "no")
+        assert (run.returncode, run.stdout) == (124, "")
+    waiting = tool.begin("run", "--", "echo", "no")
+    assert eventually(lambda: scene(tool)["queuedCount"] == 1)
+    waiting.terminate()
+    assert waiting.wait(PATIENCE) == 128 + signal.SIGTERM
+    assert scene(tool)["queuedCount"] == 0
+    holder.send_signal(signal.SIGUSR1)
+    assert holder.wait(PATIENCE) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR2])
+def test_signals_are_passed_on(tool, number):
+    run = holding(tool, f"print(signal.sigwait([{int(number)}]) == {int(number)}); exit(7)", waits_for=number)
+    run.send_signal(number)
+    assert run.communicate(timeout=PATIENCE)[0] == "True\n"
+    assert run.returncode == 7
+
+
+def test_a_command_that_loses_the_lock_is_ended(tool):
+    run = holding(tool, "import signal; signal.pause()")
+    held = scene(tool)["running"][0]["id"]
+    assert tool.daemon.ask("POST", "/transitions/revoke", {"id": held, "reason": "a test"})[0] == 200
+    out, err = run.communicate(timeout=PATIENCE)
+    assert run.returncode == 123
+    assert "the lock is lost: a test" in err
+
+
+def test_a_run_that_is_killed_lets_go_of_the_lock_and_ends_its_command(tool):
+    run = holding(tool, "import os, signal; print(os.getpid(), flush=True); signal.pause()")
+    command = int(run.stdout.readline())
+    run.kill()
+    assert tool.run("run", "--wait", "10", "--", "true").returncode == 0
+    assert eventually(lambda: not Path(f"/proc/{command}").exists())
+
+
+def test_a_lock_is_held_while_the_daemon_restarts(tool):
+    run = until_told(tool)
+    held = scene(tool)["running"][0]["id"]
+    tool.daemon.kill()
+    tool.daemon.restart()
+    run.send_signal(signal.SIGUSR1)
+    assert run.wait(PATIENCE) == 0
+    assert tool.daemon.ask("GET", f"/transitions/{held}")[1]["outcome"] == "completed"
+
+
+def test_two_hundred_runs_are_alone_and_in_the_order_asked_for(tool, tmp_path):
+    holder = until_told(tool)
+    log = tmp_path / "log"
+    runs = []
+    for number in range(200):
+        # A directory can be made once: two commands at a time would fail.
+        command = f"mkdir {tmp_path}/alone && echo {number} >> {log} && rmdir {tmp_path}/alone"
+        runs.append(tool.begin("run", "--", "sh", "-c", command))
+        assert eventually(lambda: scene(tool)["queuedCount"] == number + 1)
+    holder.send_signal(signal.SIGUSR1)
+    for run in runs:
+        out, err = run.communicate(timeout=PATIENCE)
+        assert run.returncode == 0, err
+    assert log.read_text().split() == [str(number) for number in range(200)]
+
+
+def test_events_are_one_line_each(tool):
+    tool.run("run", "--", "true")
+    watch = tool.begin("watch", "--scene", "main", "--since", "0")
+    lines = []
+    while not lines or "transition.ended" not in lines[-1]:
+        lines.append(watch.stdout.readline())
+    watch.kill()
+    assert "  main  transition.running  id=t-" in lines[0]
+    assert lines[-1].endswith("outcome=completed\n")
