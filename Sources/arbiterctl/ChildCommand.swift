@@ -41,7 +41,10 @@ final class ChildCommand: Sendable {
     private func runHere(_ arguments: [String], _ environment: [String: String]) throws -> Int32 {
         var texts = unsafe arguments.map { unsafe strdup($0) } + [nil]
         var variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
-        defer { unsafe (texts + variables).forEach { unsafe free($0) } }
+        defer {
+            for index in unsafe texts.indices { unsafe free(texts[index]) }
+            for index in unsafe variables.indices { unsafe free(variables[index]) }
+        }
         var reason: Int32 = 0
         let process = unsafe arbiter_start_command(&texts, &variables, &reason)
         guard process > 0 else { throw NotStarted(reason: reason) }
