@@ -134,6 +134,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ArbiterClientTests",
+            dependencies: ["ArbiterClient", "ArbiterTestKit", "arbiterd"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ArbiterTestKitTests",
             dependencies: ["ArbiterTestKit"],
             swiftSettings: strict

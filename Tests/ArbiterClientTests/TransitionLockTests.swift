@@ -1,0 +1,143 @@
+import ArbiterTestKit
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ArbiterClient
+
+/// The words of the seed, with a real daemon.
+struct TransitionLockTests {
+    private let daemon: DaemonProcess
+    private let arbiter: ArbiterClient.Arbiter
+    private let scene: ArbiterScene
+
+    init() throws {
+        daemon = try DaemonProcess(["--journal", "memory"])
+        arbiter = Arbiter(url: try #require(URL(string: "http://127.0.0.1:\(daemon.port)")), client: "test")
+        scene = arbiter.scene()
+    }
+
+    private func declare() async throws {
+        try await scene.declare(["root": ["id": "nav", "kind": "navigation", "children": ["list"]]])
+    }
+
+    private func lock() -> TransitionLock { TransitionLock(scene, perform: { _ in }) }
+
+    /// The one completion that `begin` gets.
+    private func completion(
+        _ begin: (@escaping @Sendable (TransitionLock.Completion) -> Void) -> Void
+    ) async -> TransitionLock.Completion {
+        // A second call would end the process.
+        await withCheckedContinuation { continuation in begin { continuation.resume(returning: $0) } }
+    }
+
+    @Test func `one transition at a time is started, and ended`() async throws {
+        let (lock, other) = (lock(), lock())
+        #expect(try await lock.startTransition())
+        #expect(try await !lock.startTransition())
+        #expect(try await !other.startTransition())
+        try await lock.endTransition()
+        try await lock.endTransition()
+        #expect(try await other.startTransition())
+        try await other.endTransition()
+    }
+
+    @Test func `blocks run one after the other, in their order`() async throws {
+        let lock = lock()
+        let log = Mutex<[Int]>([])
+        await withTaskGroup { group in
+            for number in 0..<10 {
+                let (ended, end) = AsyncStream<Void>.makeStream()
+                lock.serializeTransition {
+                    log.withLock { $0 += [number, number] }
+                    lock.transitionComplete()
+                } completion: { completion in
+                    #expect(completion.isFinished)
+                    end.finish()
+                }
+                group.addTask { for await _ in ended {} }
+            }
+        }
+        #expect(log.withLock { $0 } == (0..<10).flatMap { [$0, $0] })
+    }
+
+    @Test func `operations are applied, and completed once`() async throws {
+        try await declare()
+        let lock = lock()
+        #expect(await completion { lock.push("editor", onto: "nav", completion: $0) }.isFinished)
+        #expect(await completion { lock.present("alert", by: "editor", animated: false, completion: $0) }.isFinished)
+        #expect(await completion { lock.dismiss("alert", completion: $0) }.isFinished)
+        #expect(await completion { lock.popToRoot("nav", completion: $0) }.isFinished)
+        // There is nothing to do.
+        #expect(await completion { lock.pop("nav", completion: $0) }.isFinished)
+        #expect(try await scene.read()["revision"]?.number == 5)
+    }
+
+    @Test func `what is impossible is cancelled, and says why`() async throws {
+        try await declare()
+        let lock = lock()
+        guard case .cancelled(let error) = await completion({ lock.push("list", onto: "nav", completion: $0) }),
+            case .ended(let ended)? = error as? ClientError
+        else {
+            Issue.record("it is finished")
+            return
+        }
+        #expect((ended.outcome, ended.code) == ("rejected", "already-on-stack"))
+        #expect(await completion { lock.push("editor", onto: "nav", completion: $0) }.isFinished)
+    }
+
+    @Test func `a block that loses the lock is complete`() async throws {
+        let (lock, scene, arbiter) = (lock(), scene, arbiter)
+        let completion = await completion { completion in
+            lock.serializeTransition {
+                Task {
+                    let running = try await scene.read()["running"]?.array?.first?["id"]
+                    _ = try await arbiter.ask(
+                        WireRequest(
+                            "POST", "/transitions/revoke", ["id": running ?? .null, "reason": "a test"]))
+                }
+            } completion: {
+                completion($0)
+            }
+        }
+        #expect(!completion.isFinished)
+        #expect(try await lock.startTransition())
+    }
+
+    @Test func `a task that is cancelled gives its ticket up`() async throws {
+        let scene = scene
+        let holder = try #require(try await scene.start())
+        let (waiting, isWaiting) = AsyncStream<Void>.makeStream()
+        let task = Task {
+            try await scene.serialize(waiting: { _ in isWaiting.finish() })
+        }
+        for await _ in waiting {}
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try await scene.read()["queuedCount"]?.number == 0)
+        try await holder.complete()
+    }
+
+    @Test func `the body's result and error go through`() async throws {
+        struct Mistake: Error {}
+        #expect(try await scene.withTransition { $0.fence } == 1)
+        await #expect(throws: Mistake.self) { try await scene.withTransition { _ in throw Mistake() } }
+        #expect(try await scene.withTransition { $0.fence } == 3)
+    }
+}
+
+struct EventParserTests {
+    @Test func `events are made of lines`() {
+        var parser = EventParser()
+        let lines = [
+            ": connected", "retry: 1000", "", "id: 7", "event: transition.ended", "data: {\"id\":", "data: \"t\"}", "",
+            "event: x", "data:1", "", "event: nothing", "",
+        ]
+        let events = lines.compactMap { parser.take($0) }
+        #expect(
+            events == [
+                ArbiterEvent(name: "transition.ended", data: ["id": "t"], id: "7"),
+                ArbiterEvent(name: "x", data: 1, id: nil),
+            ])
+    }
+}
