@@ -73,7 +73,7 @@ let package = Package(
             dependencies: [
                 "ArbiterCore", "ArbiterEngine", "CGnuTLS", "CLinux", "CMicroHTTPD", deque, logging, yams,
             ],
-            resources: [.embedInCode("openapi.yaml")],
+            resources: [.embedInCode("openapi.yaml"), .embedInCode("client.js")],
             swiftSettings: strict
         ),
         .executableTarget(

@@ -167,6 +167,9 @@ extension Route {
                 answersWhileDraining: true, Description.yaml),
             Route(
                 "describeInJSON", "GET", "/openapi.json", role: nil, answersWhileDraining: true, Description.json),
+            Route(
+                "serveClient", "GET", "/client.js", role: nil, contentType: "text/javascript",
+                answersWhileDraining: true, Description.client),
         ]
     }
 }

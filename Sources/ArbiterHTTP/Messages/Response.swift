@@ -49,6 +49,7 @@ package enum ContentType: String, Hashable, Sendable {
     case json = "application/json; charset=utf-8"
     case problem = "application/problem+json; charset=utf-8"
     case yaml = "application/yaml; charset=utf-8"
+    case javascript = "text/javascript; charset=utf-8"
     /// Server-sent events, which are UTF-8 always.
     case eventStream = "text/event-stream"
     case text = "text/plain; charset=utf-8"

@@ -1,0 +1,1 @@
+../../Clients/javascript/client.js
