@@ -37,7 +37,7 @@ extension SQLiteJournal {
     private func replayed(through sequence: UInt64) throws(JournalError) -> JournalSnapshot {
         do {
             let snapshot = try encoded(through: sequence)
-            // The next compaction may be another thread's.
+            // Else glibc keeps the memory for this thread, and the next compaction may run on another one.
             defer { arbiter_return_memory() }
             arbiter_return_memory()
             // The records before it will be deleted, so make sure that the snapshot can be decoded.
