@@ -16,6 +16,9 @@ const STREAM_SILENCE = 45;
 /** How often a ticket is asked for where no request is parked, in seconds; within the 30 that it lives without a word. */
 const SHARED_WAIT = 10;
 
+// Node 18, which Debian 12 has, needs the import.
+const crypto = globalThis.crypto ?? (await import('node:crypto')).webcrypto;
+
 export class ArbiterError extends Error {
   constructor(message, options) {
     super(message, options);
