@@ -124,7 +124,7 @@ const sessionIsOver = answer => answer.status === 401 && answer.document.field =
 class Ticket {
   constructor(scene, options) {
     this.key = Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('');
-    this.body = { scene, ...options };
+    this.body = { ...options, scene };
     this.headers = null;
     this.document = null;
     /** Until when the lease certainly lasts, by `now`. */
@@ -269,7 +269,7 @@ export class Arbiter {
       .replace(/\/$/, '');
     this.client = client;
     this.patience = patience;
-    this.headers = { ...headers, ...(token ? { Authorization: `Bearer ${token}` } : {}) };
+    this.headers = { ...headers, ...(token ? { Authorization: `Bearer ${token.trim()}` } : {}) };
     this.fetch = fetch ?? globalThis.fetch.bind(globalThis);
     if (shared) this.#shared = SharedEvents.of(this);
     if (typeof window !== 'undefined') addEventListener('pagehide', () => this.close());

@@ -44,6 +44,8 @@ public final class Arbiter: Sendable {
     ) {
         self.client = client
         self.patience = patience
+        // A token that is read from a file or a variable may end with a line break.
+        let token = token?.trimmingCharacters(in: .whitespacesAndNewlines)
         self.headers = headers.merging(token.map { ["Authorization": "Bearer \($0)"] } ?? [:]) { $1 }
         self.transport = transport
     }
@@ -91,6 +93,12 @@ public final class Arbiter: Sendable {
     package func sendOnce(_ request: WireRequest) async throws -> WireAnswer {
         var request = request
         request.headers.merge(headers) { own, _ in own }
+        // A line break would begin another field, or the body.
+        guard !request.headers.contains(where: { $0.key.hasControls || $0.value.hasControls }) else {
+            throw ClientError.refused(
+                Refusal(
+                    status: 400, ["code": "invalid-header", "detail": "A header field contains control characters."]))
+        }
         return try await transport.send(request)
     }
 
@@ -106,6 +114,7 @@ public final class Arbiter: Sendable {
                 delay = max(delay, answer.retryAfter)
                 guard ContinuousClock.now + delay <= deadline else { return answer }
             } catch let error as ClientError {
+                if case .refused = error { throw error }
                 guard ContinuousClock.now + delay <= deadline else { throw error }
             }
             try await Task.sleep(for: delay)
@@ -171,4 +180,8 @@ private actor SessionOfClient {
         defer { token = nil }
         return token
     }
+}
+
+extension String {
+    fileprivate var hasControls: Bool { unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f } }
 }

@@ -5,6 +5,7 @@
 #include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /* One request. */
 typedef struct arbiter_transfer {
@@ -33,6 +34,14 @@ static inline size_t arbiter_transfer_receive(char *bytes, size_t size, size_t c
     memcpy(transfer->bytes + transfer->count, bytes, more);
     transfer->count += more;
     return more;
+}
+
+/* A socket that commands do not inherit: a session lives for as long as its connection is open. */
+static inline curl_socket_t arbiter_transfer_open(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    (void)context;
+    (void)purpose;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 static inline void arbiter_transfer_free(arbiter_transfer *transfer)
@@ -68,6 +77,7 @@ static inline arbiter_transfer *arbiter_transfer_new(
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, arbiter_transfer_receive);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, arbiter_transfer_open);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->error);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, 5000L);
     if (socket != NULL)

@@ -25,6 +25,9 @@ struct Connection: ParsableArguments {
     func makeArbiter(named name: String? = nil) throws -> Arbiter {
         let environment = ProcessInfo.processInfo.environment
         let url = url ?? environment["ARBITER_URL"] ?? "http://127.0.0.1:8080"
+        guard ["http://", "https://", "unix:"].contains(where: { url.hasPrefix($0) }) else {
+            throw ValidationError("the URL of the daemon must begin with http://, https:// or unix:")
+        }
         return Arbiter(
             CurlTransport(url, authority: authority), token: try token(environment), client: client ?? name,
             patience: .seconds(patience), headers: [:])

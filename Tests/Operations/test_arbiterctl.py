@@ -75,6 +75,7 @@ def test_a_command_holds_the_lock_and_knows_it(tool):
     (["run", "--", "/etc/passwd"], 126, "Permission denied"),
     (["run", "--scope", "nobody", "--", "true"], 125, "unknown-controller"),
     (["run", "--token-file", "/nowhere", "--", "true"], 64, "cannot read /nowhere"),
+    (["run", "--url", "ftp://127.0.0.1", "--", "true"], 64, "must begin with http://"),
     (["run", "--url", "http://127.0.0.1:1", "--patience", "0", "--", "true"], 125, "cannot be reached"),
     (["run", "--", "sh", "-c", "kill -USR1 $$"], 128 + signal.SIGUSR1, ""),
 ])
@@ -123,6 +124,29 @@ def test_a_run_that_is_killed_lets_go_of_the_lock_and_ends_its_command(tool):
     run.kill()
     assert tool.run("run", "--wait", "10", "--", "true").returncode == 0
     assert eventually(lambda: not Path(f"/proc/{command}").exists())
+
+
+def test_a_command_inherits_no_connection(tool):
+    run = holding(tool, "import os", "for name in os.listdir('/proc/self/fd'):",
+                  "    if os.path.exists(f'/proc/self/fd/{name}') or os.path.islink(f'/proc/self/fd/{name}'):",
+                  "        print(os.readlink(f'/proc/self/fd/{name}'))")
+    open_files = run.communicate(timeout=PATIENCE)[0].split()
+    connections = Path(f"/proc/{os.getpid()}/net/tcp").read_text()
+    inodes = {line.split()[9] for line in connections.splitlines()[1:]}
+    assert not [name for name in open_files if name.startswith("socket:[") and name[8:-1] in inodes]
+
+
+def test_a_token_may_end_with_a_line_break(daemon, tmp_path):
+    access = tmp_path / "access.yaml"
+    made = subprocess.run(
+        [os.environ["ARBITERD"], "access", "new", "runner", "--role", "transition", "--scene", "ci-*", "--access", access],
+        capture_output=True, text=True, check=True)
+    limited = Tool(daemon("--access", str(access)))
+    for token, code in [(made.stdout, 0), (made.stdout.strip() + "\nX-A: b", 125)]:
+        limited._environment["ARBITER_TOKEN"] = token
+        run = limited.run("run", "--scene", "ci-9", "--", "true")
+        assert run.returncode == code, run.stderr
+        assert made.stdout.strip() not in run.stderr
 
 
 def test_a_lock_is_held_while_the_daemon_restarts(tool):

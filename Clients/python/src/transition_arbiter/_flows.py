@@ -57,7 +57,7 @@ class Ticket:
 
     def __init__(self, scene: str, options: TransitionOptions) -> None:
         self.key = secrets.token_hex(16)
-        self.body = {"scene": scene, **{wire_name(name): value for name, value in options.items()}}
+        self.body = {**{wire_name(name): value for name, value in options.items()}, "scene": scene}
         self.headers: dict[str, str] = {}
         self.document: Document = {}
         self.held_until = 0.0
@@ -78,7 +78,7 @@ class Flows:
     ) -> None:
         self.client = client
         self.patience = patience
-        self.headers = {**(headers or {}), **({} if token is None else {"Authorization": f"Bearer {token}"})}
+        self.headers = {**(headers or {}), **({} if token is None else {"Authorization": f"Bearer {token.strip()}"})}
         self._session: str | None = None
 
     # Asking
