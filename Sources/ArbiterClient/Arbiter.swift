@@ -10,7 +10,8 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// All transitions of one `Arbiter` are bound to one session: if this process dies, they end within two seconds.
+/// All transitions of one `Arbiter` are bound to one session: if this process dies, they end within two seconds; in the moment
+/// between the grant and the first parked request, when the lease has run out.
 public final class Arbiter: Sendable {
     /// The name by which people, and transitions with participants, know this client.
     public let client: String?
@@ -19,6 +20,7 @@ public final class Arbiter: Sendable {
     private let headers: [String: String]
     private let transport: any WireTransport
     private let session = SessionOfClient()
+    private let isClosed = Mutex(false)
 
     /// - Parameters:
     ///   - url: where the daemon listens, for example `http://127.0.0.1:8080`.
@@ -78,7 +80,10 @@ public final class Arbiter: Sendable {
     }
 
     /// Ends the session, and with it what is still held.
+    ///
+    /// Whatever is asked afterwards fails with `ClientError.closed`.
     public func close() async {
+        defer { isClosed.withLock { $0 = true } }
         guard let token = await session.forget() else { return }
         // Without a word, it ends by itself.
         _ = try? await sendOnce(
@@ -91,6 +96,7 @@ public final class Arbiter: Sendable {
 
     /// Sends a request once.
     package func sendOnce(_ request: WireRequest) async throws -> WireAnswer {
+        guard !isClosed.withLock({ $0 }) else { throw ClientError.closed }
         var request = request
         request.headers.merge(headers) { own, _ in own }
         // A line break would begin another field, or the body.
@@ -114,16 +120,18 @@ public final class Arbiter: Sendable {
                 delay = max(delay, answer.retryAfter)
                 guard ContinuousClock.now + delay <= deadline else { return answer }
             } catch let error as ClientError {
-                if case .refused = error { throw error }
-                guard ContinuousClock.now + delay <= deadline else { throw error }
+                guard case .unreachable = error, ContinuousClock.now + delay <= deadline else { throw error }
             }
             try await Task.sleep(for: delay)
         }
     }
 
     /// The lines of a stream.
-    func lines(_ path: String, headers own: [String: String]) -> AsyncThrowingStream<String, any Error> {
-        transport.lines(
+    func lines(
+        _ path: String, headers own: [String: String]
+    ) throws(ClientError) -> AsyncThrowingStream<String, any Error> {
+        guard !isClosed.withLock({ $0 }) else { throw .closed }
+        return transport.lines(
             of: WireRequest("GET", path, headers: headers.merging(own) { $1 }, timeout: WireTimes.silence))
     }
 

@@ -49,7 +49,7 @@ public struct ArbiterEvents: AsyncSequence, Sendable {
 
         /// The next event.
         ///
-        /// - Throws: `ClientError.refused` if the stream is refused for good.
+        /// - Throws: `ClientError.refused` if the stream is refused for good; `closed`.
         /// - Returns: `nil` if the task is cancelled.
         public mutating func next() async throws -> ArbiterEvent? {
             while !Task.isCancelled {
@@ -67,6 +67,8 @@ public struct ArbiterEvents: AsyncSequence, Sendable {
                     } else if refusal.status != 429, refusal.status != 503 {
                         throw ClientError.refused(refusal)
                     }
+                } catch ClientError.closed {
+                    throw ClientError.closed
                 } catch is ClientError {
                     // A stream that is cut is resumed.
                 }
@@ -81,7 +83,7 @@ public struct ArbiterEvents: AsyncSequence, Sendable {
             headers["Last-Event-ID"] = last
             session = isAttached ? try await arbiter.openSession() : nil
             headers[Arbiter.sessionField] = session
-            lines = arbiter.lines(path, headers: headers).makeAsyncIterator()
+            lines = try arbiter.lines(path, headers: headers).makeAsyncIterator()
         }
     }
 }

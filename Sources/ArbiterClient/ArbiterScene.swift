@@ -28,6 +28,16 @@ public struct ArbiterScene: Sendable {
         }
     }
 
+    /// Tries to begin a transition that a finger drives.
+    ///
+    /// - Returns: the transition; `nil` if another one is in the way. Then the gesture does not begin.
+    /// - Throws: what ``start(_:)`` throws.
+    public func startInteractive(_ options: TransitionOptions) async throws -> InteractiveTransition? {
+        var options = options
+        options.isInteractive = true
+        return try await start(options).map { InteractiveTransition($0) }
+    }
+
     /// Waits for its turn, strictly first come, first served.
     ///
     /// - Parameters:
@@ -109,6 +119,11 @@ public struct ArbiterScene: Sendable {
         try await arbiter.ask(WireRequest("GET", path())).accepted()
     }
 
+    /// Its hierarchy, kept by its events.
+    ///
+    /// - Throws: `ClientError`, for example `refused` with `unknown-scene`; `CancellationError`.
+    public func hierarchy() async throws -> LiveHierarchy { try await LiveHierarchy(of: self) }
+
     /// What happens here.
     ///
     /// A stream that is cut is resumed without a gap. Where the past is gone, an event named `reset` has the scene as it is.
@@ -158,7 +173,7 @@ public struct ArbiterScene: Sendable {
             return try await body()
         } catch {
             switch error as? ClientError {
-            case .refused, .ended: break
+            case .refused, .ended, .closed: break
             // In a task of its own, because this one may be cancelled.
             case .timedOut, .unreachable, nil: await Task { await arbiter.giveUp(ticket) }.value
             }

@@ -8,6 +8,8 @@ public enum ClientError: Error, Hashable, Sendable {
     case refused(Refusal)
     /// The transition ended without its owner, before or after its turn came.
     case ended(EndedTransition)
+    /// `Arbiter.close()` was called before.
+    case closed
 }
 
 /// Why the daemon refused a request, as a problem of RFC 9457.
@@ -54,6 +56,7 @@ extension ClientError: CustomStringConvertible {
         switch self {
         case .unreachable(let reason): "the daemon cannot be reached: \(reason)"
         case .timedOut: "the turn did not come in time"
+        case .closed: "the client is closed"
         case .refused(let refusal): "\(refusal.detail) (\(refusal.code))"
         case .ended(let ending):
             "the transition is \(ending.outcome)"

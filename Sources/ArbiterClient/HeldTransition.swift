@@ -49,7 +49,7 @@ public final class HeldTransition: Sendable {
     /// How it was lost; `nil` while it is not.
     public var ending: EndedTransition? { state.withLock { $0.isLost ? EndedTransition($0.ended) : nil } }
 
-    /// Returns as soon as it is lost, or the task is cancelled.
+    /// Returns as soon as it is lost, its owner has ended it, or the task is cancelled.
     public func untilLost() async {
         let number = state.withLock { state in
             state.lastWaiting += 1
@@ -58,7 +58,7 @@ public final class HeldTransition: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    guard !state.isLost, !Task.isCancelled else { return true }
+                    guard state.ended == nil, !state.isLost, !Task.isCancelled else { return true }
                     state.waiting[number] = continuation
                     return false
                 }
@@ -102,20 +102,26 @@ public final class HeldTransition: Sendable {
         try await drive("release", ["decision": decision.map { .string($0) }])
     }
 
+    /// Ends it as its gesture was decided.
+    ///
+    /// - Returns: the transition.
+    /// - Throws: `ClientError.ended` if it has ended without its owner; `unreachable`; `CancellationError`.
+    func endAsDecided() async throws -> JSONValue { try await end(nil) }
+
     private func drive(_ call: String, _ fields: [String: JSONValue?]) async throws -> JSONValue {
         let body = ticket.named(fields.compactMapValues(\.self))
         return try await arbiter.ask(WireRequest("POST", "/transitions/\(call)", body, timeout: WireTimes.margin))
             .accepted()
     }
 
-    private func end(_ outcome: String) async throws -> JSONValue {
+    private func end(_ outcome: String?) async throws -> JSONValue {
         if isNoop { return document }
         if let ending { throw ClientError.ended(ending) }
         let keeper = state.withLock { state in
             state.isEnding = true
             return state.keeper
         }
-        let body = ticket.named(["outcome": .string(outcome)])
+        let body = ticket.named(outcome.map { ["outcome": .string($0)] } ?? [:])
         let answer = try await arbiter.ask(WireRequest("POST", "/transitions/end", body, timeout: WireTimes.margin))
         if answer.status >= 400, let transition = answer.document["transition"] {
             throw ClientError.ended(EndedTransition(transition))
@@ -135,8 +141,7 @@ public final class HeldTransition: Sendable {
         let ended = await untilEnded()
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             state.keeper = nil
-            guard !state.isEnding else { return [] }
-            (state.ended, state.isLost) = (ended, true)
+            if !state.isEnding { (state.ended, state.isLost) = (ended, true) }
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }

@@ -68,7 +68,7 @@ extension JSONValue: Codable {
 }
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByFloatLiteral,
-    ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+    ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     /// A text.
     public init(stringLiteral text: String) { self = .string(text) }
@@ -80,8 +80,6 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
     public init(integerLiteral number: Int) { self = .number(Double(number)) }
     /// An array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// `null`.
-    public init(nilLiteral: ()) { self = .null }
 
     /// An object; of members with one name, the last counts.
     public init(dictionaryLiteral members: (String, JSONValue)...) {

@@ -34,8 +34,8 @@ public final class TransitionLock: Sendable {
     private struct State {
         /// The transition that `startTransition` began.
         var started: HeldTransition?
-        /// Continues when the block that runs has said that it is complete.
-        var completion: CheckedContinuation<Void, Never>?
+        /// Is finished when the block that runs has said that it is complete.
+        var running: SingleResult<Void>?
         /// The end of the last task: blocks keep their order within this process too.
         var last: Task<Void, Never>?
     }
@@ -90,24 +90,25 @@ public final class TransitionLock: Sendable {
         _ block: @escaping @Sendable () -> Void, completion: @escaping @Sendable (Completion) -> Void = { _ in }
     ) {
         enqueue(TransitionOptions(), completion) { [self] transition in
-            await withCheckedContinuation { continuation in
-                state.withLock { $0.completion = continuation }
-                block()
-                // A transition that is lost is complete, whatever the block still does.
-                Task {
-                    await transition.untilLost()
-                    transitionComplete()
-                }
+            let running = SingleResult<Void>()
+            state.withLock { $0.running = running }
+            block()
+            // A transition that is lost is complete, whatever the block still does.
+            let watch = Task {
+                await transition.untilLost()
+                running.finish(.success(()))
             }
+            try await running.value()
+            watch.cancel()
         }
     }
 
     /// The block of `serializeTransition(_:completion:)` that runs has completed its transition.
     public func transitionComplete() {
         state.withLock { state in
-            defer { state.completion = nil }
-            return state.completion
-        }?.resume()
+            defer { state.running = nil }
+            return state.running
+        }?.finish(.success(()))
     }
 
     // MARK: - Operations

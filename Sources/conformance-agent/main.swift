@@ -49,6 +49,7 @@ actor Streams {
 final class Agent: Sendable {
     private let arbiter: Arbiter
     private let transitions = Mutex<[String: HeldTransition]>([:])
+    private let hierarchies = Mutex<[String: LiveHierarchy]>([:])
     private let streams = Streams()
     private let output = Mutex(())
 
@@ -93,6 +94,17 @@ final class Agent: Sendable {
                     "name": .string(event.name), "data": event.data, "id": event.id.map { .string($0) } ?? .null,
                 ]
             ]
+        case "hierarchy":
+            let hierarchy = try await scene.hierarchy()
+            hierarchies.withLock { $0[command.text("as")] = hierarchy }
+            return ["hierarchy": Self.shown(hierarchy.current)]
+        case "revision":
+            guard let kept = hierarchies.withLock({ $0[command.text("as")] }) else { return [:] }
+            let wanted = command.members["at"]?.number ?? 0
+            for try await hierarchy in kept.changes where hierarchy.revision >= Int(wanted) {
+                return ["hierarchy": Self.shown(hierarchy)]
+            }
+            return [:]
         default: preconditionFailure("there is no command \(command.text("do"))")
         }
     }
@@ -116,6 +128,10 @@ final class Agent: Sendable {
         ]
     }
 
+    private static func shown(_ hierarchy: Hierarchy) -> JSONValue {
+        ["root": hierarchy.root?.document ?? .null, "revision": .number(Double(hierarchy.revision))]
+    }
+
     private static func failure(_ error: any Error) -> [String: JSONValue] {
         switch error as? ClientError {
         case .refused(let refusal): ["error": "refused", "code": .string(refusal.code)]
@@ -123,6 +139,7 @@ final class Agent: Sendable {
             shown(ending).merging(["error": "ended", "code": ending.code.map { .string($0) } ?? .null]) { $1 }
         case .timedOut: ["error": "timedOut"]
         case .unreachable: ["error": "unreachable"]
+        case .closed: ["error": "closed"]
         case nil: preconditionFailure("\(error)")
         }
     }

@@ -1,0 +1,126 @@
+internal import Synchronization
+
+/// The hierarchy of a scene, kept by its events, for as long as this object is there.
+///
+/// ```swift
+/// let hierarchy = try await arbiter.scene("main").hierarchy()
+/// print(hierarchy.current.root?.id ?? "empty")
+/// for try await next in hierarchy.changes { draw(next) }
+/// ```
+public final class LiveHierarchy: Sendable {
+    private let kept: KeptHierarchy
+    private let following: Task<Void, Never>
+
+    init(of scene: ArbiterScene) async throws {
+        let kept = KeptHierarchy()
+        let last = try await kept.read(scene)
+        self.kept = kept
+        following = Task { await kept.follow(scene, since: last) }
+    }
+
+    deinit { following.cancel() }
+
+    /// The hierarchy as it is known now.
+    public var current: Hierarchy { kept.current }
+
+    /// The hierarchy now, and after every change, until `close()`.
+    ///
+    /// A reader that is slow gets the newest hierarchy, not each.
+    ///
+    /// It throws `ClientError.refused` when the daemon refuses the events for good, for example because the scene was deleted
+    /// while the daemon could not be reached.
+    public var changes: AsyncThrowingStream<Hierarchy, any Error> { kept.changes() }
+
+    /// Follows no longer.
+    public func close() { following.cancel() }
+}
+
+/// What follows a scene and tells its readers; apart from `LiveHierarchy`, so that the task that follows does not keep that one.
+private final class KeptHierarchy: Sendable {
+    private typealias Reader = AsyncThrowingStream<Hierarchy, any Error>.Continuation
+
+    private let state = Mutex(State())
+
+    private struct State {
+        var current = Hierarchy.empty
+        var readers: [Int: Reader] = [:]
+        var lastReader = 0
+        /// How the following ended.
+        var ending: Result<Void, any Error>?
+    }
+
+    var current: Hierarchy { state.withLock { $0.current } }
+
+    func changes() -> AsyncThrowingStream<Hierarchy, any Error> {
+        let (stream, reader) = AsyncThrowingStream<Hierarchy, any Error>.makeStream(
+            bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            state.lastReader += 1
+            reader.yield(state.current)
+            if let ending = state.ending { reader.finish(ending) } else { state.readers[state.lastReader] = reader }
+            return state.lastReader
+        }
+        reader.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.readers.removeValue(forKey: number) } }
+        return stream
+    }
+
+    /// Reads the scene.
+    ///
+    /// - Returns: the number of its last event.
+    func read(_ scene: ArbiterScene) async throws -> Int {
+        let document = try await scene.read()
+        set(Hierarchy(scene: document))
+        return document["lastEvent"]?.number.map { Int($0) } ?? 0
+    }
+
+    /// Follows the events until the task is cancelled, or they are refused.
+    func follow(_ scene: ArbiterScene, since first: Int) async {
+        let ending: Result<Void, any Error>
+        do {
+            try await take(scene.events(since: "\(first)"), of: scene, readUpTo: first)
+            ending = .success(())
+        } catch {
+            ending = .failure(error)
+        }
+        let readers = state.withLock { state in
+            defer { state.readers = [:] }
+            state.ending = ending
+            return state.readers.values
+        }
+        for reader in readers { reader.finish(ending) }
+    }
+
+    private func take(_ events: ArbiterEvents, of scene: ArbiterScene, readUpTo first: Int) async throws {
+        var last = first
+        for try await event in events {
+            switch event.name {
+            case "reset": set(Hierarchy(scene: event.data))
+            case "scene.deleted": set(.empty)
+            case "hierarchy.changed":
+                guard let number = event.data["number"]?.number, Int(number) > last else { continue }
+                var next = current
+                do {
+                    try next.apply(changed: event.data)
+                    set(next)
+                } catch {
+                    last = try await read(scene)
+                }
+            default: break
+            }
+        }
+    }
+
+    private func set(_ hierarchy: Hierarchy) {
+        let readers = state.withLock { state in
+            state.current = hierarchy
+            return Array(state.readers.values)
+        }
+        for reader in readers { reader.yield(hierarchy) }
+    }
+}
+
+extension AsyncThrowingStream.Continuation where Failure == any Error {
+    fileprivate func finish(_ ending: Result<Void, any Error>) {
+        if case .failure(let error) = ending { finish(throwing: error) } else { finish() }
+    }
+}
