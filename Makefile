@@ -28,11 +28,11 @@ run: build-release ## build for release and start the daemon in the foreground
 .PHONY: check
 check: deps ## quick: formatting, and the unit tests
 	@swift format lint --strict --parallel -r $(SOURCES)
-	@swift test --skip IntegrationTests
+	@scripts/swift-test --skip IntegrationTests
 
 .PHONY: test
 test: deps ## every test
-	@swift test
+	@scripts/swift-test
 	@$(MAKE) docs readme-test bench-test client-test conformance-test operations-test lost-peer-test browser-test allocation-test
 
 .PHONY: lost-peer-test
@@ -98,10 +98,10 @@ damage: build-release ## journals damaged at random, and what the daemon makes o
 sanitize: sanitize-thread sanitize-address ## every test under each sanitizer
 
 sanitize-thread: deps ## every test under ThreadSanitizer
-	@ARBITER_SANITIZE=thread swift test --sanitize=thread --scratch-path .build-thread
+	@ARBITER_SANITIZE=thread scripts/swift-test --sanitize=thread --scratch-path .build-thread
 
 sanitize-address: deps ## every test under AddressSanitizer
-	@ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-address
+	@ASAN_OPTIONS=detect_leaks=0 scripts/swift-test --sanitize=address --scratch-path .build-address
 
 # SEED= replays one history (without it, one is drawn); SEEDS= runs this many in a row, STEPS= sets the length of each.
 SEEDS ?= 1
