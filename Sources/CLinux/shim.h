@@ -331,4 +331,27 @@ static inline int arbiter_wait_for(pid_t child)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* fcntl is variadic. 0 if it has worked. */
+static inline int arbiter_set_nonblocking(int descriptor)
+{
+    int flags = fcntl(descriptor, F_GETFL);
+    return flags < 0 ? -1 : fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+}
+
+/* A connection that blocks nobody and that commands do not inherit; the next one of a listening socket. */
+static inline int arbiter_accept(int descriptor, struct sockaddr_storage *address, socklen_t *size)
+{
+    return accept4(descriptor, (struct sockaddr *) address, size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+/* The columns and rows of a terminal; 0 if it is none, or does not know. */
+static inline void arbiter_terminal_size(int descriptor, int *columns, int *rows)
+{
+    struct winsize size = {0};
+    if (ioctl(descriptor, TIOCGWINSZ, &size) != 0)
+        memset(&size, 0, sizeof size);
+    *columns = size.ws_col;
+    *rows = size.ws_row;
+}
+
 #endif

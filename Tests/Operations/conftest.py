@@ -8,25 +8,11 @@ import signal
 import socket
 import ssl
 import subprocess
-import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-# How long a test waits for anything, in seconds.
-PATIENCE = 30
-
-
-def eventually(condition: Callable[[], object]) -> bool:
-    """Whether a condition holds before long."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
+from waiting import PATIENCE, Events, Lines
 
 
 class Daemon:
@@ -34,7 +20,6 @@ class Daemon:
 
     def __init__(self, directory: Path, *options: str, listen: str = "127.0.0.1:0") -> None:
         self.directory = directory
-        self._lines: list[str] = []
         self._options = options
         self._listen = listen
         self.start()
@@ -43,26 +28,17 @@ class Daemon:
         self.process = subprocess.Popen(
             [os.environ["ARBITERD"], "--listen", self._listen, "--data", str(self.directory / "data"), *self._options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        threading.Thread(target=self._read, args=[self.process.stderr], daemon=True).start()
+        self.log = Lines(self.process.stderr)
         line = self.process.stdout.readline()
         ready = re.fullmatch(r"arbiterd .* ready on (.+)\n", line)
-        assert ready, f"the daemon does not get ready: {line} {self.log}"
+        assert ready, f"the daemon does not get ready: {line} {self.log.all()}"
         self.urls = ready[1].split(", ")
         self.port = int(self.urls[0].rsplit(":", 1)[1])
 
-    def _read(self, lines) -> None:
-        for line in lines:
-            self._lines.append(line)
-
-    @property
-    def log(self) -> str:
-        return "".join(self._lines)
-
-    def reload(self) -> None:
-        """Has it read its files again, and waits until it has."""
-        before = self.log.count("again") + self.log.count("as it was")
+    def reload(self) -> str:
+        """Has it read its certificate again, and returns the line of the log that says whether it has."""
         self.process.send_signal(signal.SIGHUP)
-        assert eventually(lambda: self.log.count("again") + self.log.count("as it was") > before)
+        return self.log.next("the certificate (has been read again|stays as it was)")
 
     def kill(self) -> None:
         self.process.kill()
@@ -75,7 +51,7 @@ class Daemon:
 
     def stop(self) -> None:
         self.process.terminate()
-        assert self.process.wait(PATIENCE) == 0, self.log
+        assert self.process.wait(PATIENCE) == 0, self.log.all()
 
     def connect(self, context: ssl.SSLContext | None = None) -> http.client.HTTPConnection:
         if context:
@@ -89,6 +65,14 @@ class Daemon:
             return ask(connection, method, path, body, headers)
         finally:
             connection.close()
+
+    def follow(self, path: str, headers: dict | None = None, context: ssl.SSLContext | None = None) -> Events:
+        """Follows what happens from now on, or with `since` from a number on."""
+        connection = self.connect(context)
+        connection.request("GET", path, headers=headers or {})
+        response = connection.getresponse()
+        assert response.status == 200
+        return Events(response)
 
 
 def ask(connection: http.client.HTTPConnection, method: str, path: str, body: object = None,
@@ -161,3 +145,28 @@ def authority(tmp_path: Path) -> Callable[[str], Authority]:
 
 def plain_socket(port: int) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+
+
+class Tool:
+    """`arbiterctl` with one daemon."""
+
+    path = str(Path(os.environ["ARBITERD"]).parent / "arbiterctl")
+
+    def __init__(self, daemon: Daemon) -> None:
+        self.daemon = daemon
+        self.environment = {**os.environ, "ARBITER_URL": f"http://127.0.0.1:{daemon.port}"}
+
+    def begin(self, *arguments: str) -> subprocess.Popen:
+        return subprocess.Popen(
+            [self.path, *arguments], env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+
+    def run(self, *arguments: str, given: str = "", **variables: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [self.path, *arguments], env={**self.environment, **variables}, input=given, capture_output=True, text=True,
+            timeout=PATIENCE)
+
+
+@pytest.fixture
+def tool(daemon) -> Tool:
+    return Tool(daemon())

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 
-from conftest import PATIENCE, eventually
+from waiting import PATIENCE
 
 
 def arbiterd(*arguments: object) -> subprocess.Popen:
@@ -42,7 +42,7 @@ def test_a_pipe_in_the_place_of_a_file_stops_nothing(daemon, tmp_path):
     access.unlink()
     os.mkfifo(access)
     running.process.send_signal(signal.SIGHUP)
-    assert eventually(lambda: "is not a file" in running.log)
+    running.log.next("is not a file")
     running.stop()
     for command in (["config", "check"], ["access", "list"], []):
         refused = arbiterd(*command, "--access", access)

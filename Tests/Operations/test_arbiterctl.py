@@ -1,42 +1,15 @@
 """Commands that run while they hold a lock."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-from conftest import PATIENCE, eventually
-
-TOOL = str(Path(os.environ["ARBITERD"]).parent / "arbiterctl")
-
-
-class Tool:
-    """`arbiterctl` with one daemon."""
-
-    def __init__(self, running) -> None:
-        self._environment = {**os.environ, "ARBITER_URL": f"http://127.0.0.1:{running.port}"}
-
-    def begin(self, *arguments: str) -> subprocess.Popen:
-        return subprocess.Popen(
-            [TOOL, *arguments], env=self._environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True)
-
-    def run(self, *arguments: str) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            [TOOL, *arguments], env=self._environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=PATIENCE)
-
-
-@pytest.fixture
-def tool(daemon):
-    running = daemon()
-    made = Tool(running)
-    made.daemon = running
-    return made
-
+from conftest import Tool
+from waiting import PATIENCE, Lines
 
 def scene(tool) -> dict:
     return tool.daemon.ask("GET", "/scenes/main")[1]
@@ -92,8 +65,9 @@ def test_a_turn_that_does_not_come(tool):
     for wait in ("0", "0.2"):
         run = tool.run("run", "--wait", wait, "--", "echo", "no")
         assert (run.returncode, run.stdout) == (124, "")
+    events = tool.daemon.follow("/scenes/main/events")
     waiting = tool.begin("run", "--", "echo", "no")
-    assert eventually(lambda: scene(tool)["queuedCount"] == 1)
+    events.next("transition.queued")
     waiting.terminate()
     assert waiting.wait(PATIENCE) == 128 + signal.SIGTERM
     assert scene(tool)["queuedCount"] == 0
@@ -120,10 +94,18 @@ def test_a_command_that_loses_the_lock_is_ended(tool):
 
 def test_a_run_that_is_killed_lets_go_of_the_lock_and_ends_its_command(tool):
     run = holding(tool, "import os, signal; print(os.getpid(), flush=True); signal.pause()")
-    command = int(run.stdout.readline())
+    command = os.pidfd_open(int(run.stdout.readline()))
     run.kill()
     assert tool.run("run", "--wait", "10", "--", "true").returncode == 0
-    assert eventually(lambda: not Path(f"/proc/{command}").exists())
+    assert has_ended(command)
+    os.close(command)
+
+
+def has_ended(process: int) -> bool:
+    """Whether the process of a file descriptor ends before long."""
+    end = select.poll()
+    end.register(process, select.POLLIN)
+    return bool(end.poll(PATIENCE * 1000))
 
 
 def test_a_command_inherits_no_connection(tool):
@@ -143,8 +125,7 @@ def test_a_token_may_end_with_a_line_break(daemon, tmp_path):
         capture_output=True, text=True, check=True)
     limited = Tool(daemon("--access", str(access)))
     for token, code in [(made.stdout, 0), (made.stdout.strip() + "\nX-A: b", 125)]:
-        limited._environment["ARBITER_TOKEN"] = token
-        run = limited.run("run", "--scene", "ci-9", "--", "true")
+        run = limited.run("run", "--scene", "ci-9", "--", "true", ARBITER_TOKEN=token)
         assert run.returncode == code, run.stderr
         assert made.stdout.strip() not in run.stderr
 
@@ -161,13 +142,14 @@ def test_a_lock_is_held_while_the_daemon_restarts(tool):
 
 def test_two_hundred_runs_are_alone_and_in_the_order_asked_for(tool, tmp_path):
     holder = until_told(tool)
+    events = tool.daemon.follow("/scenes/main/events")
     log = tmp_path / "log"
     runs = []
     for number in range(200):
         # A directory can be made once: two commands at a time would fail.
         command = f"mkdir {tmp_path}/alone && echo {number} >> {log} && rmdir {tmp_path}/alone"
         runs.append(tool.begin("run", "--", "sh", "-c", command))
-        assert eventually(lambda: scene(tool)["queuedCount"] == number + 1)
+        events.next("transition.queued")
     holder.send_signal(signal.SIGUSR1)
     for run in runs:
         out, err = run.communicate(timeout=PATIENCE)
@@ -178,9 +160,7 @@ def test_two_hundred_runs_are_alone_and_in_the_order_asked_for(tool, tmp_path):
 def test_events_are_one_line_each(tool):
     tool.run("run", "--", "true")
     watch = tool.begin("watch", "--scene", "main", "--since", "0")
-    lines = []
-    while not lines or "transition.ended" not in lines[-1]:
-        lines.append(watch.stdout.readline())
+    lines = Lines(watch.stdout)
+    assert "  main  transition.running  id=t-" in lines.next("")
+    assert lines.next("transition.ended").endswith("outcome=completed\n")
     watch.kill()
-    assert "  main  transition.running  id=t-" in lines[0]
-    assert lines[-1].endswith("outcome=completed\n")

@@ -1,11 +1,13 @@
 """Backups of the journal, taken and restored under load."""
 
+import contextlib
 import os
 import subprocess
-import threading
+from collections.abc import Iterator
 from pathlib import Path
 
-from conftest import ask, eventually
+from conftest import ask
+from waiting import Load
 
 
 def arbiterd(*arguments: object) -> subprocess.CompletedProcess:
@@ -16,40 +18,29 @@ def test_a_backup_under_load_has_everything_that_was_answered_before(daemon, tmp
     running = daemon()
     data, copy = tmp_path / "data", tmp_path / "copy.sqlite"
     ended: list[list[str]] = [[] for _ in range(4)]
-    failures, over = [], threading.Event()
 
-    def load(index: int) -> None:
-        try:
-            connection = running.connect()
-            while not over.is_set():
+    def cycles(index: int) -> Iterator[None]:
+        with contextlib.closing(running.connect()) as connection:
+            while True:
                 started = ask(connection, "POST", "/transitions/start", {"scene": f"s{index}"})[1]
                 ask(connection, "POST", "/transitions/end", {"id": started["id"], "token": started["token"]})
                 ended[index].append(started["id"])
-            connection.close()
-        except Exception as error:
-            failures.append(error)
+                yield
 
-    threads = [threading.Thread(target=load, args=[index]) for index in range(len(ended))]
-    for thread in threads:
-        thread.start()
-    for number in range(5):
-        before = sum(map(len, ended))
-        assert eventually(lambda: sum(map(len, ended)) > before + 100 or failures)
-        answered = {id for ids in ended for id in list(ids)}
-        held = running.ask("POST", "/transitions/start", {"scene": f"held{number}", "leaseSeconds": 300})[1]
-        made = arbiterd("journal", "backup", f"{copy}{number}", "--data", data)
-        assert made.returncode == 0, made.stderr
-        assert "is sound" in made.stdout
-        restored = tmp_path / f"restored{number}"
-        again = arbiterd("journal", "restore", f"{copy}{number}", "--data", restored)
-        assert again.returncode == 0, again.stderr
-        exported = arbiterd("journal", "export", "--data", restored).stdout
-        assert all(id in exported for id in answered)
-        assert held["id"] in exported
-    over.set()
-    for thread in threads:
-        thread.join()
-    assert not failures
+    with Load(*map(cycles, range(len(ended)))) as load:
+        for number in range(5):
+            load.wait_for_steps(100)
+            answered = {id for ids in ended for id in list(ids)}
+            held = running.ask("POST", "/transitions/start", {"scene": f"held{number}", "leaseSeconds": 300})[1]
+            made = arbiterd("journal", "backup", f"{copy}{number}", "--data", data)
+            assert made.returncode == 0, made.stderr
+            assert "is sound" in made.stdout
+            restored = tmp_path / f"restored{number}"
+            again = arbiterd("journal", "restore", f"{copy}{number}", "--data", restored)
+            assert again.returncode == 0, again.stderr
+            exported = arbiterd("journal", "export", "--data", restored).stdout
+            assert all(id in exported for id in answered)
+            assert held["id"] in exported
 
     # A daemon on the last one knows what was held, and grants nothing while leases from since may be held.
     running.stop()

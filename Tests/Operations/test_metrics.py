@@ -2,12 +2,11 @@
 
 import json
 import re
-import socket
 import subprocess
 import urllib.request
 from pathlib import Path
 
-from conftest import PATIENCE, eventually
+from waiting import PATIENCE, Lines, polled
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 RULES = DEPLOY / "prometheus" / "arbiterd.rules.yaml"
@@ -27,15 +26,16 @@ def work(daemon) -> None:
     first = daemon.ask("POST", "/transitions/start", {"client": "secret-client"})[1]
     waiting = daemon.connect()
     waiting.request("POST", "/transitions/serialize?wait=60", '{"client": "b"}', {"Content-Type": "application/json"})
-    assert eventually(lambda: daemon.ask("GET", "/transitions?state=queued")[1]["transitions"])
+    daemon.follow("/scenes/main/events?since=0").next("transition.queued")
     assert daemon.ask("POST", "/transitions/start", {})[0] == 409
     daemon.ask("POST", "/transitions/end", {"id": first["id"], "token": first["token"]})
     second = json.loads(waiting.getresponse().read())
     daemon.ask("POST", "/transitions/revoke", {"id": second["id"], "reason": "over"})
     daemon.ask("POST", "/sessions", {"client": "secret-client"})
     daemon.ask("POST", "/transitions/start", {"scene": "secret-scene", "leaseSeconds": 0.1})
-    assert eventually(lambda: "expired" in daemon.ask("GET", "/transitions?scene=secret-scene")[1]["transitions"][0]
-                      .get("outcome", ""))
+    # A request that waits for the end would count as a hand-over.
+    ended = daemon.follow("/scenes/secret-scene/events?since=0").next("transition.ended")
+    assert ended["outcome"] == "expired"
 
 
 def test_promtool_finds_nothing_wrong(daemon):
@@ -106,9 +106,6 @@ def test_the_rules_and_the_dashboard_use_what_there_is(daemon):
 def test_prometheus_scrapes_them(daemon, tmp_path):
     running = daemon()
     work(running)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     (tmp_path / "prometheus.yml").write_text(f"""
 global: {{scrape_interval: 200ms, evaluation_interval: 200ms}}
 rule_files: [{RULES}]
@@ -118,27 +115,28 @@ scrape_configs:
 """)
     server = subprocess.Popen(
         ["prometheus", f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/tsdb",
-         f"--web.listen-address=127.0.0.1:{port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+         "--web.listen-address=127.0.0.1:0"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    log = Lines(server.stderr)
 
     def query(path: str) -> object:
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{path}", timeout=PATIENCE) as answer:
-                return json.load(answer)["data"]
-        except OSError:
-            return {}
+        with urllib.request.urlopen(f"{url}/api/v1/{path}", timeout=PATIENCE) as answer:
+            return json.load(answer)["data"]
 
     def value(expression: str) -> str | None:
-        found = query(f"query?query={urllib.request.quote(expression)}").get("result")
+        found = query(f"query?query={urllib.request.quote(expression)}")["result"]
         return found[0]["value"][1] if found else None
 
     try:
-        assert eventually(lambda: value('up{job="arbiterd"}') == "1")
-        assert eventually(lambda: value('arbiter_grants_total{result="queued"}') == "1")
+        # It says where it listens, and that it is ready, in either order.
+        said = [log.next("TLS is disabled|ready to receive web requests") for _ in range(2)]
+        url = "http://" + re.search(r"TLS is disabled.* address=(\S+)", "".join(said))[1]
+        assert polled(lambda: value('up{job="arbiterd"}') == "1")
+        assert polled(lambda: value('arbiter_grants_total{result="queued"}') == "1")
         assert value("arbiter_handoff_seconds_count") == "1"
         rules = query("rules")["groups"][0]["rules"]
         assert len(rules) > 10 and all(rule["health"] in ("ok", "unknown") for rule in rules)
         running.stop()
-        assert eventually(lambda: value('up{job="arbiterd"}') == "0")
+        assert polled(lambda: value('up{job="arbiterd"}') == "0")
     finally:
         server.terminate()
         server.wait(PATIENCE)

@@ -5,7 +5,7 @@ import subprocess
 import threading
 from pathlib import Path
 
-from conftest import Daemon, ask, eventually
+from conftest import Daemon, ask
 
 
 def arbiterd(*arguments: object) -> str:
@@ -35,12 +35,7 @@ def busy_run(directory: Path, access: Path, bearer: dict[str, str], format: str)
     # Each with what was sent, which a refusal may repeat.
     refusals: list[tuple[str, str]] = []
     headers = {name: {"Authorization": f"Bearer {secret}"} for name, secret in bearer.items()}
-    stream = daemon.connect()
-    stream.request("GET", "/events", headers=headers["a"])
-    events = stream.getresponse()
-    heard: list[str] = []
-    reading = threading.Thread(target=lambda: heard.extend(line.decode() for line in events), daemon=True)
-    reading.start()
+    events = daemon.follow("/events", headers["a"])
 
     def client(name: str) -> None:
         connection = daemon.connect()
@@ -83,14 +78,13 @@ def busy_run(directory: Path, access: Path, bearer: dict[str, str], format: str)
     shown = {
         path: str(daemon.ask("GET", path, headers=headers["a"])[1])
         for path in ("/transitions?limit=1000", "/scenes", "/scenes/main", "/metrics")}
-    assert eventually(lambda: "session.ended" in "".join(heard))
+    events.next("session.ended")
     data = directory / "data"
     shown["settings"] = arbiterd("config", "show", "--access", access)
     shown["access list"] = arbiterd("access", "list", "--access", access)
     daemon.stop()
-    reading.join()
     shown["export"] = arbiterd("journal", "export", "--data", data)
     shown["inspect"] = arbiterd("journal", "inspect", "--data", data)
     for answer, sent in refusals:
         assert not any(secret in answer and secret not in sent for secret in secrets | set(bearer.values())), answer
-    return secrets, shown | {"log": daemon.log, "events": "".join(heard), "access file": access.read_text()}
+    return secrets, shown | {"log": daemon.log.all(), "events": events.all(), "access file": access.read_text()}

@@ -1,14 +1,16 @@
 """TLS, with the clients that people use."""
 
+import contextlib
 import os
 import shutil
 import ssl
 import subprocess
-import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Authority, ask, eventually, openssl, plain_socket
+from conftest import Authority, ask, openssl, plain_socket
+from waiting import Load
 
 
 def served(authority: Authority, name: str = "server") -> list[str]:
@@ -58,26 +60,18 @@ def test_waiting_and_streams_work_and_a_closed_connection_is_noticed(daemon, aut
     holder = running.ask("POST", "/transitions/start", {}, context=context)[1]
     waiting = running.connect(context)
     waiting.request("POST", "/transitions/serialize?wait=60", "{}", {"Content-Type": "application/json"})
-    queued = lambda: running.ask("GET", "/transitions?state=queued", context=context)[1]["transitions"]
-    assert eventually(queued)
-    stream = running.connect(context)
-    stream.request("GET", "/scenes/main/events")
-    events = stream.getresponse()
-    assert events.status == 200
+    events = running.follow("/scenes/main/events?since=0", context=context)
+    abandoned = events.next("transition.queued")
     waiting.close()
-    assert eventually(lambda: not queued())
+    ended = events.next("transition.ended")
+    assert (ended["id"], ended["reason"]) == (abandoned["id"], "abandoned")
     again = running.connect(context)
     again.request("POST", "/transitions/serialize?wait=60", "{}", {"Content-Type": "application/json"})
-    assert eventually(queued)
+    events.next("transition.queued")
     ended = running.ask("POST", "/transitions/end", {"id": holder["id"], "token": holder["token"]}, context=context)
     assert ended[0] == 200
     assert again.getresponse().status == 201
-    names = []
-    while "transition.ended" not in names:
-        line = events.readline().decode()
-        if line.startswith("event: "):
-            names.append(line.removeprefix("event: ").strip())
-    stream.close()
+    assert events.next("transition.ended")["id"] == holder["id"]
 
 
 def test_a_large_body_and_a_long_answer_pass(daemon, authority):
@@ -106,40 +100,43 @@ def test_a_new_certificate_is_shown_to_new_connections_and_no_connection_is_drop
     both = ssl.create_default_context()
     for each in (first, second):
         both.load_verify_locations(str(each.certificate))
-    failures, counts, over = [], [0] * 8, threading.Event()
 
-    def load(index: int) -> None:
-        try:
-            kept = running.connect(both)
-            while not over.is_set():
-                fresh = running.connect(both)
-                for connection in (kept, fresh):
-                    scene = {"scene": f"s{index}"}
-                    status, started = ask(connection, "POST", "/transitions/start", scene)
-                    assert status == 201, started
-                    assert ask(connection, "POST", "/transitions/end",
-                               {"id": started["id"], "token": started["token"]})[0] == 200
-                    counts[index] += 1
-                fresh.close()
-            kept.close()
-        except Exception as error:
-            failures.append(error)
+    def cycles(index: int) -> Iterator[None]:
+        with contextlib.closing(running.connect(both)) as kept:
+            while True:
+                with contextlib.closing(running.connect(both)) as fresh:
+                    for connection in (kept, fresh):
+                        status, started = ask(connection, "POST", "/transitions/start", {"scene": f"s{index}"})
+                        assert status == 201, started
+                        assert ask(connection, "POST", "/transitions/end",
+                                   {"id": started["id"], "token": started["token"]})[0] == 200
+                        yield
 
-    threads = [threading.Thread(target=load, args=[index]) for index in range(len(counts))]
-    for thread in threads:
-        thread.start()
-    for turn in range(6):
-        before = sum(counts)
-        assert eventually(lambda: sum(counts) > before + 40 or failures)
-        show(pairs[(turn + 1) % 2])
-        running.reload()
-        now = [first, second][(turn + 1) % 2]
-        assert running.ask("GET", "/livez", context=now.trust())[0] == 200
-    over.set()
-    for thread in threads:
-        thread.join()
-    assert not failures
+    with Load(*map(cycles, range(8))) as load:
+        for turn in range(6):
+            load.wait_for_steps(40)
+            show(pairs[(turn + 1) % 2])
+            running.reload()
+            now = [first, second][(turn + 1) % 2]
+            assert running.ask("GET", "/livez", context=now.trust())[0] == 200
     assert running.ask("GET", "/livez", context=first.trust())[0] == 200
+
+
+def test_hundreds_of_reloads_under_load_end_nothing(daemon, authority):
+    ca = authority("ca")
+    certificate, key = ca.sign("server", "serverAuth")
+    running = daemon("--tls-certificate", str(certificate), "--tls-key", str(key), **TLS)
+
+    def connections() -> Iterator[None]:
+        while True:
+            with contextlib.closing(running.connect(ca.trust())) as connection:
+                assert ask(connection, "GET", "/livez")[0] == 200
+            yield
+
+    with Load(*(connections() for _ in range(4))) as load:
+        load.wait_for_steps(1)
+        for _ in range(300):
+            assert "has been read again" in running.reload()
 
 
 def test_the_metrics_tell_when_the_shown_certificate_expires(daemon, tmp_path):
@@ -171,8 +168,7 @@ def test_a_certificate_that_is_wrong_changes_nothing(daemon, authority, tmp_path
     shutil.copy(pair[1], key)
     running = daemon("--tls-certificate", str(certificate), "--tls-key", str(key), **TLS)
     shutil.copy(trusted.sign("other", "serverAuth")[1], key)
-    running.reload()
-    assert "the certificate stays as it was" in running.log
+    assert "the certificate stays as it was" in running.reload()
     assert running.ask("GET", "/livez", context=trusted.trust())[0] == 200
 
 

@@ -4,7 +4,7 @@ internal import Glibc
 
 // Only this file, MicroHTTPDListener and MicroHTTPDConnection import libmicrohttpd.
 
-/// A running daemon of libmicrohttpd, with the texts that have to live as long.
+/// A running daemon of libmicrohttpd, which has one thread, with the texts that have to live as long.
 ///
 /// `@unchecked`, because of the C handle: `stop` takes it out of its guard, so that it is used once, and everything else
 /// uses it under the guard.
@@ -12,29 +12,23 @@ internal import Glibc
     /// TLS 1.2 and 1.3 (https://www.gnutls.org/manual/html_node/Priority-Strings.html).
     private static let priorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:%SERVER_PRECEDENCE"
 
-    /// The socket on which it accepts connections.
-    let listening: Int32
     private let state: Guarded<State?> = Guarded(nil)
     private let texts: [CText]
 
     @safe private struct State: @unchecked Sendable {
         let pointer: OpaquePointer
-        /// Whether the socket has been taken from libmicrohttpd, so that it has to be closed here.
-        var isQuiesced = false
     }
 
     /// - Parameters:
-    ///   - listening: the socket; closed in the end, unless it does not start.
     ///   - options: the options, without those of TLS.
     ///   - identity: what is shown over TLS; without it, TLS is not spoken.
     ///   - handler: called for each request.
     ///   - context: passed to the handler.
     /// - Throws: `ServerError` if libmicrohttpd does not start.
     init(
-        listening: Int32, options: [MHD_OptionItem], identity: TLSIdentity?, handler: MHD_AccessHandlerCallback?,
+        options: [MHD_OptionItem], identity: TLSIdentity?, handler: MHD_AccessHandlerCallback?,
         context: UnsafeMutableRawPointer?
     ) throws(ServerError) {
-        self.listening = listening
         var options = unsafe options
         var texts: [CText] = []
         func add(_ option: MHD_OPTION, _ text: String) {
@@ -44,7 +38,7 @@ internal import Glibc
         }
         var flags =
             MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_ITC.rawValue
-            | MHD_USE_ERROR_LOG.rawValue
+            | MHD_USE_ERROR_LOG.rawValue | MHD_USE_NO_LISTEN_SOCKET.rawValue
         if let identity {
             flags |= MHD_USE_TLS.rawValue
             add(.HTTPS_MEM_CERT, identity.certificates)
@@ -65,19 +59,26 @@ internal import Glibc
         state.withLock { state in state.map { unsafe Int(arbiter_MHD_connection_count($0.pointer)) } ?? 0 }
     }
 
-    /// Accepts no more connections; those that are open are served further.
-    func quiesce() {
+    /// Serves a connection; one that it cannot serve, because there is no memory or it has stopped, is closed.
+    func add(_ connection: AcceptedConnection) {
         state.withLock { state in
-            guard state?.isQuiesced == false, let pointer = unsafe state?.pointer else { return }
-            state?.isQuiesced = unsafe MHD_quiesce_daemon(pointer) >= 0
+            guard let pointer = unsafe state?.pointer else {
+                _ = close(connection.descriptor)
+                return
+            }
+            // libmicrohttpd copies the address, and closes a connection that it does not serve.
+            unsafe withUnsafeBytes(of: connection.address) { address in
+                _ = unsafe MHD_add_connection(
+                    pointer, connection.descriptor, address.baseAddress?.assumingMemoryBound(to: sockaddr.self),
+                    connection.size)
+            }
         }
     }
 
-    /// Closes all connections and the socket.
+    /// Closes all connections.
     func stop() {
         guard let state = state.withLock({ state in state.take() }) else { return }
         unsafe MHD_stop_daemon(state.pointer)
-        if state.isQuiesced { close(listening) }
     }
 }
 

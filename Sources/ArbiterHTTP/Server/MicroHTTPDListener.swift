@@ -2,16 +2,16 @@ internal import ArbiterEngine
 internal import CMicroHTTPD
 internal import Glibc
 
-// Only this file, MicroHTTPDDaemon and MicroHTTPDConnection import libmicrohttpd; no C type leaves them. MicroHTTPDExchange handles each
-// request.
+// Only this file, MicroHTTPDDaemon and MicroHTTPDConnection import libmicrohttpd; no C type leaves them.
+// MicroHTTPDExchange handles each request.
 // https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
 
-/// One listening socket of the server, and the daemon of libmicrohttpd that serves its connections.
+/// One listening socket of the server, and the daemons of libmicrohttpd that serve its connections.
 ///
-/// When its certificate is replaced, a new daemon takes over the socket, and the earlier one serves its connections until
-/// they are closed.
+/// When its certificate is replaced, new daemons get its new connections, and the earlier ones serve theirs until they are
+/// closed.
 ///
-/// `@unchecked`, because of the C handles, which are used under their guard only. All other properties are immutable.
+/// `@unchecked`, because of the C handle, which is immutable, like all other properties but those under their guard.
 @safe final class MicroHTTPDListener: @unchecked Sendable {
     /// The server outlives its listeners.
     unowned let server: MicroHTTPDServer
@@ -20,15 +20,18 @@ internal import Glibc
 
     private let threads: Int
     private let connectionLimit: Int
+    private let descriptor: Int32
     private let file: UnixSocketFile?
     private let errorReader: UnsafeMutablePointer<arbiter_MHD_ErrorReader>
-    private let daemons = Guarded(Daemons())
+    private let state = Guarded(State())
 
-    private struct Daemons {
-        /// The one that accepts connections; `nil` once the listener has stopped.
-        var current: MicroHTTPDDaemon?
+    private struct State {
+        /// What serves new connections; `nil` once the listener has stopped.
+        var current: MicroHTTPDPool?
         /// Those that serve their connections to the end.
-        var earlier: [MicroHTTPDDaemon] = []
+        var earlier: [MicroHTTPDPool] = []
+        /// What the acceptor knows the socket by, while it accepts connections.
+        var accepting: UInt64?
     }
 
     /// - Parameters:
@@ -36,7 +39,7 @@ internal import Glibc
     ///   - server: what handles them.
     ///   - identity: what is shown over TLS; without it, TLS is not spoken.
     ///   - threads: how many serve connections.
-    ///   - connectionLimit: the most connections that libmicrohttpd accepts at once.
+    ///   - connectionLimit: the most connections that one of these threads serves at once.
     /// - Throws: `ServerError` if libmicrohttpd does not start.
     init(
         _ socket: ListeningSocket, server: MicroHTTPDServer, identity: TLSIdentity?, threads: Int, connectionLimit: Int
@@ -46,33 +49,58 @@ internal import Glibc
         self.connectionLimit = connectionLimit
         address = socket.address
         isInherited = socket.isInherited
-        let listening: Int32
-        (listening, file) = socket.release()
         unsafe errorReader = .allocate(capacity: 1)
+        // The socket stays its owner's until libmicrohttpd has started.
+        (descriptor, file) = socket.release()
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe errorReader.initialize(to: arbiter_MHD_ErrorReader(callback: errorFollows, context: context))
-        let daemon = try start(on: listening, identity)
-        daemons.withLock { $0.current = daemon }
+        let pool: MicroHTTPDPool
+        do throws(ServerError) {
+            pool = try start(identity)
+        } catch {
+            close(descriptor)
+            file?.remove()
+            throw error
+        }
+        state.withLock { $0.current = pool }
+        let key = server.acceptor.begin(descriptor) { [unowned self] in take($0) }
+        state.withLock { $0.accepting = key }
     }
 
-    private func start(on listening: Int32, _ identity: TLSIdentity?) throws(ServerError) -> MicroHTTPDDaemon {
+    private func take(_ connection: AcceptedConnection) {
+        // A connection that comes while the listener stops is closed.
+        guard let pool = state.withLock({ $0.current }) else {
+            _ = close(connection.descriptor)
+            return
+        }
+        pool.add(connection)
+    }
+
+    private func start(_ identity: TLSIdentity?) throws(ServerError) -> MicroHTTPDPool {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        var options = unsafe [
+        let options = unsafe [
             arbiter_MHD_notify_error(errorReader),
             arbiter_MHD_notify_completed(exchangeCompleted, context),
             arbiter_MHD_notify_connection(connectionChanged, context),
             arbiter_MHD_notify_target(targetSeen, context),
             arbiter_MHD_unescape(leaveEscaped, context),
-            MHD_OptionItem(.LISTEN_SOCKET, Int(listening)),
             MHD_OptionItem(.CONNECTION_LIMIT, connectionLimit),
             MHD_OptionItem(.CONNECTION_MEMORY_LIMIT, ServerLimits.connectionBytes),
             MHD_OptionItem(.CONNECTION_TIMEOUT, ServerLimits.idleSeconds),
             MHD_OptionItem(.STRICT_FOR_CLIENT, 1),
         ]
-        // libmicrohttpd refuses a pool of one thread.
-        if threads > 1 { unsafe options.append(MHD_OptionItem(.THREAD_POOL_SIZE, threads)) }
-        return unsafe try MicroHTTPDDaemon(
-            listening: listening, options: options, identity: identity, handler: access, context: context)
+        var daemons: [MicroHTTPDDaemon] = []
+        do throws(ServerError) {
+            for _ in 0..<threads {
+                daemons.append(
+                    unsafe try MicroHTTPDDaemon(
+                        options: options, identity: identity, handler: access, context: context))
+            }
+        } catch {
+            for daemon in daemons { daemon.stop() }
+            throw error
+        }
+        return MicroHTTPDPool(daemons)
     }
 
     /// Shows another identity to new connections; those that are open are served further.
@@ -80,45 +108,40 @@ internal import Glibc
     /// - Throws: `ServerError` if libmicrohttpd does not start; then everything stays as it was.
     func replace(_ identity: TLSIdentity) throws(ServerError) {
         guard case .tls = address else { return }
-        // Both accept connections for a moment, so that none is refused.
-        guard let copy = daemons.withLock({ $0.current.map { dup($0.listening) } }), copy >= 0 else { return }
-        let daemon: MicroHTTPDDaemon
-        do throws(ServerError) {
-            daemon = try start(on: copy, identity)
-        } catch {
-            close(copy)
-            throw error
+        let pool = try start(identity)
+        let isUsed = state.withLock { state in
+            guard let earlier = state.current else { return false }
+            state.earlier.append(earlier)
+            state.current = pool
+            return true
         }
-        let earlier = daemons.withLock { daemons in
-            defer { daemons.current = daemon }
-            if let earlier = daemons.current { daemons.earlier.append(earlier) }
-            return daemons.current
-        }
-        earlier?.quiesce()
+        if !isUsed { pool.stop() }
     }
 
     /// Stops earlier daemons that have no connections any more.
     func sweep() {
-        let idle = daemons.withLock { daemons in
-            let idle = daemons.earlier.filter { $0.connectionCount == 0 }
-            daemons.earlier.removeAll { daemon in idle.contains { $0 === daemon } }
+        let idle = state.withLock { state in
+            let idle = state.earlier.filter { $0.connectionCount == 0 }
+            state.earlier.removeAll { pool in idle.contains { $0 === pool } }
             return idle
         }
-        for daemon in idle { daemon.stop() }
+        for pool in idle { pool.stop() }
     }
 
     /// Accepts no more connections; those that are open are served further.
     func quiesce() {
-        daemons.withLock { $0.current }?.quiesce()
+        if let key = state.withLock({ $0.accepting.take() }) { server.acceptor.end(key) }
     }
 
     /// Closes all connections and the socket.
     func stop() {
-        let all = daemons.withLock { daemons in
-            defer { daemons = Daemons() }
-            return daemons.earlier + (daemons.current.map { [$0] } ?? [])
+        quiesce()
+        let pools = state.withLock { state in
+            defer { (state.current, state.earlier) = (nil, []) }
+            return state.earlier + (state.current.map { [$0] } ?? [])
         }
-        for daemon in all { daemon.stop() }
+        for pool in pools { pool.stop() }
+        close(descriptor)
         file?.remove()
     }
 

@@ -7,6 +7,7 @@ package final class MicroHTTPDServer: Sendable {
     let router: Router
     let places: ServerPlaces
     let watcher = PeerWatcher()
+    let acceptor = Acceptor()
     /// Every exchange enters it when it begins, and leaves it when it ends.
     let exchanges = DispatchGroup()
     let connections: Connections
@@ -39,9 +40,8 @@ package final class MicroHTTPDServer: Sendable {
     package func listen(on socket: ListeningSocket, identity: TLSIdentity? = nil) throws(ServerError) {
         let listener = try MicroHTTPDListener(
             socket, server: self, identity: socket.address.isEncrypted ? identity : nil, threads: limits.threads,
-            // libmicrohttpd divides the limit among its threads. It is so high that one thread may accept every
-            // connection.
-            connectionLimit: limits.threads * (limits.ordinaryConnections + 2 * ServerLimits.reservedConnections))
+            // It is so high that one thread may serve every connection.
+            connectionLimit: limits.ordinaryConnections + 2 * ServerLimits.reservedConnections)
         listeners.withLock { $0.append(listener) }
     }
 
@@ -72,6 +72,7 @@ package final class MicroHTTPDServer: Sendable {
         }
         guard !listeners.isEmpty else { return }
         for listener in listeners { listener.stop() }
+        acceptor.stop()
         watcher.stop()
     }
 }
