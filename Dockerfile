@@ -3,27 +3,31 @@ ARG RUNTIME_IMAGE=debian:bookworm-slim
 
 FROM ${SWIFT_IMAGE} AS build
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libgnutls28-dev libmicrohttpd-dev libsqlite3-dev pkg-config \
+    && apt-get install -y --no-install-recommends libcurl4-gnutls-dev libgnutls28-dev libmicrohttpd-dev libsqlite3-dev \
+        pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 COPY . .
-# Swift's libraries go into the binary, stripped; libmicrohttpd, GnuTLS and SQLite stay Debian's, and get Debian's updates.
+# Swift's libraries go into the programs, stripped; libmicrohttpd, GnuTLS, SQLite and libcurl stay Debian's, and get
+# Debian's updates.
 # lld leaves out the table of exported symbols, which nothing looks up, and packs the relocations, which glibc 2.36 reads.
 # The build folder is kept from one build of the image to the next, so that only what changed is compiled again.
 RUN --mount=type=cache,id=transition-arbiter-build,target=/build/.build,sharing=locked \
-    swift build -c release --product arbiterd --static-swift-stdlib -Xswiftc -use-ld=lld \
-        -Xlinker -s -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs \
-    && install -D .build/release/arbiterd /out/arbiterd
+    for product in arbiterd arbiterctl; do \
+        swift build -c release --product $product --static-swift-stdlib -Xswiftc -use-ld=lld \
+            -Xlinker -s -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs || exit 1; \
+    done \
+    && install -D --target-directory /out .build/release/arbiterd .build/release/arbiterctl
 
 FROM ${RUNTIME_IMAGE}
 LABEL org.opencontainers.image.title="Transition Arbiter" \
       org.opencontainers.image.licenses="Apache-2.0"
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libgnutls30 libmicrohttpd12 libsqlite3-0 \
+    && apt-get install -y --no-install-recommends libcurl3-gnutls libgnutls30 libmicrohttpd12 libsqlite3-0 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin arbiter \
     && install -d -o arbiter -g arbiter -m 0700 /data
-COPY --from=build /out/arbiterd /usr/local/bin/
+COPY --from=build /out/arbiterd /out/arbiterctl /usr/local/bin/
 USER arbiter
 WORKDIR /data
 # A container's own loopback can't be published, so the daemon listens on every address of the container;

@@ -45,6 +45,7 @@ lost-peer-test: deps ## take the link between a client and the daemon away (need
 readme-test: deps ## run the examples of the README and docs, and compare their answers
 	@scripts/install-packages python3
 	@swift build --product arbiterd
+	@swift build --product arbiterctl
 	@cd scripts && python3 -m unittest readme_test.tests
 	@scripts/readme-test
 
@@ -79,6 +80,15 @@ browser-test: deps ## open web pages in Chromium, and have them send requests to
 	@scripts/install-packages chromium openssl python3 python3-venv
 	@swift build --product arbiterd
 	@scripts/browser-test
+
+.PHONY: examples-test
+examples-test: deps ## play the examples as their users would, and read what they say
+	@scripts/install-packages chromium nodejs python3 python3-venv
+	@swift format lint --strict --parallel -r Examples
+	@swift build --product arbiterd
+	@swift build --product arbiterctl
+	@swift build --product example-view
+	@scripts/examples-test
 
 .PHONY: soak
 soak: KILLS ?= 200
@@ -164,18 +174,20 @@ TREE = PREFIX='$(PREFIX)' SYSCONFDIR='$(SYSCONFDIR)' UNITDIR='$(UNITDIR)' ZSHDIR
 BUILT := .build-static/tree/arbiterd
 
 .PHONY: build-static
-build-static: $(BUILT) ## build what `install` installs: an arbiterd that needs no Swift, its man page, completions
+build-static: $(BUILT) ## build what `install` installs: programs that need no Swift, their man pages, completions
 
-# The binary is built like that of the image (Dockerfile). It depends on the files, so that `install` builds
+# The programs are built like those of the image (Dockerfile). It depends on the files, so that `install` builds
 # nothing, and needs no Swift, if nothing has changed.
 $(BUILT): $(shell find Sources deploy/man Package.swift scripts/make-tree -type f)
 	@$(MAKE) deps
-	@swift build -c release --product arbiterd --static-swift-stdlib --scratch-path .build-static -Xswiftc -use-ld=lld \
-		-Xlinker -s -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs
+	@for product in arbiterd arbiterctl; do \
+		swift build -c release --product $$product --static-swift-stdlib --scratch-path .build-static \
+			-Xswiftc -use-ld=lld -Xlinker -s -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs \
+			|| exit 1; done
 	@scripts/make-tree
 
 .PHONY: install
-install: $(BUILT) ## install arbiterd and its systemd units: PREFIX=, SYSCONFDIR=, UNITDIR=, ZSHDIR=, DESTDIR=
+install: $(BUILT) ## install arbiterd, arbiterctl and the systemd units: PREFIX=, SYSCONFDIR=, UNITDIR=, ZSHDIR=, DESTDIR=
 	@$(TREE) install
 
 .PHONY: uninstall

@@ -137,7 +137,7 @@ public struct ArbiterScene: Sendable {
         ArbiterEvents(arbiter, path: path("/events"), since: since, isAttached: isAttached)
     }
 
-    private func path(_ rest: String = "") -> String {
+    package func path(_ rest: String = "") -> String {
         let unreserved = CharacterSet(
             charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
         return "/scenes/\(name.addingPercentEncoding(withAllowedCharacters: unreserved) ?? name)\(rest)"

@@ -20,6 +20,8 @@
         struct Finish: Sendable {
             var status = 0
             var retryAfter = 0
+            /// The field `Date`.
+            var date: String?
             /// The body, if there is one.
             var document: JSONValue?
             /// Why there is no answer.
@@ -191,8 +193,9 @@
                 guard let document = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else {
                     return Finish(status: status, failure: status == 204 ? nil : "the answer is cut off")
                 }
+                let date = unsafe arbiter_transfer_date(handle).map { unsafe String(cString: $0) }
                 return unsafe Finish(
-                    status: status, retryAfter: arbiter_transfer_retry_after(handle), document: document)
+                    status: status, retryAfter: arbiter_transfer_retry_after(handle), date: date, document: document)
             }
         }
     }

@@ -46,7 +46,7 @@
             }
             return WireAnswer(
                 status: ending.status, document: ending.document ?? .null, retryAfter: .seconds(ending.retryAfter),
-                sent: sent)
+                date: ending.date, sent: sent)
         }
 
         package func lines(of request: WireRequest) -> AsyncThrowingStream<String, any Error> {

@@ -14,7 +14,7 @@ public struct Hierarchy: Hashable, Sendable {
     }
 
     /// The hierarchy of a scene as `GET /scenes/{scene}` answers it.
-    init(scene: JSONValue) {
+    package init(scene: JSONValue) {
         revision = scene["revision"]?.number.map { Int($0) } ?? 0
         root = scene["hierarchy"].flatMap { HierarchyNode($0) }
     }

@@ -111,7 +111,7 @@ public struct TransitionOptions: Hashable, Sendable {
     }
 
     /// The members of a request.
-    var members: [String: JSONValue] {
+    package var members: [String: JSONValue] {
         var members = further
         if let operation { members["operation"] = operation.document }
         switch scope {

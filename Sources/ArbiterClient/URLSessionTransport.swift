@@ -67,7 +67,7 @@
                 status: http.statusCode,
                 document: data.isEmpty ? .null : try JSONDecoder().decode(JSONValue.self, from: data),
                 retryAfter: .seconds(http.value(forHTTPHeaderField: "Retry-After").flatMap { Double($0) } ?? 0),
-                sent: sent)
+                date: http.value(forHTTPHeaderField: "Date"), sent: sent)
         }
     }
 

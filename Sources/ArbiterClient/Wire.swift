@@ -25,13 +25,18 @@ package struct WireAnswer: Hashable, Sendable {
     package let document: JSONValue
     /// How long the daemon asks to wait before the next attempt; zero if it does not say.
     package let retryAfter: Duration
+    /// When it was answered, by the daemon's clock, in the form of RFC 9110; `nil` if it does not say.
+    package let date: String?
     /// When the request was sent: a lease is counted from there.
     package let sent: ContinuousClock.Instant
 
-    package init(status: Int, document: JSONValue, retryAfter: Duration, sent: ContinuousClock.Instant) {
+    package init(
+        status: Int, document: JSONValue, retryAfter: Duration, date: String?, sent: ContinuousClock.Instant
+    ) {
         self.status = status
         self.document = document
         self.retryAfter = retryAfter
+        self.date = date
         self.sent = sent
     }
 

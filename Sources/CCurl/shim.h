@@ -134,6 +134,13 @@ static inline long arbiter_transfer_retry_after(arbiter_transfer *transfer)
     return (long)seconds;
 }
 
+/* The field Date of the answer; NULL without it. */
+static inline const char *arbiter_transfer_date(arbiter_transfer *transfer)
+{
+    struct curl_header *field = NULL;
+    return curl_easy_header(transfer->easy, "Date", 0, CURLH_HEADER, -1, &field) == CURLHE_OK ? field->value : NULL;
+}
+
 /* Forgets what has been taken. */
 static inline void arbiter_transfer_take(arbiter_transfer *transfer) { transfer->count = 0; }
 

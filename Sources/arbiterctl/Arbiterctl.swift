@@ -9,7 +9,26 @@ struct Arbiterctl: AsyncParsableCommand {
         discussion: """
             The daemon is found by --url, or else by ARBITER_URL: http://…, https://… or unix:/path. If it has access \
             control, the token is read from --token-file, or else from ARBITER_TOKEN.
+
+            Exit codes: 64 the command line is wrong, 123 the transition was lost, 124 the turn did not come in time, 125 \
+            the daemon cannot be reached or refuses.
             """,
-        subcommands: [RunCommand.self, WatchCommand.self]
+        version: Tool.version,
+        groupedSubcommands: [
+            CommandGroup(name: "Holding a lock", subcommands: [RunCommand.self]),
+            CommandGroup(
+                name: "Transitions, one step at a time",
+                subcommands: [
+                    StartCommand.self, SerializeCommand.self, AwaitCommand.self, RenewCommand.self,
+                    ProgressCommand.self, ReleaseCommand.self, EndCommand.self, RevokeCommand.self,
+                ]),
+            CommandGroup(
+                name: "Looking",
+                subcommands: [
+                    ScenesCommand.self, TreeCommand.self, QueueCommand.self, TopCommand.self, WatchCommand.self,
+                ]),
+            CommandGroup(name: "Scenes", subcommands: [StoryboardCommand.self]),
+            CommandGroup(name: "The daemon", subcommands: [DoctorCommand.self, BenchCommand.self]),
+        ]
     )
 }

@@ -4,7 +4,7 @@ import ArbiterClient
 import Foundation
 import Synchronization
 
-struct Command: Sendable {
+struct AgentCommand: Sendable {
     let members: [String: JSONValue]
 
     init?(_ line: String) {
@@ -55,7 +55,7 @@ final class Agent: Sendable {
 
     init(_ arbiter: Arbiter) { self.arbiter = arbiter }
 
-    func answer(_ command: Command) async {
+    func answer(_ command: AgentCommand) async {
         var answer: [String: JSONValue]
         do { answer = try await run(command) } catch { answer = Self.failure(error) }
         answer["n"] = command.members["n"]
@@ -63,7 +63,7 @@ final class Agent: Sendable {
         output.withLock { _ in FileHandle.standardOutput.write(line + Data("\n".utf8)) }
     }
 
-    private func run(_ command: Command) async throws -> [String: JSONValue] {
+    private func run(_ command: AgentCommand) async throws -> [String: JSONValue] {
         let scene = arbiter.scene(command.text("scene"))
         switch command.text("do") {
         case "start": return hold(try await scene.start(command.options), for: command)
@@ -109,14 +109,14 @@ final class Agent: Sendable {
         }
     }
 
-    private func held(_ command: Command) -> HeldTransition {
+    private func held(_ command: AgentCommand) -> HeldTransition {
         guard let transition = transitions.withLock({ $0[command.text("as")] }) else {
             preconditionFailure("there is no transition \(command.text("as"))")
         }
         return transition
     }
 
-    private func hold(_ transition: HeldTransition?, for command: Command) -> [String: JSONValue] {
+    private func hold(_ transition: HeldTransition?, for command: AgentCommand) -> [String: JSONValue] {
         transitions.withLock { $0[command.text("as")] = transition }
         return ["transition": transition?.document ?? .null]
     }
@@ -163,6 +163,6 @@ let lines = AsyncStream<String> { continuation in
     }
 }
 for await line in lines {
-    guard let command = Command(line) else { continue }
+    guard let command = AgentCommand(line) else { continue }
     Task { await agent.answer(command) }
 }

@@ -17,6 +17,12 @@ extension ScopeQueue {
         return blockers(of: paths, naming: entry.arrivals.named, before: order, limit: limit)
     }
 
+    /// The controllers at the ends of the paths of an unfinished transition; `nil` if it locks the whole scene.
+    func locks(of order: RequestOrder) -> [ControllerID]? {
+        guard let entry = self[order], entry.places != Self.top else { return nil }
+        return entry.places.compactMap { places[$0].name }
+    }
+
     private func blockers(
         of scope: [ScopePath], naming ids: [ControllerID], before order: RequestOrder?, limit: Int
     ) -> [TransitionID] {

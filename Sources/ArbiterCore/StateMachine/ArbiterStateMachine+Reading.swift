@@ -25,19 +25,21 @@ extension ArbiterStateMachine {
                 position: durable.scenes[scene]?.tickets.rank(of: transition.place),
                 blockers: durable.scenes[scene]?.queue.blockers(of: transition.place, limit: Limits.blockersShown)
                     ?? [],
+                locks: durable.scenes[scene]?.queue.locks(of: transition.place),
                 waiting: nil,
                 progress: momentary.attention[transition.id]?.progress
             )
         case .preparing, .running:
+            let scene = transition.request.scene
             return TransitionView(
                 transition: transition, remaining: remaining(of: transition, at: now), position: nil, blockers: [],
-                waiting: durable.scenes[transition.request.scene]?.queue
-                    .waiting(for: transition.place, limit: Limits.waitingCounted),
+                locks: durable.scenes[scene]?.queue.locks(of: transition.place),
+                waiting: durable.scenes[scene]?.queue.waiting(for: transition.place, limit: Limits.waitingCounted),
                 progress: momentary.attention[transition.id]?.progress)
         case .ended:
             return TransitionView(
                 transition: transition, remaining: TransitionView.Remaining(), position: nil, blockers: [],
-                waiting: nil, progress: nil)
+                locks: nil, waiting: nil, progress: nil)
         }
     }
 

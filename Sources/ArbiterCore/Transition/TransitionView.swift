@@ -7,6 +7,9 @@ package struct TransitionView: Hashable, Sendable {
     package let position: Int?
     /// The unfinished transitions that it waits for, granted ones first, at most `Limits.blockersShown`.
     package let blockers: [TransitionID]
+    /// The controllers that it locks or waits to lock, each with all below it; `nil` if that is the whole scene, or if it has
+    /// ended.
+    package let locks: [ControllerID]?
     /// How many transitions wait for it, counted to `Limits.waitingCounted`; `nil` unless it is granted.
     package let waiting: Int?
     /// The last position of the finger that drives it, until the gesture is decided.
@@ -15,8 +18,8 @@ package struct TransitionView: Hashable, Sendable {
     /// The same view without momentary values, which a replay of the journal does not have.
     package var lasting: TransitionView {
         TransitionView(
-            transition: transition, remaining: Remaining(), position: position, blockers: blockers, waiting: waiting,
-            progress: nil)
+            transition: transition, remaining: Remaining(), position: position, blockers: blockers, locks: locks,
+            waiting: waiting, progress: nil)
     }
 
     /// What is left of its lease, while it is granted.

@@ -5,7 +5,7 @@ internal import Synchronization
 package final class Permission: Sendable {
     /// To whom sessions and idempotency keys belong, and which scenes there are for the client.
     package let caller: Caller
-    private let roles: Set<Role>
+    let roles: Set<Role>
     /// The entry of the access file that it is from.
     private let entry: AccessEntry?
 

@@ -13,11 +13,6 @@ enum Description {
         call.respond(Response(200, .json, body: converted))
     }
 
-    /// `/client.js`: the client for web pages.
-    @Sendable static func client(_ call: Call) throws(Problem) {
-        call.respond(Response(200, .javascript, body: PackageResources.client_js))
-    }
-
     /// The document in JSON, converted at the first request.
     private static let converted: [UInt8] = {
         guard let node = try? Yams.compose(yaml: String(decoding: document, as: UTF8.self)) else {

@@ -34,7 +34,7 @@ package final class Router: Sendable {
     ///   - operatorLog: where it is noted that there was no room for a connection; made from the logger by default.
     ///   - metrics: where everything is counted.
     ///   - places: the places of the server, for the metrics.
-    ///   - version: the version of the daemon, for the metrics.
+    ///   - version: the version of the daemon, which it tells.
     ///   - opensMetrics: whether the metrics need no role.
     ///   - requestsPerSecond: the requests that a client may make in a second; without it, there is no limit.
     package init(
@@ -54,7 +54,7 @@ package final class Router: Sendable {
         routes = Route.all(
             engine: engine, hub: hub,
             MetricsEndpoint(engine: engine, hub: hub, metrics: metrics, places: places, version: version),
-            opensMetrics: opensMetrics)
+            IdentityEndpoint(version: version), opensMetrics: opensMetrics)
         plain = Dictionary(grouping: routes.filter(\.isPlain), by: \.template).mapValues { routes in
             Dictionary(uniqueKeysWithValues: routes.map { ($0.method, $0) })
         }
@@ -94,7 +94,7 @@ package final class Router: Sendable {
     /// 1. The host is one that may be named, and the origin is the daemon's own or allowed. A preflight request is
     ///    answered.
     /// 2. The route is found.
-    /// 3. The client is authenticated and has the role that the route needs, unless that needs none.
+    /// 3. The client is authenticated and has the role that the route needs, if it needs these.
     /// 4. While the daemon drains, the route answers nevertheless.
     /// 5. What the route serves is accepted.
     /// 6. The body, if there is one, is JSON.
@@ -112,10 +112,8 @@ package final class Router: Sendable {
             let (route, parameters) = try route(for: request)
             context.route = route
             context.parameters = parameters
-            if let role = route.role {
-                context.permission = try permission(for: request)
-                try context.permission.check(role)
-            }
+            if route.needsPrincipal { context.permission = try permission(for: request) }
+            if let role = route.role { try context.permission.check(role) }
             try checkDraining(route)
             try checkAccept(request, route)
             try checkBody(of: request)

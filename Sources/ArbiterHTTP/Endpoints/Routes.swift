@@ -11,6 +11,8 @@ final class Route: Sendable {
     let template: String
     /// The access that it needs; `nil` if it needs none.
     let role: Role?
+    /// Whether a client has to be authenticated, as it has for every role.
+    let needsPrincipal: Bool
     /// The parameters that it takes in the query.
     let query: Set<QueryParameter>
     /// What it serves when all is well, as `type/subtype`; `nil` where that has no content.
@@ -26,14 +28,16 @@ final class Route: Sendable {
     private let segments: [Substring]
 
     init(
-        _ name: String, _ method: String, _ template: String, role: Role?, query: Set<QueryParameter> = [],
-        contentType: String? = "application/json", answersWhileDraining: Bool = false, mayUseReserve: Bool = false,
+        _ name: String, _ method: String, _ template: String, role: Role?, needsPrincipal: Bool = false,
+        query: Set<QueryParameter> = [], contentType: String? = "application/json", answersWhileDraining: Bool = false,
+        mayUseReserve: Bool = false,
         bodyBytes: Int = ServerLimits.bodyBytes, _ endpoint: @escaping Router.Endpoint
     ) {
         self.name = name
         self.method = method
         self.template = template
         self.role = role
+        self.needsPrincipal = needsPrincipal || role != nil
         self.query = query
         self.contentType = contentType
         self.answersWhileDraining = answersWhileDraining
@@ -44,14 +48,16 @@ final class Route: Sendable {
     }
 
     /// Every route of the arbiter, in the order of openapi.yaml.
-    static func all(engine: Engine, hub: EventHub, _ metrics: MetricsEndpoint, opensMetrics: Bool) -> [Route] {
+    static func all(
+        engine: Engine, hub: EventHub, _ metrics: MetricsEndpoint, _ identity: IdentityEndpoint, opensMetrics: Bool
+    ) -> [Route] {
         transitionRoutes(TransitionEndpoints(engine: engine), GestureEndpoints(engine: engine))
             + sceneRoutes(
                 SceneEndpoints(engine: engine), IdleEndpoint(engine: engine), StoryboardEndpoints(engine: engine),
                 ControllerEndpoint(engine: engine))
             + eventRoutes(EventEndpoints(engine: engine, hub: hub))
             + sessionRoutes(SessionEndpoints(engine: engine))
-            + operationRoutes(HealthEndpoints(engine: engine), metrics, opensMetrics: opensMetrics)
+            + operationRoutes(HealthEndpoints(engine: engine), metrics, identity, opensMetrics: opensMetrics)
     }
 
     /// Whether the path is always the same.
@@ -123,7 +129,7 @@ extension Route {
                 idle.await),
             Route(
                 "declareStoryboard", "PUT", "/scenes/{scene}/storyboard", role: .design,
-                bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),
+                query: [.dryRun], bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),
             Route(
                 "patchStoryboard", "PATCH", "/scenes/{scene}/storyboard", role: .design,
                 bodyBytes: ServerLimits.storyboardBytes, storyboards.patch),
@@ -152,7 +158,7 @@ extension Route {
     }
 
     private static func operationRoutes(
-        _ health: HealthEndpoints, _ metrics: MetricsEndpoint, opensMetrics: Bool
+        _ health: HealthEndpoints, _ metrics: MetricsEndpoint, _ identity: IdentityEndpoint, opensMetrics: Bool
     ) -> [Route] {
         [
             Route(
@@ -162,6 +168,7 @@ extension Route {
             Route(
                 "showMetrics", "GET", "/metrics", role: opensMetrics ? nil : .observe, contentType: "text/plain",
                 answersWhileDraining: true, mayUseReserve: true, metrics.show),
+            Route("showIdentity", "GET", "/whoami", role: nil, needsPrincipal: true, identity.show),
             Route(
                 "describeInYAML", "GET", "/openapi.yaml", role: nil, contentType: "application/yaml",
                 answersWhileDraining: true, Description.yaml),
@@ -169,7 +176,7 @@ extension Route {
                 "describeInJSON", "GET", "/openapi.json", role: nil, answersWhileDraining: true, Description.json),
             Route(
                 "serveClient", "GET", "/client.js", role: nil, contentType: "text/javascript",
-                answersWhileDraining: true, Description.client),
+                answersWhileDraining: true, ClientModule.show),
         ]
     }
 }

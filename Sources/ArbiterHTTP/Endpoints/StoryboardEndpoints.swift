@@ -11,6 +11,9 @@ struct StoryboardEndpoints: Sendable {
         var draft = StoryboardDraft()
         try call.readRequiredBody { field, value throws(Problem) in try draft.read(field, &value) }
         let storyboard = try draft.storyboard()
+        if try call.query.value(of: .dryRun, Bool.init(_:field:)) ?? false {
+            return call.respond(200, storyboard.document)
+        }
         engine.declare(name, storyboard, if: condition.precondition) { result in
             switch result {
             case .success(let version): call.respond(.json(200, scene: name, version))

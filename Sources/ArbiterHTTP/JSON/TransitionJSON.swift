@@ -53,6 +53,7 @@ extension JSONWriter {
         if !view.blockers.isEmpty { member("blockers", view.blockers) }
         if let waiting = view.waiting { member("waiting", waiting) }
         member("scope", transition.scope)
+        if let locks = view.locks { member("locks", locks) }
         member("leaseSeconds", transition.lease)
         if let remaining = view.remaining.lease { member("leaseRemaining", remaining) }
         member("ticketSeconds", request.ticket)

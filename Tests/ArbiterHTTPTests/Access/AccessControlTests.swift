@@ -45,7 +45,7 @@ struct AccessControlTests {
         for route in service.router.routes {
             let path = route.template.replacing("{scene}", with: "main").replacing("{id}", with: "t-aeqhnfedt3a65")
             let answer = try ask(nil, route.method, path)
-            guard route.role != nil else {
+            guard route.needsPrincipal else {
                 #expect(answer.status == 200, "\(route.name)")
                 continue
             }
@@ -71,6 +71,22 @@ struct AccessControlTests {
     @Test(arguments: ["Bearer kiosk", "bearer kiosk", "BEARER  kiosk"])
     func `a token is accepted however its scheme is written`(credentials: String) throws {
         #expect(try service.ask("GET", "/transitions", headers: [.authorization: credentials]).status == 200)
+    }
+
+    @Test func `a client is told as whom it is known, whatever its roles`() throws {
+        #expect(
+            try ask("kiosk", "GET", "/whoami").body == [
+                "principal": "token:kiosk", "roles": ["observe", "transition"], "scenes": ["main", "kiosk-*"],
+                "version": "",
+            ])
+        #expect(
+            try ask("designer", "GET", "/whoami").body == [
+                "principal": "token:designer", "roles": ["design"], "scenes": ["main"], "version": "",
+            ])
+        #expect(
+            try Service().ask("GET", "/whoami").body == [
+                "roles": ["observe", "transition", "design", "admin"], "version": "",
+            ])
     }
 
     @Test func `a call needs its role`() throws {

@@ -35,7 +35,7 @@ struct RoutingTests {
         ("/sessions", ["POST"]), ("/sessions/renew", ["POST"]), ("/sessions/end", ["POST"]),
         ("/livez", ["GET", "HEAD"]),
         ("/readyz", ["GET", "HEAD"]), ("/openapi.yaml", ["GET", "HEAD"]), ("/openapi.json", ["GET", "HEAD"]),
-        ("/client.js", ["GET", "HEAD"]),
+        ("/client.js", ["GET", "HEAD"]), ("/whoami", ["GET", "HEAD"]),
     ])
     func `a method that a path does not know is refused with those it does`(path: String, allowed: [String]) throws {
         for method in ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "get", "post", "BREW"] {

@@ -94,6 +94,17 @@ struct StoryboardEndpointsTests {
         #expect(try service.journal.records() == before)
     }
 
+    @Test func `a storyboard is checked without being declared`() throws {
+        let checked = try service.ask("PUT", "/scenes/main/storyboard?dryRun=true", Service.storyboard)
+        #expect(checked.status == 200)
+        #expect(try service.ask("GET", "/scenes/main").code == "unknown-scene")
+        let refused = try service.ask("PUT", "/scenes/main/storyboard?dryRun=true", #"{"root":{"id":"a","kind":"x"}}"#)
+        #expect(refused.status == 400)
+        _ = try service.ask("PUT", "/scenes/main/storyboard", Service.storyboard)
+        #expect(try service.ask("GET", "/scenes/main/storyboard").body == checked.body)
+        #expect(checked.headers("ETag") == [])
+    }
+
     @Test func `a storyboard of another type is refused`() throws {
         let answer = try service.declared("{}", headers: [.contentType: "application/yaml"])
         #expect(answer.status == 415)

@@ -1,9 +1,8 @@
 internal import ArbiterClient
 internal import ArgumentParser
-internal import Foundation
 
 /// `arbiterctl watch`: events, one line each.
-struct WatchCommand: AsyncParsableCommand {
+struct WatchCommand: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Shows what happens, one line for each event, until it is interrupted.",
@@ -21,29 +20,18 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The id of an event: shows what came after it.", valueName: "id"))
     var since: String?
 
-    @Flag(help: "Write each event as JSON.")
-    var json = false
+    @OptionGroup var json: JSONOutput
 
-    func run() async throws {
-        let arbiter = try connection.makeArbiter()
+    func run(_ arbiter: Arbiter) async throws {
         let events = scene.map { arbiter.scene($0).events(since: since) } ?? arbiter.events(since: since)
-        do {
-            for try await event in events {
-                FileHandle.standardOutput.write(Data((json ? try encoded(event) : words(event)).utf8) + Data("\n".utf8))
-            }
-        } catch let error as ClientError {
-            Exit.tell("\(error)")
-            throw ExitCode(Exit.failed)
-        }
+        for try await event in events { Terminal.output.line(json.isWanted ? encoded(event) : words(event)) }
     }
 
-    private func encoded(_ event: ArbiterEvent) throws -> String {
+    private func encoded(_ event: ArbiterEvent) -> String {
         let document: JSONValue = [
             "name": .string(event.name), "id": event.id.map { .string($0) } ?? .null, "data": event.data,
         ]
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(document), as: UTF8.self)
+        return document.text()
     }
 
     private func words(_ event: ArbiterEvent) -> String {
@@ -51,6 +39,6 @@ struct WatchCommand: AsyncParsableCommand {
         let about = ["id", "session", "controller", "client", "outcome", "reason"].compactMap { name in
             event.data[name]?.string.map { "\(name)=\($0)" }
         }
-        return (known + [event.name] + about).joined(separator: "  ")
+        return (known + [event.name] + about).joined(separator: "  ").printable
     }
 }

@@ -28,19 +28,9 @@ struct RunCommand: AsyncParsableCommand {
 
     @OptionGroup var connection: Connection
 
-    @Option(help: "The scene.")
-    var scene = "main"
+    @OptionGroup var request: RequestOptions
 
-    @Option(
-        help: ArgumentHelp("How long to wait for the turn; for ever unless given. 0 only tries.", valueName: "seconds"))
-    var wait: Double?
-
-    @Option(
-        help: ArgumentHelp("What is locked: scene, operation, or ids with commas between them.", valueName: "scope"))
-    var scope: String?
-
-    @Option(help: ArgumentHelp("The operation, as JSON; it is applied if the command succeeds.", valueName: "json"))
-    var operation: String?
+    @OptionGroup var patience: WaitOption
 
     @Flag(help: "Say nothing while waiting.")
     var quiet = false
@@ -48,18 +38,18 @@ struct RunCommand: AsyncParsableCommand {
     @Argument(parsing: .postTerminator, help: "The command and its arguments, behind --.")
     var command: [String] = []
 
+    private var scene: String { request.scene }
+
+    private var wait: Double? { patience.wait }
+
     func validate() throws {
         guard !command.isEmpty else { throw ValidationError("give a command behind --") }
-        guard wait.map({ $0 >= 0 && $0 <= 86_400 }) ?? true else {
-            throw ValidationError("--wait must be 0 to 86400 seconds")
-        }
-        _ = try options()
     }
 
     func run() async throws {
         let arbiter = try connection.makeArbiter(named: command.first.map { "\($0) (\(getpid()))" })
         let child = ChildCommand()
-        let options = try options()
+        let options = try request.made()
         let turn = Task { try await takeTurn(options, of: arbiter) }
         let interrupted = Mutex<Int32?>(nil)
         let hasTurn = Mutex(false)
@@ -81,7 +71,7 @@ struct RunCommand: AsyncParsableCommand {
         } catch is CancellationError {
             throw ExitCode(128 + (interrupted.withLock { $0 } ?? SIGTERM))
         } catch ClientError.timedOut {
-            Exit.tell("the turn in \(scene) did not come within \(wait ?? 0) seconds")
+            Exit.tell("the turn in \(scene) did not come within \((wait ?? 0).inTenths) seconds")
             throw ExitCode(Exit.timedOut)
         } catch let error as ClientError {
             Exit.tell("\(error)")
@@ -140,22 +130,5 @@ struct RunCommand: AsyncParsableCommand {
             if !transition.isLost { Exit.tell("\(error)") }
             return Exit.lost
         }
-    }
-
-    private func options() throws -> TransitionOptions {
-        var options = TransitionOptions()
-        if let operation {
-            guard let document = try? JSONDecoder().decode(JSONValue.self, from: Data(operation.utf8)),
-                document.object != nil
-            else { throw ValidationError("--operation must be a JSON object") }
-            options.operation = TransitionOperation(document)
-        }
-        switch scope {
-        case "scene": options.scope = .scene
-        case "operation": options.scope = .operation
-        case let ids?: options.scope = .controllers(ids.split(separator: ",").map { String($0) })
-        case nil: break
-        }
-        return options
     }
 }

@@ -21,10 +21,13 @@ struct Connection: ParsableArguments {
             "How many seconds a request is repeated while the daemon cannot be reached.", valueName: "seconds"))
     var patience = 30.0
 
+    /// Where the daemon is thought to listen.
+    var address: String { url ?? ProcessInfo.processInfo.environment["ARBITER_URL"] ?? "http://127.0.0.1:8080" }
+
     /// - Throws: `ValidationError` if the file of the token cannot be read.
     func makeArbiter(named name: String? = nil) throws -> Arbiter {
         let environment = ProcessInfo.processInfo.environment
-        let url = url ?? environment["ARBITER_URL"] ?? "http://127.0.0.1:8080"
+        let url = address
         guard ["http://", "https://", "unix:"].contains(where: { url.hasPrefix($0) }) else {
             throw ValidationError("the URL of the daemon must begin with http://, https:// or unix:")
         }
@@ -42,23 +45,8 @@ struct Connection: ParsableArguments {
         guard let text = try? String(contentsOfFile: tokenFile, encoding: .utf8) else {
             throw ValidationError("cannot read \(tokenFile)")
         }
-        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !token.isEmpty else { throw ValidationError("\(tokenFile) has no token") }
+        return token
     }
-}
-
-/// The exit codes of `arbiterctl`, besides those of the command that `run` runs.
-enum Exit {
-    /// The lock was lost while the command ran.
-    static let lost: Int32 = 123
-    /// The turn did not come in time, or another one was in the way.
-    static let timedOut: Int32 = 124
-    /// The daemon cannot be reached, or refuses.
-    static let failed: Int32 = 125
-    /// The command cannot be executed.
-    static let notExecutable: Int32 = 126
-    /// There is no such command.
-    static let notFound: Int32 = 127
-
-    /// Tells what went wrong, on standard error.
-    static func tell(_ text: String) { FileHandle.standardError.write(Data("arbiterctl: \(text)\n".utf8)) }
 }

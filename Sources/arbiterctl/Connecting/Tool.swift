@@ -1,0 +1,4 @@
+/// What is known of the program itself.
+enum Tool {
+    static let version = "0.1.0"
+}

@@ -1,0 +1,131 @@
+internal import ArbiterClient
+internal import ArgumentParser
+internal import Foundation
+
+/// `arbiterctl storyboard`.
+struct StoryboardCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "storyboard",
+        abstract: "Reads, declares, checks and compares what is declared about a scene.",
+        subcommands: [
+            StoryboardGetCommand.self, StoryboardSetCommand.self, StoryboardCheckCommand.self,
+            StoryboardDiffCommand.self,
+        ])
+}
+
+/// A file with a storyboard.
+struct StoryboardFile: ParsableArguments {
+    @Argument(help: ArgumentHelp("The file with the storyboard, as JSON; - for standard input.", valueName: "file"))
+    var path: String
+
+    /// - Throws: `ValidationError` if the file cannot be read or is not JSON.
+    func read() throws -> JSONValue {
+        let bytes =
+            path == "-" ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: path)
+        guard let bytes else { throw ValidationError("cannot read \(path)") }
+        guard let document = try? JSONDecoder().decode(JSONValue.self, from: bytes) else {
+            throw ValidationError("\(path) is not JSON")
+        }
+        return document
+    }
+
+    /// The storyboard of the file with everything that it leaves to a default, as the daemon checks it.
+    func checked(_ arbiter: Arbiter, _ scene: String) async throws -> JSONValue {
+        let path = arbiter.scene(scene).path("/storyboard?dryRun=true")
+        return try await arbiter.ask(WireRequest("PUT", path, try read())).accepted()
+    }
+}
+
+/// The scene whose storyboard is meant.
+struct StoryboardScene: ParsableArguments {
+    @Option(help: "The scene.")
+    var scene = "main"
+}
+
+/// `arbiterctl storyboard get`.
+struct StoryboardGetCommand: ClientCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get", abstract: "Writes the storyboard as it is now, as JSON.")
+
+    @OptionGroup var connection: Connection
+    @OptionGroup var scene: StoryboardScene
+
+    func run(_ arbiter: Arbiter) async throws {
+        let path = arbiter.scene(scene.scene).path("/storyboard")
+        let storyboard = try await arbiter.ask(WireRequest("GET", path)).accepted()
+        Terminal.output.line(storyboard.text(isIndented: true))
+    }
+}
+
+/// `arbiterctl storyboard set`.
+struct StoryboardSetCommand: ClientCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Declares a scene, in place of what was declared before.",
+        discussion: "The scene must be idle. It needs the role design where there is access control."
+    )
+
+    @OptionGroup var connection: Connection
+    @OptionGroup var scene: StoryboardScene
+    @OptionGroup var file: StoryboardFile
+
+    @Flag(help: "Only if nobody has declared the scene; otherwise it stays as it is, which is no error.")
+    var ifUndeclared = false
+
+    func run(_ arbiter: Arbiter) async throws {
+        do {
+            let declared = try await arbiter.scene(scene.scene).declare(try file.read(), ifUndeclared: ifUndeclared)
+            Terminal.output.line("\(scene.scene) is declared, revision \(Int(declared["revision"]?.number ?? 0))")
+        } catch ClientError.refused(let refusal) where ifUndeclared && refusal.code == "already-declared" {
+            Terminal.output.line("\(scene.scene) was declared before")
+        }
+    }
+}
+
+/// `arbiterctl storyboard check`.
+struct StoryboardCheckCommand: ClientCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Says whether a file could be declared; nothing is declared.")
+
+    @OptionGroup var connection: Connection
+    @OptionGroup var scene: StoryboardScene
+    @OptionGroup var file: StoryboardFile
+
+    func run(_ arbiter: Arbiter) async throws {
+        _ = try await file.checked(arbiter, scene.scene)
+        Terminal.output.line("\(file.path) is correct")
+    }
+}
+
+/// `arbiterctl storyboard diff`.
+struct StoryboardDiffCommand: ClientCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff", abstract: "Shows how a file differs from what the scene has now.",
+        discussion: """
+            Lines with - are the scene's, lines with + the file's; what the file leaves to a default is filled in. Exit \
+            code 1 says that they differ.
+            """
+    )
+
+    @OptionGroup var connection: Connection
+    @OptionGroup var scene: StoryboardScene
+    @OptionGroup var file: StoryboardFile
+
+    func run(_ arbiter: Arbiter) async throws {
+        let new = try await file.checked(arbiter, scene.scene)
+        let path = arbiter.scene(scene.scene).path("/storyboard")
+        let old = try await arbiter.ask(WireRequest("GET", path)).accepted()
+        guard old != new else { return }
+        for line in LineDifference(from: lines(old), to: lines(new)).lines {
+            switch line.first {
+            case "-": Terminal.output.line(Terminal.output.styled(line, .red))
+            case "+": Terminal.output.line(Terminal.output.styled(line, .green))
+            default: Terminal.output.line(line)
+            }
+        }
+        throw ExitCode(1)
+    }
+
+    private func lines(_ document: JSONValue) -> [String] {
+        document.text(isIndented: true).split(separator: "\n").map { String($0) }
+    }
+}

@@ -1,0 +1,126 @@
+internal import ArbiterClient
+internal import ArgumentParser
+
+/// `arbiterctl end`.
+struct EndCommand: ClientCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "end", abstract: "Ends a transition of one's own.",
+        discussion: "Exit code 123 says that it had ended before, without its owner."
+    )
+
+    /// How a transition ends.
+    enum Outcome: String, ExpressibleByArgument, CaseIterable {
+        case completed
+        case cancelled
+    }
+
+    @OptionGroup var connection: Connection
+    @OptionGroup var transition: OwnedArguments
+
+    @Option(help: "completed, which applies its operation, or cancelled; as its gesture was decided, or completed.")
+    var outcome: Outcome?
+
+    @OptionGroup var json: JSONOutput
+
+    func run(_ arbiter: Arbiter) async throws {
+        let members: [String: JSONValue] = outcome.map { ["outcome": .string($0.rawValue)] } ?? [:]
+        json.write(try await transition.owned().ask(arbiter, "end", members))
+    }
+}
+
+/// `arbiterctl renew`.
+struct RenewCommand: ClientCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "renew", abstract: "Starts the lease of a transition of one's own again.",
+        discussion: "Exit code 123 says that it has ended without its owner."
+    )
+
+    @OptionGroup var connection: Connection
+    @OptionGroup var transition: OwnedArguments
+    @OptionGroup var json: JSONOutput
+
+    func run(_ arbiter: Arbiter) async throws {
+        json.write(try await transition.owned().ask(arbiter, "renew"))
+    }
+}
+
+/// `arbiterctl progress`.
+struct ProgressCommand: ClientCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "progress", abstract: "Says where the finger is that drives a transition of one's own.")
+
+    @OptionGroup var connection: Connection
+    @OptionGroup var transition: OwnedArguments
+
+    @Option(help: "How much of the transition is done, from 0 to 1.")
+    var fraction: Double
+
+    @Option(parsing: .unconditional, help: "Fractions per second; negative towards the beginning.")
+    var velocity: Double?
+
+    @OptionGroup var json: JSONOutput
+
+    func run(_ arbiter: Arbiter) async throws {
+        var members: [String: JSONValue] = ["fraction": .number(fraction)]
+        members["velocity"] = velocity.map { .number($0) }
+        json.write(try await transition.owned().ask(arbiter, "progress", members))
+    }
+}
+
+/// `arbiterctl release`.
+struct ReleaseCommand: ClientCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "release", abstract: "Says that the finger has left, which decides the gesture.",
+        discussion: """
+            Writes the decision, and how many seconds the rest of the animation takes. The transition has to be ended after \
+            that, without an outcome.
+            """
+    )
+
+    /// What a gesture comes to.
+    enum Decision: String, ExpressibleByArgument, CaseIterable {
+        case finish
+        case cancel
+    }
+
+    @OptionGroup var connection: Connection
+    @OptionGroup var transition: OwnedArguments
+
+    @Option(help: "finish or cancel; unless given, the policy of the transition decides.")
+    var decision: Decision?
+
+    @OptionGroup var json: JSONOutput
+
+    func run(_ arbiter: Arbiter) async throws {
+        let members: [String: JSONValue] = decision.map { ["decision": .string($0.rawValue)] } ?? [:]
+        let released = try await transition.owned().ask(arbiter, "release", members)
+        guard !json.isWanted else { return json.write(released) }
+        let remaining = released["remaining"]?.number.map { ", \($0) s remain" } ?? ""
+        Terminal.output.line("\(released["decision"]?.string ?? "-")\(remaining)")
+    }
+}
+
+/// `arbiterctl revoke`.
+struct RevokeCommand: ClientCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke", abstract: "Takes a transition from its owner, or a ticket out of the queue.",
+        discussion: "Needs the role admin where there is access control."
+    )
+
+    @OptionGroup var connection: Connection
+
+    @Argument(help: "The id of the transition.")
+    var id: String
+
+    @Option(help: "Why; its owner is told.")
+    var reason: String
+
+    @OptionGroup var json: JSONOutput
+
+    func validate() throws { try OwnedArguments.check(id) }
+
+    func run(_ arbiter: Arbiter) async throws {
+        let members: [String: JSONValue] = ["reason": .string(reason)]
+        json.write(try await OwnedTransition(id: id, token: nil).ask(arbiter, "revoke", members))
+    }
+}

@@ -1,0 +1,62 @@
+internal import ArbiterClient
+internal import Foundation
+
+/// A transition in words.
+struct TransitionText {
+    let document: JSONValue
+
+    init(_ document: JSONValue) { self.document = document }
+
+    var id: String { text("id") ?? "-" }
+    var client: String { text("client") ?? "nobody in particular" }
+    var state: String { text("state") ?? "-" }
+
+    /// A member that is a text, fit for a terminal.
+    func text(_ name: String) -> String? { document[name]?.string?.printable }
+
+    func seconds(_ name: String) -> Double? { document[name]?.number }
+
+    /// What it does: the type of its operation and what that concerns, or `lock`.
+    var operation: String {
+        guard let operation = document["operation"]?.object, let type = operation["type"]?.string else { return "lock" }
+        let concerned = ["controller", "identifier", "navigation", "tabs", "presenter", "source", "split"].compactMap {
+            name in
+            operation[name].flatMap { $0.string ?? $0["id"]?.string }
+        }
+        return ([type] + concerned).joined(separator: " ").printable
+    }
+
+    /// What it locks.
+    var locked: String {
+        guard let locks = document["locks"]?.array else { return "the whole scene" }
+        return locks.compactMap(\.string).joined(separator: ", ").printable
+    }
+
+    /// How it is, on one line.
+    var line: String {
+        var words = [id, state]
+        if let outcome = text("outcome") { words = [id, outcome] }
+        if let reason = text("detail") ?? text("reason") { words.append("(\(reason))") }
+        if let position = seconds("position") { words.append("at position \(Int(position))") }
+        if let blockers = document["blockers"]?.array {
+            words.append("behind \(blockers.compactMap(\.string).joined(separator: ", "))")
+        }
+        if let fence = seconds("fence"), state != "ended" { words.append("fence \(Int(fence))") }
+        if let lease = seconds("leaseRemaining") { words.append("lease \(lease.inTenths) s") }
+        return words.joined(separator: "  ")
+    }
+}
+
+extension Double {
+    /// With one decimal.
+    var inTenths: String {
+        (self * 10).rounded() / 10 == rounded() ? "\(Int(rounded()))" : "\((self * 10).rounded() / 10)"
+    }
+}
+
+extension JSONOutput {
+    /// Writes a transition, as JSON or in words.
+    func write(_ transition: JSONValue) {
+        Terminal.output.line(isWanted ? transition.text() : TransitionText(transition).line)
+    }
+}
