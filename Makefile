@@ -50,10 +50,11 @@ readme-test: deps ## run the examples of the README and docs, and compare their 
 	@scripts/readme-test
 
 .PHONY: docs
-docs: ## build the documentation as a site in .build-site; a dead link fails
+docs: deps ## build the documentation, as a site in .build-site and for Xcode in .build-docc; a dead link fails
 	@scripts/install-packages python3 python3-venv
 	@scripts/python-environment mkdocs-requirements.txt .build-docs
 	@.build-docs/bin/mkdocs build --strict
+	@scripts/swift-docs
 
 .PHONY: client-test
 client-test: deps ## make a Python client of openapi.yaml, and have it work with the daemon
@@ -209,7 +210,7 @@ deb-test: deb ## install, upgrade, remove and purge the Debian package in a cont
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf .build .build-thread .build-address .build-fuzz .build-python .build-docs .build-site .build-bench
+	rm -rf .build .build-docc .build-thread .build-address .build-fuzz .build-python .build-docs .build-site .build-bench
 	rm -rf .build-static .build-deb Benchmarks/.build
 
 .PHONY: build-release
