@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 # Debian packages the build needs; `deps` installs those that are missing.
 DEBIAN_PACKAGES := libmicrohttpd-dev libcurl4-gnutls-dev libgnutls28-dev libsqlite3-dev pkg-config curl
 
-SOURCES := $(wildcard Sources Tests Benchmarks Package.swift)
+SOURCES := $(wildcard Sources Tests Examples Benchmarks Package.swift)
 IMAGE ?= transition-arbiter
 
 .PHONY: help
@@ -33,7 +33,8 @@ check: deps ## quick: formatting, and the unit tests
 .PHONY: test
 test: deps ## every test
 	@scripts/swift-test
-	@$(MAKE) docs readme-test bench-test client-test conformance-test operations-test lost-peer-test browser-test allocation-test
+	@$(MAKE) docs readme-test bench-test client-test conformance-test operations-test lost-peer-test browser-test \
+		examples-test allocation-test
 
 .PHONY: lost-peer-test
 lost-peer-test: deps ## take the link between a client and the daemon away (needs root)
@@ -85,7 +86,6 @@ browser-test: deps ## open web pages in Chromium, and have them send requests to
 .PHONY: examples-test
 examples-test: deps ## play the examples as their users would, and read what they say
 	@scripts/install-packages chromium nodejs python3 python3-venv
-	@swift format lint --strict --parallel -r Examples
 	@swift build --product arbiterd
 	@swift build --product arbiterctl
 	@swift build --product example-view

@@ -107,6 +107,17 @@ let package = Package(
             dependencies: ["ArbiterClient"],
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "example-view",
+            dependencies: ["ArbiterClient"],
+            path: "Examples",
+            exclude: [
+                "README.md", "device-farm", "example.bash", "kiosk/README.md", "kiosk/page", "kiosk/run",
+                "requirements.txt", "silly-transitions", "tab-bar", "transition-blocks", "transition-lock/README.md",
+                "transition-lock/run", "view.py",
+            ],
+            swiftSettings: strict
+        ),
         // For the tests: a client on the bare wire, clocks that stand still, and a process that stands in for a view.
         .target(
             name: "ArbiterTestKit",
