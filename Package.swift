@@ -73,7 +73,15 @@ let package = Package(
             dependencies: [
                 "ArbiterCore", "ArbiterEngine", "CGnuTLS", "CLinux", "CMicroHTTPD", deque, logging, yams,
             ],
-            resources: [.embedInCode("openapi.yaml"), .embedInCode("client.js")],
+            resources: [
+                .embedInCode("openapi.yaml"), .embedInCode("client.js"),
+                .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
+                .embedInCode("Page/actions.js"), .embedInCode("Page/dom.js"), .embedInCode("Page/hierarchy.js"),
+                .embedInCode("Page/lanes-view.js"), .embedInCode("Page/limits.js"), .embedInCode("Page/live.js"),
+                .embedInCode("Page/model.js"), .embedInCode("Page/now-view.js"), .embedInCode("Page/record-view.js"),
+                .embedInCode("Page/recording.js"), .embedInCode("Page/timeline-view.js"),
+                .embedInCode("Page/tree-view.js"), .embedInCode("Page/words.js"),
+            ],
             swiftSettings: strict
         ),
         .executableTarget(

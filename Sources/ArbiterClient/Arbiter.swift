@@ -127,8 +127,8 @@ public final class Arbiter: Sendable {
     }
 
     /// The lines of a stream.
-    func lines(
-        _ path: String, headers own: [String: String]
+    package func lines(
+        _ path: String, headers own: [String: String] = [:]
     ) throws(ClientError) -> AsyncThrowingStream<String, any Error> {
         guard !isClosed.withLock({ $0 }) else { throw .closed }
         return transport.lines(

@@ -56,8 +56,9 @@ public struct ArbiterEvents: AsyncSequence, Sendable {
                 do {
                     if lines == nil { try await connect() }
                     while let line = try await lines?.next(isolation: #isolation) {
-                        guard let event = parser.take(line) else { continue }
-                        last = event.id ?? last
+                        let event = parser.take(line)
+                        last = parser.lastID ?? last
+                        guard let event else { continue }
                         backoff = Backoff()
                         return event
                     }
@@ -93,6 +94,8 @@ package struct EventParser: Sendable {
     private var name = ""
     private var data: [String] = []
     private var id: String?
+    /// What the stream is resumed after: the id of the last event, or the one with which the stream began.
+    package private(set) var lastID: String?
 
     package init() {}
 
@@ -100,6 +103,7 @@ package struct EventParser: Sendable {
     package mutating func take(_ line: String) -> ArbiterEvent? {
         guard !line.isEmpty else {
             defer { (name, data, id) = ("", [], nil) }
+            lastID = id ?? lastID
             guard !data.isEmpty else { return nil }
             let document = try? JSONDecoder().decode(JSONValue.self, from: Data(data.joined(separator: "\n").utf8))
             return ArbiterEvent(name: name.isEmpty ? "message" : name, data: document ?? .null, id: id)

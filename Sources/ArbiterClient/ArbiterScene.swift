@@ -52,11 +52,22 @@ public struct ArbiterScene: Sendable {
         _ options: TransitionOptions = TransitionOptions(), timeout: Duration? = nil,
         waiting: @Sendable (JSONValue) -> Void = { _ in }
     ) async throws -> HeldTransition {
+        try await serialize(options, timeout: timeout, asked: {}, waiting: waiting)
+    }
+
+    /// The same, and says when it has its place in the queue, or never will.
+    func serialize(
+        _ options: TransitionOptions, timeout: Duration? = nil, asked: () -> Void,
+        waiting: @Sendable (JSONValue) -> Void = { _ in }
+    ) async throws -> HeldTransition {
         let ticket = PendingTransition(name, options)
         return try await givingUp(ticket) {
             let deadline = timeout.map { ContinuousClock.now + $0 }
             let body = ticket.body.merging(["wait": 0]) { $1 }
-            try ticket.note(await arbiter.askInSession("/transitions/serialize", .object(body), for: ticket))
+            do {
+                defer { asked() }
+                try ticket.note(await arbiter.askInSession("/transitions/serialize", .object(body), for: ticket))
+            }
             try await waitUntilRunning(ticket, deadline: deadline, waiting)
             return HeldTransition(ticket, of: arbiter)
         }
@@ -64,30 +75,41 @@ public struct ArbiterScene: Sendable {
 
     /// Waits for its turn, and holds it while the body runs.
     ///
-    /// The transition is completed when the body returns, and cancelled if it throws. If the transition is lost meanwhile,
+    /// The transition is completed when the body returns, and cancelled if it throws; one whose gesture was decided ends as
+    /// that was, and one that the body has ended is left alone. If the transition is lost meanwhile,
     /// ``HeldTransition/isLost`` is true at once, and what waits in ``HeldTransition/untilLost()`` goes on.
     ///
     /// - Parameters:
     ///   - options: what is asked.
     ///   - timeout: how long the turn may take to come; for ever unless set.
+    ///   - waiting: called with the ticket whenever the daemon says that it still waits; see
+    ///     ``serialize(_:timeout:waiting:)``.
     ///   - isolation: where the body runs.
     ///   - body: what must not overlap with other transitions.
     /// - Returns: what the body returns.
     /// - Throws: what the body throws, what ``serialize(_:timeout:waiting:)`` throws, and `ClientError.ended` if it was lost.
     public func withTransition<Result>(
         _ options: TransitionOptions = TransitionOptions(), timeout: Duration? = nil,
-        isolation: isolated (any Actor)? = #isolation, _ body: (HeldTransition) async throws -> Result
+        waiting: @Sendable (JSONValue) -> Void = { _ in }, isolation: isolated (any Actor)? = #isolation,
+        _ body: (HeldTransition) async throws -> Result
     ) async throws -> Result {
-        let transition = try await serialize(options, timeout: timeout)
+        try await hold(try await serialize(options, timeout: timeout, waiting: waiting), body)
+    }
+
+    /// Runs the body, and ends the transition.
+    func hold<Result>(
+        _ transition: HeldTransition, isolation: isolated (any Actor)? = #isolation,
+        _ body: (HeldTransition) async throws -> Result
+    ) async throws -> Result {
         let result: Result
         do {
             result = try await body(transition)
         } catch {
             // What the body threw is what the caller has to know. It ends also if the task is cancelled.
-            _ = await Task { try? await transition.cancel() }.value
+            await Task { await transition.abandon() }.value
             throw error
         }
-        _ = try await Task { try await transition.complete() }.value
+        _ = try await Task { try await transition.endAsDecided() }.value
         return result
     }
 
@@ -103,13 +125,15 @@ public struct ArbiterScene: Sendable {
     ///
     /// - Parameters:
     ///   - storyboard: the document, as openapi.yaml of the daemon describes it.
-    ///   - ifUndeclared: whether to do so only if nobody has; then `refused` with `already-declared` says that somebody has.
-    /// - Returns: the name of the scene, and its revision.
+    ///   - ifUndeclared: whether to do so only if nobody has, so that one of several processes that start together does it.
+    /// - Returns: the name of the scene, and its revision; `nil` if somebody had declared it.
     /// - Throws: `ClientError`, for example `refused` with `busy` while a transition is unfinished; `CancellationError`.
     @discardableResult
-    public func declare(_ storyboard: JSONValue, ifUndeclared: Bool = false) async throws -> JSONValue {
+    public func declare(_ storyboard: JSONValue, ifUndeclared: Bool = false) async throws -> JSONValue? {
         let headers = ifUndeclared ? ["If-None-Match": "*"] : [:]
-        return try await arbiter.ask(WireRequest("PUT", path("/storyboard"), storyboard, headers: headers)).accepted()
+        let answer = try await arbiter.ask(WireRequest("PUT", path("/storyboard"), storyboard, headers: headers))
+        if ifUndeclared, answer.document["code"]?.string == "already-declared" { return nil }
+        return try answer.accepted()
     }
 
     /// Its hierarchy, who runs and who waits.

@@ -189,6 +189,7 @@
                     return unsafe Finish(failure: String(cString: arbiter_transfer_error(handle, result)))
                 }
                 let (status, bytes) = (unsafe arbiter_transfer_status(handle), bytes)
+                if isStream, status == 200 { return Finish(status: status) }
                 // To libcurl an answer that is cut within its header is whole; the daemon's have a body.
                 guard let document = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else {
                     return Finish(status: status, failure: status == 204 ? nil : "the answer is cut off")

@@ -54,10 +54,11 @@
             let number = loop.begin(made(request, isStream: true)) {
                 continuation.yield($0)
             } ended: { ending in
+                if ending.status == 200, ending.failure == nil { return continuation.finish() }
                 let refusal = ending.document.map { Refusal(status: ending.status, $0) }
                 continuation.finish(
                     throwing: refusal.flatMap { ending.status >= 400 ? ClientError.refused($0) : nil }
-                        ?? .unreachable(ending.failure ?? "the stream has ended"))
+                        ?? .unreachable(ending.failure ?? "the answer is no stream"))
             }
             continuation.onTermination = { [loop] _ in loop.cancel(number) }
             return stream

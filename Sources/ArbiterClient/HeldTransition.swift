@@ -11,6 +11,8 @@ public final class HeldTransition: Sendable {
     private struct State {
         var ended: JSONValue?
         var isEnding = false
+        /// Whether its gesture was decided, so that it ends as that was.
+        var isDecided = false
         var isLost = false
         var keeper: Task<Void, Never>?
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -99,14 +101,27 @@ public final class HeldTransition: Sendable {
     /// - Throws: `ClientError`; `CancellationError`.
     @discardableResult
     public func release(_ decision: String? = nil) async throws -> JSONValue {
-        try await drive("release", ["decision": decision.map { .string($0) }])
+        let released = try await drive("release", ["decision": decision.map { .string($0) }])
+        state.withLock { $0.isDecided = true }
+        return released
     }
 
-    /// Ends it as its gesture was decided.
+    /// Ends it as its gesture was decided, or as completed if there was none; nothing if its owner has ended it before.
     ///
     /// - Returns: the transition.
     /// - Throws: `ClientError.ended` if it has ended without its owner; `unreachable`; `CancellationError`.
-    func endAsDecided() async throws -> JSONValue { try await end(nil) }
+    @discardableResult
+    func endAsDecided() async throws -> JSONValue {
+        let (isDecided, ended) = state.withLock { ($0.isDecided, $0.isEnding ? $0.ended : nil) }
+        if let ended { return ended }
+        return try await end(isDecided ? nil : "completed")
+    }
+
+    /// Ends it because what it was held for has failed; nothing if its owner has ended it before.
+    func abandon() async {
+        let (isDecided, isOver) = state.withLock { ($0.isDecided, $0.isEnding && $0.ended != nil) }
+        if !isOver { _ = try? await end(isDecided ? nil : "cancelled") }
+    }
 
     private func drive(_ call: String, _ fields: [String: JSONValue?]) async throws -> JSONValue {
         let body = ticket.named(fields.compactMapValues(\.self))
@@ -123,10 +138,18 @@ public final class HeldTransition: Sendable {
         }
         let body = ticket.named(outcome.map { ["outcome": .string($0)] } ?? [:])
         let answer = try await arbiter.ask(WireRequest("POST", "/transitions/end", body, timeout: WireTimes.margin))
-        if answer.status >= 400, let transition = answer.document["transition"] {
+        if answer.status >= 400, let transition = answer.document["transition"], transition["state"]?.string == "ended"
+        {
             throw ClientError.ended(EndedTransition(transition))
         }
-        let ended = try answer.accepted()
+        let ended: JSONValue
+        do {
+            ended = try answer.accepted()
+        } catch {
+            // It goes on, and so does its lease.
+            keepOn()
+            throw error
+        }
         state.withLock { $0.ended = ended }
         // Its await is answered by the end, so that no connection is cut.
         await keeper?.value
@@ -134,6 +157,15 @@ public final class HeldTransition: Sendable {
     }
 
     // MARK: - Keeping the lease
+
+    /// Keeps the lease after an end that was refused.
+    private func keepOn() {
+        let keeper = Task { await self.keep() }
+        state.withLock { state in
+            state.isEnding = false
+            state.keeper = keeper
+        }
+    }
 
     private var isEnding: Bool { state.withLock { $0.isEnding } }
 

@@ -31,12 +31,15 @@ public final class TransitionLock: Sendable {
     private let perform: Performer
     private let state = Mutex(State())
 
+    /// The block that the code which runs now was begun by.
+    @TaskLocal private static var block: SingleResult<Void>?
+
     private struct State {
         /// The transition that `startTransition` began.
         var started: HeldTransition?
         /// Is finished when the block that runs has said that it is complete.
         var running: SingleResult<Void>?
-        /// The end of the last task: blocks keep their order within this process too.
+        /// The last request, until it has its place in the queue: they are asked in the order of the calls.
         var last: Task<Void, Never>?
     }
 
@@ -92,7 +95,7 @@ public final class TransitionLock: Sendable {
         enqueue(TransitionOptions(), completion) { [self] transition in
             let running = SingleResult<Void>()
             state.withLock { $0.running = running }
-            block()
+            Self.$block.withValue(running) { block() }
             // A transition that is lost is complete, whatever the block still does.
             let watch = Task {
                 await transition.untilLost()
@@ -103,8 +106,12 @@ public final class TransitionLock: Sendable {
         }
     }
 
-    /// The block of `serializeTransition(_:completion:)` that runs has completed its transition.
+    /// A block of `serializeTransition(_:completion:)` has completed its transition.
+    ///
+    /// It is the block that this is called from, also in tasks that it has begun, or else the one that runs. So a block that
+    /// has lost its transition, and says so late, does not complete another one.
     public func transitionComplete() {
+        if let block = Self.block { return block.finish(.success(())) }
         state.withLock { state in
             defer { state.running = nil }
             return state.running
@@ -185,16 +192,20 @@ public final class TransitionLock: Sendable {
         _ options: TransitionOptions, _ completion: @escaping @Sendable (Completion) -> Void,
         _ perform: @escaping Performer
     ) {
+        let (hasAsked, asked) = AsyncStream<Void>.makeStream()
         state.withLock { state in
             let last = state.last
-            state.last = Task { [scene] in
+            state.last = Task { for await _ in hasAsked {} }
+            Task { [scene] in
                 await last?.value
                 do {
-                    try await scene.withTransition(options) { transition in
+                    let transition = try await scene.serialize(options, asked: { asked.finish() })
+                    try await scene.hold(transition) { transition in
                         if !transition.isNoop { try await perform(transition) }
                     }
                     completion(.finished)
                 } catch {
+                    asked.finish()
                     completion(.cancelled(error))
                 }
             }

@@ -92,6 +92,10 @@ public struct TransitionOptions: Hashable, Sendable {
     public var duration: Duration?
     /// Whether a finger drives it.
     public var isInteractive = false
+    /// The clients that have to be ready before it runs, by their names.
+    public var participants: [String] = []
+    /// Of the tickets of a scene that wait with the same key, only the newest remains.
+    public var coalescingKey: String?
     /// Further members of the request, as the wire has them.
     public var further: [String: JSONValue] = [:]
 
@@ -122,6 +126,8 @@ public struct TransitionOptions: Hashable, Sendable {
         }
         if let lease { members["leaseSeconds"] = .number(lease.inSeconds) }
         if isInteractive { members["interactive"] = true }
+        if !participants.isEmpty { members["participants"] = .array(participants.map { ["client": .string($0)] }) }
+        if let coalescingKey { members["coalesce"] = ["key": .string(coalescingKey)] }
         var animation = members["animation"]?.object ?? [:]
         if let transitionType { animation["type"] = .string(transitionType) }
         if let duration { animation["duration"] = .number(duration.inSeconds) }

@@ -115,9 +115,10 @@
                 reader.continuation.finish(
                     throwing: answer.map { ClientError.refused(Refusal(status: $0.status, $0.document)) }
                         ?? ClientError.unreachable("the refusal is cut off"))
+            } else if let error {
+                reader.continuation.finish(throwing: ClientError.unreachable(error.localizedDescription))
             } else {
-                reader.continuation.finish(
-                    throwing: ClientError.unreachable(error?.localizedDescription ?? "the stream has ended"))
+                reader.continuation.finish()
             }
         }
     }

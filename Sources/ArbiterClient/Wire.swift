@@ -66,9 +66,9 @@ package protocol WireTransport: Sendable {
     /// - Throws: `ClientError.unreachable`, `CancellationError`.
     func send(_ request: WireRequest) async throws -> WireAnswer
 
-    /// The lines of a stream of events, without their ends.
+    /// The lines of a stream, without their ends, until it is over.
     ///
-    /// An answer that is no stream is thrown as `ClientError.refused`, and a connection that is cut as `unreachable`.
+    /// A problem is thrown as `ClientError.refused`, and a connection that is cut as `unreachable`.
     func lines(of request: WireRequest) -> AsyncThrowingStream<String, any Error>
 }
 

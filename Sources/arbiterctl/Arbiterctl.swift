@@ -26,6 +26,7 @@ struct Arbiterctl: AsyncParsableCommand {
                 name: "Looking",
                 subcommands: [
                     ScenesCommand.self, TreeCommand.self, QueueCommand.self, TopCommand.self, WatchCommand.self,
+                    TraceCommand.self,
                 ]),
             CommandGroup(name: "Scenes", subcommands: [StoryboardCommand.self]),
             CommandGroup(name: "The daemon", subcommands: [DoctorCommand.self, BenchCommand.self]),

@@ -80,7 +80,7 @@ final class Agent: Sendable {
             await transition.untilLost()
             return Self.shown(transition.ending)
         case "ready": return ["transition": try await arbiter.ready(for: command.text("id"))]
-        case "declare": return ["answer": try await scene.declare(command.members["storyboard"] ?? .null)]
+        case "declare": return ["answer": try await scene.declare(command.members["storyboard"] ?? .null) ?? .null]
         case "follow":
             let isAttached = command.members["attached"]?.bool ?? false
             await streams.follow(command.text("as"), scene.events(since: "0", isAttached: isAttached))

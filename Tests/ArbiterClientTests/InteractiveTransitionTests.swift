@@ -67,6 +67,33 @@ struct InteractiveTransitionTests {
         try await holder.complete()
     }
 
+    @Test(arguments: [("finish", ["list"]), ("cancel", ["list", "editor"])])
+    func `a gesture that its body has released ends as it was decided`(
+        decision: String, children: [String]
+    ) async throws {
+        var options = TransitionOptions(.pop("nav"))
+        options.isInteractive = true
+        _ = try await scene.withTransition(options) { try await $0.release(decision) }
+        #expect(try await self.children() == children)
+    }
+
+    @Test func `an end that contradicts the gesture is refused, and the transition goes on`() async throws {
+        var options = TransitionOptions(.pop("nav"))
+        options.isInteractive = true
+        let transition = try #require(try await scene.start(options))
+        try await transition.release("cancel")
+        await #expect { try await transition.complete() } throws: { error in
+            guard case ClientError.refused(let refusal) = error else { return false }
+            return refusal.code == "already-decided"
+        }
+        #expect(!transition.isLost)
+        // It is kept again, and so it is heard that it is taken away.
+        _ = try await arbiter.ask(
+            WireRequest("POST", "/transitions/revoke", ["id": .string(transition.id), "reason": "a test"]))
+        await transition.untilLost()
+        #expect(transition.ending?.outcome == "revoked")
+    }
+
     @Test func `a closed client says so at once`() async throws {
         let drag = try await drag()
         await arbiter.close()

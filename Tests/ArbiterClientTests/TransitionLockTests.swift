@@ -104,6 +104,80 @@ struct TransitionLockTests {
         #expect(try await lock.startTransition())
     }
 
+    @Test func `a block that is late to say that it is complete does not complete the next one`() async throws {
+        let (lock, scene, arbiter) = (lock(), scene, arbiter)
+        let (late, isLate) = AsyncStream<Void>.makeStream()
+        let (secondRuns, runs) = AsyncStream<Void>.makeStream()
+        let (said, hasSaid) = AsyncStream<Void>.makeStream()
+        let second = Mutex<TransitionLock.Completion?>(nil)
+        _ = await completion { completion in
+            lock.serializeTransition {
+                Task {
+                    let running = try await scene.read()["running"]?.array?.first?["id"]
+                    _ = try await arbiter.ask(
+                        WireRequest("POST", "/transitions/revoke", ["id": running ?? .null, "reason": "a test"]))
+                    for await _ in late {}
+                    lock.transitionComplete()
+                    hasSaid.finish()
+                }
+            } completion: {
+                completion($0)
+            }
+        }
+        let (ended, end) = AsyncStream<Void>.makeStream()
+        let (mayEnd, allowEnd) = AsyncStream<Void>.makeStream()
+        lock.serializeTransition {
+            runs.finish()
+            Task {
+                for await _ in mayEnd {}
+                lock.transitionComplete()
+            }
+        } completion: { completion in
+            second.withLock { $0 = completion }
+            end.finish()
+        }
+        for await _ in secondRuns {}
+        isLate.finish()
+        for await _ in said {}
+        #expect(second.withLock { $0 == nil })
+        #expect(try await scene.read()["runningCount"]?.number == 1)
+        allowEnd.finish()
+        for await _ in ended {}
+        #expect(second.withLock { $0?.isFinished } == true)
+    }
+
+    @Test func `the order of the calls is the order of the queue, among processes too`() async throws {
+        let holder = try #require(try await scene.start())
+        let (mine, other) = (lock(), lock())
+        let log = Mutex<[String]>([])
+        var ends: [AsyncStream<Void>] = []
+        for (count, (lock, name)) in [(mine, "a1"), (mine, "a2"), (other, "b")].enumerated() {
+            let (ended, end) = AsyncStream<Void>.makeStream()
+            ends.append(ended)
+            lock.serializeTransition {
+                log.withLock { $0.append(name) }
+                lock.transitionComplete()
+            } completion: { _ in
+                end.finish()
+            }
+            // The next one is asked for when this one has its place.
+            for try await event in scene.events(since: "0") where event.name == "transition.queued" {
+                if event.data["position"]?.number == Double(count + 1) { break }
+            }
+        }
+        try await holder.complete()
+        for ended in ends { for await _ in ended {} }
+        #expect(log.withLock { $0 } == ["a1", "a2", "b"])
+    }
+
+    @Test func `a transition that its body has ended is left alone`() async throws {
+        try await declare()
+        _ = try await scene.withTransition(.push("editor", onto: "nav")) { try await $0.cancel() }
+        #expect(try await scene.read()["revision"]?.number == 1)
+        _ = try await scene.withTransition(.push("editor", onto: "nav")) { try await $0.complete() }
+        #expect(try await scene.read()["revision"]?.number == 2)
+    }
+
     @Test func `a task that is cancelled gives its ticket up`() async throws {
         let scene = scene
         let holder = try #require(try await scene.start())
@@ -127,6 +201,14 @@ struct TransitionLockTests {
 }
 
 struct EventParserTests {
+    @Test func `the id with which a stream begins is resumed after, though it is no event`() {
+        var parser = EventParser()
+        #expect(["id: 12", "", "event: x"].allSatisfy { parser.take($0) == nil })
+        #expect(parser.lastID == "12")
+        #expect(["data: 1", ""].compactMap { parser.take($0) }.map(\.id) == [nil])
+        #expect(parser.lastID == "12")
+    }
+
     @Test func `events are made of lines`() {
         var parser = EventParser()
         let lines = [
@@ -134,6 +216,7 @@ struct EventParserTests {
             "event: x", "data:1", "", "event: nothing", "",
         ]
         let events = lines.compactMap { parser.take($0) }
+        #expect(parser.lastID == "7")
         #expect(
             events == [
                 ArbiterEvent(name: "transition.ended", data: ["id": "t"], id: "7"),

@@ -101,7 +101,7 @@ extension Operation {
     }
 
     /// The existing controller that it names first, and on whose place its scope depends; `nil` if that is the root.
-    var target: ControllerID? {
+    package var target: ControllerID? {
         switch self {
         case .present(let controller, _), .dismiss(let controller), .push(let controller, _), .pop(let controller),
             .popTo(let controller, _), .popToRoot(let controller), .setStack(let controller, _),

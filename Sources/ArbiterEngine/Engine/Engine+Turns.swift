@@ -1,4 +1,4 @@
-internal import ArbiterCore
+package import ArbiterCore
 internal import DequeModule
 
 // MARK: - The one entry
@@ -201,7 +201,7 @@ extension Engine {
 
 extension Engine {
     /// The current moment on the arbiter's clock.
-    func now() -> Moment {
+    package func now() -> Moment {
         let moment = time.now()
         return Moment(instant: moment.instant.advanced(by: offset), timestamp: moment.timestamp)
     }

@@ -126,12 +126,14 @@ final class Call: Sendable {
     }
 
     /// Answers with a document: whole, or piece by piece if it is long.
-    func respond(_ status: Int, _ document: JSONDocument, headers: [HeaderField] = []) {
+    func respond(
+        _ status: Int, _ document: JSONDocument, as type: ContentType = .json, headers: [HeaderField] = []
+    ) {
         if let unchanged = unchanged(status, headers) { return respond(unchanged) }
         var document = document
         let beginning = document.take(atLeast: ServerLimits.answerBytes)
         if document.isOver {
-            respond(Response(status, .json, body: beginning, headers: headers))
+            respond(Response(status, type, body: beginning, headers: headers))
         } else if request.method == "GET", !exchange.reserveLongAnswer() {
             // Only a question may be refused here: what has been done has to be answered.
             respond(
@@ -140,7 +142,7 @@ final class Call: Sendable {
                     retryAfter: Problem.briefly
                 ).response)
         } else {
-            stream(Response(status, .json, body: [], headers: headers), from: DocumentSource(beginning, document))
+            stream(Response(status, type, body: [], headers: headers), from: DocumentSource(beginning, document))
         }
     }
 

@@ -54,7 +54,8 @@ package final class Router: Sendable {
         routes = Route.all(
             engine: engine, hub: hub,
             MetricsEndpoint(engine: engine, hub: hub, metrics: metrics, places: places, version: version),
-            IdentityEndpoint(version: version), opensMetrics: opensMetrics)
+            IdentityEndpoint(version: version),
+            TraceEndpoints(engine: engine, hub: hub, places: places, version: version), opensMetrics: opensMetrics)
         plain = Dictionary(grouping: routes.filter(\.isPlain), by: \.template).mapValues { routes in
             Dictionary(uniqueKeysWithValues: routes.map { ($0.method, $0) })
         }
@@ -184,10 +185,12 @@ package final class Router: Sendable {
     }
 
     private func checkAccept(_ request: Request, _ route: Route) throws(Problem) {
-        guard let type = route.contentType, let accept = request.headers.value(of: .accept), accept != "*/*",
-            !MediaType.accepts(accept, type)
+        let types = route.contentTypes
+        guard !types.isEmpty, let accept = request.headers.value(of: .accept), accept != "*/*",
+            !types.contains(where: { MediaType.accepts(accept, $0) })
         else { return }
-        throw Problem(.notAcceptable, "This is served as \(type).", field: HeaderName.accept.rawValue)
+        throw Problem(
+            .notAcceptable, "This is served as \(types.joined(separator: " or ")).", field: HeaderName.accept.rawValue)
     }
 
     /// A page may send a body of another type, or of none, to any origin without asking; JSON it has to ask for.

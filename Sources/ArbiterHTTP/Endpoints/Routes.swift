@@ -15,8 +15,8 @@ final class Route: Sendable {
     let needsPrincipal: Bool
     /// The parameters that it takes in the query.
     let query: Set<QueryParameter>
-    /// What it serves when all is well, as `type/subtype`; `nil` where that has no content.
-    let contentType: String?
+    /// What it serves when all is well, each as `type/subtype`; empty where that has no content.
+    let contentTypes: [String]
     let answersWhileDraining: Bool
     /// Whether it is served on connections of the reserve too: what tells how the daemon is, and what lets go of a lock.
     let mayUseReserve: Bool
@@ -29,7 +29,8 @@ final class Route: Sendable {
 
     init(
         _ name: String, _ method: String, _ template: String, role: Role?, needsPrincipal: Bool = false,
-        query: Set<QueryParameter> = [], contentType: String? = "application/json", answersWhileDraining: Bool = false,
+        query: Set<QueryParameter> = [], contentTypes: [String] = ["application/json"],
+        answersWhileDraining: Bool = false,
         mayUseReserve: Bool = false,
         bodyBytes: Int = ServerLimits.bodyBytes, _ endpoint: @escaping Router.Endpoint
     ) {
@@ -39,7 +40,7 @@ final class Route: Sendable {
         self.role = role
         self.needsPrincipal = needsPrincipal || role != nil
         self.query = query
-        self.contentType = contentType
+        self.contentTypes = contentTypes
         self.answersWhileDraining = answersWhileDraining
         self.mayUseReserve = mayUseReserve
         self.bodyBytes = bodyBytes
@@ -49,15 +50,17 @@ final class Route: Sendable {
 
     /// Every route of the arbiter, in the order of openapi.yaml.
     static func all(
-        engine: Engine, hub: EventHub, _ metrics: MetricsEndpoint, _ identity: IdentityEndpoint, opensMetrics: Bool
+        engine: Engine, hub: EventHub, _ metrics: MetricsEndpoint, _ identity: IdentityEndpoint,
+        _ traces: TraceEndpoints, opensMetrics: Bool
     ) -> [Route] {
         transitionRoutes(TransitionEndpoints(engine: engine), GestureEndpoints(engine: engine))
             + sceneRoutes(
                 SceneEndpoints(engine: engine), IdleEndpoint(engine: engine), StoryboardEndpoints(engine: engine),
                 ControllerEndpoint(engine: engine))
-            + eventRoutes(EventEndpoints(engine: engine, hub: hub))
+            + eventRoutes(EventEndpoints(engine: engine, hub: hub), traces)
             + sessionRoutes(SessionEndpoints(engine: engine))
             + operationRoutes(HealthEndpoints(engine: engine), metrics, identity, opensMetrics: opensMetrics)
+            + pageRoutes
     }
 
     /// Whether the path is always the same.
@@ -116,6 +119,20 @@ extension Route {
         ]
     }
 
+    /// The page, which has nothing that only some may see: it asks for the rest with the rights of its reader.
+    private static var pageRoutes: [Route] {
+        [
+            Route("showPage", "GET", "/", role: nil, contentTypes: ["text/html"], PageEndpoints.show),
+            Route("servePageStyle", "GET", "/page.css", role: nil, contentTypes: ["text/css"], PageEndpoints.style),
+            Route(
+                "servePageScript", "GET", "/page.js", role: nil, contentTypes: ["text/javascript"], PageEndpoints.script
+            ),
+            Route(
+                "servePageModule", "GET", "/page/{module}", role: nil, contentTypes: ["text/javascript"],
+                PageEndpoints.module),
+        ]
+    }
+
     private static func sceneRoutes(
         _ scenes: SceneEndpoints, _ idle: IdleEndpoint, _ storyboards: StoryboardEndpoints,
         _ controllers: ControllerEndpoint
@@ -123,7 +140,7 @@ extension Route {
         [
             Route("listScenes", "GET", "/scenes", role: .observe, query: [.limit, .after], scenes.list),
             Route("showScene", "GET", "/scenes/{scene}", role: .observe, scenes.show),
-            Route("deleteScene", "DELETE", "/scenes/{scene}", role: .design, contentType: nil, scenes.delete),
+            Route("deleteScene", "DELETE", "/scenes/{scene}", role: .design, contentTypes: [], scenes.delete),
             Route(
                 "awaitScene", "GET", "/scenes/{scene}/await", role: .observe, query: [.until, .quietSeconds, .wait],
                 idle.await),
@@ -138,14 +155,21 @@ extension Route {
         ]
     }
 
-    private static func eventRoutes(_ events: EventEndpoints) -> [Route] {
+    private static func eventRoutes(_ events: EventEndpoints, _ traces: TraceEndpoints) -> [Route] {
         [
             Route(
                 "followScene", "GET", "/scenes/{scene}/events", role: .observe, query: [.since],
-                contentType: "text/event-stream", events.followScene),
+                contentTypes: ["text/event-stream"], events.followScene),
             Route(
-                "followAllScenes", "GET", "/events", role: .observe, query: [.since], contentType: "text/event-stream",
+                "followAllScenes", "GET", "/events", role: .observe, query: [.since],
+                contentTypes: ["text/event-stream"],
                 events.followAll),
+            Route(
+                "recordScene", "GET", "/scenes/{scene}/trace", role: .observe, query: [.format],
+                contentTypes: ["application/x-ndjson", "application/json"], traces.ofScene),
+            Route(
+                "recordAllScenes", "GET", "/trace", role: .observe, query: [.format],
+                contentTypes: ["application/x-ndjson", "application/json"], traces.ofAll),
         ]
     }
 
@@ -166,16 +190,16 @@ extension Route {
                 health.live),
             Route("checkReadiness", "GET", "/readyz", role: nil, mayUseReserve: true, health.ready),
             Route(
-                "showMetrics", "GET", "/metrics", role: opensMetrics ? nil : .observe, contentType: "text/plain",
+                "showMetrics", "GET", "/metrics", role: opensMetrics ? nil : .observe, contentTypes: ["text/plain"],
                 answersWhileDraining: true, mayUseReserve: true, metrics.show),
             Route("showIdentity", "GET", "/whoami", role: nil, needsPrincipal: true, identity.show),
             Route(
-                "describeInYAML", "GET", "/openapi.yaml", role: nil, contentType: "application/yaml",
+                "describeInYAML", "GET", "/openapi.yaml", role: nil, contentTypes: ["application/yaml"],
                 answersWhileDraining: true, Description.yaml),
             Route(
                 "describeInJSON", "GET", "/openapi.json", role: nil, answersWhileDraining: true, Description.json),
             Route(
-                "serveClient", "GET", "/client.js", role: nil, contentType: "text/javascript",
+                "serveClient", "GET", "/client.js", role: nil, contentTypes: ["text/javascript"],
                 answersWhileDraining: true, ClientModule.show),
         ]
     }

@@ -13,6 +13,8 @@ struct EventFeeds {
         case forget(EventTopic)
         case attach(EventSubscription)
         case detach(EventSubscription)
+        /// Tells what is stored of a topic.
+        case read(EventTopic, SceneSelection, @Sendable (EventHistory) -> Void)
         /// Continues a reader after a reset; `nil` if there is nothing to follow any more.
         case resume(EventSubscription, EventSnapshot?)
         /// Starts afresh; all streams end.
@@ -72,6 +74,7 @@ struct EventFeeds {
         case .forget(let topic): if feeds[topic]?.readers.isEmpty == true { drop(topic) }
         case .attach(let reader): attach(reader)
         case .detach(let reader): detach(reader)
+        case .read(let topic, let scenes, let completion): read(topic, of: scenes, completion)
         case .resume(let reader, let snapshot): resume(reader, from: snapshot)
         case .endStreams(let session): for reader in (attached[session] ?? [:]).values { act(reader.end()) }
         case .endRevoked: for feed in feeds.values { tell(feed) { $0.isRevoked ? $0.end() : nil } }
@@ -178,6 +181,14 @@ extension EventFeeds {
         let lines = newest.map { reader.topic.linesOfBeginning(at: $0) } ?? []
         act(cursor.map { reader.follow(shared, from: $0, saying: lines) } ?? reader.beginAnew())
         if isClosed { act(reader.end()) }
+    }
+
+    private mutating func read(
+        _ topic: EventTopic, of scenes: SceneSelection, _ completion: @escaping @Sendable (EventHistory) -> Void
+    ) {
+        let history = use(topic).ring.withLock { $0.history(of: scenes) }
+        actions.append(.tell(history, completion))
+        dropIdleFeeds(except: topic)
     }
 
     private mutating func detach(_ reader: EventSubscription) {

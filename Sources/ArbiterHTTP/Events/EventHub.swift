@@ -166,6 +166,18 @@ package final class EventHub: Sendable {
         return subscription
     }
 
+    /// Reads what is stored of a topic, later and on another thread.
+    func readHistory(
+        of topic: EventTopic, in scenes: SceneSelection, _ completion: @escaping @Sendable (EventHistory) -> Void
+    ) {
+        let isFirst = inbox.withLock { inbox in
+            let before = inbox.commands.count
+            inbox.commands += inbox.backlog.take(topic) + [.read(topic, scenes, completion)]
+            return before == 0
+        }
+        if isFirst { poke() }
+    }
+
     /// Ends every stream after what has been published so far; a later stream ends at once.
     package func close() {
         inbox.withLock { $0.isClosed = true }
@@ -212,6 +224,7 @@ package final class EventHub: Sendable {
         switch action {
         case .wake(let subscription): gate.wake(subscription)
         case .cut(let outlet): outlet.cut()
+        case .tell(let history, let completion): resets.async { completion(history) }
         case .askForScene(let subscription): resets.async { subscription.askForScene() }
         }
     }

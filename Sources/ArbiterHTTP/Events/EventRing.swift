@@ -166,6 +166,14 @@ extension EventRing {
     }
 }
 
+extension EventRing {
+    /// What is stored of the selected scenes.
+    func history(of scenes: SceneSelection) -> EventHistory {
+        EventHistory(
+            events: entries.lazy.filter { scenes.contains($0.scene) }.map(\.bytes), floor: floor)
+    }
+}
+
 /// A ring that the hub fills and the readers read.
 final class SharedRing: Sendable {
     let ring = Guarded(EventRing())

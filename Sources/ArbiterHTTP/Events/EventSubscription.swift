@@ -154,6 +154,8 @@ extension EventSubscription {
         case wake(EventSubscription)
         case cut(any StreamOutlet)
         case askForScene(EventSubscription)
+        /// Tells what is stored of a topic.
+        case tell(EventHistory, @Sendable (EventHistory) -> Void)
     }
 
     /// Continues at a cursor, after sending these lines.

@@ -28,12 +28,9 @@ package enum EventTopic: Hashable, Sendable {
         }
     }
 
-    /// The first lines for a new reader of all scenes: the cursor at which it begins.
+    /// The first lines for a new reader: the id behind which it begins.
     func linesOfBeginning(at number: EventNumber) -> [UInt8] {
-        switch self {
-        case .scene: []
-        case .allScenes: Array("id: \(text(of: number))\n\n".utf8)
-        }
+        Array("id: \(text(of: number))\n\n".utf8)
     }
 
     /// The first character of a cursor, which distinguishes it from an event number of a scene.

@@ -3,6 +3,7 @@ enum QueryParameter: String, Hashable, Sendable {
     case after
     case client
     case dryRun
+    case format
     case id
     case limit
     case quietSeconds

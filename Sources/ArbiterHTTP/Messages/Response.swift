@@ -52,6 +52,10 @@ package enum ContentType: String, Hashable, Sendable {
     case javascript = "text/javascript; charset=utf-8"
     /// Server-sent events, which are UTF-8 always.
     case eventStream = "text/event-stream"
+    /// JSON values, each on a line.
+    case jsonLines = "application/x-ndjson; charset=utf-8"
+    case html = "text/html; charset=utf-8"
+    case css = "text/css; charset=utf-8"
     case text = "text/plain; charset=utf-8"
     case metrics = "text/plain; version=0.0.4; charset=utf-8"
 }

@@ -16,7 +16,7 @@ struct RunCommand: AsyncParsableCommand {
             The transition is completed if the command succeeds, and cancelled otherwise.
 
             Exit codes: that of the command, or 128 and the number of the signal that ended it; 123 if the lock was lost, \
-            124 if the turn did not come in time, 125 if the daemon cannot be reached or refuses, 126 if the command cannot \
+            124 if the turn did not come in time (timeout(1) says the same), 125 if the daemon cannot be reached or refuses, 126 if the command cannot \
             be executed, 127 if there is none.
 
                 arbiterctl run --scene device-7 --wait 60 -- ./run-ui-tests
@@ -52,35 +52,48 @@ struct RunCommand: AsyncParsableCommand {
         let options = try request.made()
         let turn = Task { try await takeTurn(options, of: arbiter) }
         let interrupted = Mutex<Int32?>(nil)
-        let hasTurn = Mutex(false)
+        let phase = Mutex(Phase.waiting)
         let signals = Signals { signal, isKnown in
-            guard hasTurn.withLock({ $0 }) else {
+            switch phase.withLock({ $0 }) {
+            case .waiting:
                 interrupted.withLock { $0 = $0 ?? signal }
-                return turn.cancel()
+                turn.cancel()
+            case .running: if !isKnown { child.signal(signal) }
+            case .ending(let end): end.cancel()
             }
-            if !isKnown { child.signal(signal) }
         }
         let transition: HeldTransition
         do {
             guard let held = try await turn.value else {
-                Exit.tell("another transition is in the way in \(scene)")
+                if !quiet { Exit.tell("another transition is in the way in \(scene)") }
                 throw ExitCode(Exit.timedOut)
             }
             transition = held
-            hasTurn.withLock { $0 = true }
+            phase.withLock { $0 = .running }
         } catch is CancellationError {
             throw ExitCode(128 + (interrupted.withLock { $0 } ?? SIGTERM))
         } catch ClientError.timedOut {
-            Exit.tell("the turn in \(scene) did not come within \((wait ?? 0).inTenths) seconds")
+            Exit.tell("the turn in \(scene) did not come within \((wait ?? 0).inTenths) s")
             throw ExitCode(Exit.timedOut)
         } catch let error as ClientError {
             Exit.tell("\(error)")
             throw ExitCode(Exit.failed)
         }
         let code = await run(child, holding: transition)
+        let end = Task { await finish(transition, code) }
+        phase.withLock { $0 = .ending(end) }
+        let result = await end.value
         await arbiter.close()
         withExtendedLifetime(signals) {}
-        throw ExitCode(code)
+        throw ExitCode(result)
+    }
+
+    /// What is done now, and so what a signal is for.
+    private enum Phase {
+        case waiting
+        case running
+        /// The command is over; a signal ends the attempts to tell the daemon so.
+        case ending(Task<Int32, Never>)
     }
 
     private func takeTurn(_ options: TransitionOptions, of arbiter: Arbiter) async throws -> HeldTransition? {
@@ -91,13 +104,26 @@ struct RunCommand: AsyncParsableCommand {
         return try await scene.serialize(options, timeout: wait.map { .seconds($0) }) { ticket in
             guard isHeard else { return }
             let position = ticket["position"]?.number.map { "position \(Int($0))" } ?? "preparing"
-            let blockers = ticket["blockers"]?.array?.compactMap(\.string).joined(separator: ", ") ?? "participants"
+            let blockers = ticket["blockers"]?.array?.compactMap(\.string) ?? []
             let seconds = Int((ContinuousClock.now - begun).inSeconds)
-            Exit.tell("waiting in \(scene.name) for \(seconds) s, \(position), behind \(blockers)")
+            Task {
+                let names = await names(blockers, arbiter)
+                Exit.tell("waiting in \(scene.name) for \(seconds) s, \(position), behind \(names)")
+            }
         }
     }
 
-    /// Runs the command, and ends the transition.
+    /// The clients of transitions, with their ids.
+    private func names(_ ids: [String], _ arbiter: Arbiter) async -> String {
+        var names: [String] = []
+        for id in ids {
+            let transition = try? await arbiter.sendOnce(WireRequest("GET", "/transitions/\(id)")).document
+            names.append((transition?["client"]?.string).map { "\($0) (\(id))" } ?? id)
+        }
+        return names.isEmpty ? "participants" : names.joined(separator: ", ")
+    }
+
+    /// Runs the command.
     ///
     /// - Returns: the exit code.
     private func run(_ child: ChildCommand, holding transition: HeldTransition) async -> Int32 {
@@ -122,6 +148,13 @@ struct RunCommand: AsyncParsableCommand {
             code = reason == ENOENT ? Exit.notFound : Exit.notExecutable
         }
         watch.cancel()
+        return code
+    }
+
+    /// Ends the transition.
+    ///
+    /// - Returns: the exit code.
+    private func finish(_ transition: HeldTransition, _ code: Int32) async -> Int32 {
         guard !transition.isNoop else { return code }
         do {
             if code == 0 { try await transition.complete() } else { try await transition.cancel() }

@@ -72,12 +72,10 @@ struct StoryboardSetCommand: ClientCommand {
     var ifUndeclared = false
 
     func run(_ arbiter: Arbiter) async throws {
-        do {
-            let declared = try await arbiter.scene(scene.scene).declare(try file.read(), ifUndeclared: ifUndeclared)
-            Terminal.output.line("\(scene.scene) is declared, revision \(Int(declared["revision"]?.number ?? 0))")
-        } catch ClientError.refused(let refusal) where ifUndeclared && refusal.code == "already-declared" {
-            Terminal.output.line("\(scene.scene) was declared before")
-        }
+        let declared = try await arbiter.scene(scene.scene).declare(try file.read(), ifUndeclared: ifUndeclared)
+        Terminal.output.line(
+            declared.map { "\(scene.scene) is declared, revision \(Int($0["revision"]?.number ?? 0))" }
+                ?? "\(scene.scene) was declared before")
     }
 }
 

@@ -10,7 +10,8 @@ struct RoutingTests {
     }
 
     @Test(arguments: [
-        "/", "", "/transition", "/transitions/", "/transitions/start/", "//transitions", "/transitions//", "/scenes/",
+        "", "/page", "/page/", "/transition", "/transitions/", "/transitions/start/", "//transitions", "/transitions//",
+        "/scenes/",
         "/scenes/main/", "/scenes/main/nothing", "/scenes/main/events/", "/scenes/main/storyboard/", "/Transitions",
         "/scenes/main/controllers", "/scenes/main/controllers/", "/scenes/main/controllers/a/b",
         "/livez/", "/openapi", "/openapi.yml", "*", "/sessions/", "/sessions/s-0000000000001", "/transitions/ready/",
@@ -36,6 +37,8 @@ struct RoutingTests {
         ("/livez", ["GET", "HEAD"]),
         ("/readyz", ["GET", "HEAD"]), ("/openapi.yaml", ["GET", "HEAD"]), ("/openapi.json", ["GET", "HEAD"]),
         ("/client.js", ["GET", "HEAD"]), ("/whoami", ["GET", "HEAD"]),
+        ("/", ["GET", "HEAD"]), ("/page.css", ["GET", "HEAD"]), ("/page/words.js", ["GET", "HEAD"]),
+        ("/trace", ["GET", "HEAD"]), ("/scenes/main/trace", ["GET", "HEAD"]),
     ])
     func `a method that a path does not know is refused with those it does`(path: String, allowed: [String]) throws {
         for method in ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "get", "post", "BREW"] {
@@ -46,6 +49,22 @@ struct RoutingTests {
             #expect(answer.headers("Allow") == [allowed.joined(separator: ", ")])
         }
         #expect(try service.transitions().isEmpty)
+    }
+
+    @Test(arguments: ["nothing.js", "page.js", "%2e%2e", "words.JS"])
+    func `a module that the page does not have is not found`(name: String) throws {
+        let answer = try service.ask("GET", "/page/\(name)")
+        #expect(answer.status == 404)
+        #expect(answer.code == "not-found")
+    }
+
+    @Test func `the page may use nothing from elsewhere`() throws {
+        for path in ["/", "/page.css", "/page.js", "/page/words.js"] {
+            let answer = try service.ask("GET", path)
+            #expect(answer.status == 200)
+            #expect(answer.headers("X-Content-Type-Options") == ["nosniff"])
+            #expect(answer.headers("Content-Security-Policy").first?.hasPrefix("default-src 'none'; ") == true)
+        }
     }
 
     @Test(arguments: ["t-0000000000001", "x", "t-%30", "START", "%2e%2e"])

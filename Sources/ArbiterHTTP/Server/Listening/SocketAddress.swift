@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The address that a socket is bound to.

@@ -1,0 +1,156 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+
+/// `/scenes/{scene}/trace` and `/trace`: what has happened, as a recording.
+struct TraceEndpoints: Sendable {
+    /// The most transitions of a recording for Perfetto; the daemon remembers about as many.
+    private static let transitions = 10_000
+    /// How many of them are read from the engine at once.
+    private static let page = 1000
+    /// The most scenes whose state is in a recording of all scenes.
+    private static let scenes = 100
+
+    let engine: Engine
+    let hub: EventHub
+    let places: ServerPlaces
+    let version: String
+
+    /// What a recording is for.
+    private enum Form: String, CaseIterable {
+        /// The events as they were sent, one a line, to be loaded into the page.
+        case jsonl
+        /// For Perfetto and chrome://tracing.
+        case chrome
+    }
+
+    func ofScene(_ call: Call) throws(Problem) {
+        let name = try SceneName(namedBy: call)
+        switch try form(call) {
+        case .jsonl:
+            engine.read { machine, now throws(ArbiterError) in
+                (scenes: [try machine.scene(name, at: now)], limits: machine.limits)
+            } completion: { result in
+                record(result, of: .scene(name), call)
+            }
+        case .chrome:
+            engine.read { machine, now throws(ArbiterError) in
+                _ = try machine.scene(name, at: now)
+            } completion: { result in
+                switch result {
+                case .success: writeChrome(call, TransitionFilter(scene: name), [])
+                case .failure(let error): call.respond(Problem(error).response)
+                }
+            }
+        }
+    }
+
+    func ofAll(_ call: Call) throws(Problem) {
+        switch try form(call) {
+        case .jsonl:
+            engine.read { machine, now throws(ArbiterError) in
+                let names = machine.scenes(call.caller.scenes, after: nil, limit: Self.scenes).map(\.name)
+                var scenes: [SceneView] = []
+                for name in names { scenes.append(try machine.scene(name, at: now)) }
+                return (scenes: scenes, limits: machine.limits)
+            } completion: { result in
+                record(result, of: .allScenes, call)
+            }
+        case .chrome: writeChrome(call, TransitionFilter(), [])
+        }
+    }
+
+    private func form(_ call: Call) throws(Problem) -> Form {
+        try call.query.value(of: .format) { text, field throws(Problem) in
+            guard let form = Form(rawValue: text) else {
+                throw Problem(.invalidField, "The parameter \"format\" must be jsonl or chrome.", field: field)
+            }
+            return form
+        } ?? .jsonl
+    }
+
+    private func record(
+        _ result: Result<(scenes: [SceneView], limits: Limits), EngineError>, of topic: EventTopic, _ call: Call
+    ) {
+        switch result {
+        case .failure(let error): call.respond(Problem(error).response)
+        case .success(let state):
+            hub.readHistory(of: topic, in: call.caller.scenes) { history in
+                call.respond(200, document(state.scenes, state.limits, topic, history), as: .jsonLines)
+            }
+        }
+    }
+
+    private func document(
+        _ scenes: [SceneView], _ limits: Limits, _ topic: EventTopic, _ history: EventHistory
+    ) -> JSONDocument {
+        var parts: [JSONDocument.Part] = [
+            .brief { writer in
+                writer.beginObject()
+                writer.member("trace", "transition-arbiter")
+                writer.member("form", 1)
+                writer.member("version", version)
+                if case .scene(let name) = topic { writer.member("scene", name.description) }
+                writer.member("at", engine.now().timestamp)
+                writer.member("dropped", history.dropped(of: scenes, in: topic))
+                writer.begin("scenes")
+                writer.beginArray()
+            }
+        ]
+        for scene in scenes {
+            parts.append(
+                .brief { writer in
+                    writer.beginElement()
+                    writer.beginObject()
+                })
+            parts += scene.parts(limits)
+            parts.append(.brief { $0.endObject() })
+        }
+        parts.append(
+            .brief { writer in
+                writer.endArray()
+                writer.endObject()
+                writer.endLine()
+            })
+        parts.append(.each(history.events.indices) { writer, index in writer.line(ofEvent: history.events[index]) })
+        return JSONDocument(parts)
+    }
+
+    /// Reads the transitions page by page, so that none of the engine's turns is long, and answers.
+    ///
+    /// - Parameters:
+    ///   - call: what is answered.
+    ///   - filter: which transitions; those before the ones that have been read.
+    ///   - newer: those that have been read, oldest first.
+    private func writeChrome(_ call: Call, _ filter: TransitionFilter, _ newer: [TransitionView]) {
+        var page = filter
+        page.scenes = call.caller.scenes
+        page.limit = Self.page
+        engine.read { [page] machine, now in
+            machine.list(page, at: now)
+        } completion: { result in
+            switch result {
+            case .failure(let error): call.respond(Problem(error).response)
+            case .success(let page):
+                let views = page + newer
+                guard page.count == Self.page, let first = page.first, views.count < Self.transitions else {
+                    let isWhole = page.count < Self.page
+                    let document = ChromeTrace(views, now: engine.now().timestamp).document(
+                        dropped: !isWhole, parked: filter.scene == nil ? places.parked.count : nil)
+                    return call.respond(200, document)
+                }
+                var next = filter
+                next.before = first.transition.order
+                writeChrome(call, next, views)
+            }
+        }
+    }
+}
+
+extension EventHistory {
+    /// How many events before the first one are no longer stored.
+    fileprivate func dropped(of scenes: [SceneView], in topic: EventTopic) -> UInt64 {
+        if let floor { return floor.rawValue }
+        guard case .scene = topic else { return 0 }
+        return scenes.first?.summary.lastEvent.rawValue ?? 0
+    }
+}

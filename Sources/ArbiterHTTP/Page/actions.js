@@ -1,0 +1,224 @@
+// @ts-check
+// What can be done from the page, by those who may: start, end, cancel and revoke transitions, and declare scenes.
+
+import { byId, el, setText } from './dom.js';
+import { CHECK_AFTER } from './limits.js';
+import { list, lockWords, operationWords, plural, who } from './words.js';
+
+/** The operands of the operations that the page can make, by their types. */
+const OPERANDS = {
+  none: [], push: ['controller', 'navigation'], pop: ['navigation'], popTo: ['controller', 'navigation'], popToRoot: ['navigation'],
+  present: ['controller', 'presenter'], dismiss: ['controller'], select: ['controller', 'tabs'], showDetail: ['controller', 'split'],
+  collapse: ['split'], expand: ['split'], setRoot: ['controller'], segue: ['identifier', 'source'],
+};
+const NAMES = {
+  none: 'none: an animation that leaves the tree as it is', push: 'push a controller onto a stack', pop: 'pop the top of a stack',
+  popTo: 'pop a stack back to a controller', popToRoot: 'pop a stack back to its root', present: 'present a controller',
+  dismiss: 'dismiss what is presented', select: 'select a tab', showDetail: 'show the detail of a split', collapse: 'collapse a split',
+  expand: 'expand a split', setRoot: 'replace the whole tree', segue: 'perform a segue',
+};
+const EXAMPLE = {
+  root: { id: 'nav', kind: 'navigation', children: ['list'] },
+  segues: [{ identifier: 'edit', source: 'list', kind: 'show', destination: 'editor' }],
+  transitionTypes: [{ name: 'star', duration: 1 }],
+};
+
+export class Actions {
+  /** What is checked now; an answer to anything else comes too late. */
+  #check = 0;
+  #timer = 0;
+  #revoked = null;
+
+  /** @param {{live: any, scene: () => string, follow: (scene: string) => void, say: (text: string) => void}} options */
+  constructor({ live, scene, follow, say }) {
+    Object.assign(this, { live, scene, follow, say });
+    /** @type {any} */ (this).live = live;
+    byId('start-open').addEventListener('click', () => this.#openStart());
+    byId('storyboard-open').addEventListener('click', () => this.#openStoryboard());
+    for (const name of ['start', 'storyboard', 'revoke']) byId(`${name}-cancel`).addEventListener('click', () => byId(name).close());
+    byId('start-type').append(...Object.entries(NAMES).map(([value, text]) => el('option', { value, text })));
+    byId('start-type').addEventListener('change', () => this.#fillOperands());
+    byId('start-form').addEventListener('input', () => this.#checkSoon(() => this.#checkStart()));
+    byId('start-form').addEventListener('submit', event => this.#submit(event, () => this.#start()));
+    byId('storyboard-form').addEventListener('input', () => this.#checkSoon(() => this.#checkStoryboard()));
+    byId('storyboard-form').addEventListener('submit', event => this.#submit(event, () => this.#declare()));
+    byId('revoke-form').addEventListener('submit', event => this.#submit(event, () => this.#revoke()));
+  }
+
+  /** Whether something may be done with a transition from here. */
+  can(kind, transition) {
+    const { roles } = this.live.identity;
+    if (kind === 'revoke') return roles.includes('admin') && !this.live.own.has(transition.id);
+    const own = this.live.own.get(transition.id);
+    return !!own && (kind === 'cancel' || !!own.held);
+  }
+
+  act(kind, transition) {
+    if (kind !== 'revoke') {
+      this.live.end(transition.id, kind).catch(error => this.say(error.message));
+      return;
+    }
+    this.#revoked = transition;
+    setText(byId('revoke-what'), `${who(transition.document)} has ${lockWords(transition.document)}, or waits for it, to ${operationWords(transition.document.operation)}. The tree stays as it is, and the next in the queue has its turn.`);
+    byId('revoke-reason').value = '';
+    verdict('revoke', '', '');
+    byId('revoke').showModal();
+  }
+
+  /** Shows the buttons of what the page may do. */
+  draw(isLive) {
+    const { roles } = this.live.identity;
+    byId('start-open').hidden = !(isLive && roles.includes('transition'));
+    byId('storyboard-open').hidden = !(isLive && roles.includes('design'));
+  }
+
+  #submit(event, act) {
+    event.preventDefault();
+    act();
+  }
+
+  #checkSoon(check) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(check, CHECK_AFTER);
+  }
+
+  // Starting
+
+  #openStart() {
+    byId('start').showModal();
+    this.#fillOperands();
+  }
+
+  #fillOperands() {
+    const type = byId('start-type').value;
+    byId('start-operands').replaceChildren(...OPERANDS[type].flatMap(name => [
+      el('label', { for: `start-${name}`, text: `${name[0].toUpperCase()}${name.slice(1)}` }),
+      el('input', { id: `start-${name}`, name, required: true, autocomplete: 'off', spellcheck: 'false' }),
+    ]));
+    this.#checkStart();
+  }
+
+  /** What is asked for, or null while something is missing. */
+  #asked() {
+    const type = byId('start-type').value;
+    const operands = Object.fromEntries(OPERANDS[type].map(name => [name, byId(`start-${name}`).value.trim()]));
+    const scope = byId('start-scope').value;
+    const ids = byId('start-controllers').value.split(',').map(id => id.trim()).filter(Boolean);
+    byId('start-controllers').disabled = scope !== 'controllers';
+    if (Object.values(operands).some(value => !value) || (scope === 'controllers' && !ids.length)) return null;
+    return {
+      client: byId('start-client').value.trim() || 'page', leaseSeconds: Number(byId('start-lease').value),
+      ...(type === 'none' ? {} : { operation: { type, ...operands } }),
+      // Without an operation there is nothing that it touches.
+      scope: scope === 'controllers' ? ids : type === 'none' ? 'scene' : scope,
+    };
+  }
+
+  async #checkStart() {
+    const asked = this.#asked();
+    const check = this.#check += 1;
+    if (!asked) return verdict('start', '', 'Something is missing above.');
+    try {
+      const path = byId('start-queue').value === 'wait' ? 'serialize' : 'start';
+      const answer = await this.live.send('POST', `/transitions/${path}?dryRun=true`, { ...asked, scene: this.scene() });
+      if (check === this.#check) verdict('start', 'good', dryRunWords(answer));
+    } catch (error) {
+      if (check === this.#check) verdict('start', 'bad', error.message);
+    }
+    return undefined;
+  }
+
+  async #start() {
+    const asked = this.#asked();
+    if (!asked) return;
+    byId('start').close();
+    try {
+      this.say(await this.live.request(this.scene(), asked, byId('start-queue').value === 'wait'));
+    } catch (error) {
+      this.say(`The transition did not come about: ${error.message}`);
+    }
+  }
+
+  // Declaring
+
+  async #openStoryboard() {
+    const scene = this.scene();
+    byId('storyboard-scene').value = scene;
+    byId('storyboard-text').value = '';
+    verdict('storyboard', '', '');
+    byId('storyboard').showModal();
+    const known = await this.live.get(`/scenes/${encodeURIComponent(scene)}/storyboard`).catch(() => EXAMPLE);
+    if (!byId('storyboard-text').value) byId('storyboard-text').value = JSON.stringify(known, null, 2);
+    this.#checkStoryboard();
+  }
+
+  async #checkStoryboard() {
+    const check = this.#check += 1;
+    byId('storyboard-go').disabled = true;
+    try {
+      const answer = await this.#put('?dryRun=true');
+      if (check !== this.#check) return;
+      verdict('storyboard', 'good', storyboardWords(answer));
+      byId('storyboard-go').disabled = false;
+    } catch (error) {
+      if (check === this.#check) verdict('storyboard', 'bad', error.problem?.field ? `${error.problem.field}: ${error.message}` : error.message);
+    }
+  }
+
+  async #declare() {
+    const scene = byId('storyboard-scene').value;
+    try {
+      const { revision } = await this.#put('');
+      byId('storyboard').close();
+      this.say(`The scene ${scene} is declared. Its tree has revision ${revision}.`);
+      if (scene !== this.scene()) this.follow(scene);
+    } catch (error) {
+      verdict('storyboard', 'bad', error.message);
+    }
+  }
+
+  #put(query) {
+    const scene = encodeURIComponent(byId('storyboard-scene').value);
+    return this.live.send('PUT', `/scenes/${scene}/storyboard${query}`, byId('storyboard-text').value);
+  }
+
+  // Revoking
+
+  async #revoke() {
+    try {
+      await this.live.send('POST', '/transitions/revoke', { id: this.#revoked.id, reason: byId('revoke-reason').value });
+      byId('revoke').close();
+    } catch (error) {
+      verdict('revoke', 'bad', error.message);
+    }
+  }
+}
+
+function verdict(name, kind, text) {
+  const check = byId(`${name}-check`);
+  check.className = `check ${kind}`;
+  setText(check, text);
+}
+
+function dryRunWords(answer) {
+  if (answer.noop) return 'It would change nothing.';
+  if (answer.wouldRun) {
+    const coming = answer.inserted?.length ? ` ${list(answer.inserted)} would come.` : '';
+    const going = answer.removed?.length ? ` ${list(answer.removed)} would go.` : '';
+    return `It would run at once.${coming}${going}`;
+  }
+  if (answer.reason === 'busy') return `It would have to wait for ${plural(answer.blockers.length, 'transition')}.`;
+  if (answer.reason === 'superseded') return 'An older ticket for the same thing waits already.';
+  return 'Nothing is granted at the moment, because the machine has died and the daemon waits for earlier clients.';
+}
+
+function storyboardWords({ root, segues, transitionTypes }) {
+  let count = 0;
+  const waiting = root ? [root] : [];
+  while (waiting.length) {
+    const node = waiting.pop();
+    count += 1;
+    waiting.push(...(node.children ?? []), ...['primary', 'supplementary', 'secondary', 'presented'].map(name => node[name]).filter(Boolean));
+  }
+  return `Correct: ${plural(count, 'controller')}, ${plural(segues.length, 'segue')}, ${plural(transitionTypes.length, 'transition type')}.`;
+}

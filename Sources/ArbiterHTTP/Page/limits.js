@@ -1,0 +1,37 @@
+// Every list of the page has an end. These are the ends, in one place.
+
+/** Ended transitions that are kept for the timeline and the list of what ended. */
+export const ENDED_KEPT = 4000;
+/** Revisions of the tree that one can go back to. */
+export const REVISIONS_KEPT = 500;
+/** Changes that are listed under an earlier revision. */
+export const CHANGES_SHOWN = 12;
+/** Cards in each of the lanes. */
+export const RUNNING_SHOWN = 20;
+export const WAITING_SHOWN = 40;
+export const ENDED_SHOWN = 40;
+/** Clients that have a row of their own in the timeline: those that were active last. */
+export const TIMELINE_CLIENTS = 24;
+/** Rows that the overlapping transitions of one client may take. */
+export const TIMELINE_ROWS_PER_CLIENT = 3;
+/** Rows of the tree that are drawn beyond the ones in sight, above and below. */
+export const TREE_OVERSCAN = 12;
+/** Scenes in the list. */
+export const SCENES_SHOWN = 200;
+/** Requests that may be unfinished from this page. A browser opens six connections to a host. */
+export const OWN_TRANSITIONS = 3;
+
+/** How often the parts of the page are drawn at most, in milliseconds. */
+export const DRAW_EVERY = 100;
+/** How often what runs out of itself is drawn: leases and waits. */
+export const TICK_EVERY = 250;
+/** How often the daemon is asked for what no event tells: leases, places in the queue, other scenes. */
+export const ASK_EVERY = 1500;
+/** How often a daemon that does not answer is asked for. */
+export const ASK_AGAIN_EVERY = 1000;
+/** How long the page collects news before a screen reader says them. */
+export const ANNOUNCE_EVERY = 3000;
+/** How long the page waits for the next key before a document is checked. */
+export const CHECK_AFTER = 250;
+/** The longest recording that can be opened, in bytes. */
+export const RECORDING_BYTES = 256 * 1024 * 1024;

@@ -1,0 +1,326 @@
+// @ts-check
+// The daemon: asks it, follows one scene by the stream that all windows share, and says whether it is there.
+
+import { Arbiter, Refused } from '/client.js';
+import { ASK_AGAIN_EVERY, ASK_EVERY, OWN_TRANSITIONS, SCENES_SHOWN } from './limits.js';
+import { SceneModel } from './model.js';
+
+const TOKEN = 'arbiter.token';
+/** How long an answer may take, in milliseconds. */
+const PATIENCE = 10_000;
+/** How many of the transitions that are missing in a list are asked for at once. */
+const MISSING_ASKED = 10;
+/** How many transitions that ended before the page was opened are read. */
+const PAST_READ = 1000;
+
+export class Refusal extends Error {
+  constructor(status, problem) {
+    super(problem.detail ?? problem.title ?? `The daemon answered ${status}.`);
+    Object.assign(this, { status, problem, code: problem.code });
+  }
+}
+
+const NO_SCENE = { revision: 0, lastEvent: 0, runningCount: 0, queuedCount: 0, running: [], queue: [] };
+const scenePath = (scene, rest = '') => `/scenes/${encodeURIComponent(scene)}${rest}`;
+
+export class Live {
+  /** `connecting`, `connected`, `lost`, `refused` (a token is needed) or `denied` (the role is missing). */
+  status = 'connecting';
+  /** @type {{roles: string[], principal?: string, version?: string, scenes?: any}} */
+  identity = { roles: [] };
+  /** Transitions that were requested here, by their ids. */
+  own = new Map();
+  #token = sessionStorage.getItem(TOKEN);
+  /** @type {any} */
+  #arbiter = null;
+  #stop = new AbortController();
+  /** What an answer to a request of this page belongs to. */
+  #requesting = null;
+  #suspicion = 0;
+  /** @type {SceneModel | null} */
+  #model = null;
+
+  /**
+   * @param {{status: () => void, scenes: (scenes: any[], isWhole: boolean) => void, changed: (kind: string) => void,
+   *   notice: (kind: string, transition: any) => void}} heard
+   */
+  constructor(heard) {
+    this.heard = heard;
+    document.addEventListener('visibilitychange', () => this.#askNow());
+  }
+
+  get hasToken() {
+    return this.#token !== null;
+  }
+
+  /** Begins, or begins again with another token, which is kept for this tab only. @param {string | null} token */
+  async connect(token = this.#token) {
+    this.#token = token;
+    if (token === null) sessionStorage.removeItem(TOKEN);
+    else sessionStorage.setItem(TOKEN, token);
+    this.#stop.abort();
+    this.#arbiter?.close();
+    this.own.clear();
+    this.#set('connecting');
+    try {
+      this.#arbiter = new Arbiter({ client: 'page', token: token ?? undefined, fetch: (...request) => this.#fetch(...request) });
+    } catch {
+      this.#set('refused');
+      return;
+    }
+    this.#ask();
+  }
+
+  /** Asks nothing any more. */
+  close() {
+    this.#round += 1;
+    clearTimeout(this.#timer);
+    this.#stop.abort();
+    this.#arbiter?.close();
+  }
+
+  /** Follows a scene, and no other. @param {string} name @returns {SceneModel} */
+  follow(name) {
+    let isLoaded = false;
+    this.#model = new SceneModel(name, { notice: (...what) => { if (isLoaded) this.heard.notice(...what); } });
+    this.#begin(this.#model, () => { isLoaded = true; });
+    return this.#model;
+  }
+
+  #begin(model, loaded = () => {}) {
+    this.#stop.abort();
+    const stop = this.#stop = new AbortController();
+    this.#follow(model, stop.signal, loaded).catch(error => {
+      if (!stop.signal.aborted) this.#fail(error);
+    });
+  }
+
+  async #follow(model, signal, loaded) {
+    const scene = this.#arbiter.scene(model.name);
+    const events = scene.events({ signal });
+    // It listens from here on; what comes while the past is read waits in it.
+    let next = events.next();
+    await this.#readPast(model, scene, signal);
+    if (signal.aborted) return;
+    loaded();
+    this.heard.changed('scene');
+    for (;;) {
+      const { value, done } = await next;
+      if (done || signal.aborted) return;
+      next = events.next();
+      await this.#take(model, scene, value, signal);
+      this.heard.changed(value.name);
+    }
+  }
+
+  /** Reads what has happened since the last known event: by events, and the transitions that have none from a list. */
+  async #readPast(model, scene, signal) {
+    const document = await this.#askUntilAnswered(scenePath(model.name), signal);
+    if (signal.aborted) return;
+    if (document === null || document.lastEvent < model.lastNumber) {
+      // There was another daemon before, or another scene of this name.
+      model.takeScene(document ?? NO_SCENE);
+    } else if (document.lastEvent > model.lastNumber) {
+      await this.#catchUp(model, scene, String(model.lastNumber), document.lastEvent, signal);
+    }
+    if (document === null) return;
+    const { transitions } = await this.get(`/transitions?scene=${encodeURIComponent(model.name)}&limit=${PAST_READ}`);
+    for (const each of transitions) model.take(each);
+  }
+
+  async #catchUp(model, scene, since, until, signal) {
+    for await (const event of scene.events({ since, signal })) {
+      model.takeEvent(event);
+      if (model.lastNumber >= until) return;
+    }
+  }
+
+  async #take(model, scene, event, signal) {
+    const { number } = event.data;
+    if (number > model.lastNumber + 1 && event.name !== 'reset') {
+      await this.#catchUp(model, scene, String(model.lastNumber), number - 1, signal);
+    }
+    model.takeEvent(event, { isLive: true });
+    if (model.isTreeKnown) return;
+    const document = await this.#askUntilAnswered(scenePath(model.name), signal);
+    if (document) model.takeScene(document);
+  }
+
+  /** A document, or null if there is no such thing. */
+  async #askUntilAnswered(path, signal) {
+    for (;;) {
+      try {
+        return await this.get(path);
+      } catch (error) {
+        if (signal.aborted || error.status === 404) return null;
+        if (error instanceof Refusal && error.status < 500 && error.status !== 429) throw error;
+        await new Promise(resolve => { setTimeout(resolve, ASK_AGAIN_EVERY); });
+      }
+    }
+  }
+
+  // Asking
+
+  /** @param {string} path @throws {Refusal} */
+  get(path) {
+    return this.send('GET', path);
+  }
+
+  /** Sends a request, and reads the document of its answer. @throws {Refusal} */
+  async send(method, path, body, headers = {}) {
+    const response = await this.#fetch(path, {
+      method, cache: 'no-store', signal: AbortSignal.timeout(PATIENCE),
+      headers: {
+        ...headers, ...(this.#token ? { Authorization: `Bearer ${this.#token}` } : {}),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      body: typeof body === 'string' || body === undefined ? body : JSON.stringify(body),
+    }, true);
+    const text = await response.text();
+    let document = {};
+    try {
+      document = text ? JSON.parse(text) : {};
+    } catch {
+      // The status says enough.
+    }
+    if (!response.ok) throw new Refusal(response.status, document);
+    return document;
+  }
+
+  /** Every request of the page goes through here, those of the client too: so it is seen whether the daemon is there. */
+  async #fetch(url, options, isAsking = false) {
+    let response;
+    try {
+      response = await fetch(url, options);
+    } catch (error) {
+      if (!options?.signal?.aborted) this.#set('lost');
+      throw error;
+    }
+    if (response.status === 401 && !options?.headers?.['Arbiter-Session']) this.#set('refused');
+    else if (this.status === 'lost' && response.ok && !isAsking) this.#askNow();
+    if (this.#requesting && response.ok && /\/transitions\/(start|serialize)$/.test(String(url))) {
+      const requested = this.#requesting;
+      this.#requesting = null;
+      response.clone().json().then(({ id }) => {
+        requested.id = id;
+        this.own.set(id, requested);
+        this.heard.changed('own');
+      }, () => {});
+    }
+    return response;
+  }
+
+  #set(status) {
+    if (this.status === status || (status === 'lost' && this.status === 'refused')) return;
+    this.status = status;
+    this.heard.status();
+  }
+
+  #fail(error) {
+    if (error.status === 401) this.#set('refused');
+    else if (error.status === 403) this.#set('denied');
+    else if (!(error instanceof Refused || error instanceof Refusal)) this.#set('lost');
+  }
+
+  #timer = 0;
+  #round = 0;
+
+  #askNow() {
+    if (this.#arbiter) this.#ask();
+  }
+
+  /** Asks for what no event tells, again and again: who the page is, the scenes, leases and places in the queue. */
+  async #ask() {
+    clearTimeout(this.#timer);
+    const round = this.#round += 1;
+    if (document.hidden && this.status === 'connected') return;
+    try {
+      if (this.status !== 'connected') this.identity = await this.get('/whoami');
+      const { scenes } = await this.get(`/scenes?limit=${SCENES_SHOWN}`);
+      if (round !== this.#round) return;
+      // Another daemon may be there now, which counts its events anew.
+      if (this.status === 'lost' && this.#model) this.#begin(this.#model);
+      this.#set('connected');
+      this.heard.scenes(scenes, scenes.length < SCENES_SHOWN);
+      await this.#askForScene(scenes);
+    } catch (error) {
+      if (round === this.#round) this.#fail(error);
+    }
+    if (round !== this.#round || this.status === 'refused') return;
+    this.#timer = setTimeout(() => this.#ask(), this.status === 'connected' ? ASK_EVERY : ASK_AGAIN_EVERY);
+  }
+
+  async #askForScene(scenes) {
+    const model = this.#model;
+    if (!model) return;
+    const summary = scenes.find(each => each.name === model.name);
+    // Events come before answers; a tree that is behind twice has missed one.
+    this.#suspicion = summary && summary.revision !== model.revision ? this.#suspicion + 1 : 0;
+    if (this.#suspicion > 1) {
+      this.#suspicion = 0;
+      model.takeScene(await this.get(scenePath(model.name)));
+      this.heard.changed('reset');
+    }
+    if (!model.unfinished.size && !summary?.runningCount && !summary?.queuedCount) return;
+    const before = [...model.unfinished.keys()];
+    const lists = await Promise.all(['running', 'preparing', 'queued'].map(
+      state => this.get(`/transitions?scene=${encodeURIComponent(model.name)}&state=${state}&limit=100`)));
+    const found = lists.flatMap(each => each.transitions);
+    const counts = { runningCount: summary?.runningCount ?? 0, queuedCount: summary?.queuedCount ?? 0 };
+    const missing = new Set(model.takeUnfinished(found, counts));
+    for (const id of before.filter(each => missing.has(each)).slice(0, MISSING_ASKED)) await this.#askFor(model, id);
+    this.heard.changed('leases');
+  }
+
+  async #askFor(model, id) {
+    try {
+      model.take(await this.get(`/transitions/${encodeURIComponent(id)}`));
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      model.forget(id);
+    }
+  }
+
+  // Transitions of this page
+
+  /**
+   * Asks for a transition, which this page keeps until it ends it.
+   * @param {string} scene @param {any} options @param {boolean} isQueueing
+   * @returns {Promise<string>} how it came out, in a sentence
+   */
+  async request(scene, options, isQueueing) {
+    if (this.own.size >= OWN_TRANSITIONS) throw new Error(`This page has ${this.own.size} transitions already: end one of them first.`);
+    const giveUp = new AbortController();
+    const own = this.#requesting = { id: null, giveUp, held: null };
+    const target = this.#arbiter.scene(scene);
+    try {
+      own.held = await (isQueueing ? target.serialize({ ...options, signal: giveUp.signal }) : target.start(options));
+      if (!own.held) return 'Another transition is in the way, so nothing was done.';
+      if (own.held.noop) return 'There was nothing to change.';
+      own.held.signal.addEventListener('abort', () => this.#drop(own));
+      this.heard.changed('own');
+      return 'The page has the lock.';
+    } catch (error) {
+      this.#drop(own);
+      if (giveUp.signal.aborted) return 'The page has given its ticket up.';
+      throw error;
+    } finally {
+      if (this.#requesting === own) this.#requesting = null;
+      if (!own.held || own.held.noop) this.#drop(own);
+    }
+  }
+
+  /** Ends one of this page's transitions. @param {string} id @param {'end' | 'cancel'} kind */
+  async end(id, kind) {
+    const own = this.own.get(id);
+    if (!own) return;
+    if (!own.held) own.giveUp.abort();
+    else await (kind === 'end' ? own.held.complete() : own.held.cancel());
+    this.#drop(own);
+  }
+
+  #drop(own) {
+    this.own.delete(own.id);
+    this.heard.changed('own');
+  }
+}

@@ -1,0 +1,76 @@
+// @ts-check
+// Says in sentences who holds the lock, who waits, for whom and for how long, and why the last one failed.
+
+import { byId, setHidden, setText } from './dom.js';
+import { whyItWaits } from './lanes-view.js';
+import { duration, endWords, hasFailed, holdWords, list, lockWords, operationWords, outcomeWord, plural, who } from './words.js';
+
+/** @typedef {import('./model.js').Transition} Transition @typedef {import('./model.js').SceneModel} SceneModel */
+/** A line: whose it is, and what is said of it. @typedef {{transition: Transition | null, text: string}} Line */
+
+export class NowView {
+  /** @param {{open: (id: string) => void}} options */
+  constructor({ open }) {
+    for (const name of ['holder', 'next', 'failure']) {
+      byId(`now-${name}`).firstElementChild.addEventListener('click', event => open(event.currentTarget.dataset.id));
+    }
+  }
+
+  /** @param {SceneModel} model */
+  draw(model) {
+    fill('holder', holder(model));
+    fill('next', next(model));
+    fill('failure', failure(model));
+  }
+}
+
+/** @param {string} name @param {Line} line */
+function fill(name, { transition, text }) {
+  const [button, rest] = byId(`now-${name}`).children;
+  setHidden(button, !transition);
+  if (transition) {
+    button.dataset.id = transition.id;
+    setText(button, who(transition.document));
+  }
+  setText(rest, transition ? ` ${text}` : text);
+}
+
+/** @param {SceneModel} model @returns {Line} */
+function holder(model) {
+  const now = model.now();
+  const { granted } = model;
+  const [first] = granted;
+  if (!first) {
+    const newest = model.ended.at(-1);
+    const before = newest ? ` The last one was ${who(newest.document)}, ${ago(newest, model)}.` : '';
+    return { transition: null, text: `Nobody holds a lock in ${model.name}. The next transition may start at once.${before}` };
+  }
+  const { document, until } = first;
+  const left = until.lease === undefined ? '' : ` It loses the lock in ${duration(until.lease - now)} unless its owner speaks.`;
+  const others = granted.slice(1).map(each => `${who(each.document)} (${lockWords(each.document)})`);
+  const beside = others.length ? ` Beside it, with other locks: ${list(others, 3)}.` : '';
+  const text = `holds the lock of ${lockWords(document)} for ${duration(now - (first.granted ?? now))} now, to ${operationWords(document.operation)}. It ${holdWords(first)}.`;
+  return { transition: first, text: text + left + beside };
+}
+
+/** @param {SceneModel} model @returns {Line} */
+function next(model) {
+  const { queued, counts } = model;
+  const [first] = queued;
+  if (!first) return { transition: null, text: 'Nobody waits.' };
+  const more = Math.max(counts.queued, queued.length) - 1;
+  const rest = more ? ` After it ${plural(more, 'more ticket')} wait${more === 1 ? 's' : ''}.` : '';
+  const text = `has waited ${duration(model.now() - first.requested)}, to ${operationWords(first.document.operation)}.`;
+  return { transition: first, text: `${text} ${whyItWaits(first, model)}${rest}` };
+}
+
+/** @param {SceneModel} model @returns {Line} */
+function failure(model) {
+  const last = model.ended.findLast(each => hasFailed(each.document));
+  if (!last) return { transition: null, text: model.ended.length ? 'None of those that ended has failed.' : 'Nothing has ended yet.' };
+  const { document } = last;
+  const passive = ['rejected', 'revoked'].includes(document.outcome) ? 'was ' : '';
+  return { transition: last, text: `${passive}${outcomeWord(document).toLowerCase()} ${ago(last, model)}. ${endWords(document)}` };
+}
+
+const ago = ({ ended }, model) => `${duration(model.now() - (ended ?? 0))} ago`;

@@ -1,0 +1,150 @@
+// @ts-check
+// Shows one transition in full: in words, in times, as the document, and as the curl command that asks for the same.
+
+import { byId, el, setText } from './dom.js';
+import {
+  clockTime, duration, endWords, holdWords, list, lockWords, operationWords, outcomeWord, who,
+} from './words.js';
+import { whyItWaits } from './lanes-view.js';
+
+/** The members of a request, which a transition shows as they were asked for. */
+const ASKED = [
+  'client', 'scene', 'scope', 'operation', 'expect', 'animation', 'interactive', 'policy', 'participants', 'readySeconds',
+  'onUnready', 'leaseSeconds', 'maxHoldSeconds', 'onExpiry', 'ticketSeconds', 'queueSeconds', 'coalesce',
+];
+/** The members of an animation that a request may have. */
+const ANIMATION = ['type', 'duration', 'curve', 'completionSpeed'];
+
+/** @typedef {import('./model.js').Transition} Transition @typedef {import('./model.js').SceneModel} SceneModel */
+
+export class RecordView {
+  #id = null;
+  /** The whole document, once it has been read. */
+  #whole = null;
+  #opener = null;
+
+  /** @param {{read: (id: string) => Promise<any>, changed: () => void}} options */
+  constructor({ read, changed }) {
+    this.read = read;
+    this.changed = changed;
+    byId('record-close').addEventListener('click', () => this.close());
+    byId('record').addEventListener('keydown', event => { if (event.key === 'Escape') this.close(); });
+  }
+
+  /** @param {string} id */
+  async open(id) {
+    if (byId('record').hidden) this.#opener = document.activeElement;
+    this.#id = id;
+    this.#whole = null;
+    byId('record-body').replaceChildren();
+    byId('record').hidden = false;
+    this.changed();
+    byId('record-title').focus();
+    const whole = await this.read(id).catch(() => null);
+    if (this.#id !== id || !whole) return;
+    this.#whole = whole;
+    this.changed();
+  }
+
+  close() {
+    this.#id = null;
+    byId('record').hidden = true;
+    if (this.#opener?.isConnected) this.#opener.focus();
+    else byId('now').focus();
+  }
+
+  /** @param {SceneModel} model */
+  draw(model) {
+    if (this.#id === null) return;
+    const transition = model.transition(this.#id);
+    const document = transition?.document ?? this.#whole;
+    if (!document) {
+      setText(byId('record-title'), this.#id);
+      byId('record-body').replaceChildren(el('p', { text: 'This transition is not known here any more.' }));
+      return;
+    }
+    setText(byId('record-title'), who(document));
+    const body = byId('record-body');
+    if (!body.firstChild) body.append(...this.#make());
+    const [lead, facts, , curl, , source] = body.children;
+    const now = model.now();
+    setText(lead, transition ? leadWords(transition, model, now) : endWords(document));
+    const known = new Map(transition ? factsOf(transition, model, now) : [['Id', document.id]]);
+    if (known.size * 2 !== facts.children.length) {
+      facts.replaceChildren(...[...known.keys()].flatMap(name => [el('dt', { text: name }), el('dd')]));
+    }
+    [...known].forEach(([name, text], index) => {
+      setText(facts.children[2 * index], name);
+      setText(facts.children[2 * index + 1], text);
+    });
+    const shown = this.#whole?.state === document.state ? this.#whole : document;
+    setText(curl, curlOf(this.#whole ?? document));
+    setText(source.querySelector('pre'), JSON.stringify(shown, null, 2));
+  }
+
+  #make() {
+    const said = el('span', { role: 'status' });
+    const curl = el('pre', { tabindex: '0', role: 'group', 'aria-label': 'The request as curl' });
+    const copy = async text => {
+      const isCopied = await navigator.clipboard.writeText(text).then(() => true, () => false);
+      if (!isCopied) getSelection()?.selectAllChildren(curl);
+      setText(said, isCopied ? ' Copied.' : ' Not allowed by the browser. It is selected: copy it with the keyboard.');
+    };
+    return [
+      el('p', { class: 'lead' }), el('dl'), el('h3', { text: 'The same request as curl' }), curl,
+      el('div', { class: 'tools' },
+        el('button', { type: 'button', text: 'Copy as curl', on: { click: () => copy(curl.textContent) } }),
+        el('button', { type: 'button', text: 'Copy the id', on: { click: () => copy(String(this.#id)) } }), said),
+      el('details', {}, el('summary', { text: 'The whole record' }), el('pre', { tabindex: '0', role: 'group', 'aria-label': 'The whole record' })),
+    ];
+  }
+}
+
+/** @param {Transition} transition @param {SceneModel} model */
+function leadWords(transition, model, now) {
+  const { document, granted, requested } = transition;
+  if (document.state === 'ended') return `${outcomeWord(document)}. ${endWords(document)}`;
+  if (document.state === 'queued') return `It has waited ${duration(now - requested)}. ${whyItWaits(transition, model)}`;
+  return `It has locked ${lockWords(document)}, and ${holdWords(transition)}, for ${duration(now - (granted ?? now))} now.`;
+}
+
+/** @returns {[string, string][]} */
+function factsOf({ document, requested, granted, running, ended }, model, now) {
+  /** @type {[string, string | null | undefined | false][]} */
+  const facts = [
+    ['Wants to', operationWords(document.operation)],
+    ['Locks', lockWords(document)],
+    ['Asked at', `${clockTime(requested)}, in revision ${document.requestedRevision ?? '?'} of the tree`],
+    ['Granted at', granted !== null && `${clockTime(granted)}, after ${duration(granted - requested)}`],
+    ['Runs since', running !== null && running !== granted && `${clockTime(running)}, after ${duration(running - (granted ?? running))} of preparing`],
+    ['Ended at', ended !== null && `${clockTime(ended)}, after ${duration(ended - (granted ?? requested))}`],
+    ['Waits for', document.state === 'queued' && list((document.blockers ?? []).map(id => nameOf(model, id)))],
+    ['Participants', document.participants?.map(each => `${each.client} (${each.state})`).join(', ')],
+    ['Fence', document.fence?.toString()],
+    ['Known as', document.principal],
+    ['Session', document.session],
+    ['Superseded by', document.supersededBy && nameOf(model, document.supersededBy)],
+    ['Id', document.id],
+  ];
+  return /** @type {[string, string][]} */ (facts.filter(([, text]) => text));
+}
+
+function nameOf(model, id) {
+  const other = model.transition(id);
+  return other ? `${who(other.document)} (${id})` : id;
+}
+
+/** The command that asks for the same again. */
+function curlOf(document) {
+  const body = {};
+  for (const name of ASKED) if (document[name] !== undefined) body[name] = document[name];
+  if (document.animation) body.animation = Object.fromEntries(ANIMATION.filter(name => document.animation[name] !== undefined).map(name => [name, document.animation[name]]));
+  if (document.participants) body.participants = document.participants.map(({ client, required }) => ({ client, required }));
+  // Defaults of the wire need not be said again.
+  if (body.scope === 'scene') delete body.scope;
+  const call = document.grantedAt === document.requestedAt && document.state !== 'queued' ? 'start' : 'serialize';
+  return `curl -s --json ${quoted(JSON.stringify(body))} ${quoted(`${location.origin}/transitions/${call}`)}`;
+}
+
+/** A word of a shell, whatever is in it. */
+const quoted = text => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,131 @@
+"""Recordings, held to the rules of their formats."""
+
+import json
+from collections import defaultdict
+
+import pytest
+
+NAV = {"root": {"id": "nav", "kind": "navigation", "children": ["list"]}}
+
+
+@pytest.fixture
+def played(tool):
+    """A daemon in which one transition was completed, one expired, one was revoked, one runs and one waits."""
+    ask = tool.daemon.ask
+    ask("PUT", "/scenes/main/storyboard", NAV)
+
+    def started(**request):
+        return ask("POST", "/transitions/start", request)[1]
+
+    def act(call, transition, **more):
+        assert ask("POST", f"/transitions/{call}", {"id": transition["id"], "token": transition["token"], **more})[0] == 200
+
+    first = started(client="list", operation={"type": "push", "navigation": "nav", "controller": "editor"})
+    waiting = ask("POST", "/transitions/serialize", {"client": "editor", "ticketSeconds": 300})[1]
+    act("end", first)
+    act("renew", waiting)
+    act("end", waiting)
+    expiring = started(client="list", leaseSeconds=0.1)
+    ask("GET", f"/transitions/await?id={expiring['id']}&until=ended")
+    revoked = started(client="a <b>'s \u00e4")
+    ask("POST", "/transitions/revoke", {"id": revoked["id"], "reason": "a test"})
+    started(client="list", scope=["nav"], leaseSeconds=300)
+    ask("POST", "/transitions/serialize", {"client": "editor", "scope": ["list"], "ticketSeconds": 300})
+    ask("POST", "/transitions/start", {"scene": "other"})
+    return tool
+
+
+def saved(tool, tmp_path, *arguments: str) -> str:
+    file = tmp_path / "recording"
+    run = tool.run("trace", "-o", str(file), *arguments)
+    assert run.returncode == 0, run.stderr
+    assert list(tmp_path.glob("*.part")) == []
+    return file.read_text()
+
+
+def test_a_recording_has_the_events_of_the_stream(played, tmp_path):
+    header, *lines = map(json.loads, saved(played, tmp_path, "--scene", "main").splitlines())
+    assert (header["trace"], header["form"], header["scene"], header["dropped"]) == ("transition-arbiter", 1, "main", 0)
+    scene = played.daemon.ask("GET", "/scenes/main")[1]
+    assert header["scenes"][0]["hierarchy"] == scene["hierarchy"]
+    assert header["scenes"][0]["lastEvent"] == len(lines) == int(lines[-1]["id"])
+    stream = played.daemon.follow("/scenes/main/events?since=0")
+    for line in lines:
+        assert stream.next(line["event"]) == line["data"]
+
+
+def test_what_was_dropped_is_said(played, tmp_path):
+    played.daemon.kill()
+    played.daemon.restart()
+    played.daemon.ask("POST", "/transitions/start", {"scene": "new"})
+    header, *lines = map(json.loads, saved(played, tmp_path, "--scene", "main").splitlines())
+    assert header["dropped"] + len(lines) == header["scenes"][0]["lastEvent"]
+    header, *lines = map(json.loads, saved(played, tmp_path, "--scene", "new").splitlines())
+    assert (header["dropped"], len(lines)) == (0, header["scenes"][0]["lastEvent"])
+
+
+def test_a_recording_of_all_scenes(played, tmp_path):
+    header, *lines = map(json.loads, saved(played, tmp_path).splitlines())
+    assert [scene["name"] for scene in header["scenes"]] == ["main", "other"]
+    assert {line["data"]["scene"] for line in lines} == {"main", "other"}
+    assert "scene" not in header
+
+
+def test_a_recording_for_perfetto_keeps_the_rules_of_its_format(played, tmp_path):
+    trace = json.loads(saved(played, tmp_path, "--format", "chrome"))
+    assert trace["otherData"]["transitions"] == 7 and trace["otherData"]["droppedEarlierOnes"] is False
+    events = trace["traceEvents"]
+    names = {"process_name": {}, "thread_name": {}}
+    by_phase = defaultdict(list)
+    for event in events:
+        assert {"ph", "name", "pid", "tid"} <= event.keys()
+        by_phase[event["ph"]].append(event)
+    for event in by_phase["M"]:
+        names[event["name"]][(event["pid"], event["tid"])] = event["args"]["name"]
+    assert set(names["process_name"].values()) == {"list", "editor", "a <b>'s \u00e4", "a client without a name"}
+    assert set(names["thread_name"].values()) == {"main", "main / nav", "main / list", "other"}
+    assert by_phase.keys() == set("MCXsftbei")
+
+    # The slices of a thread are one after the other, or one inside the other.
+    threads = defaultdict(list)
+    for event in by_phase["X"]:
+        assert event["dur"] >= 0
+        threads[event["pid"], event["tid"]].append((event["ts"], -event["dur"]))
+        assert (event["pid"], event["tid"]) in names["thread_name"]
+    for slices in threads.values():
+        ends = []
+        for begin, length in sorted(slices):
+            while ends and ends[-1] <= begin:
+                ends.pop()
+            assert not ends or begin - length <= ends[-1]
+            ends.append(begin - length)
+
+    # A wait begins and ends; a flow begins in a slice, and leads on.
+    waits = {event["id"]: event["ts"] for event in by_phase["e"]}
+    assert len(waits) == len(by_phase["b"]) == 2
+    assert all(event["ts"] < waits[event["id"]] for event in by_phase["b"])
+    begun = {event["id"]: event["ts"] for event in by_phase["s"]}
+    assert len(begun) == 7
+    for event in by_phase["t"] + by_phase["f"]:
+        assert begun[event["id"]] <= event["ts"]
+    assert sorted(event["name"] for event in by_phase["i"]) == ["expired: lock", "revoked: lock"]
+    last = {event["name"]: event["args"] for event in by_phase["C"]}
+    assert last["in main"] == {"running": 1, "waiting": 1}
+    assert last["in other"] == {"running": 1, "waiting": 0}
+
+
+def test_what_cannot_be_recorded_is_refused(played, tmp_path):
+    run = played.run("trace", "--scene", "none", "-o", str(tmp_path / "x"))
+    assert run.returncode == 125 and "unknown-scene" in run.stderr
+    assert list(tmp_path.glob("x*")) == []
+    assert played.daemon.ask("GET", "/trace?format=svg")[0] == 400
+    assert played.run("trace", "-o", "/nowhere/x").returncode == 64
+
+
+def test_a_long_recording_is_whole(played, tmp_path):
+    for _ in range(400):
+        owned = played.daemon.ask("POST", "/transitions/start", {"scene": "long", "client": "x" * 120})[1]
+        played.daemon.ask("POST", "/transitions/end", {"id": owned["id"], "token": owned["token"]})
+    header, *lines = map(json.loads, saved(played, tmp_path, "--scene", "long").splitlines())
+    assert [line["id"] for line in lines] == [str(number) for number in range(1, header["scenes"][0]["lastEvent"] + 1)]
+    assert len(lines) >= 800
