@@ -1,203 +1,13 @@
 """What every client promises, played with a daemon and two or more of its agents. See README.md."""
 
-import itertools
-import json
 import os
-import queue
-import re
-import shlex
 import signal
-import socket
-import subprocess
-import threading
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+from harness import PATIENCE, Daemon, until_queued
+from hierarchy_scenarios import *  # These are played too.
 
-# How long a scenario waits for anything, in seconds.
-PATIENCE = 30
 NAV = {"root": {"id": "nav", "kind": "navigation", "children": ["list"]}}
-
-
-class Daemon:
-    """A daemon that can be killed and started again on the same port."""
-
-    def __init__(self, directory: Path, *options: str) -> None:
-        self._directory = directory
-        self._options = options
-        self.port = 0
-        self.start()
-
-    def start(self) -> None:
-        self.process = subprocess.Popen(
-            [os.environ["ARBITERD"], "--listen", f"127.0.0.1:{self.port}", "--data", str(self._directory / "data"),
-             "--log-level", "error", *self._options],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
-        ready = re.fullmatch(r"arbiterd .* ready on .*:(\d+)\n", line)
-        assert ready, line
-        self.port = int(ready[1])
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait(PATIENCE)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def ask(self, method: str, path: str, body: object = None) -> tuple[int, dict]:
-        request = urllib.request.Request(
-            self.url + path, method=method, headers={"Content-Type": "application/json"},
-            data=None if body is None else json.dumps(body).encode())
-        try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as response:
-                return response.status, json.load(response)
-        except urllib.error.HTTPError as error:
-            return error.code, json.load(error)
-
-
-class Proxy:
-    """Passes connections on to a daemon, and cuts all of them when so many more bytes have passed in one direction."""
-
-    def __init__(self, daemon: Daemon) -> None:
-        self._daemon = daemon
-        self._lock = threading.Lock()
-        self._left: dict[str, int | None] = {"up": None, "down": None}
-        self._sockets: set[socket.socket] = set()
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def cut_after(self, count: int, direction: str) -> None:
-        with self._lock:
-            self._left[direction] = count
-
-    def has_cut(self, direction: str) -> bool:
-        with self._lock:
-            return self._left[direction] is None
-
-    def close(self) -> None:
-        self._listening.close()
-        self._cut()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                client = self._listening.accept()[0]
-                daemon = socket.create_connection(("127.0.0.1", self._daemon.port))
-            except OSError:
-                return
-            with self._lock:
-                self._sockets |= {client, daemon}
-            threading.Thread(target=self._pass, args=[client, daemon, "up"], daemon=True).start()
-            threading.Thread(target=self._pass, args=[daemon, client, "down"], daemon=True).start()
-
-    def _pass(self, source: socket.socket, sink: socket.socket, direction: str) -> None:
-        try:
-            while data := source.recv(65536):
-                with self._lock:
-                    left = self._left[direction]
-                    passed = data if left is None else data[:left]
-                    if left is not None:
-                        self._left[direction] = left - len(passed) if len(passed) == len(data) else None
-                sink.sendall(passed)
-                if len(passed) < len(data):
-                    self._cut()
-                    return
-        except OSError:
-            pass
-        self._shut(source, sink)
-
-    def _cut(self) -> None:
-        with self._lock:
-            sockets, self._sockets = self._sockets, set()
-        self._shut(*sockets)
-
-    @staticmethod
-    def _shut(*sockets: socket.socket) -> None:
-        """Not close, which would wait for the thread that reads from the socket."""
-        for end in sockets:
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass  # The other end has closed it.
-
-
-class Agent:
-    """A client in a process of its own."""
-
-    def __init__(self, url: str, name: str, **options: object) -> None:
-        self.process = subprocess.Popen(
-            [*shlex.split(os.environ["AGENT"]), url, name, json.dumps(options)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self._numbers = itertools.count(1)
-        self._answers: dict[int, queue.Queue] = {}
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        for line in self.process.stdout:
-            answer = json.loads(line)
-            self._answers[answer.pop("n")].put(answer)
-
-    def tell(self, do: str, **fields: object) -> Callable[[], dict]:
-        """Sends a command; what is returned waits for the answer."""
-        number = next(self._numbers)
-        answer = self._answers[number] = queue.Queue()
-        self.process.stdin.write(json.dumps({"n": number, "do": do, **fields}) + "\n")
-        self.process.stdin.flush()
-        return lambda: answer.get(timeout=PATIENCE)
-
-    def ask(self, do: str, **fields: object) -> dict:
-        return self.tell(do, **fields)()
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait(PATIENCE)
-
-
-@pytest.fixture
-def daemon(tmp_path):
-    daemons = []
-
-    def make(*options: str) -> Daemon:
-        daemons.append(Daemon(tmp_path / f"{len(daemons)}", *options))
-        return daemons[-1]
-
-    yield make
-    for made in daemons:
-        made.kill()
-
-
-@pytest.fixture
-def agent():
-    agents = []
-
-    def make(daemon: Daemon | Proxy, name: str, **options: object) -> Agent:
-        agents.append(Agent(daemon.url, name, **options))
-        return agents[-1]
-
-    yield make
-    for made in agents:
-        made.kill()
-
-
-def eventually(condition: Callable[[], object]) -> bool:
-    """Whether a condition that nothing announces holds before long."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
-
-
-def queued(daemon: Daemon, count: int) -> bool:
-    return eventually(lambda: daemon.ask("GET", "/scenes/main")[1].get("queuedCount") == count)
 
 
 def test_turn(daemon, agent):
@@ -208,8 +18,10 @@ def test_turn(daemon, agent):
     assert agents[1].ask("start", scene="main", **{"as": "t"}) == {"transition": None}
     waiting = []
     for number, other in enumerate(agents[1:], 1):
-        waiting.append(other.tell("serialize", scene="main", **{"as": "t"}))
-        assert queued(running, number)
+        # No timeout is given in both ways.
+        timeout = {"timeout": None} if number % 2 else {}
+        waiting.append(other.tell("serialize", scene="main", **timeout, **{"as": "t"}))
+        until_queued(running, number)
     fences = [held["fence"]]
     for holder, (other, turn) in zip(agents, zip(agents[1:], waiting)):
         assert holder.ask("complete", **{"as": "t"})["transition"]["outcome"] == "completed"
@@ -268,7 +80,7 @@ def test_restart_in_the_middle(daemon, agent):
     holder, other = agent(running, "holder"), agent(running, "other")
     holder.ask("start", scene="main", **{"as": "t"})
     waiting = other.tell("serialize", scene="main", **{"as": "t"})
-    assert queued(running, 1)
+    until_queued(running, 1)
     running.kill()
     running.start()
     assert holder.ask("complete", **{"as": "t"})["transition"]["outcome"] == "completed"
@@ -338,18 +150,11 @@ def test_participant(daemon, agent):
     # Of a scene that begins while a stream begins, the stream may tell all in a reset.
     owner.ask("declare", scene="main", storyboard=NAV)
     part.ask("follow", scene="main", attached=True, **{"as": "events"})
-    assert eventually(lambda: sessions(running) == 1)
     starting = owner.tell(
         "start", scene="main", options={"participants": [{"client": "part"}], "readySeconds": 60}, **{"as": "t"})
     preparing = part.ask("next", name="transition.preparing", **{"as": "events"})["event"]
     assert part.ask("ready", id=preparing["data"]["id"])["transition"]["state"] == "running"
     assert starting()["transition"]["state"] == "running"
-
-
-def sessions(running: Daemon) -> float:
-    with urllib.request.urlopen(running.url + "/metrics", timeout=PATIENCE) as response:
-        lines = response.read().decode().splitlines()
-    return next(float(line.split()[-1]) for line in lines if line.startswith("arbiter_sessions "))
 
 
 def test_coalesced(daemon, agent):
@@ -358,7 +163,7 @@ def test_coalesced(daemon, agent):
     holder.ask("start", scene="main", **{"as": "t"})
     options = {"coalesce": {"key": "selection", "keep": "latest"}}
     waiting = older.tell("serialize", scene="main", options=options, **{"as": "t"})
-    assert queued(running, 1)
+    until_queued(running, 1)
     newest = newer.tell("serialize", scene="main", options=options, **{"as": "t"})
     ended = waiting()
     assert (ended["error"], ended["outcome"]) == ("ended", "superseded")
@@ -371,9 +176,9 @@ def test_a_client_that_is_killed_lets_go(daemon, agent):
     holder, waiter, other = (agent(running, name) for name in ("holder", "waiter", "other"))
     held = holder.ask("start", scene="main", options={"leaseSeconds": 300}, **{"as": "t"})["transition"]
     waiter.tell("serialize", scene="main", **{"as": "t"})
-    assert queued(running, 1)
+    until_queued(running, 1)
     waiting = other.tell("serialize", scene="main", **{"as": "t"})
-    assert queued(running, 2)
+    until_queued(running, 2)
     waiter.kill()
     holder.kill()
     assert waiting()["transition"]["state"] == "running"
@@ -405,7 +210,7 @@ def test_a_full_queue_is_refused(daemon, agent):
     holder, waiter, third = (agent(running, name) for name in ("holder", "waiter", "third"))
     holder.ask("start", scene="main", **{"as": "t"})
     waiter.tell("serialize", scene="main", **{"as": "t"})
-    assert queued(running, 1)
+    until_queued(running, 1)
     assert third.ask("serialize", scene="main", **{"as": "t"}) == {"error": "refused", "code": "queue-full"}
 
 
@@ -414,7 +219,7 @@ def test_draining(daemon, agent):
     client, other = agent(running, "view"), agent(running, "other")
     other.ask("start", scene="main", **{"as": "t"})
     waiting = client.tell("serialize", scene="main", **{"as": "t"})
-    assert queued(running, 1)
+    until_queued(running, 1)
     running.process.terminate()
     assert running.process.wait(PATIENCE) == 0
     running.start()
@@ -446,35 +251,116 @@ def test_events_are_resumed_without_a_gap(daemon, agent):
 
 
 @pytest.mark.parametrize("direction", ["up", "down"])
-def test_connections_that_are_cut_after_any_byte(daemon, agent, direction):
+def test_connections_that_are_cut_after_any_byte(daemon, agent, proxy, direction):
     running = daemon()
-    proxy = Proxy(running)
-    client = agent(proxy, "view")
+    between = proxy(running)
+    client = agent(between, "view")
     # More than the bytes of an exchange, a few bytes more each time.
+    cuts = 0
     for count in range(0, 800, 13):
-        proxy.cut_after(count, direction)
+        between.cut_after(count, direction)
         scene = f"s{count}"
         assert client.ask("serialize", scene=scene, **{"as": "t"})["transition"]["state"] == "running"
         assert client.ask("complete", **{"as": "t"})["transition"]["outcome"] == "completed"
         assert [found["outcome"] for found in transitions(running, scene)] == ["completed"]
-    assert proxy.has_cut(direction)
-    proxy.close()
+        cuts += between.has_cut(direction)
+    assert cuts > 30
 
 
 def transitions(running: Daemon, scene: str) -> list[dict]:
     return running.ask("GET", f"/transitions?scene={scene}")[1]["transitions"]
 
 
-def test_a_stream_that_is_cut_after_any_byte(daemon, agent):
+def test_a_stream_that_is_cut_after_any_byte(daemon, agent, proxy):
     running = daemon()
-    proxy = Proxy(running)
-    follower, other = agent(proxy, "follower"), agent(running, "other")
+    between = proxy(running)
+    follower, other = agent(between, "follower"), agent(running, "other")
     other.ask("declare", scene="main", storyboard=NAV)
     follower.ask("follow", scene="main", **{"as": "events"})
     for count in range(0, 1500, 97):
-        proxy.cut_after(count, "down")
+        between.cut_after(count, "down")
         started = other.ask("start", scene="main", **{"as": "t"})["transition"]
         other.ask("complete", **{"as": "t"})
         ended = follower.ask("next", name="transition.ended", **{"as": "events"})["event"]["data"]
         assert ended["id"] == started["id"]
-    proxy.close()
+
+
+@pytest.mark.skipif("--shared" in os.environ["AGENT"], reason="the stream that is shared begins with an id too")
+def test_a_stream_of_all_scenes_that_is_cut_before_its_first_event(daemon, agent, proxy):
+    running = daemon()
+    between = proxy(running)
+    follower, other = agent(between, "follower"), agent(running, "other")
+    follower.ask("follow", scene=None, **{"as": "events"})
+    # It begins with an id that has no event.
+    between.until_passed(b"id: ", "down")
+    between.hold()
+    started = other.ask("start", scene="main", **{"as": "t"})["transition"]
+    between.pass_on()
+    assert follower.ask("next", name="transition.running", **{"as": "events"})["event"]["data"]["id"] == started["id"]
+
+
+def test_events_with_any_text(daemon, agent):
+    running = daemon()
+    holder, follower = agent(running, "holder"), agent(running, "follower")
+    held = holder.ask("start", scene="main", **{"as": "t"})["transition"]
+    follower.ask("follow", scene="main", **{"as": "events"})
+    # Some take these for the end of a line.
+    reason = "one\u2028two\u2029three: \U0001f6a7"
+    assert running.ask("POST", "/transitions/revoke", {"id": held["id"], "reason": reason})[0] == 200
+    assert follower.ask("next", name="transition.ended", **{"as": "events"})["event"]["data"]["reason"] == reason
+
+
+@pytest.mark.parametrize("call", ["start", "serialize"])
+def test_a_request_that_is_given_up_after_its_answer_was_cut_off(daemon, agent, proxy, call):
+    running = daemon()
+    between = proxy(running)
+    client, other = agent(between, "view", patience=0), agent(running, "other")
+    # From now on it has a session.
+    client.ask("start", scene="elsewhere", **{"as": "t"})
+    client.ask("complete", **{"as": "t"})
+    # Before the first line is whole, libcurl would send it again by itself.
+    between.cut_after(60, "down")
+    assert client.ask(call, scene="main", options={"leaseSeconds": 300}, **{"as": "u"}) == {"error": "unreachable"}
+    assert between.has_cut("down")
+    assert [found["outcome"] for found in transitions(running, "main")] == ["cancelled"]
+    assert other.ask("start", scene="main", **{"as": "t"})["transition"]["state"] == "running"
+
+
+def test_close(daemon, agent):
+    running = daemon()
+    client, other = agent(running, "view"), agent(running, "other")
+    client.ask("start", scene="main", options={"leaseSeconds": 300}, **{"as": "t"})
+    lost = client.tell("lost", **{"as": "t"})
+    waiting = client.tell("serialize", scene="main", **{"as": "u"})
+    until_queued(running, 1)
+    next_in_line = other.tell("serialize", scene="main", **{"as": "t"})
+    until_queued(running, 2)
+    assert client.ask("close") == {}
+    assert lost() == {"outcome": "expired", "reason": "session-lost"}
+    ended = client.ask("complete", **{"as": "t"})
+    assert (ended["error"], ended["outcome"], ended["reason"]) == ("ended", "expired", "session-lost")
+    assert waiting() == {"error": "closed"}
+    assert next_in_line()["transition"]["state"] == "running"
+    # Also where it would have to be patient.
+    running.kill()
+    for call in ["start", "serialize", "hierarchy"]:
+        assert client.ask(call, scene="main", **{"as": "v"}) == {"error": "closed"}
+    assert client.ask("ready", id="t-0000000000000") == {"error": "closed"}
+    assert client.ask("declare", scene="main", storyboard=NAV) == {"error": "closed"}
+    assert client.ask("close") == {}
+
+
+def test_close_without_a_daemon(daemon, agent):
+    running = daemon()
+    client = agent(running, "view")
+    client.ask("start", scene="main", options={"leaseSeconds": 300}, **{"as": "t"})
+    running.kill()
+    assert client.ask("close") == {}
+    ended = client.ask("complete", **{"as": "t"})
+    assert (ended["error"], ended["outcome"], ended["reason"]) == ("ended", "expired", "session-lost")
+
+
+def test_what_is_wrong_is_refused_at_once(daemon, agent):
+    running = daemon()
+    assert agent(running, "view").ask("misuse") == {"accepted": []}
+    assert transitions(running, "misused") == []

@@ -20,7 +20,10 @@ export type Controller = string | Document;
 export type Operation = { type: string } & Document;
 
 export interface ArbiterOptions {
-  /** Where the daemon listens. By default the page's own origin, or in Node `ARBITER_URL`, or `http://127.0.0.1:8080`. */
+  /**
+   * Where the daemon listens: `http://…` or `https://…`. By default the page's own origin, or in Node `ARBITER_URL`, or
+   * `http://127.0.0.1:8080`.
+   */
   url?: string;
   /** A bearer token. */
   token?: string;
@@ -65,8 +68,8 @@ export interface TransitionOptions {
 }
 
 export interface TurnOptions extends TransitionOptions {
-  /** How long the turn may take to come, in seconds; for ever unless set. */
-  timeout?: number;
+  /** How long the turn may take to come, in seconds; for ever unless set, or if it is null. */
+  timeout?: number | null;
 }
 
 export interface StreamOptions {
@@ -87,8 +90,28 @@ export interface ArbiterEvent {
   id: string | null;
 }
 
-/** A client of a daemon. All its transitions are bound to one session: if its process dies, they end within seconds. */
+/** A controller with everything below it; `Controller` in openapi.yaml says what it has. It is frozen. */
+export type Node = Readonly<Document>;
+
+/** A hierarchy as it was at one moment. */
+export interface HierarchySnapshot {
+  /** The tree; null while it is empty, and while there is no such scene. What has not changed since is the same object. */
+  readonly root: Node | null;
+  /** The revision of the tree. */
+  readonly revision: number;
+  /** The controller of this id with everything below it; null if there is none. */
+  controller(id: string): Node | null;
+}
+
+/**
+ * A client of a daemon.
+ *
+ * All its transitions are bound to one session: if its process dies, they end within two seconds; in the moment between the
+ * grant and the first parked request, when the lease has run out. A page that is left, or goes into the back/forward cache,
+ * gives its session up, and so loses what it holds; when it is shown again, its client works with another session.
+ */
 export class Arbiter {
+  /** @throws TypeError for another kind of URL, and for a token or a header field that cannot be sent */
   constructor(options?: ArbiterOptions);
   readonly url: string;
   readonly client?: string;
@@ -102,7 +125,10 @@ export class Arbiter {
    * @throws Refused, Unreachable
    */
   ready(id: string): Promise<Document>;
-  /** Ends the session, and with it what is still held. */
+  /**
+   * Ends the session, and with it what is still held: that is lost at once. Streams end. Calls that still wait reject with
+   * `Closed`, and so do all later ones.
+   */
   close(): Promise<void>;
 }
 
@@ -138,11 +164,35 @@ export class Scene {
   /** Its hierarchy, who runs and who waits. */
   read(): Promise<Document>;
   /**
+   * Reads its hierarchy, and keeps it by events until it is closed or the signal is aborted. A scene that does not exist is
+   * empty. Windows of one origin share one stream for this.
+   * @throws Refused, Unreachable
+   */
+  hierarchy(options?: { signal?: AbortSignal }): Promise<Hierarchy>;
+  /**
    * What happens here, from now on or after `since`, until the iteration is left. A stream that is cut is resumed without a
-   * gap.
-   * @throws Refused
+   * gap. Windows of one origin share one stream for this; one that is `attached`, or has `since`, takes a connection.
+   * @throws Refused; TypeError if `since` cannot be an id
    */
   events(options?: StreamOptions): AsyncGenerator<ArbiterEvent, void>;
+}
+
+/** The hierarchy of a scene, kept by its events. */
+export class Hierarchy implements HierarchySnapshot {
+  private constructor();
+  /** The hierarchy as it is: its tree, with the revision of that tree. */
+  readonly snapshot: HierarchySnapshot;
+  readonly root: Node | null;
+  readonly revision: number;
+  controller(id: string): Node | null;
+  /**
+   * The hierarchy after each change since the first reading, until it is closed. If several changes came since the last step,
+   * only the newest hierarchy is shown.
+   * @throws Refused if the daemon does not let it be followed any more
+   */
+  changes(): AsyncGenerator<HierarchySnapshot, void>;
+  /** Keeps it no longer; iterations end. */
+  close(): void;
 }
 
 /** A transition that this client holds, until it ends it. */
@@ -199,6 +249,9 @@ export class Unreachable extends ArbiterError {}
 
 /** The turn did not come within `timeout`; the ticket has been given up. */
 export class TimedOut extends ArbiterError {}
+
+/** The client has been closed, before the call or while it waited. */
+export class Closed extends ArbiterError {}
 
 /** The daemon refused a request, as a problem of RFC 9457. */
 export class Refused extends ArbiterError {

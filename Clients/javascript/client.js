@@ -13,8 +13,8 @@ const LONGEST_WAIT = 30;
 const MARGIN = 5;
 /** A comment comes every 15 seconds; after three of them are missing a stream is taken for dead. */
 const STREAM_SILENCE = 45;
-/** How often a ticket is asked for where no request is parked, in seconds; within the 30 that it lives without a word. */
-const SHARED_WAIT = 10;
+/** How often a ticket is asked for where no request is parked, in seconds; within the 5 in which its grant must be claimed. */
+const SHARED_WAIT = 4;
 
 // Node 18, which Debian 12 has, needs the import.
 const crypto = globalThis.crypto ?? (await import('node:crypto')).webcrypto;
@@ -29,6 +29,12 @@ export class ArbiterError extends Error {
 export class Unreachable extends ArbiterError {}
 
 export class TimedOut extends ArbiterError {}
+
+export class Closed extends ArbiterError {
+  constructor() {
+    super('The client has been closed');
+  }
+}
 
 export class Refused extends ArbiterError {
   constructor(status, problem) {
@@ -64,6 +70,191 @@ export const operations = {
   segue: (identifier, { source, destination }) => ({ type: 'segue', source, identifier, ...defined({ destination }) }),
   setRoot: controller => ({ type: 'setRoot', controller }),
 };
+
+// Hierarchies
+
+/** The members of a node that are nodes, besides its children. */
+const SINGLE = ['primary', 'supplementary', 'secondary', 'presented'];
+
+/** A change that this client does not know, or that does not fit its tree. The whole has to be read again. */
+class Inapplicable extends Error {}
+
+/** A node, and everything below it; without a node, nothing. */
+function* nodesOf(root) {
+  const waiting = root ? [[root, null]] : [];
+  while (waiting.length) {
+    const [node, parent] = waiting.pop();
+    yield [node, parent];
+    for (const child of node.children ?? []) waiting.push([child, node.id]);
+    for (const member of SINGLE) if (node[member]) waiting.push([node[member], node.id]);
+  }
+}
+
+class HierarchySnapshot {
+  constructor(root, revision) {
+    this.root = root;
+    this.revision = revision;
+    Object.freeze(this);
+  }
+
+  controller(id) {
+    for (const [node] of nodesOf(this.root)) if (node.id === id) return node;
+    return null;
+  }
+}
+
+/** The hierarchy in the document of a scene, or in a `reset`. */
+function snapshotOf({ hierarchy = null, revision }) {
+  for (const [node] of nodesOf(hierarchy)) frozen(node);
+  return new HierarchySnapshot(hierarchy, revision);
+}
+
+function frozen(node) {
+  if (node.children) Object.freeze(node.children);
+  return Object.freeze(node);
+}
+
+/**
+ * What an event of the scene makes of its hierarchy; the same object if it does not change it.
+ * @throws Inapplicable
+ */
+function after(snapshot, { name, data }) {
+  if (name === 'reset') return snapshotOf(data);
+  if (name === 'scene.deleted') return new HierarchySnapshot(null, snapshot.revision);
+  if (name !== 'hierarchy.changed') return snapshot;
+  if (!data.changes || data.revision !== snapshot.revision + 1) throw new Inapplicable('There is a gap');
+  return new HierarchySnapshot(applied(snapshot.root, data.changes), data.revision);
+}
+
+/**
+ * The tree after changes (`HierarchyChange` of openapi.yaml) in their order; the given one stays as it is.
+ * @throws Inapplicable
+ */
+function applied(root, changes) {
+  let draft = new Draft(root);
+  for (const change of changes) {
+    if (change.type === 'replace') draft = new Draft(structuredClone(change.root ?? null));
+    else draft.apply(change);
+  }
+  return draft.finished();
+}
+
+/** A tree that is being changed: a node is copied before its first change. */
+class Draft {
+  #root;
+  #nodes = new Map();
+  #parents = new Map();
+  /** The nodes that may be changed; each one above such a node is one too. */
+  #own = new Set();
+
+  constructor(root) {
+    this.#root = root;
+    this.#enter(root);
+  }
+
+  finished() {
+    for (const node of this.#own) frozen(node);
+    return this.#root;
+  }
+
+  apply(change) {
+    const { type, id } = change;
+    if (type === 'insert') {
+      // Others may read the same event.
+      const node = structuredClone(change.controller);
+      this.#enter(node);
+      this.#attach(node, change.place);
+    } else if (type === 'remove') {
+      this.#leave(this.#detach(id));
+    } else if (type === 'move') {
+      this.#attach(this.#detach(id), change.place);
+    } else if (type === 'select') {
+      this.#copy(id).selected = change.selected;
+    } else if (type === 'arrange') {
+      this.#arrange(this.#copy(id), change);
+    } else if (type === 'collapse' || type === 'expand') {
+      this.#copy(id).collapsed = type === 'collapse';
+    } else {
+      throw new Inapplicable(`There is a change ${type}`);
+    }
+  }
+
+  #node(id) {
+    if (!this.#nodes.has(id)) throw new Inapplicable(`There is no ${id}`);
+    return this.#nodes.get(id);
+  }
+
+  #enter(top) {
+    for (const [node, parent] of nodesOf(top)) {
+      if (this.#nodes.has(node.id)) throw new Inapplicable(`${node.id} is there already`);
+      this.#nodes.set(node.id, node);
+      this.#parents.set(node.id, parent);
+      if (!Object.isFrozen(node)) this.#own.add(node);
+    }
+  }
+
+  #leave(top) {
+    for (const [node] of nodesOf(top)) {
+      this.#nodes.delete(node.id);
+      this.#parents.delete(node.id);
+      this.#own.delete(node);
+    }
+  }
+
+  #attach(node, { type, parent = null } = {}) {
+    if (type === 'root' && !this.#root) this.#root = node;
+    else if ((type === 'top' || type === 'tab') && this.#node(parent).children) this.#copy(parent).children.push(node);
+    else if (SINGLE.includes(type) && !this.#node(parent)[type]) this.#copy(parent)[type] = node;
+    else throw new Inapplicable(`There is no room at ${type} of ${parent}`);
+    this.#parents.set(node.id, parent);
+  }
+
+  #detach(id) {
+    const node = this.#node(id);
+    this.#exchange(node);
+    return node;
+  }
+
+  #arrange(node, { children = [], selected }) {
+    const known = new Set(node.children?.map(child => child.id));
+    if (children.length !== known.size || !children.every(id => known.delete(id))) throw new Inapplicable('Other children');
+    node.children = children.map(id => this.#nodes.get(id));
+    if (selected !== undefined) node.selected = selected;
+  }
+
+  /** The node as one that may be changed. */
+  #copy(id) {
+    const lineage = [];
+    for (let each = id; each !== null && !this.#own.has(this.#node(each)); each = this.#parents.get(each)) lineage.push(each);
+    for (const each of lineage.reverse()) {
+      const old = this.#nodes.get(each);
+      const node = { ...old, ...(old.children ? { children: [...old.children] } : {}) };
+      this.#exchange(old, node);
+      this.#nodes.set(each, node);
+      this.#own.add(node);
+    }
+    return this.#nodes.get(id);
+  }
+
+  /** Puts a node, or nothing, where another one is. */
+  #exchange(old, ...replacement) {
+    const parent = this.#parents.get(old.id);
+    if (parent === null) {
+      [this.#root = null] = replacement;
+      return;
+    }
+    const holder = this.#copy(parent);
+    const member = SINGLE.find(name => holder[name] === old);
+    if (!member) {
+      // From the end, because the top of a stack comes and goes most often.
+      holder.children.splice(holder.children.lastIndexOf(old), 1, ...replacement);
+    } else if (replacement.length) {
+      [holder[member]] = replacement;
+    } else {
+      delete holder[member];
+    }
+  }
+}
 
 // Time
 
@@ -118,14 +309,48 @@ function documentOf(answer) {
   return answer.document;
 }
 
+/** @throws TypeError, without the value, which may be a secret, for a header field that no request can have */
+function checkedHeaders(headers) {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
+      throw new TypeError('The name of a header field has other characters than those of a token');
+    }
+    if (!/^[\t -~]*$/.test(value)) {
+      throw new TypeError(`The header field ${name} has other characters than visible ones of ASCII, spaces and tabs`);
+    }
+  }
+  return headers;
+}
+
+/** @throws TypeError, without the URL, which may have a password in it, if requests cannot be sent there */
+function checkedURL(text) {
+  let url = null;
+  try {
+    url = new URL(text);
+  } catch {
+    // The message would have it.
+  }
+  if (!['http:', 'https:'].includes(url?.protocol) || url.username || url.password) {
+    throw new TypeError('The URL of a daemon is http://… or https://…, without a name or a password');
+  }
+  return text.replace(/\/$/, '');
+}
+
 const sessionIsOver = answer => answer.status === 401 && answer.document.field === SESSION;
 
 /** A request on its way, so that it can be given up at any moment. */
 class Ticket {
   constructor(scene, options) {
     this.key = Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('');
-    this.body = { ...options, scene };
+    // A copy, because the key stands for the same request only. What is no JSON is the caller's TypeError now.
+    this.body = JSON.parse(JSON.stringify({ ...options, scene }));
     this.headers = null;
+    /** The path and the body of the request, as soon as it may have arrived. */
+    this.asked = null;
+    /** How often the client had given up its session when it asked. */
+    this.epoch = 0;
+    /** What windows had told before the last request about it. */
+    this.mark = 0;
     this.document = null;
     /** Until when the lease certainly lasts, by `now`. */
     this.heldUntil = 0;
@@ -160,7 +385,10 @@ class Ticket {
 
 // Events
 
-/** Reads server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+/**
+ * Reads server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). An id without an event, with
+ * which a stream of all scenes begins, has no name; and a comment, which only shows that the stream lives, is null.
+ */
 async function* parseEvents(body) {
   const decoder = new TextDecoder();
   let [rest, name, data, id] = ['', '', [], null];
@@ -171,6 +399,7 @@ async function* parseEvents(body) {
     for (const line of lines) {
       if (line === '') {
         if (data.length) yield { name: name || 'message', data: parsed(data.join('\n')), id };
+        else if (id !== null) yield { name: null, data: null, id };
         [name, data, id] = ['', [], null];
         continue;
       }
@@ -181,7 +410,6 @@ async function* parseEvents(body) {
       else if (field === 'data') data.push(value);
       else if (field === 'id') id = value;
     }
-    // Also a comment shows that the stream lives.
     yield null;
   }
 }
@@ -200,57 +428,157 @@ async function* chunks(body) {
   }
 }
 
+/** What is told of a ticket when it need not wait any longer, and of a transition that has ended. */
+const RUNNING = ['transition.preparing', 'transition.running', 'transition.ended'];
+const ENDED = ['transition.ended'];
+/** What the windows are told where events may be missing; the daemon says so with the same name. */
+const GAP = { name: 'reset.end', data: {}, id: null };
+/** The most events that wait for their reader in a window, or are remembered. */
+const LONGEST_FEED = 1000;
+
 /**
  * One stream of all scenes for all windows of an origin, because a browser opens six connections to a host.
  *
  * The window that has the lock reads the stream, and tells the others; when it is closed, the next one continues after the
  * last event.
  */
-class SharedEvents extends EventTarget {
+class SharedEvents {
   static #all = new Map();
 
-  /** The stream of a daemon, as a client with these headers sees it. */
+  /** The stream of a daemon, as a client with these headers sees it, until the client leaves it. */
   static of(arbiter) {
     const key = `arbiter ${arbiter.url} ${JSON.stringify(arbiter.headers)}`;
     if (!this.#all.has(key)) this.#all.set(key, new SharedEvents(arbiter, key));
-    return this.#all.get(key);
+    const shared = this.#all.get(key);
+    shared.#clients += 1;
+    return shared;
   }
 
-  constructor(arbiter, key) {
-    super();
-    this.last = null;
+  #clients = 0;
+  #listeners = new Set();
+  #last = null;
+  #told = 0;
+  /** The last events that were told. */
+  #recent = [];
+  /** Why the stream is read no more, if the daemon has refused it for good. */
+  #refusal = null;
+
+  constructor({ url, headers, fetch }, key) {
+    this.key = key;
+    // It belongs to no client of the window, each of which may be closed.
+    this.arbiter = new Arbiter({ url, headers, fetch, shared: false });
     this.channel = new BroadcastChannel(key);
     this.channel.onmessage = message => this.#take(message.data);
-    navigator.locks.request(key, () => this.#lead(arbiter)).catch(() => {});
+    this.#lead();
   }
 
-  async #lead(arbiter) {
-    for await (const event of arbiter.stream('/events', { since: this.last })) {
-      this.channel.postMessage(event);
-      this.#take(event);
+  leave() {
+    this.#clients -= 1;
+    if (this.#clients > 0) return;
+    SharedEvents.#all.delete(this.key);
+    this.arbiter.close();
+    this.channel.close();
+  }
+
+  /** Says that this window may have missed events. */
+  gap() {
+    this.#take(GAP);
+  }
+
+  /** Calls back with each event of all scenes, and with the error that ends the stream; what is returned ends that. */
+  listen(take, fail = () => {}) {
+    const listener = { take, fail };
+    this.#listeners.add(listener);
+    if (this.#refusal) this.#lead();
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** How many events have been told so far: what is asked after reading it is not older than they are. */
+  get mark() {
+    return this.#told;
+  }
+
+  /** Passes so many seconds, or fewer if an event of these names has been told about a transition since the mark. */
+  async news(id, names, mark, seconds, signal) {
+    // After a gap, anything may have happened to any transition.
+    const concerns = ({ name, data }) => (data.id === id && names.includes(name)) || name === 'reset' || name === GAP.name;
+    const missed = this.#told - mark;
+    if (missed > this.#recent.length || this.#recent.slice(this.#recent.length - missed).some(concerns)) return;
+    const told = new AbortController();
+    const end = this.listen(event => {
+      if (concerns(event)) told.abort();
+    });
+    const both = linked(told.signal, signal);
+    await sleep(seconds, both.signal);
+    both.release();
+    end();
+  }
+
+  async #lead() {
+    this.#refusal = null;
+    const read = () => this.#read();
+    try {
+      await navigator.locks.request(this.key, read).catch(error => {
+        if (error instanceof ArbiterError) throw error;
+        // A page that may not use locks reads a stream of its own.
+        return read();
+      });
+    } catch (error) {
+      this.#refusal = error;
+      for (const { fail } of [...this.#listeners]) fail(error);
     }
   }
 
-  #take(event) {
-    this.last = event.id ?? this.last;
-    // After a gap, anything may have happened to any transition.
-    const id = event.name === 'reset' ? 'reset' : event.data.id;
-    if (id) this.dispatchEvent(new Event(id));
+  async #read() {
+    const opened = isResumed => {
+      if (!isResumed) this.#tell(GAP);
+    };
+    for await (const event of this.arbiter.stream('/events', { since: this.#last, opened })) this.#tell(event);
   }
 
-  /** Passes so many seconds, or fewer if something is told about a transition. */
-  async news(id, seconds, signal) {
-    const told = new AbortController();
-    const tell = () => told.abort();
-    this.addEventListener(id, tell);
-    this.addEventListener('reset', tell);
-    const both = linked(told.signal, signal);
-    try {
-      await sleep(seconds, both.signal);
-    } finally {
-      both.release();
-      this.removeEventListener(id, tell);
-      this.removeEventListener('reset', tell);
+  #tell(event) {
+    this.channel.postMessage(event);
+    this.#take(event);
+  }
+
+  #take(event) {
+    this.#last = event.id ?? this.#last;
+    this.#told += 1;
+    this.#recent.push(event);
+    if (this.#recent.length > LONGEST_FEED) this.#recent.shift();
+    for (const { take } of [...this.#listeners]) take(event);
+  }
+}
+
+/** Events that wait for their reader, until the signal is aborted. */
+class Feed {
+  #events = [];
+  #error = null;
+  #wake = () => {};
+  #signal;
+
+  constructor(shared, signal) {
+    this.#signal = signal;
+    this.end = shared.listen(event => this.#take(event), error => this.#fail(error));
+    signal.addEventListener('abort', () => this.#wake(), { once: true });
+  }
+
+  #take(event) {
+    if (this.#events.length < LONGEST_FEED) this.#events.push(event);
+    else this.#events = [GAP];
+    this.#wake();
+  }
+
+  #fail(error) {
+    this.#error = error;
+    this.#wake();
+  }
+
+  async *[Symbol.asyncIterator]() {
+    while (!this.#signal.aborted) {
+      if (this.#events.length) yield this.#events.shift();
+      else if (this.#error) throw this.#error;
+      else await new Promise(resolve => { this.#wake = resolve; });
     }
   }
 }
@@ -262,17 +590,31 @@ const canShare = () => typeof window !== 'undefined' && typeof BroadcastChannel 
 export class Arbiter {
   #session = null;
   #opening = null;
+  /** How often the session has been given up, with what was bound to it. */
+  #epoch = 0;
+  #held = new Set();
   #shared = null;
+  #isClosed = false;
+  /** What `close` aborts; a signal would warn in Node of so many listeners. */
+  #pending = new Set();
+  #hide = () => this.#giveUpSession();
+  #show = event => {
+    // What was told meanwhile is lost.
+    if (event.persisted) this.#shared?.gap();
+  };
 
   constructor({ url, token, client, patience = 30, headers = {}, shared = canShare(), fetch } = {}) {
-    this.url = (url ?? globalThis.location?.origin ?? globalThis.process?.env?.ARBITER_URL ?? 'http://127.0.0.1:8080')
-      .replace(/\/$/, '');
+    this.url = checkedURL(
+      url ?? globalThis.location?.origin ?? globalThis.process?.env?.ARBITER_URL ?? 'http://127.0.0.1:8080');
     this.client = client;
     this.patience = patience;
-    this.headers = { ...headers, ...(token ? { Authorization: `Bearer ${token.trim()}` } : {}) };
+    this.headers = checkedHeaders({ ...headers, ...(token ? { Authorization: `Bearer ${token.trim()}` } : {}) });
     this.fetch = fetch ?? globalThis.fetch.bind(globalThis);
     if (shared) this.#shared = SharedEvents.of(this);
-    if (typeof window !== 'undefined') addEventListener('pagehide', () => this.close());
+    if (typeof window !== 'undefined') {
+      addEventListener('pagehide', this.#hide);
+      addEventListener('pageshow', this.#show);
+    }
   }
 
   scene(name = 'main') {
@@ -289,21 +631,56 @@ export class Arbiter {
   }
 
   async close() {
+    if (this.#isClosed) return;
+    if (typeof window !== 'undefined') {
+      removeEventListener('pagehide', this.#hide);
+      removeEventListener('pageshow', this.#show);
+    }
+    const told = this.#giveUpSession();
+    this.#isClosed = true;
+    for (const controller of [...this.#pending]) controller.abort(new Closed());
+    this.#shared?.leave();
+    await told;
+  }
+
+  /** Ends the session, and loses what is bound to it. The next request opens another one. */
+  async #giveUpSession() {
     const session = this.#session;
     this.#session = null;
+    this.#epoch += 1;
+    for (const transition of [...this.#held]) transition.loseSession();
     if (!session) return;
     try {
       // Without a word, it ends by itself.
-      await this.#send('POST', '/sessions/end', undefined, { headers: { [SESSION]: session }, keepalive: true });
+      const options = { headers: { [SESSION]: session }, timeout: MARGIN, keepalive: true };
+      await this.#send('POST', '/sessions/end', undefined, options);
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
     }
+  }
+
+  #checkOpen() {
+    if (this.#isClosed) throw new Closed();
+  }
+
+  /** A controller that is aborted with the signal, and by `close`; `release` lets go of it. */
+  #abortedWith(signal) {
+    const controller = linked(signal);
+    const { release } = controller;
+    controller.release = () => {
+      release();
+      this.#pending.delete(controller);
+    };
+    this.#pending.add(controller);
+    if (this.#isClosed) controller.abort(new Closed());
+    return controller;
   }
 
   // Asking
 
   /** Sends a request once. */
   async #send(method, path, body, { headers, timeout = LONGEST_WAIT, signal, keepalive } = {}) {
+    const text = body === undefined ? undefined : JSON.stringify(body);
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), timeout * 1000);
     const both = linked(late.signal, signal);
@@ -311,12 +688,12 @@ export class Arbiter {
     try {
       const response = await this.fetch(this.url + path, {
         method, keepalive, signal: both.signal, cache: 'no-store',
-        headers: { ...this.headers, ...headers, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
-        body: body === undefined ? undefined : JSON.stringify(body),
+        headers: { ...this.headers, ...headers, ...(text === undefined ? {} : { 'Content-Type': 'application/json' }) },
+        body: text,
       });
-      const text = await response.text();
+      const document = parsed(await response.text());
       const retryAfter = Number(response.headers.get('Retry-After')) || 0;
-      return { status: response.status, document: parsed(text), retryAfter, sent };
+      return { status: response.status, document, retryAfter, sent };
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       throw new Unreachable(`${method} ${path}: ${error.message}`, { cause: error });
@@ -327,20 +704,25 @@ export class Arbiter {
   }
 
   /** Sends a request that may be repeated, until there is an answer or `patience` seconds are over. */
-  async ask(method, path, body, options = {}) {
+  async ask(method, path, body, { signal, ...options } = {}) {
     const deadline = now() + this.patience;
-    for (const delay of backoff()) {
-      let after = delay;
-      try {
-        const answer = await this.#send(method, path, body, options);
-        if (![429, 503].includes(answer.status) || !PASSING.has(answer.document.code)) return answer;
-        after = Math.max(delay, answer.retryAfter);
-        if (now() + after > deadline) return answer;
-      } catch (error) {
-        if (!(error instanceof Unreachable) || now() + delay > deadline) throw error;
+    const over = this.#abortedWith(signal);
+    try {
+      for (const delay of backoff()) {
+        let after = delay;
+        over.signal.throwIfAborted();
+        try {
+          const answer = await this.#send(method, path, body, { ...options, signal: over.signal });
+          if (![429, 503].includes(answer.status) || !PASSING.has(answer.document.code)) return answer;
+          after = Math.max(delay, answer.retryAfter);
+          if (now() + after > deadline) return answer;
+        } catch (error) {
+          if (!(error instanceof Unreachable) || now() + delay > deadline) throw error;
+        }
+        await sleep(after, over.signal);
       }
-      await sleep(after, options.signal);
-      options.signal?.throwIfAborted();
+    } finally {
+      over.release();
     }
   }
 
@@ -360,19 +742,20 @@ export class Arbiter {
       const session = await this.#open();
       options.signal?.throwIfAborted();
       ticket.headers = { [SESSION]: session, 'Idempotency-Key': ticket.key };
+      ticket.asked = [path, body];
+      ticket.epoch = this.#epoch;
+      ticket.mark = this.#shared?.mark;
       const answer = await this.ask('POST', path, body, { ...options, headers: ticket.headers });
       if (attempt > 0 || !sessionIsOver(answer)) return answer;
       if (this.#session === session) this.#session = null;
     }
   }
 
-  /** Waits for a transition with a parked request, or, where windows share a stream, for news of it. */
-  async #park(send, ticket, until, wait, { timeout = wait + MARGIN, signal } = {}) {
-    if (this.#shared) await this.#shared.news(ticket.document.id, wait, signal);
-    signal?.throwIfAborted();
-    return send.call(this, 'POST', '/transitions/await', ticket.named({ until, wait: this.#shared ? 0 : wait }), {
-      headers: ticket.headers, timeout, signal,
-    });
+  /** Registers a transition that is held, to be lost with its session, until the function that is returned is called. */
+  hold(transition, ticket) {
+    this.#held.add(transition);
+    if (ticket.epoch !== this.#epoch) transition.loseSession();
+    return () => this.#held.delete(transition);
   }
 
   // Turns, for `Scene` and `Transition`
@@ -386,7 +769,7 @@ export class Arbiter {
   }
 
   async serialize(ticket, timeout, signal) {
-    const deadline = timeout === undefined ? Infinity : now() + timeout;
+    const deadline = timeout == null ? Infinity : now() + timeout;
     const body = { ...ticket.body, wait: 0 };
     ticket.note(await this.#askInSession('/transitions/serialize', ticket, body, { timeout: MARGIN, signal }));
     await this.#untilRunning(ticket, deadline, signal);
@@ -396,8 +779,10 @@ export class Arbiter {
     while (['queued', 'preparing'].includes(ticket.document.state)) {
       const left = Math.max(0, deadline - now());
       if (left === 0) throw new TimedOut(`The turn in ${ticket.body.scene} did not come in time`);
-      const longest = this.#shared ? SHARED_WAIT : LONGEST_WAIT;
-      ticket.note(await this.#park(this.ask, ticket, 'running', Math.min(longest, left), { signal }));
+      if (this.#shared) await this.#news(ticket, RUNNING, Math.min(SHARED_WAIT, left), signal);
+      const wait = this.#shared ? 0 : Math.min(LONGEST_WAIT, left);
+      const options = { headers: ticket.headers, timeout: wait + MARGIN, signal };
+      ticket.note(await this.ask('POST', '/transitions/await', ticket.named({ until: 'running', wait }), options));
     }
     if (!ticket.hasEnded && ticket.heldUntil - now() < ticket.lease / 2) {
       // The answer to a request that was parked for long says nothing about when it was given.
@@ -407,14 +792,22 @@ export class Arbiter {
     if (ticket.hasEnded && !ticket.document.noop) throw new TransitionEnded(ticket.shown);
   }
 
-  /** Takes back what was asked, wherever it was cut off. */
+  /** Passes so many seconds, or fewer if windows tell such an event of a ticket, or the signal is aborted. */
+  async #news(ticket, names, seconds, signal) {
+    const over = this.#abortedWith(signal);
+    await this.#shared.news(ticket.document.id, names, ticket.mark, seconds, over.signal);
+    over.release();
+    ticket.mark = this.#shared.mark;
+  }
+
+  /** Takes back what was asked, wherever it was cut off; after `close`, it ends with the session. */
   async giveUp(ticket) {
+    if (this.#isClosed) return;
     try {
       if (!ticket.document) {
-        if (!ticket.headers) return;
-        // The request may have arrived: the same key leads to what it made.
-        const options = { headers: ticket.headers, timeout: MARGIN };
-        ticket.note(await this.#send('POST', '/transitions/serialize', { ...ticket.body, wait: 0 }, options));
+        if (!ticket.asked) return;
+        // The request may have arrived: the same one with the same key leads to what it made.
+        ticket.note(await this.#send('POST', ...ticket.asked, { headers: ticket.headers, timeout: MARGIN }));
       }
       if (ticket.hasEnded) return;
       await this.#send('POST', '/transitions/end', ticket.named({ outcome: 'cancelled' }), { timeout: MARGIN });
@@ -428,32 +821,47 @@ export class Arbiter {
    * Keeps a granted transition until it has ended: its last document, or null if the lease may have run out.
    *
    * Each request is answered within a third of the lease: if none is, the lease is counted from the sending of the last one
-   * that was answered.
+   * that was answered. An aborted `signal` says that its owner ends it, or has lost it; then it is not kept any longer.
    */
   async keep(ticket, signal) {
     const { lease } = ticket;
-    const wait = Math.min(lease / 3, LONGEST_WAIT);
+    const pause = Math.min(lease / 3, LONGEST_WAIT);
+    const wait = this.#shared ? 0 : pause;
+    const body = ticket.named({ until: 'ended', wait });
+    const closing = this.#abortedWith();
     let delays = backoff();
-    while (!signal.aborted && ticket.heldUntil > now()) {
-      let delay = delays.next().value;
-      const timeout = Math.min(wait + MARGIN, ticket.heldUntil - now());
-      try {
-        const answer = await this.#park(this.#send, ticket, 'ended', wait, { timeout });
-        if (![429, 503].includes(answer.status)) {
-          // The daemon does not know it any more, or says how it ended.
-          if (answer.status >= 400) return answer.document.transition ?? null;
-          if (answer.document.state === 'ended') return answer.document;
-          ticket.heldUntil = answer.sent + lease;
-          delays = backoff();
-          continue;
+    let isLate = false;
+    try {
+      while (!signal.aborted && ticket.heldUntil > now()) {
+        let delay = delays.next().value;
+        if (this.#shared && !isLate) {
+          await this.#news(ticket, ENDED, pause, signal);
+          if (signal.aborted) break;
         }
-        delay = Math.max(delay, answer.retryAfter);
-      } catch (error) {
-        if (!(error instanceof Unreachable)) throw error;
+        const timeout = Math.min(wait + MARGIN, ticket.heldUntil - now());
+        const options = { headers: ticket.headers, timeout, signal: closing.signal };
+        try {
+          const answer = await this.#send('POST', '/transitions/await', body, options);
+          if (![429, 503].includes(answer.status)) {
+            // The daemon does not know it any more, or says how it ended.
+            if (answer.status >= 400) return answer.document.transition ?? null;
+            if (answer.document.state === 'ended') return answer.document;
+            ticket.heldUntil = answer.sent + lease;
+            delays = backoff();
+            isLate = false;
+            continue;
+          }
+          delay = Math.max(delay, answer.retryAfter);
+        } catch (error) {
+          if (!(error instanceof Unreachable)) throw error;
+        }
+        isLate = true;
+        await sleep(Math.min(delay, ticket.heldUntil - now()), signal);
       }
-      await sleep(Math.min(delay, ticket.heldUntil - now()), signal);
+      return null;
+    } finally {
+      closing.release();
     }
-    return null;
   }
 
   async end(ticket, outcome) {
@@ -464,52 +872,147 @@ export class Arbiter {
 
   // Streams
 
-  async *stream(path, { since = null, attached = false, signal } = {}) {
+  /** Follows a path until the signal is aborted; `opened` is called with each connection, and whether it resumes a stream. */
+  stream(path, { since = null, attached = false, signal, opened = () => {} } = {}) {
+    this.#checkOpen();
+    if (since !== null) checkedHeaders({ 'Last-Event-ID': since });
+    return this.#stream(path, since, attached, signal, opened);
+  }
+
+  async *#stream(path, since, attached, signal, opened) {
     let [last, delays] = [since, backoff()];
-    while (!signal?.aborted) {
-      const silent = new AbortController();
-      const both = linked(silent.signal, signal);
-      let timer;
-      const listen = () => {
-        clearTimeout(timer);
-        timer = setTimeout(() => silent.abort(), STREAM_SILENCE * 1000);
-      };
-      listen();
-      try {
-        const session = attached ? await this.#open() : null;
-        const response = await this.fetch(this.url + path, {
-          signal: both.signal, cache: 'no-store',
-          headers: {
-            ...this.headers, Accept: 'text/event-stream', ...(last === null ? {} : { 'Last-Event-ID': last }),
-            ...(session ? { [SESSION]: session } : {}),
-          },
-        });
-        if (response.status === 200) {
-          for await (const event of parseEvents(response.body)) {
-            listen();
-            if (!event) continue;
-            last = event.id ?? last;
-            delays = backoff();
-            yield event;
+    const over = this.#abortedWith(signal);
+    try {
+      while (!over.signal.aborted) {
+        const silent = new AbortController();
+        const both = linked(silent.signal, over.signal);
+        let timer;
+        const listen = () => {
+          clearTimeout(timer);
+          timer = setTimeout(() => silent.abort(), STREAM_SILENCE * 1000);
+        };
+        listen();
+        try {
+          const session = attached ? await this.#open() : null;
+          const response = await this.fetch(this.url + path, {
+            signal: both.signal, cache: 'no-store',
+            headers: {
+              ...this.headers, Accept: 'text/event-stream', ...(last === null ? {} : { 'Last-Event-ID': last }),
+              ...(session ? { [SESSION]: session } : {}),
+            },
+          });
+          if (response.status === 200) {
+            opened(last !== null);
+            for await (const event of parseEvents(response.body)) {
+              listen();
+              if (!event) continue;
+              last = event.id ?? last;
+              delays = backoff();
+              if (event.name) yield event;
+            }
+          } else {
+            const answer = { status: response.status, document: parsed(await response.text()) };
+            if (session && sessionIsOver(answer)) this.#session = null;
+            else if (![429, 503].includes(answer.status)) documentOf(answer);
           }
-        } else {
-          const answer = { status: response.status, document: parsed(await response.text()) };
-          if (session && sessionIsOver(answer)) this.#session = null;
-          else if (![429, 503].includes(answer.status)) documentOf(answer);
+        } catch (error) {
+          // A stream that is cut is resumed.
+          if (over.signal.aborted) return;
+          if (error instanceof ArbiterError && !(error instanceof Unreachable)) throw error;
+        } finally {
+          clearTimeout(timer);
+          both.release();
+          silent.abort();
         }
-      } catch (error) {
-        // A stream that is cut is resumed.
-        if (error instanceof ArbiterError && !(error instanceof Unreachable)) throw error;
-        if (signal?.aborted) return;
-      } finally {
-        clearTimeout(timer);
-        both.release();
-        silent.abort();
+        await sleep(delays.next().value, over.signal);
       }
-      await sleep(delays.next().value, signal);
+    } finally {
+      over.release();
+    }
+  }
+
+  // Scenes, for `Scene` and `Hierarchy`
+
+  sceneEvents(name, { since = null, attached = false, signal } = {}) {
+    const isShared = this.#shared && since === null && !attached;
+    if (!isShared) return this.stream(scenePath(name, '/events'), { since, attached, signal });
+    this.#checkOpen();
+    return this.#sharedSceneEvents(name, signal, false);
+  }
+
+  /** A `reset` with the scene as it is, and what happens after it. */
+  async *wholeScene(name, signal) {
+    if (this.#shared) {
+      yield* this.#sharedSceneEvents(name, signal, true);
+      return;
+    }
+    const scene = await this.#scene(name, signal);
+    yield resetOf(name, scene);
+    yield* this.stream(scenePath(name, '/events'), { since: String(scene.lastEvent), signal });
+  }
+
+  /** The events of a scene out of the stream that windows share; with `isWhole`, a `reset` comes first. */
+  async *#sharedSceneEvents(name, signal, isWhole) {
+    const over = this.#abortedWith(signal);
+    const feed = new Feed(this.#shared, over.signal);
+    try {
+      // What is told from now on waits in the feed.
+      let scene = await this.#scene(name, signal);
+      let known = scene.lastEvent;
+      if (isWhole) yield resetOf(name, scene);
+      for await (const event of feed) {
+        const { scene: of, number } = event.data;
+        const isNew = of === name && event.name !== 'reset' && number > known;
+        if (event.name === GAP.name || (isNew && scene === NO_SCENE)) {
+          const before = scene;
+          scene = await this.sceneAgain(name, over.signal);
+          if (scene && scene !== NO_SCENE && (scene.lastEvent !== known || before === NO_SCENE)) {
+            known = scene.lastEvent;
+            yield resetOf(name, scene);
+          } else if (scene === NO_SCENE && before !== NO_SCENE) {
+            known += 1;
+            yield { name: 'scene.deleted', data: { scene: name, number: known }, id: null };
+          }
+        } else if (isNew) {
+          known = number;
+          if (event.name === 'scene.deleted') scene = NO_SCENE;
+          yield { ...event, id: String(number) };
+        } else if (of === name && number === undefined) {
+          yield event;
+        }
+      }
+    } finally {
+      feed.end();
+      over.release();
+    }
+  }
+
+  /** The document of a scene with its hierarchy, and the number of the last event that it includes. */
+  async #scene(name, signal) {
+    const answer = await this.ask('GET', scenePath(name), undefined, { signal });
+    return answer.document.code === 'unknown-scene' ? NO_SCENE : documentOf(answer);
+  }
+
+  /** The same, as often as it takes; null if the signal is aborted. */
+  async sceneAgain(name, signal) {
+    for (const delay of backoff()) {
+      try {
+        return await this.#scene(name, signal);
+      } catch (error) {
+        if (signal.aborted) return null;
+        if (!(error instanceof Unreachable || [429, 503].includes(error.status))) throw error;
+      }
+      await sleep(delay, signal);
     }
   }
 }
+
+const NO_SCENE = { revision: 0, lastEvent: 0 };
+
+const scenePath = (name, rest = '') => `/scenes/${encodeURIComponent(name)}${rest}`;
+
+const resetOf = (name, scene) =>
+  ({ name: 'reset', data: { ...scene, scene: name, number: scene.lastEvent }, id: String(scene.lastEvent) });
 
 export class Scene {
   constructor(arbiter, name) {
@@ -531,6 +1034,7 @@ export class Scene {
 
   async withTransition(...given) {
     const body = given.pop();
+    if (typeof body !== 'function') throw new TypeError('The last argument is the body, a function');
     const transition = await this.serialize(given[0]);
     let result;
     try {
@@ -546,19 +1050,27 @@ export class Scene {
 
   async declare(storyboard, { ifUndeclared = false } = {}) {
     const headers = ifUndeclared ? { 'If-None-Match': '*' } : {};
-    return documentOf(await this.arbiter.ask('PUT', this.#path('/storyboard'), storyboard, { headers }));
+    return documentOf(await this.arbiter.ask('PUT', scenePath(this.name, '/storyboard'), storyboard, { headers }));
   }
 
   async read() {
-    return documentOf(await this.arbiter.ask('GET', this.#path()));
+    return documentOf(await this.arbiter.ask('GET', scenePath(this.name)));
+  }
+
+  async hierarchy({ signal } = {}) {
+    const stop = linked(signal);
+    try {
+      const events = this.arbiter.wholeScene(this.name, stop.signal);
+      const { value: first } = await events.next();
+      return new Hierarchy(first.data, events, stop, () => this.arbiter.sceneAgain(this.name, stop.signal));
+    } catch (error) {
+      stop.release();
+      throw error;
+    }
   }
 
   events(options) {
-    return this.arbiter.stream(this.#path('/events'), options);
-  }
-
-  #path(rest = '') {
-    return `/scenes/${encodeURIComponent(this.name)}${rest}`;
+    return this.arbiter.sceneEvents(this.name, options);
   }
 
   async #givingUp(ticket, body) {
@@ -571,10 +1083,99 @@ export class Scene {
   }
 }
 
+export class Hierarchy {
+  #snapshot;
+  #first;
+  #stop;
+  /** The number of the last event that the last reading includes. */
+  #known;
+  #isOver = false;
+  #error = null;
+  #waiting = [];
+
+  constructor(scene, events, stop, readAgain) {
+    this.#stop = stop;
+    this.#read(scene);
+    this.#first = this.#snapshot;
+    this.#follow(events, readAgain);
+  }
+
+  get snapshot() {
+    return this.#snapshot;
+  }
+
+  get root() {
+    return this.#snapshot.root;
+  }
+
+  get revision() {
+    return this.#snapshot.revision;
+  }
+
+  controller(id) {
+    return this.#snapshot.controller(id);
+  }
+
+  async *changes() {
+    let seen = this.#first;
+    for (;;) {
+      while (this.#snapshot === seen && !this.#isOver) await new Promise(resolve => this.#waiting.push(resolve));
+      if (this.#snapshot === seen) break;
+      seen = this.#snapshot;
+      yield seen;
+    }
+    if (this.#error) throw this.#error;
+  }
+
+  close() {
+    this.#stop.abort();
+  }
+
+  #read(scene) {
+    const [before, snapshot] = [this.#snapshot, snapshotOf(scene)];
+    this.#known = scene.lastEvent;
+    const isSame = !snapshot.root && !before?.root && snapshot.revision === before?.revision;
+    if (!isSame) this.#snapshot = snapshot;
+  }
+
+  async #follow(events, readAgain) {
+    try {
+      for await (const event of events) {
+        await this.#take(event, readAgain);
+        this.#tell();
+      }
+    } catch (error) {
+      if (!(error instanceof Closed)) this.#error = error;
+    }
+    this.#isOver = true;
+    this.#stop.release();
+    this.#tell();
+  }
+
+  async #take(event, readAgain) {
+    if (event.name === 'reset') {
+      this.#read(event.data);
+    } else if (event.data.number > this.#known) {
+      try {
+        this.#snapshot = after(this.#snapshot, event);
+      } catch (error) {
+        if (!(error instanceof Inapplicable)) throw error;
+        const scene = await readAgain();
+        if (scene) this.#read(scene);
+      }
+    }
+  }
+
+  #tell() {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
 export class Transition {
   #arbiter;
   #ticket;
-  #ending = new AbortController();
+  /** Aborted when it need not be kept any longer, because its owner ends it or has lost it. */
+  #over = new AbortController();
   #lost = new AbortController();
   #keeper = Promise.resolve();
 
@@ -586,10 +1187,28 @@ export class Transition {
   }
 
   async #keep() {
-    const ended = await this.#arbiter.keep(this.#ticket, this.#ending.signal);
-    if (this.#ending.signal.aborted) return;
+    const letGo = this.#arbiter.hold(this, this.#ticket);
+    try {
+      this.#lose(await this.#arbiter.keep(this.#ticket, this.#over.signal));
+    } catch (error) {
+      // It has been lost with the session.
+      if (!(error instanceof Closed)) throw error;
+    } finally {
+      letGo();
+    }
+  }
+
+  /** Says that it has ended without its owner, unless its owner is ending it. */
+  #lose(ended) {
+    if (this.#over.signal.aborted) return;
     this.ended = ended;
+    this.#over.abort();
     this.#lost.abort(new TransitionEnded(ended));
+  }
+
+  /** Says that it ends with its session, which is given up. */
+  loseSession() {
+    this.#lose({ ...this.document, state: 'ended', outcome: 'expired', reason: 'session-lost' });
   }
 
   get id() {
@@ -636,7 +1255,7 @@ export class Transition {
   async #end(outcome) {
     if (this.noop) return this.document;
     this.signal.throwIfAborted();
-    this.#ending.abort();
+    this.#over.abort();
     this.ended = await this.#arbiter.end(this.#ticket, outcome);
     // Its await is answered by the end, so that no connection is cut.
     await this.#keeper;

@@ -1,15 +1,46 @@
-// The agent of the JavaScript client for Clients/conformance.
+// The agent of the JavaScript client for Clients/conformance; with `--shared` it shares a stream as windows do.
 import { createInterface } from 'node:readline';
-import { Arbiter, Refused, TimedOut, TransitionEnded, Unreachable } from './client.js';
+import { Arbiter, Closed, Refused, TimedOut, TransitionEnded, Unreachable } from './client.js';
 
-const [url, client, options] = process.argv.slice(2);
-const arbiter = new Arbiter({ url, client, ...JSON.parse(options) });
+const SECRET = '5ec2e7';
+
+const [url, client, options] = process.argv.slice(2).filter(argument => argument !== '--shared');
+const shared = process.argv.includes('--shared');
+if (shared) {
+  // Node 20 has none. One process has one client, so nobody else asks for the lock.
+  globalThis.navigator ??= {};
+  globalThis.navigator.locks ??= { request: async (name, body) => body() };
+}
+const arbiter = new Arbiter({ url, client, shared, ...JSON.parse(options) });
 const transitions = new Map();
 const streams = new Map();
+const hierarchies = new Map();
 
 const held = (command, transition) => {
   transitions.set(command.as, transition);
   return { transition: transition?.document ?? null };
+};
+
+const kept = ({ root, revision }) => ({ hierarchy: { root, revision } });
+
+/** The first hierarchy for which the condition holds, from the one that is kept now. */
+async function first(name, condition) {
+  const hierarchy = hierarchies.get(name);
+  if (condition(hierarchy)) return kept(hierarchy);
+  for await (const snapshot of hierarchy.changes()) if (condition(snapshot)) return kept(snapshot);
+}
+
+/** What must be refused at once. */
+const wrongUses = {
+  'a token with a line break': () => new Arbiter({ url, token: `${SECRET}\nX: y` }),
+  'a header field with a line break': () => new Arbiter({ url, headers: { Authorization: `${SECRET}\r\nX: y` } }),
+  'a name of a header field with a space': () => new Arbiter({ url, headers: { 'X Y': SECRET } }),
+  'another scheme': () => new Arbiter({ url: `unix:/${SECRET}` }),
+  'a URL with a password': () => new Arbiter({ url: `http://user:${SECRET}@127.0.0.1` }),
+  'an id of an event with a line break': () => arbiter.scene().events({ since: '1\n2' }),
+  'a body that is no JSON': () => arbiter.scene('misused').start({ operation: { type: 1n } }),
+  'a storyboard that is no JSON': () => arbiter.scene('misused').declare({ root: 1n }),
+  'a transition without a body': () => arbiter.scene('misused').withTransition({ timeout: 1 }),
 };
 
 const commands = {
@@ -28,9 +59,9 @@ const commands = {
   ready: async command => ({ transition: await arbiter.ready(command.id) }),
   declare: async command => ({ answer: await arbiter.scene(command.scene).declare(command.storyboard) }),
   async follow(command) {
-    streams.set(command.as, arbiter.scene(command.scene).events({ attached: command.attached, since: '0' }));
+    const stream = command.scene === null
+      ? arbiter.events() : arbiter.scene(command.scene).events({ attached: command.attached, since: '0' });
     // It begins with the first event that is asked for, so ask for one.
-    const stream = streams.get(command.as);
     const first = stream.next();
     streams.set(command.as, (async function* () {
       const { value, done } = await first;
@@ -46,6 +77,25 @@ const commands = {
       if (value.name === command.name) return { event: value };
     }
   },
+  async hierarchy(command) {
+    const hierarchy = await arbiter.scene(command.scene).hierarchy();
+    hierarchies.set(command.as, hierarchy);
+    return kept(hierarchy);
+  },
+  revision: command => first(command.as, ({ revision }) => revision >= command.at),
+  emptied: command => first(command.as, ({ root }) => root === null),
+  async close() {
+    await arbiter.close();
+    return {};
+  },
+  async misuse() {
+    const accepted = [];
+    for (const [name, use] of Object.entries(wrongUses)) {
+      const refusal = await (async () => use())().then(() => null, error => error);
+      if (!(refusal instanceof TypeError) || refusal.message.includes(SECRET)) accepted.push(name);
+    }
+    return { accepted };
+  },
 };
 
 function failure(error) {
@@ -55,6 +105,7 @@ function failure(error) {
   }
   if (error instanceof TimedOut) return { error: 'timedOut' };
   if (error instanceof Unreachable) return { error: 'unreachable' };
+  if (error instanceof Closed) return { error: 'closed' };
   throw error;
 }
 

@@ -1,6 +1,8 @@
 // Uses what client.d.ts declares, for `deno check`; nothing here is executed.
 // @ts-types="./client.d.ts"
-import { Arbiter, operations, Refused, TimedOut, TransitionEnded } from './client.js';
+import {
+  Arbiter, Closed, type HierarchySnapshot, type Node, operations, Refused, TimedOut, TransitionEnded,
+} from './client.js';
 
 const arbiter: Arbiter = new Arbiter({ client: 'sidebar', patience: 5, headers: { traceparent: '' } });
 const scene = arbiter.scene('main');
@@ -12,6 +14,15 @@ const count: number = await scene.withTransition({ operation: operations.pop('na
   await transition.release({ decision: 'finish' });
   return fence ?? 0;
 });
+const hierarchy = await scene.hierarchy({ signal: AbortSignal.timeout(1000) });
+const root: Node | null = hierarchy.root;
+for await (const snapshot of hierarchy.changes()) {
+  const known: HierarchySnapshot = snapshot.revision > hierarchy.revision ? snapshot : hierarchy;
+  console.log(known.controller('nav')?.children, root?.id);
+}
+// @ts-expect-error: a node does not change.
+if (root) root.id = 'other';
+hierarchy.close();
 const nothing: void = await scene.withTransition(() => {});
 const tried = await scene.start({ scope: 'operation' });
 await tried?.complete();
@@ -20,11 +31,12 @@ for await (const event of scene.events({ since: '0', attached: true, signal: Abo
   console.log(name, event.data.id, count, nothing);
 }
 try {
-  await scene.serialize();
+  await scene.serialize({ timeout: null });
 } catch (error) {
   if (error instanceof Refused) console.log(error.code);
   if (error instanceof TransitionEnded) console.log(error.outcome);
   if (error instanceof TimedOut) console.log(error.message);
+  if (error instanceof Closed) console.log(error.message);
 }
 // @ts-expect-error: it is not an option.
 await scene.start({ scopes: [] });

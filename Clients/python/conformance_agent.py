@@ -8,7 +8,9 @@ import sys
 import threading
 
 from transition_arbiter import (
-    Arbiter, AsyncArbiter, Event, Refused, TimedOut, TransitionEnded, Unreachable)
+    Arbiter, AsyncArbiter, Closed, Event, HierarchySnapshot, Refused, TimedOut, TransitionEnded, Unreachable)
+
+SECRET = "5ec2e7"
 
 
 def snake(name: str) -> str:
@@ -29,6 +31,8 @@ def failure(error: Exception) -> dict:
             return {"error": "timedOut"}
         case Unreachable():
             return {"error": "unreachable"}
+        case Closed():
+            return {"error": "closed"}
     raise error
 
 
@@ -39,6 +43,30 @@ def end_of(transition) -> dict:
 
 def shown(event: Event) -> dict:
     return {"event": {"name": event.name, "data": event.data, "id": event.id}}
+
+
+def kept(snapshot: HierarchySnapshot) -> dict:
+    return {"hierarchy": {"root": snapshot.root, "revision": snapshot.revision}}
+
+
+def wrong_uses(kind: type) -> dict:
+    """What a client of this kind must not be made of."""
+    return {
+        "a token with a line break": lambda: kind(token=f"{SECRET}\nX: y"),
+        "a header field with a line break": lambda: kind(headers={"Authorization": f"{SECRET}\r\nX: y"}),
+        "a name of a header field with a space": lambda: kind(headers={"X Y": SECRET}),
+        "another scheme": lambda: kind(f"ftp://user:{SECRET}@127.0.0.1"),
+        "an id of an event with a line break": lambda: kind().events(since="1\n2"),
+    }
+
+
+def accepted(use) -> bool:
+    """Whether a wrong use is not refused, or the refusal gives the secret away."""
+    try:
+        use()
+    except (TypeError, ValueError) as error:
+        return SECRET in str(error)
+    return True
 
 
 saying = threading.Lock()
@@ -56,6 +84,7 @@ class Agent:
         self.arbiter = arbiter
         self.transitions: dict = {}
         self.events: dict[str, queue.Queue] = {}
+        self.hierarchies: dict = {}
 
     def run(self) -> None:
         for line in sys.stdin:
@@ -107,20 +136,56 @@ class Agent:
         events = self.events[command["as"]] = queue.Queue()
 
         def read() -> None:
-            for event in self.arbiter.scene(command["scene"]).events(attached=command.get("attached", False), since="0"):
+            for event in self.followed(command):
                 events.put(event)
 
         threading.Thread(target=read, daemon=True).start()
         return {}
+
+    def followed(self, command):
+        if command["scene"] is None:
+            return self.arbiter.events()
+        return self.arbiter.scene(command["scene"]).events(attached=command.get("attached", False), since="0")
 
     def next(self, command):
         while (event := self.events[command["as"]].get()).name != command["name"]:
             pass
         return shown(event)
 
+    def hierarchy(self, command):
+        hierarchy = self.hierarchies[command["as"]] = self.arbiter.scene(command["scene"]).hierarchy()
+        return kept(hierarchy.__enter__().snapshot)
+
+    def revision(self, command):
+        return kept(self.first(command, lambda snapshot: snapshot.revision >= command["at"]))
+
+    def emptied(self, command):
+        return kept(self.first(command, lambda snapshot: snapshot.root is None))
+
+    def first(self, command, condition):
+        hierarchy = self.hierarchies[command["as"]]
+        if condition(hierarchy.snapshot):
+            return hierarchy.snapshot
+        return next(snapshot for snapshot in hierarchy.changes() if condition(snapshot))
+
+    def close(self, command):
+        self.arbiter.close()
+        return {}
+
+    def misuse(self, command):
+        def start_what_is_no_json() -> None:
+            self.arbiter.scene("misused").start(operation={"type": {SECRET}})
+
+        uses = {**wrong_uses(Arbiter), "a body that is no JSON": start_what_is_no_json}
+        return {"accepted": [name for name, use in uses.items() if accepted(use)]}
+
 
 class AsyncAgent(Agent):
     """Each command has a task."""
+
+    def __init__(self, arbiter: AsyncArbiter) -> None:
+        super().__init__(arbiter)
+        self.readers: list[asyncio.Task] = []
 
     async def arun(self) -> None:
         loop = asyncio.get_running_loop()
@@ -173,17 +238,48 @@ class AsyncAgent(Agent):
         events = self.events[command["as"]] = asyncio.Queue()
 
         async def read() -> None:
-            stream = self.arbiter.scene(command["scene"]).events(attached=command.get("attached", False), since="0")
-            async for event in stream:
+            async for event in self.followed(command):
                 events.put_nowait(event)
 
-        self.reader = asyncio.create_task(read())
+        self.readers.append(asyncio.create_task(read()))
         return {}
 
     async def next(self, command):
         while (event := await self.events[command["as"]].get()).name != command["name"]:
             pass
         return shown(event)
+
+    async def hierarchy(self, command):
+        hierarchy = self.hierarchies[command["as"]] = self.arbiter.scene(command["scene"]).hierarchy()
+        return kept((await hierarchy.__aenter__()).snapshot)
+
+    async def revision(self, command):
+        return kept(await self.first(command, lambda snapshot: snapshot.revision >= command["at"]))
+
+    async def emptied(self, command):
+        return kept(await self.first(command, lambda snapshot: snapshot.root is None))
+
+    async def first(self, command, condition):
+        hierarchy = self.hierarchies[command["as"]]
+        if condition(hierarchy.snapshot):
+            return hierarchy.snapshot
+        async for snapshot in hierarchy.changes():
+            if condition(snapshot):
+                return snapshot
+
+    async def close(self, command):
+        await self.arbiter.aclose()
+        return {}
+
+    async def misuse(self, command):
+        uses = wrong_uses(AsyncArbiter)
+        wrong = [name for name, use in uses.items() if accepted(use)]
+        try:
+            await self.arbiter.scene("misused").start(operation={"type": {SECRET}})
+            wrong.append("a body that is no JSON")
+        except TypeError:
+            pass
+        return {"accepted": wrong}
 
 
 def main() -> None:

@@ -20,7 +20,15 @@ public final class Arbiter: Sendable {
     private let headers: [String: String]
     private let transport: any WireTransport
     private let session = SessionOfClient()
-    private let isClosed = Mutex(false)
+    private let state = Mutex(State())
+    /// Why no request can be made, because of what the client was made with.
+    private let misuse: Refusal?
+
+    private struct State {
+        var isClosed = false
+        /// What is held, and is lost when the client is closed.
+        var held: [ObjectIdentifier: HeldTransition] = [:]
+    }
 
     /// - Parameters:
     ///   - url: where the daemon listens, for example `http://127.0.0.1:8080`.
@@ -50,6 +58,7 @@ public final class Arbiter: Sendable {
         let token = token?.trimmingCharacters(in: .whitespacesAndNewlines)
         self.headers = headers.merging(token.map { ["Authorization": "Bearer \($0)"] } ?? [:]) { $1 }
         self.transport = transport
+        misuse = transport.misuse ?? Self.misuse(self.headers)
     }
 
     /// The environment's `ARBITER_URL`, or `http://127.0.0.1:8080`.
@@ -79,15 +88,21 @@ public final class Arbiter: Sendable {
         return try answer.accepted()
     }
 
-    /// Ends the session, and with it what is still held.
+    /// Ends the session, and with it what is still held: that is lost, as `expired` with the reason `session-lost`.
     ///
-    /// Whatever is asked afterwards fails with `ClientError.closed`.
+    /// Whatever is asked afterwards, or waits, fails with `ClientError.closed`.
     public func close() async {
-        defer { isClosed.withLock { $0 = true } }
+        let held = state.withLock { state in
+            state.isClosed = true
+            defer { state.held = [:] }
+            return state.held.values
+        }
+        for transition in held { transition.lose() }
         guard let token = await session.forget() else { return }
         // Without a word, it ends by itself.
-        _ = try? await sendOnce(
-            WireRequest("POST", "/sessions/end", headers: [Self.sessionField: token], timeout: WireTimes.margin))
+        let headers = headers.merging([Self.sessionField: token]) { $1 }
+        _ = try? await transport.send(
+            WireRequest("POST", "/sessions/end", headers: headers, timeout: WireTimes.margin))
     }
 
     // MARK: - Asking
@@ -96,16 +111,50 @@ public final class Arbiter: Sendable {
 
     /// Sends a request once.
     package func sendOnce(_ request: WireRequest) async throws -> WireAnswer {
-        guard !isClosed.withLock({ $0 }) else { throw ClientError.closed }
+        try check(request.headers)
+        guard request.body?.isFinite ?? true else {
+            throw ClientError.refused(
+                Refusal(status: 400, ["code": "malformed-json", "detail": "JSON has no infinite number."]))
+        }
         var request = request
         request.headers.merge(headers) { own, _ in own }
-        // A line break would begin another field, or the body.
-        guard !request.headers.contains(where: { $0.key.hasControls || $0.value.hasControls }) else {
-            throw ClientError.refused(
-                Refusal(
-                    status: 400, ["code": "invalid-header", "detail": "A header field contains control characters."]))
+        do {
+            let answer = try await transport.send(request)
+            // What was on its way when the client was closed is of no use to anybody.
+            guard !isClosed else { throw ClientError.closed }
+            return answer
+        } catch is ClientError where isClosed {
+            throw ClientError.closed
         }
-        return try await transport.send(request)
+    }
+
+    private var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// - Throws: `closed`; `refused` if a request with these header fields cannot be sent.
+    private func check(_ headers: [String: String]) throws(ClientError) {
+        guard !isClosed else { throw .closed }
+        if let refusal = misuse ?? Self.misuse(headers) { throw .refused(refusal) }
+    }
+
+    /// A line break would begin another field, or the body.
+    private static func misuse(_ headers: [String: String]) -> Refusal? {
+        guard headers.contains(where: { $0.key.hasControls || $0.value.hasControls }) else { return nil }
+        return Refusal(
+            status: 400, ["code": "invalid-header", "detail": "A header field contains control characters."])
+    }
+
+    /// Has a transition lost when the client is closed, which it may be already.
+    func note(held transition: HeldTransition) {
+        let isClosed = state.withLock { state in
+            if !state.isClosed { state.held[ObjectIdentifier(transition)] = transition }
+            return state.isClosed
+        }
+        if isClosed { transition.lose() }
+    }
+
+    /// A transition is over.
+    func note(over transition: HeldTransition) {
+        state.withLock { _ = $0.held.removeValue(forKey: ObjectIdentifier(transition)) }
     }
 
     /// Sends a request that may be repeated, until there is an answer or the patience is over.
@@ -130,7 +179,7 @@ public final class Arbiter: Sendable {
     package func lines(
         _ path: String, headers own: [String: String] = [:]
     ) throws(ClientError) -> AsyncThrowingStream<String, any Error> {
-        guard !isClosed.withLock({ $0 }) else { throw .closed }
+        try check(own)
         return transport.lines(
             of: WireRequest("GET", path, headers: headers.merging(own) { $1 }, timeout: WireTimes.silence))
     }
@@ -157,8 +206,9 @@ public final class Arbiter: Sendable {
         for isLast in [false, true] {
             let token = try await openSession()
             let headers = [Self.sessionField: token, "Idempotency-Key": ticket.key]
-            ticket.note(headers: headers)
-            let answer = try await ask(WireRequest("POST", path, body, headers: headers, timeout: WireTimes.margin))
+            let request = WireRequest("POST", path, body, headers: headers, timeout: WireTimes.margin)
+            ticket.note(asked: request)
+            let answer = try await ask(request)
             guard !isLast, Self.isOverForSession(Refusal(status: answer.status, answer.document)) else { return answer }
             await session.forget(token)
         }

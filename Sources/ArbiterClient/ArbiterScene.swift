@@ -143,9 +143,9 @@ public struct ArbiterScene: Sendable {
         try await arbiter.ask(WireRequest("GET", path())).accepted()
     }
 
-    /// Its hierarchy, kept by its events.
+    /// Its hierarchy, kept by its events; empty while there is no such scene.
     ///
-    /// - Throws: `ClientError`, for example `refused` with `unknown-scene`; `CancellationError`.
+    /// - Throws: `ClientError`; `CancellationError`.
     public func hierarchy() async throws -> LiveHierarchy { try await LiveHierarchy(of: self) }
 
     /// What happens here.
@@ -210,12 +210,9 @@ extension Arbiter {
     /// Takes back what was asked, wherever it was cut off; what cannot be taken back ends with the session.
     fileprivate func giveUp(_ ticket: PendingTransition) async {
         if ticket.document == nil {
-            guard !ticket.headers.isEmpty else { return }
-            // The request may have arrived: the same key leads to what it made.
-            let body = JSONValue.object(ticket.body.merging(["wait": 0]) { $1 })
-            let again = WireRequest(
-                "POST", "/transitions/serialize", body, headers: ticket.headers, timeout: WireTimes.margin)
-            guard let answer = try? await sendOnce(again), (try? ticket.note(answer)) != nil else { return }
+            // The request may have arrived: the same one with the same key leads to what it made.
+            guard let again = ticket.asked, let answer = try? await sendOnce(again), (try? ticket.note(answer)) != nil
+            else { return }
         }
         guard !ticket.hasEnded else { return }
         let end = WireRequest(

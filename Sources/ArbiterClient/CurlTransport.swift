@@ -6,6 +6,7 @@
     /// URLSession on Linux ends the whole process when a connection is cut within the header of an answer, as it is when the
     /// daemon is killed (swift-corelibs-foundation, `_NativeProtocol.transferCompleted`).
     package final class CurlTransport: WireTransport {
+        package let misuse: Refusal?
         private let address: Address
         private let loop: CurlLoop
 
@@ -20,6 +21,7 @@
         ///   - url: `http://…`, `https://…` or `unix:/path`.
         ///   - authority: the path of a file of certificates that are trusted, instead of the system's.
         package init(_ url: String, authority: String? = nil) {
+            misuse = Self.misuse(url: url, schemes: ["http://", "https://", "unix:"])
             if url.hasPrefix("unix:") {
                 address = Address(url: "http://localhost", socket: String(url.dropFirst(5)), authority: authority)
             } else {

@@ -26,6 +26,7 @@ public final class HeldTransition: Sendable {
         guard !ticket.hasEnded else { return }
         let keeper = Task { await self.keep() }
         state.withLock { $0.keeper = keeper }
+        arbiter.note(held: self)
     }
 
     /// The id, by which everybody may ask for the transition.
@@ -165,15 +166,35 @@ public final class HeldTransition: Sendable {
             state.isEnding = false
             state.keeper = keeper
         }
+        arbiter.note(held: self)
     }
 
     private var isEnding: Bool { state.withLock { $0.isEnding } }
 
     private func keep() async {
         let ended = await untilEnded()
-        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+        arbiter.note(over: self)
+        end { state in
             state.keeper = nil
-            if !state.isEnding { (state.ended, state.isLost) = (ended, true) }
+            if !state.isEnding, !state.isLost { (state.ended, state.isLost) = (ended, true) }
+        }
+    }
+
+    /// The client is closed, and its session with it.
+    func lose() {
+        let document = ticket.shown.object ?? [:]
+        let ended = document.merging(["state": "ended", "outcome": "expired", "reason": "session-lost"]) { $1 }
+        end { state in
+            guard state.ended == nil, !state.isLost else { return }
+            (state.ended, state.isLost) = (.object(ended), true)
+            state.keeper?.cancel()
+        }
+    }
+
+    /// Notes the end, and tells those that wait for it.
+    private func end(_ note: (inout State) -> Void) {
+        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            note(&state)
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }
@@ -187,7 +208,7 @@ public final class HeldTransition: Sendable {
     private func untilEnded() async -> JSONValue? {
         let wait = min(ticket.lease / 3, WireTimes.longestWait)
         var backoff = Backoff()
-        while !isEnding, ticket.heldUntil > .now {
+        while !isEnding, !Task.isCancelled, ticket.heldUntil > .now {
             var delay = backoff.next()
             let body = ticket.named(["until": "ended", "wait": .number(wait.inSeconds)])
             let timeout = min(wait + WireTimes.margin, ticket.heldUntil - .now)

@@ -29,7 +29,10 @@ public struct Hierarchy: Hashable, Sendable {
     ///
     /// - Throws: `NotApplicable`; then this hierarchy is of no use any more.
     mutating func apply(changed event: JSONValue) throws(NotApplicable) {
-        guard let next = event["revision"]?.number, let changes = event["changes"]?.array else { throw NotApplicable() }
+        guard let next = event["revision"]?.number, let changes = event["changes"]?.array,
+            // Otherwise a change is missing in between.
+            Int(next) == revision + 1 || changes.first?["type"] == "replace"
+        else { throw NotApplicable() }
         for change in changes { try apply(change) }
         revision = Int(next)
     }

@@ -24,6 +24,16 @@ public enum JSONValue: Hashable, Sendable {
     /// The elements; `nil` if it is no array.
     public var array: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
 
+    /// Whether it can be written: JSON has no infinite numbers.
+    var isFinite: Bool {
+        switch self {
+        case .null, .bool, .string: true
+        case .number(let number): number.isFinite
+        case .array(let elements): elements.allSatisfy(\.isFinite)
+        case .object(let members): members.values.allSatisfy(\.isFinite)
+        }
+    }
+
     /// The members; `nil` if it is no object.
     public var object: [String: JSONValue]? { if case .object(let members) = self { members } else { nil } }
 }

@@ -68,7 +68,13 @@ private final class KeptHierarchy: Sendable {
     ///
     /// - Returns: the number of its last event.
     func read(_ scene: ArbiterScene) async throws -> Int {
-        let document = try await scene.read()
+        let document: JSONValue
+        do {
+            document = try await scene.read()
+        } catch ClientError.refused(let refusal) where refusal.code == "unknown-scene" {
+            set(.empty)
+            return 0
+        }
         set(Hierarchy(scene: document))
         return document["lastEvent"]?.number.map { Int($0) } ?? 0
     }

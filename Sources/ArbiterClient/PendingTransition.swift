@@ -9,7 +9,8 @@ final class PendingTransition: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var headers: [String: String] = [:]
+        /// The request, once it has been sent.
+        var asked: WireRequest?
         var document: JSONValue?
         var heldUntil = ContinuousClock.now
     }
@@ -23,7 +24,8 @@ final class PendingTransition: Sendable {
         body = options.members.merging(["scene": .string(scene)]) { $1 }
     }
 
-    var headers: [String: String] { state.withLock { $0.headers } }
+    var asked: WireRequest? { state.withLock { $0.asked } }
+    var headers: [String: String] { asked?.headers ?? [:] }
     var document: JSONValue? { state.withLock { $0.document } }
     var id: String { document?["id"]?.string ?? "" }
     var hasEnded: Bool { document?["state"]?.string == "ended" }
@@ -40,7 +42,7 @@ final class PendingTransition: Sendable {
         return .object(members)
     }
 
-    func note(headers: [String: String]) { state.withLock { $0.headers = headers } }
+    func note(asked request: WireRequest) { state.withLock { $0.asked = request } }
 
     func hold(until instant: ContinuousClock.Instant) { state.withLock { $0.heldUntil = instant } }
 

@@ -4,6 +4,7 @@
 
     /// Requests by `URLSession`, on Apple's platforms.
     final class URLSessionTransport: WireTransport {
+        let misuse: Refusal?
         private let url: URL
         private let session: URLSession
         private let streams: StreamDelegate
@@ -13,6 +14,7 @@
 
         init(_ url: URL) {
             self.url = url
+            misuse = Self.misuse(url: url.absoluteString, schemes: ["http://", "https://"])
             let configuration = URLSessionConfiguration.ephemeral
             configuration.httpMaximumConnectionsPerHost = Self.connections
             configuration.requestCachePolicy = .reloadIgnoringLocalCacheData

@@ -61,6 +61,9 @@ package struct WireAnswer: Hashable, Sendable {
 
 /// How requests reach the daemon.
 package protocol WireTransport: Sendable {
+    /// Why it can reach nothing; `nil` if it can.
+    var misuse: Refusal? { get }
+
     /// Sends a request; a task that is cancelled ends it.
     ///
     /// - Throws: `ClientError.unreachable`, `CancellationError`.
@@ -70,6 +73,15 @@ package protocol WireTransport: Sendable {
     ///
     /// A problem is thrown as `ClientError.refused`, and a connection that is cut as `unreachable`.
     func lines(of request: WireRequest) -> AsyncThrowingStream<String, any Error>
+}
+
+extension WireTransport {
+    /// What is wrong with a URL of the daemon.
+    static func misuse(url: String, schemes: [String]) -> Refusal? {
+        guard !schemes.contains(where: { url.lowercased().hasPrefix($0) }) else { return nil }
+        let detail = "The URL of the daemon must begin with \(schemes.joined(separator: " or "))."
+        return Refusal(status: 400, ["code": "invalid-url", "detail": .string(detail)])
+    }
 }
 
 package enum WireTimes {

@@ -53,7 +53,12 @@ final class Agent: Sendable {
     private let streams = Streams()
     private let output = Mutex(())
 
-    init(_ arbiter: Arbiter) { self.arbiter = arbiter }
+    private let url: URL
+
+    init(_ arbiter: Arbiter, at url: URL) {
+        self.arbiter = arbiter
+        self.url = url
+    }
 
     func answer(_ command: AgentCommand) async {
         var answer: [String: JSONValue]
@@ -83,7 +88,10 @@ final class Agent: Sendable {
         case "declare": return ["answer": try await scene.declare(command.members["storyboard"] ?? .null) ?? .null]
         case "follow":
             let isAttached = command.members["attached"]?.bool ?? false
-            await streams.follow(command.text("as"), scene.events(since: "0", isAttached: isAttached))
+            let events =
+                command.members["scene"] == .null
+                ? arbiter.events(isAttached: isAttached) : scene.events(since: "0", isAttached: isAttached)
+            await streams.follow(command.text("as"), events)
             return [:]
         case "next":
             guard let event = try await streams.next(of: command.text("as"), named: command.text("name")) else {
@@ -98,6 +106,16 @@ final class Agent: Sendable {
             let hierarchy = try await scene.hierarchy()
             hierarchies.withLock { $0[command.text("as")] = hierarchy }
             return ["hierarchy": Self.shown(hierarchy.current)]
+        case "emptied":
+            guard let kept = hierarchies.withLock({ $0[command.text("as")] }) else { return [:] }
+            for try await hierarchy in kept.changes where hierarchy.root == nil {
+                return ["hierarchy": Self.shown(hierarchy)]
+            }
+            return [:]
+        case "close":
+            await arbiter.close()
+            return [:]
+        case "misuse": return ["accepted": .array(await misuses().map { .string($0) })]
         case "revision":
             guard let kept = hierarchies.withLock({ $0[command.text("as")] }) else { return [:] }
             let wanted = command.members["at"]?.number ?? 0
@@ -107,6 +125,46 @@ final class Agent: Sendable {
             return [:]
         default: preconditionFailure("there is no command \(command.text("do"))")
         }
+    }
+
+    /// The names of those wrong uses that are not refused at once, or whose refusal shows the secret.
+    private func misuses() async -> [String] {
+        let (url, secret) = (url, "a secret")
+        func arbiter(_ url: URL, token: String? = nil, headers: [String: String] = [:]) -> Arbiter {
+            Arbiter(url: url, token: token, patience: .seconds(300), headers: headers)
+        }
+        let uses: [(String, () async throws -> Void)] = [
+            ("token", { _ = try await arbiter(url, token: "\(secret)\nX-A: b").scene("misused").start() }),
+            ("header", { _ = try await arbiter(url, headers: ["X-A": "\(secret)\r\n"]).scene("misused").start() }),
+            (
+                "scheme",
+                { _ = try await arbiter(URL(string: "ftp://127.0.0.1") ?? url).scene("misused").start() }
+            ),
+            (
+                "id",
+                {
+                    for try await _ in arbiter(url).scene("misused").events(since: "1\n2") {}
+                }
+            ),
+            (
+                "body",
+                {
+                    var options = TransitionOptions()
+                    options.further["leaseSeconds"] = .number(.infinity)
+                    _ = try await arbiter(url).scene("misused").start(options)
+                }
+            ),
+        ]
+        var accepted: [String] = []
+        for (name, use) in uses {
+            do {
+                try await use()
+                accepted.append(name)
+            } catch {
+                if "\(error)".contains(secret) { accepted.append(name) }
+            }
+        }
+        return accepted
     }
 
     private func held(_ command: AgentCommand) -> HeldTransition {
@@ -154,7 +212,8 @@ else {
 let agent = Agent(
     Arbiter(
         url: url, client: CommandLine.arguments[2], patience: .seconds(options["patience"]?.number ?? 30),
-        headers: options["headers"]?.object?.compactMapValues(\.string) ?? [:]))
+        headers: options["headers"]?.object?.compactMapValues(\.string) ?? [:]),
+    at: url)
 // A thread of its own reads, because it waits for lines.
 let lines = AsyncStream<String> { continuation in
     Thread.detachNewThread {

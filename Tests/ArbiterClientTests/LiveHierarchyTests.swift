@@ -37,7 +37,11 @@ struct LiveHierarchyTests {
         for try await _ in live.changes {}
     }
 
-    @Test func `a scene that is not there is refused`() async throws {
-        await #expect(throws: ClientError.self) { try await arbiter.scene("absent").hierarchy() }
+    @Test func `a scene that is not there is empty until it is declared`() async throws {
+        let absent = arbiter.scene("absent")
+        let live = try await absent.hierarchy()
+        #expect(live.current == .empty)
+        try await absent.declare(["root": "home"])
+        #expect(try await next(live) { $0.root?.id == "home" }?.revision == 1)
     }
 }

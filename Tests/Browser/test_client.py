@@ -78,3 +78,114 @@ def test_the_next_window_reads_the_stream_when_the_first_is_closed(
         leader.close()
         holder.evaluate("finish()")
         assert result(holder)["fence"] < result(waiter)["fence"]
+
+
+# Keeps the hierarchy of a scene; `kept` is the newest.
+KEEP = """async url => {
+  const { Arbiter } = await import(`${url}/client.js`);
+  window.arbiter = new Arbiter({ url, client: 'window' });
+  window.hierarchy = await arbiter.scene('main').hierarchy();
+  return hierarchy.revision;
+}"""
+# Hears the events of a scene.
+FOLLOW = """url => {
+  window.heard = [];
+  (async () => { for await (const event of arbiter.scene('main').events()) heard.push(event.name); })();
+}"""
+NAV = {"root": {"id": "nav", "kind": "navigation", "children": ["list"]}}
+
+
+def push(daemon: Daemon, controller: str) -> None:
+    operation = {"type": "push", "navigation": "nav", "controller": controller}
+    begun = daemon.ask("POST", "/transitions/start", {"scene": "main", "operation": operation})
+    daemon.ask("POST", "/transitions/end", {"id": begun["id"], "token": begun["token"]})
+
+
+def has(window: Page, revision: int, top: str) -> None:
+    """Returns when the window keeps this revision, with this controller at the top."""
+    window.wait_for_function("revision => hierarchy.revision >= revision", arg=revision)
+    assert window.evaluate("[hierarchy.revision, hierarchy.controller('nav').children.at(-1).id]") == [revision, top]
+
+
+def test_windows_keep_a_hierarchy_with_one_stream(tmp_path: Path, origin: str, open_page: OpenPage) -> None:
+    with Daemon(tmp_path, "--allow-origin", origin) as daemon:
+        daemon.ask("PUT", "/scenes/main/storyboard", NAV)
+        windows = [open_page(origin) for _ in range(10)]
+        for window in windows:
+            assert window.evaluate(KEEP, daemon.url) == 1
+            window.evaluate(FOLLOW, daemon.url)
+        push(daemon, "a")
+        for window in windows:
+            has(window, 2, "a")
+        # The one that reads the stream is closed, and another one reads on without a gap.
+        windows.pop(0).close()
+        for number, controller in enumerate("bcd"):
+            push(daemon, controller)
+            for window in windows:
+                has(window, 3 + number, controller)
+        for window in windows:
+            window.wait_for_function("heard.includes('hierarchy.changed')")
+            assert not window.evaluate("heard.includes('reset')")
+        requests = daemon.requests()
+        assert requests.count("GET /events 200") == 2
+        assert "GET /scenes/main/events 200" not in requests
+
+
+def test_a_page_that_comes_back_works_again(tmp_path: Path, origin: str, open_page: OpenPage) -> None:
+    with Daemon(tmp_path, "--allow-origin", origin) as daemon:
+        daemon.ask("PUT", "/scenes/main/storyboard", NAV)
+        window = open_page(origin)
+        window.evaluate(KEEP, daemon.url)
+        window.evaluate("window.holds = 60000")
+        window.evaluate(BEGIN, daemon.url)
+        window.wait_for_function("window.held")
+        # As it goes into the back/forward cache.
+        window.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+        # What it holds is lost at once, whatever the daemon has heard so far.
+        assert window.evaluate("[held.signal.aborted, held.signal.reason.outcome, held.signal.reason.reason]") == [
+            True, "expired", "session-lost"]
+        window.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+        assert window.evaluate("arbiter.scene('main').withTransition(transition => transition.fence)") == 2
+        push(daemon, "a")
+        has(window, 2, "a")
+        assert [each["outcome"] for each in daemon.transitions()] == ["expired", "completed", "completed"]
+
+
+def test_a_client_that_is_closed_leaves_the_stream_to_the_others(tmp_path: Path, origin: str, open_page: OpenPage) -> None:
+    with Daemon(tmp_path, "--allow-origin", origin) as daemon:
+        daemon.ask("PUT", "/scenes/main/storyboard", NAV)
+        window = open_page(origin)
+        window.evaluate(KEEP, daemon.url)
+        window.evaluate("window.first = arbiter")
+        window.evaluate(KEEP, daemon.url)
+        window.evaluate("first.close()")
+        push(daemon, "a")
+        has(window, 2, "a")
+        # With the last one the stream ends, and the next client begins another.
+        window.evaluate("arbiter.close()")
+        window.evaluate(KEEP, daemon.url)
+        push(daemon, "b")
+        has(window, 3, "b")
+        assert daemon.requests().count("GET /events 200") == 2
+
+
+def test_a_window_that_comes_back_reads_what_it_has_missed(tmp_path: Path, origin: str, open_page: OpenPage) -> None:
+    with Daemon(tmp_path, "--allow-origin", origin) as daemon:
+        daemon.ask("PUT", "/scenes/main/storyboard", NAV)
+        leader, window = open_page(origin), open_page(origin)
+        leader.evaluate(KEEP, daemon.url)
+        # In the back/forward cache it hears nothing of the other windows.
+        window.evaluate("""() => {
+          const Channel = window.BroadcastChannel;
+          window.BroadcastChannel = class extends Channel {
+            set onmessage(take) { super.onmessage = event => { if (!window.isFrozen) take(event); }; }
+          };
+        }""")
+        window.evaluate(KEEP, daemon.url)
+        push(daemon, "a")
+        has(window, 2, "a")
+        window.evaluate("window.isFrozen = true; dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+        push(daemon, "b")
+        has(leader, 3, "b")
+        window.evaluate("window.isFrozen = false; dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+        has(window, 3, "b")

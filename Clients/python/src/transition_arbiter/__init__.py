@@ -9,12 +9,16 @@
 
 from . import operations
 from ._aio import AsyncArbiter, AsyncScene, AsyncTransition
+from ._aio_hierarchy import AsyncHierarchy
 from ._events import Event
 from ._flows import TransitionOptions
+from ._hierarchy import HierarchySnapshot, Node
 from ._sync import Arbiter, Scene, Transition
-from .errors import ArbiterError, Refused, TimedOut, TransitionEnded, Unreachable
+from ._sync_hierarchy import Hierarchy
+from .errors import ArbiterError, Closed, Refused, TimedOut, TransitionEnded, Unreachable
 
 __all__ = [
-    "Arbiter", "ArbiterError", "AsyncArbiter", "AsyncScene", "AsyncTransition", "Event", "Refused", "Scene", "TimedOut",
-    "Transition", "TransitionEnded", "TransitionOptions", "Unreachable", "operations",
+    "Arbiter", "ArbiterError", "AsyncArbiter", "AsyncHierarchy", "AsyncScene", "AsyncTransition", "Closed", "Event",
+    "Hierarchy", "HierarchySnapshot", "Node", "Refused", "Scene", "TimedOut", "Transition", "TransitionEnded",
+    "TransitionOptions", "Unreachable", "operations",
 ]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Self, Unpack
 
 import httpx
 
 from . import _transport
-from ._events import Event, EventParser
-from ._flows import MARGIN, Flows, Ticket, TransitionOptions, has_ended
-from ._wire import Answer, Document, Flow, Result, Send, backoff
-from .errors import ArbiterError, Refused, TimedOut, TransitionEnded, Unreachable
+from ._aio_hierarchy import AsyncHierarchy
+from ._events import Event, EventStream
+from ._flows import MARGIN, Flows, Ticket, TransitionOptions
+from ._held import HeldTransition
+from ._wire import Answer, Document, Flow, Result, Send
+from .errors import ArbiterError, Closed, Refused, TimedOut, TransitionEnded, Unreachable
 
 
 class AsyncArbiter:
@@ -25,8 +27,11 @@ class AsyncArbiter:
         verify: ssl.SSLContext | bool = True, headers: Mapping[str, str] | None = None,
     ) -> None:
         address = _transport.Address.of(url)
-        self._flows = Flows(client, token, patience, headers)
+        self._closing = asyncio.Event()
+        self._flows = Flows(client, token, patience, headers, self._closing)
         self._opening = asyncio.Lock()
+        self._held: set[AsyncTransition] = set()
+        self._streams: set[EventStream[asyncio.Event]] = set()
         self._http = httpx.AsyncClient(
             base_url=address.base, transport=httpx.AsyncHTTPTransport(**_transport.options(address, verify)))
 
@@ -36,18 +41,29 @@ class AsyncArbiter:
 
     def events(self, *, since: str | None = None, attached: bool = False) -> AsyncIterator[Event]:
         """What happens in all scenes, from now on or after the event `since`; see `AsyncScene.events`."""
-        return self._events("/events", since, attached)
+        return self._events(self._stream("/events", since, attached))
 
     async def ready(self, id: str) -> Document:
         """Says that this client, by its name, is ready for a transition in which it takes part."""
         return await self._run(self._flows.ready(id))
 
     async def aclose(self) -> None:
-        """Ends the session, and with it what is still held."""
+        """See `Arbiter.close`."""
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        keepers = [transition._keeper for transition in self._held]
+        for transition in self._held:
+            transition._lose_session()
+        for stream in self._streams:
+            stream.over.set()
         try:
             await self._run(self._flows.end_session())
         except ArbiterError:
             pass  # Without a word, it ends by itself.
+        if keepers:
+            # Their awaits are answered by the end of the session.
+            await asyncio.wait(keepers, timeout=MARGIN)
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:
@@ -67,13 +83,15 @@ class AsyncArbiter:
         sent = _transport.now()
         try:
             response = await self._http.request(**_transport.request(send))
-        except (httpx.TransportError, RuntimeError) as error:
+        except httpx.TransportError as error:
             raise Unreachable(f"{send.method} {send.path}: {error}") from error
+        except RuntimeError:
+            self._flows.check_open()  # httpx refuses to send after its end.
+            raise
         return _transport.answer(response, sent)
 
-    async def _run(
-        self, flow: Flow[Result], sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
-    ) -> Result:
+    async def _run(self, flow: Flow[Result], over: asyncio.Event | None = None) -> Result:
+        over = over or self._closing
         try:
             step = next(flow)
             while True:
@@ -85,36 +103,48 @@ class AsyncArbiter:
                     else:
                         step = flow.send(answer)
                 else:
-                    await sleep(step.seconds)
+                    await _passes(step.seconds, over)
                     step = next(flow)
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
 
-    async def _events(self, path: str, since: str | None, attached: bool) -> AsyncIterator[Event]:
-        last, delays = since, backoff()
-        while True:
-            parser = EventParser()
-            try:
-                session = await self._open() if attached else None
-                async with self._http.stream(
-                    "GET", path, headers=_transport.stream_headers(self._flows.headers, last, session),
-                    timeout=_transport.STREAM_TIMEOUT,
-                ) as response:
-                    if response.status_code != 200:
-                        await response.aread()
-                        answer = _transport.answer(response, 0)
-                        if session and Flows.session_is_over(answer):
-                            self._flows.forget_session()
-                        elif response.status_code not in (429, 503):
-                            answer.document()
-                    else:
-                        async for line in response.aiter_lines():
-                            if event := parser.take(line):
-                                last, delays = event.id or last, backoff()
-                                yield event
-            except (httpx.TransportError, Unreachable):
-                pass
-            await asyncio.sleep(next(delays))
+    def _stream(self, path: str, since: str | None, attached: bool = False) -> EventStream[asyncio.Event]:
+        self._flows.check_open()
+        return EventStream(path, since, attached, asyncio.Event())
+
+    async def _events(self, stream: EventStream[asyncio.Event]) -> AsyncGenerator[Event, None]:
+        self._streams.add(stream)
+        try:
+            while not (stream.over.is_set() or self._flows.is_closed):
+                try:
+                    session = await self._open() if stream.attached else None
+                    headers = {**self._flows.headers, **stream.headers(session)}
+                    async with self._http.stream(
+                        "GET", stream.path, headers=headers, timeout=_transport.STREAM_TIMEOUT
+                    ) as response:
+                        if response.status_code == 200:
+                            async for chunk in response.aiter_bytes():
+                                for event in stream.take(chunk):
+                                    yield event
+                        else:
+                            await response.aread()
+                            self._flows.refuse_stream(_transport.answer(response, 0), session)
+                except (httpx.TransportError, Unreachable):
+                    pass  # A stream that is cut is resumed.
+                except (Closed, RuntimeError):
+                    if not self._flows.is_closed:
+                        raise
+                await _passes(stream.delay(), stream.over)
+        finally:
+            self._streams.discard(stream)
+
+
+async def _passes(seconds: float, over: asyncio.Event) -> None:
+    """Passes so many seconds, or fewer if it is over."""
+    try:
+        await asyncio.wait_for(over.wait(), seconds)
+    except TimeoutError:
+        pass
 
 
 class AsyncScene:
@@ -165,11 +195,16 @@ class AsyncScene:
 
     async def read(self) -> Document:
         """Its hierarchy, who runs and who waits."""
-        return await self.arbiter._run(self.arbiter._flows.read(Flows.scene_path(self.name)))
+        return await self.arbiter._run(self.arbiter._flows.read(self.name))
+
+    def hierarchy(self) -> AsyncHierarchy:
+        """Its hierarchy, kept by events: `async with scene.hierarchy() as hierarchy: …`."""
+        return AsyncHierarchy(self.arbiter, self.name)
 
     def events(self, *, since: str | None = None, attached: bool = False) -> AsyncIterator[Event]:
         """See `Scene.events`."""
-        return self.arbiter._events(Flows.scene_path(self.name, "/events"), since, attached)
+        arbiter = self.arbiter
+        return arbiter._events(arbiter._stream(Flows.scene_path(self.name, "/events"), since, attached))
 
     @asynccontextmanager
     async def _giving_up(self, ticket: Ticket) -> AsyncIterator[None]:
@@ -185,40 +220,17 @@ class AsyncScene:
             raise
 
 
-class AsyncTransition:
+class AsyncTransition(HeldTransition[asyncio.Event]):
     """A transition that this client holds, until it ends it; see `Transition`."""
 
     def __init__(self, arbiter: AsyncArbiter, ticket: Ticket) -> None:
+        super().__init__(ticket, asyncio.Event(), asyncio.Event())
         self._arbiter = arbiter
-        self._ticket = ticket
-        self._is_ending = asyncio.Event()
-        self.lost = asyncio.Event()
-        """Set as soon as it has ended without its owner; what was begun must not be continued."""
-        self.ended: Document | None = None
-        """How it ended; `None` while it runs, and if its lease ran out unseen."""
-        if has_ended(ticket.document):
-            self.ended = ticket.document
-        else:
+        if self.ended is None:
             self._keeper = asyncio.create_task(self._keep(), name=f"transition {self.id}")
-
-    @property
-    def document(self) -> Document:
-        """The transition as the daemon last showed it, without its token."""
-        return {name: value for name, value in self._ticket.document.items() if name != "token"}
-
-    @property
-    def id(self) -> str:
-        return str(self._ticket.document["id"])
-
-    @property
-    def fence(self) -> int | None:
-        """Grows with every grant of the scene: what is written with a lower one is from an earlier holder."""
-        return self._ticket.document.get("fence")
-
-    @property
-    def noop(self) -> bool:
-        """Whether there was nothing to do: then it has completed already, and holds nothing."""
-        return bool(self._ticket.document.get("noop"))
+            arbiter._held.add(self)
+            if arbiter._flows.is_closed:
+                self._lose_session()
 
     async def complete(self) -> Document:
         """Ends it, and applies its operation."""
@@ -244,16 +256,11 @@ class AsyncTransition:
         }
         return await self._arbiter._run(self._arbiter._flows.drive(self._ticket, "release", fields))
 
-    def check(self) -> None:
-        """Raises `TransitionEnded` if it is lost."""
-        if self.lost.is_set():
-            raise TransitionEnded(self.ended)
-
     async def _end(self, outcome: str) -> Document:
         if self.noop:
             return self.document
         self.check()
-        self._is_ending.set()
+        self._is_over.set()
         document = await self._arbiter._run(self._arbiter._flows.end(self._ticket, outcome))
         self.ended = document
         # Its await is answered by the end, so that no connection is cut.
@@ -261,15 +268,10 @@ class AsyncTransition:
         return document
 
     async def _keep(self) -> None:
-        flow = self._arbiter._flows.keep(self._ticket, self._is_ending.is_set)
-        ended = await self._arbiter._run(flow, self._sleep)
-        if not self._is_ending.is_set():
-            self.ended = ended
-            self.lost.set()
-
-    async def _sleep(self, seconds: float) -> None:
-        """Passes so many seconds, or fewer if its owner ends it."""
+        flow = self._arbiter._flows.keep(self._ticket, self._is_over.is_set)
         try:
-            await asyncio.wait_for(self._is_ending.wait(), seconds)
-        except TimeoutError:
-            pass
+            self._lose(await self._arbiter._run(flow, self._is_over))
+        except Closed:
+            pass  # It has been lost with the session.
+        finally:
+            self._arbiter._held.discard(self)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
+
+from ._wire import SESSION, backoff, checked_headers
 
 
 @dataclass(frozen=True)
@@ -22,16 +25,27 @@ class Event:
 
 
 class EventParser:
-    """Makes events out of the lines of a stream."""
+    """Makes events out of the bytes of one connection."""
 
-    def __init__(self) -> None:
+    def __init__(self, last_id: str | None = None) -> None:
+        self.last_id = last_id
+        """The last id so far. A stream of all scenes begins with one that has no event."""
+        self._rest = b""
         self._name = ""
         self._data: list[str] = []
         self._id: str | None = None
 
-    def take(self, line: str) -> Event | None:
-        """The event that the line completes, if it does."""
+    def take(self, chunk: bytes) -> Iterator[Event]:
+        """The events that the bytes complete."""
+        # Only a line feed ends a line here; what else `splitlines` would split at may be part of the data.
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        for line in lines:
+            if event := self._take_line(line.decode(errors="replace")):
+                yield event
+
+    def _take_line(self, line: str) -> Event | None:
         if not line:
+            self.last_id = self._id or self.last_id
             event = None
             if self._data:
                 event = Event(self._name or "message", json.loads("\n".join(self._data)), self._id)
@@ -47,3 +61,45 @@ class EventParser:
             case "id":
                 self._id = value
         return None
+
+
+class Flag(Protocol):
+    """`threading.Event` or `asyncio.Event`; they differ in how one waits for them."""
+
+    def is_set(self) -> bool: ...
+
+    def set(self) -> None: ...
+
+
+Over = TypeVar("Over", bound=Flag)
+
+
+class EventStream(Generic[Over]):
+    """The place of a reader in a stream, which is resumed there when it is cut.
+
+    Raises `ValueError` if `since` cannot be an id.
+    """
+
+    def __init__(self, path: str, since: str | None, attached: bool, over: Over) -> None:
+        self.path = path
+        self.attached = attached
+        self.over = over
+        """Set when it is not to be resumed any more."""
+        self._parser = EventParser(None if since is None else checked_headers({"Last-Event-ID": since})["Last-Event-ID"])
+        self._delays = backoff()
+
+    def headers(self, session: str | None) -> dict[str, str]:
+        """What the next connection begins with."""
+        self._parser = EventParser(self._parser.last_id)
+        own = {"Accept": "text/event-stream", "Last-Event-ID": self._parser.last_id, SESSION: session}
+        return {name: value for name, value in own.items() if value is not None}
+
+    def take(self, chunk: bytes) -> Iterator[Event]:
+        """The events that the bytes complete."""
+        for event in self._parser.take(chunk):
+            self._delays = backoff()
+            yield event
+
+    def delay(self) -> float:
+        """The seconds until the next attempt."""
+        return next(self._delays)

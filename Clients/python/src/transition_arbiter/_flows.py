@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict
 from urllib.parse import quote
 
-from ._wire import Answer, Document, Flow, Send, Sleep, backoff
-from .errors import Refused, TransitionEnded, Unreachable
+from ._events import Flag
+from ._wire import SESSION, Answer, Document, Flow, Send, Sleep, backoff, checked_headers
+from .errors import Closed, Refused, TransitionEnded, Unreachable
 
 # Refusals that pass: the same request may be accepted later. A queue that is full is the caller's to handle.
 PASSING = {"too-many-requests", "too-many-connections", "draining", "recovering", "journal-unavailable", "not-owner"}
-SESSION = "Arbiter-Session"
 LEASE = 10.0
 # The longest wait of one request, in seconds.
 LONGEST_WAIT = 30.0
@@ -57,11 +58,20 @@ class Ticket:
 
     def __init__(self, scene: str, options: TransitionOptions) -> None:
         self.key = secrets.token_hex(16)
-        self.body = {**{wire_name(name): value for name, value in options.items()}, "scene": scene}
+        # A copy, because the key stands for the same request only. What is no JSON is the caller's TypeError now.
+        fields = {wire_name(name): value for name, value in options.items()}
+        self.body: Document = json.loads(json.dumps({**fields, "scene": scene}, allow_nan=False))
         self.headers: dict[str, str] = {}
+        self.asked: tuple[str, Document] | None = None
+        """The path and the body of the request, as soon as it may have arrived."""
         self.document: Document = {}
         self.held_until = 0.0
         """Until when the lease certainly lasts, by `time.monotonic`."""
+
+    @property
+    def shown(self) -> Document:
+        """The transition as the daemon last showed it, without its token."""
+        return {name: value for name, value in self.document.items() if name != "token"}
 
     def note(self, answer: Answer) -> None:
         """Takes in what the daemon says of the transition; its token is in the first answer only."""
@@ -74,12 +84,23 @@ class Flows:
     """The flows of one client, which share its session."""
 
     def __init__(
-        self, client: str | None, token: str | None, patience: float, headers: Mapping[str, str] | None
+        self, client: str | None, token: str | None, patience: float, headers: Mapping[str, str] | None, closing: Flag
     ) -> None:
         self.client = client
         self.patience = patience
-        self.headers = {**(headers or {}), **({} if token is None else {"Authorization": f"Bearer {token.strip()}"})}
+        authorization = {} if token is None else {"Authorization": f"Bearer {token.strip()}"}
+        self.headers = checked_headers({**(headers or {}), **authorization})
+        self._closing = closing
         self._session: str | None = None
+
+    @property
+    def is_closed(self) -> bool:
+        return self._closing.is_set()
+
+    def check_open(self) -> None:
+        """Raises `Closed` after the client has been closed."""
+        if self.is_closed:
+            raise Closed("The client has been closed")
 
     # Asking
 
@@ -90,6 +111,7 @@ class Flows:
         """Sends a request that may be repeated, until there is an answer or `patience` seconds are over."""
         deadline = time.monotonic() + self.patience
         for delay in backoff():
+            self.check_open()
             after = 0.0
             try:
                 answer = yield Send(method, path, body, {**self.headers, **(headers or {})}, timeout)
@@ -97,6 +119,7 @@ class Flows:
                 if time.monotonic() + delay > deadline:
                     raise
             else:
+                self.check_open()
                 if answer.status not in (429, 503) or not self._passes(answer):
                     return answer
                 after = answer.retry_after
@@ -125,28 +148,28 @@ class Flows:
 
     def end_session(self) -> Flow[None]:
         """Ends the session, and with it everything bound to it."""
-        token = self.forget_session()
+        token, self._session = self._session, None
         if token is not None:
             yield Send("POST", "/sessions/end", None, {**self.headers, SESSION: token}, MARGIN)
 
-    def forget_session(self) -> str | None:
-        token, self._session = self._session, None
-        return token
+    def _forget_session(self, token: str) -> None:
+        if self._session == token:
+            self._session = None
 
     def _asked_in_session(self, path: str, ticket: Ticket, body: Document, timeout: float) -> Flow[Answer]:
         """Asks for a transition that is bound to the session; a session that has ended is replaced once."""
         for attempt in range(2):
             token = yield from self.session()
             ticket.headers = {SESSION: token, "Idempotency-Key": ticket.key}
+            ticket.asked = path, body
             answer = yield from self.ask("POST", path, body, headers=ticket.headers, timeout=timeout)
-            if answer.status != 401 or attempt or not self.session_is_over(answer):
+            if answer.status != 401 or attempt or not self._session_is_over(answer):
                 break
-            if self._session == token:
-                self._session = None
+            self._forget_session(token)
         return answer
 
     @staticmethod
-    def session_is_over(answer: Answer) -> bool:
+    def _session_is_over(answer: Answer) -> bool:
         try:
             answer.document()
         except Refused as refused:
@@ -200,17 +223,18 @@ class Flows:
             # The answer to a request that was parked for long says nothing about when it was given.
             yield from self._await_running(ticket, 0)
         if has_ended(ticket.document) and not ticket.document.get("noop"):
-            raise TransitionEnded(ticket.document)
+            raise TransitionEnded(ticket.shown)
         return ticket.document
 
     def give_up(self, ticket: Ticket) -> Flow[None]:
-        """Takes back what was asked, wherever it was cut off."""
+        """Takes back what was asked, wherever it was cut off; after `close`, it ends with the session."""
+        if self.is_closed:
+            return
         if not ticket.document:
-            if not ticket.headers:
+            if ticket.asked is None:
                 return
-            # The request may have arrived: the same key leads to what it made.
-            answer = yield Send(
-                "POST", "/transitions/serialize", {**ticket.body, "wait": 0}, {**self.headers, **ticket.headers}, MARGIN)
+            # The request may have arrived: the same one with the same key leads to what it made.
+            answer = yield Send("POST", *ticket.asked, {**self.headers, **ticket.headers}, MARGIN)
             if answer.status >= 400:
                 return
             ticket.note(answer)
@@ -218,19 +242,19 @@ class Flows:
             body = {"id": ticket.document["id"], "token": ticket.document["token"], "outcome": "cancelled"}
             yield Send("POST", "/transitions/end", body, self.headers, MARGIN)
 
-    def keep(self, ticket: Ticket, is_ending: Callable[[], bool]) -> Flow[Document | None]:
+    def keep(self, ticket: Ticket, is_over: Callable[[], bool]) -> Flow[Document | None]:
         """Keeps a granted transition until it has ended: its last document, or nothing if the lease may have run out.
 
         An owner's await is parked always, so the lease does not run, and the end is told at once. Each is answered within
         a third of the lease: if none is, the lease is counted from the sending of the last request that was answered.
-        `is_ending` says whether its owner has begun to end it; then it is not kept any longer.
+        `is_over` says whether its owner ends it, or has lost it; then it is not kept any longer.
         """
         lease = float(ticket.document.get("leaseSeconds", LEASE))
         wait = min(lease / 3, LONGEST_WAIT)
         body = {"id": ticket.document["id"], "token": ticket.document["token"], "until": "ended", "wait": wait}
         headers = {**self.headers, **ticket.headers}
         delays = backoff()
-        while not is_ending() and (left := ticket.held_until - time.monotonic()) > 0:
+        while not is_over() and (left := ticket.held_until - time.monotonic()) > 0:
             delay = next(delays)
             try:
                 answer = yield Send("POST", "/transitions/await", body, headers, min(wait + MARGIN, left))
@@ -284,11 +308,39 @@ class Flows:
     def scene_path(scene: str, rest: str = "") -> str:
         return f"/scenes/{quote(scene, safe='')}{rest}"
 
-    def read(self, path: str) -> Flow[Document]:
-        answer = yield from self.ask("GET", path)
+    def read(self, scene: str) -> Flow[Document]:
+        answer = yield from self.ask("GET", self.scene_path(scene))
         return answer.document()
 
     def declare(self, scene: str, storyboard: Mapping[str, Any], if_undeclared: bool) -> Flow[Document]:
         headers = {"If-None-Match": "*"} if if_undeclared else {}
         answer = yield from self.ask("PUT", self.scene_path(scene, "/storyboard"), storyboard, headers=headers)
         return answer.document()
+
+    def hierarchy(self, scene: str) -> Flow[Document]:
+        """The document of a scene with its hierarchy, and the number of the last event that it includes."""
+        try:
+            return (yield from self.read(scene))
+        except Refused as refused:
+            if refused.code == "unknown-scene":
+                return {"revision": 0, "lastEvent": 0}
+            raise
+
+    def hierarchy_again(self, scene: str, is_over: Callable[[], bool]) -> Flow[Document | None]:
+        """The same, as often as it takes; nothing if it is over before."""
+        delays = backoff()
+        while not is_over():
+            try:
+                return (yield from self.hierarchy(scene))
+            except (Unreachable, Refused) as error:
+                if isinstance(error, Refused) and error.status not in (429, 503):
+                    raise
+            yield Sleep(next(delays))
+        return None
+
+    def refuse_stream(self, answer: Answer, session: str | None) -> None:
+        """Raises `Refused` if a stream is refused for good; otherwise another attempt is due."""
+        if session is not None and self._session_is_over(answer):
+            self._forget_session(session)
+        elif answer.status not in (429, 503):
+            answer.document()

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, Self, Unpack
 
 import httpx
 
 from . import _transport
-from ._events import Event, EventParser
-from ._flows import MARGIN, Flows, Ticket, TransitionOptions, has_ended
-from ._wire import Answer, Document, Flow, Result, Send, backoff
-from .errors import ArbiterError, Refused, TimedOut, TransitionEnded, Unreachable
+from ._events import Event, EventStream
+from ._flows import MARGIN, Flows, Ticket, TransitionOptions
+from ._held import HeldTransition
+from ._sync_hierarchy import Hierarchy
+from ._wire import Answer, Document, Flow, Result, Send
+from .errors import ArbiterError, Closed, Refused, TimedOut, TransitionEnded, Unreachable
 
 
 class Arbiter:
@@ -24,9 +27,11 @@ class Arbiter:
     `url` is ``http://…``, ``https://…`` or ``unix:/path``; without it, the environment's ``ARBITER_URL``, or
     ``http://127.0.0.1:8080``. `token` is a bearer token, `client` the name by which people see this program, `patience` how
     many seconds a request is repeated while the daemon cannot be reached or is starting, and `verify` a context with the
-    certificates that are trusted. `headers` are sent with every request, for example ``traceparent``.
+    certificates that are trusted. `headers` are sent with every request, for example ``traceparent``. Raises `ValueError` for
+    another kind of URL, and for a token or a header field that cannot be sent.
 
-    All transitions of one `Arbiter` are bound to one session: if this process dies, they end within seconds.
+    All transitions of one `Arbiter` are bound to one session: if this process dies, they end within two seconds; in the
+    moment between the grant and the first parked request, when the lease has run out.
     """
 
     def __init__(
@@ -34,8 +39,11 @@ class Arbiter:
         verify: ssl.SSLContext | bool = True, headers: Mapping[str, str] | None = None,
     ) -> None:
         address = _transport.Address.of(url)
-        self._flows = Flows(client, token, patience, headers)
+        self._closing = threading.Event()
+        self._flows = Flows(client, token, patience, headers, self._closing)
         self._opening = threading.Lock()
+        self._held: set[Transition] = set()
+        self._streams: set[_Stream] = set()
         self._http = httpx.Client(
             base_url=address.base, transport=httpx.HTTPTransport(**_transport.options(address, verify)))
 
@@ -45,18 +53,34 @@ class Arbiter:
 
     def events(self, *, since: str | None = None, attached: bool = False) -> Iterator[Event]:
         """What happens in all scenes, from now on or after the event `since`; see `Scene.events`."""
-        return self._events("/events", since, attached)
+        return self._events(self._stream("/events", since, attached))
 
     def ready(self, id: str) -> Document:
         """Says that this client, by its name, is ready for a transition in which it takes part."""
         return self._run(self._flows.ready(id))
 
     def close(self) -> None:
-        """Ends the session, and with it what is still held."""
+        """Ends the session, and with it what is still held: that is lost at once. Streams end.
+
+        Calls that still wait raise `Closed`, and so do all later ones.
+        """
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        held = list(self._held)
+        for transition in held:
+            transition._lose_session()
+        for stream in list(self._streams):
+            stream.end()
         try:
             self._run(self._flows.end_session())
         except ArbiterError:
             pass  # Without a word, it ends by itself.
+        deadline = time.monotonic() + MARGIN
+        for transition in held:
+            if transition._keeper.is_alive():
+                # Its await is answered by the end of the session.
+                transition._keeper.join(max(0.0, deadline - time.monotonic()))
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -76,11 +100,15 @@ class Arbiter:
         sent = _transport.now()
         try:
             response = self._http.request(**_transport.request(send))
-        except (httpx.TransportError, RuntimeError) as error:
+        except httpx.TransportError as error:
             raise Unreachable(f"{send.method} {send.path}: {error}") from error
+        except RuntimeError:
+            self._flows.check_open()  # httpx refuses to send after its end.
+            raise
         return _transport.answer(response, sent)
 
-    def _run(self, flow: Flow[Result], sleep: Callable[[float], object] = time.sleep) -> Result:
+    def _run(self, flow: Flow[Result], over: threading.Event | None = None) -> Result:
+        over = over or self._closing
         try:
             step = next(flow)
             while True:
@@ -92,36 +120,58 @@ class Arbiter:
                     else:
                         step = flow.send(answer)
                 else:
-                    sleep(step.seconds)
+                    over.wait(step.seconds)
                     step = next(flow)
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
 
-    def _events(self, path: str, since: str | None, attached: bool) -> Iterator[Event]:
-        last, delays = since, backoff()
-        while True:
-            parser = EventParser()
-            try:
-                session = self._open() if attached else None
-                with self._http.stream(
-                    "GET", path, headers=_transport.stream_headers(self._flows.headers, last, session),
-                    timeout=_transport.STREAM_TIMEOUT,
-                ) as response:
-                    if response.status_code != 200:
-                        response.read()
-                        answer = _transport.answer(response, 0)
-                        if session and Flows.session_is_over(answer):
-                            self._flows.forget_session()
-                        elif response.status_code not in (429, 503):
-                            answer.document()
-                    else:
-                        for line in response.iter_lines():
-                            if event := parser.take(line):
-                                last, delays = event.id or last, backoff()
-                                yield event
-            except (httpx.TransportError, Unreachable):
-                pass
-            time.sleep(next(delays))
+    def _stream(self, path: str, since: str | None, attached: bool = False) -> _Stream:
+        self._flows.check_open()
+        return _Stream(path, since, attached, threading.Event())
+
+    def _events(self, stream: _Stream) -> Iterator[Event]:
+        self._streams.add(stream)
+        try:
+            while not (stream.over.is_set() or self._flows.is_closed):
+                try:
+                    session = self._open() if stream.attached else None
+                    headers = {**self._flows.headers, **stream.headers(session)}
+                    with self._http.stream(
+                        "GET", stream.path, headers=headers, timeout=_transport.STREAM_TIMEOUT
+                    ) as response:
+                        stream.opened(response)
+                        if response.status_code == 200:
+                            for chunk in response.iter_bytes():
+                                yield from stream.take(chunk)
+                        else:
+                            response.read()
+                            self._flows.refuse_stream(_transport.answer(response, 0), session)
+                except (httpx.TransportError, Unreachable):
+                    pass  # A stream that is cut is resumed.
+                except (Closed, RuntimeError):
+                    if not self._flows.is_closed:
+                        raise
+                stream.over.wait(stream.delay())
+        finally:
+            self._streams.discard(stream)
+
+
+class _Stream(EventStream[threading.Event]):
+    """A stream that another thread may end."""
+
+    _socket: Any = None
+
+    def opened(self, response: httpx.Response) -> None:
+        self._socket = response.extensions["network_stream"].get_extra_info("socket")
+        if self.over.is_set():
+            self.end()
+
+    def end(self) -> None:
+        """Ends it, also while its next event is waited for."""
+        self.over.set()
+        if self._socket is not None:
+            with suppress(OSError):  # It is closed already.
+                self._socket.shutdown(socket.SHUT_RDWR)
 
 
 class Scene:
@@ -182,7 +232,11 @@ class Scene:
 
     def read(self) -> Document:
         """Its hierarchy, who runs and who waits."""
-        return self.arbiter._run(self.arbiter._flows.read(Flows.scene_path(self.name)))
+        return self.arbiter._run(self.arbiter._flows.read(self.name))
+
+    def hierarchy(self) -> Hierarchy:
+        """Its hierarchy, kept by events: `with scene.hierarchy() as hierarchy: …`."""
+        return Hierarchy(self.arbiter, self.name)
 
     def events(self, *, since: str | None = None, attached: bool = False) -> Iterator[Event]:
         """What happens here, from now on or after the event `since`, until the iteration is left.
@@ -190,7 +244,8 @@ class Scene:
         A stream that is cut is resumed without a gap. Where the past is gone, a ``reset`` has the scene as it is. A stream
         that is `attached` keeps the session alive: a client that takes part in the transitions of others has one.
         """
-        return self.arbiter._events(Flows.scene_path(self.name, "/events"), since, attached)
+        arbiter = self.arbiter
+        return arbiter._events(arbiter._stream(Flows.scene_path(self.name, "/events"), since, attached))
 
     @contextmanager
     def _giving_up(self, ticket: Ticket) -> Iterator[None]:
@@ -206,42 +261,18 @@ class Scene:
             raise
 
 
-class Transition:
+class Transition(HeldTransition[threading.Event]):
     """A transition that this client holds, until it ends it."""
 
     def __init__(self, arbiter: Arbiter, ticket: Ticket) -> None:
+        super().__init__(ticket, threading.Event(), threading.Event())
         self._arbiter = arbiter
-        self._ticket = ticket
-        self._is_ending = threading.Event()
-        self.lost = threading.Event()
-        """Set as soon as it has ended without its owner; what was begun must not be continued."""
-        self.ended: Document | None = None
-        """How it ended; `None` while it runs, and if its lease ran out unseen."""
-        if has_ended(ticket.document):
-            self.ended = ticket.document
-        else:
-            self._keeper = threading.Thread(
-                target=self._keep, name=f"transition {self.id}", daemon=True)
+        if self.ended is None:
+            self._keeper = threading.Thread(target=self._keep, name=f"transition {self.id}", daemon=True)
+            arbiter._held.add(self)
             self._keeper.start()
-
-    @property
-    def document(self) -> Document:
-        """The transition as the daemon last showed it, without its token."""
-        return {name: value for name, value in self._ticket.document.items() if name != "token"}
-
-    @property
-    def id(self) -> str:
-        return str(self._ticket.document["id"])
-
-    @property
-    def fence(self) -> int | None:
-        """Grows with every grant of the scene: what is written with a lower one is from an earlier holder."""
-        return self._ticket.document.get("fence")
-
-    @property
-    def noop(self) -> bool:
-        """Whether there was nothing to do: then it has completed already, and holds nothing."""
-        return bool(self._ticket.document.get("noop"))
+            if arbiter._flows.is_closed:
+                self._lose_session()
 
     def complete(self) -> Document:
         """Ends it, and applies its operation.
@@ -273,16 +304,11 @@ class Transition:
         }
         return self._arbiter._run(self._arbiter._flows.drive(self._ticket, "release", fields))
 
-    def check(self) -> None:
-        """Raises `TransitionEnded` if it is lost."""
-        if self.lost.is_set():
-            raise TransitionEnded(self.ended)
-
     def _end(self, outcome: str) -> Document:
         if self.noop:
             return self.document
         self.check()
-        self._is_ending.set()
+        self._is_over.set()
         document = self._arbiter._run(self._arbiter._flows.end(self._ticket, outcome))
         self.ended = document
         # Its await is answered by the end, so that no connection is cut.
@@ -290,7 +316,9 @@ class Transition:
         return document
 
     def _keep(self) -> None:
-        ended = self._arbiter._run(self._arbiter._flows.keep(self._ticket, self._is_ending.is_set), self._is_ending.wait)
-        if not self._is_ending.is_set():
-            self.ended = ended
-            self.lost.set()
+        try:
+            self._lose(self._arbiter._run(self._arbiter._flows.keep(self._ticket, self._is_over.is_set), self._is_over))
+        except Closed:
+            pass  # It has been lost with the session.
+        finally:
+            self._arbiter._held.discard(self)

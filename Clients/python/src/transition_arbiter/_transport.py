@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import ssl
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -25,9 +25,13 @@ class Address:
 
     @classmethod
     def of(cls, url: str | None) -> Address:
+        """Raises `ValueError` for anything else, without the URL, which may have a password in it."""
         url = url or os.environ.get("ARBITER_URL") or URL
         if url.startswith("unix:"):
             return cls("http://localhost", url.removeprefix("unix:"))
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("The URL of a daemon is http://…, https://… or unix:/path")
         return cls(url.rstrip("/"), None)
 
 
@@ -49,11 +53,6 @@ def request(send: Send) -> dict[str, Any]:
 
 def answer(response: httpx.Response, sent: float) -> Answer:
     return Answer(response.status_code, response.headers, response.content, sent)
-
-
-def stream_headers(headers: Mapping[str, str], last: str | None, session: str | None) -> dict[str, str]:
-    own = {"Accept": "text/event-stream", "Last-Event-ID": last, "Arbiter-Session": session}
-    return {**headers, **{name: value for name, value in own.items() if value is not None}}
 
 
 # A comment comes every 15 seconds; after three of them are missing the stream is taken for dead.

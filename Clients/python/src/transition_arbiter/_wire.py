@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from .errors import Refused
 
+SESSION = "Arbiter-Session"
 Document = dict[str, Any]
 Result = TypeVar("Result")
 
@@ -70,3 +72,19 @@ def backoff() -> Iterator[float]:
     while True:
         yield random.uniform(delay / 2, delay)
         delay = min(2 * delay, 5.0)
+
+
+def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The header fields as they are sent.
+
+    Raises `ValueError`, without the value, which may be a secret, for what no request can have: a line break, for example,
+    would begin another field.
+    """
+    checked = {}
+    for name, value in headers.items():
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
+            raise ValueError("The name of a header field has other characters than those of a token")
+        checked[name] = value.strip(" \t")
+        if not re.fullmatch(r"[\t -~]*", checked[name]):
+            raise ValueError(f"The header field {name} has other characters than visible ones of ASCII, spaces and tabs")
+    return checked

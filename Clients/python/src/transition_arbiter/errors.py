@@ -18,6 +18,10 @@ class TimedOut(ArbiterError):
     """The turn did not come within `timeout`; the ticket has been given up."""
 
 
+class Closed(ArbiterError):
+    """The client has been closed, before the call or while it waited."""
+
+
 class Refused(ArbiterError):
     """The daemon refused a request, as a problem of RFC 9457.
 

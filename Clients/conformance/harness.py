@@ -1,0 +1,229 @@
+"""A daemon, clients in processes of their own, and what is between them."""
+
+import itertools
+import json
+import os
+import queue
+import re
+import shlex
+import socket
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+# How long a scenario waits for anything, in seconds.
+PATIENCE = 30
+
+
+class Daemon:
+    """A daemon that can be killed and started again on the same port."""
+
+    def __init__(self, directory: Path, *options: str) -> None:
+        self._directory = directory
+        self._options = options
+        self.port = 0
+        self.start()
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(
+            [os.environ["ARBITERD"], "--listen", f"127.0.0.1:{self.port}", "--data", str(self._directory / "data"),
+             "--log-level", "error", *self._options],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        ready = re.fullmatch(r"arbiterd .* ready on .*:(\d+)\n", line)
+        assert ready, line
+        self.port = int(ready[1])
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(PATIENCE)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def ask(self, method: str, path: str, body: object = None) -> tuple[int, dict]:
+        request = urllib.request.Request(
+            self.url + path, method=method, headers={"Content-Type": "application/json"},
+            data=None if body is None else json.dumps(body).encode())
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+                return response.status, json.loads(response.read() or "{}")
+        except urllib.error.HTTPError as error:
+            return error.code, json.load(error)
+
+
+class Proxy:
+    """Passes connections on to a daemon, which may be restarted, until it is told to do otherwise."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        self._daemon = daemon
+        self._lock = threading.Condition()
+        self._held: bytes | None = None
+        self._passed = {"up": b"", "down": b""}
+        self._left: dict[str, int | None] = {"up": None, "down": None}
+        self._exchange: tuple[bytes, bytes] | None = None
+        self._sockets: set[socket.socket] = set()
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut_after(self, count: int, direction: str) -> None:
+        """Cuts all connections when so many more bytes have passed in this direction."""
+        with self._lock:
+            self._left[direction] = count
+
+    def has_cut(self, direction: str) -> bool:
+        with self._lock:
+            return self._left[direction] is None
+
+    def exchange(self, old: bytes, new: bytes) -> None:
+        """Replaces these bytes of the daemon, once, by as many others."""
+        with self._lock:
+            self._exchange = (old, new)
+
+    def has_exchanged(self) -> bool:
+        with self._lock:
+            return self._exchange is None
+
+    def until_passed(self, some: bytes, direction: str) -> None:
+        """Returns when these bytes have passed."""
+        with self._lock:
+            assert self._lock.wait_for(lambda: some in self._passed[direction], PATIENCE)
+
+    def asked(self, some: bytes) -> int:
+        """How often these bytes have been sent to the daemon."""
+        with self._lock:
+            return self._passed["up"].count(some)
+
+    def hold(self, some: bytes = b"") -> None:
+        """Cuts all connections, and from now on each one with a request that has these bytes."""
+        with self._lock:
+            self._held = some
+        self._cut()
+
+    def pass_on(self) -> None:
+        """Passes all requests on again."""
+        with self._lock:
+            self._held = None
+
+    def close(self) -> None:
+        self._shut(self._listening)
+        self._listening.close()
+        self._cut()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client = self._listening.accept()[0]
+            except OSError:
+                return
+            try:
+                daemon = socket.create_connection(("127.0.0.1", self._daemon.port))
+            except OSError:
+                client.close()
+                continue
+            with self._lock:
+                self._sockets |= {client, daemon}
+            threading.Thread(target=self._pass, args=[client, daemon, "up"], daemon=True).start()
+            threading.Thread(target=self._pass, args=[daemon, client, "down"], daemon=True).start()
+
+    def _pass(self, source: socket.socket, sink: socket.socket, direction: str) -> None:
+        try:
+            while data := source.recv(65536):
+                with self._lock:
+                    if direction == "up" and self._held is not None and self._held in data:
+                        break
+                    if direction == "down" and self._exchange and self._exchange[0] in data:
+                        data, self._exchange = data.replace(*self._exchange, 1), None
+                    left = self._left[direction]
+                    passed = data if left is None else data[:left]
+                    if left is not None:
+                        self._left[direction] = left - len(passed) if len(passed) == len(data) else None
+                sink.sendall(passed)
+                with self._lock:
+                    self._passed[direction] += passed
+                    self._lock.notify_all()
+                if len(passed) < len(data):
+                    self._cut()
+                    return
+        except OSError:
+            pass
+        self._shut(source, sink)
+
+    def _cut(self) -> None:
+        with self._lock:
+            sockets, self._sockets = self._sockets, set()
+        self._shut(*sockets)
+
+    @staticmethod
+    def _shut(*sockets: socket.socket) -> None:
+        """Not close, which would wait for the thread that reads from the socket."""
+        for end in sockets:
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # The other end has closed it.
+
+
+class Agent:
+    """A client in a process of its own."""
+
+    def __init__(self, url: str, name: str, **options: object) -> None:
+        self.process = subprocess.Popen(
+            [*shlex.split(os.environ["AGENT"]), url, name, json.dumps(options)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._numbers = itertools.count(1)
+        self._answers: dict[int, queue.Queue] = {}
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        for line in self.process.stdout:
+            answer = json.loads(line)
+            self._answers[answer.pop("n")].put(answer)
+
+    def tell(self, do: str, **fields: object) -> Callable[[], dict]:
+        """Sends a command; what is returned waits for the answer."""
+        number = next(self._numbers)
+        answer = self._answers[number] = queue.Queue()
+        self.process.stdin.write(json.dumps({"n": number, "do": do, **fields}) + "\n")
+        self.process.stdin.flush()
+        return lambda: answer.get(timeout=PATIENCE)
+
+    def ask(self, do: str, **fields: object) -> dict:
+        return self.tell(do, **fields)()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(PATIENCE)
+
+
+def until_queued(daemon: Daemon, count: int, scene: str = "main") -> None:
+    """Returns when so many transitions wait in a scene, which is there already."""
+    waiting: set[str] = set()
+    for name, data in events(daemon, scene):
+        if name == "transition.queued":
+            waiting.add(data["id"])
+        elif name.startswith("transition."):
+            waiting.discard(data.get("id"))
+        if len(waiting) == count:
+            return
+
+
+def events(daemon: Daemon, scene: str) -> Iterator[tuple[str, dict]]:
+    """The events of a scene from its beginning: their names and documents. A failure if `PATIENCE` seconds are over."""
+    deadline = time.monotonic() + PATIENCE
+    with urllib.request.urlopen(f"{daemon.url}/scenes/{scene}/events?since=0", timeout=PATIENCE) as stream:
+        name = ""
+        # A comment comes every 15 seconds, so it does not wait for ever.
+        for line in map(bytes.decode, stream):
+            assert time.monotonic() < deadline, "it has not happened"
+            field, _, value = line.strip().partition(": ")
+            if field == "event":
+                name = value
+            elif field == "data":
+                yield name, json.loads(value)

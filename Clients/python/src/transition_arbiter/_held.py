@@ -1,0 +1,58 @@
+"""What the transitions of both clients have in common."""
+
+from __future__ import annotations
+
+from typing import Generic
+
+from ._events import Over
+from ._flows import Ticket, has_ended
+from ._wire import Document
+from .errors import TransitionEnded
+
+
+class HeldTransition(Generic[Over]):
+    """A transition that this client holds, until it ends it or loses it. The flags are of `threading` or `asyncio`."""
+
+    def __init__(self, ticket: Ticket, lost: Over, is_over: Over) -> None:
+        self._ticket = ticket
+        self._is_over = is_over
+        """Set when it need not be kept any longer, because its owner ends it or has lost it."""
+        self.lost = lost
+        """Set as soon as it has ended without its owner; what was begun must not be continued."""
+        self.ended: Document | None = ticket.shown if has_ended(ticket.document) else None
+        """How it ended; `None` while it runs, and if its lease ran out unseen."""
+
+    @property
+    def document(self) -> Document:
+        """The transition as the daemon last showed it, without its token."""
+        return self._ticket.shown
+
+    @property
+    def id(self) -> str:
+        return str(self._ticket.document["id"])
+
+    @property
+    def fence(self) -> int | None:
+        """Grows with every grant of the scene: what is written with a lower one is from an earlier holder."""
+        return self._ticket.document.get("fence")
+
+    @property
+    def noop(self) -> bool:
+        """Whether there was nothing to do: then it has completed already, and holds nothing."""
+        return bool(self._ticket.document.get("noop"))
+
+    def check(self) -> None:
+        """Raises `TransitionEnded` if it is lost."""
+        if self.lost.is_set():
+            raise TransitionEnded(self.ended)
+
+    def _lose(self, ended: Document | None) -> None:
+        """Says that it has ended without its owner, unless its owner is ending it."""
+        if not self._is_over.is_set():
+            self.ended = ended
+            self.lost.set()
+            self._is_over.set()
+
+    def _lose_session(self) -> None:
+        """Says that it ends with its session, which is given up."""
+        self._lose({**self.document, "state": "ended", "outcome": "expired", "reason": "session-lost"})

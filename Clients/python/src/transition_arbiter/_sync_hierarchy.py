@@ -1,0 +1,81 @@
+"""The hierarchy of a scene for programs without `asyncio`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Self
+
+from ._events import Event
+from ._flows import MARGIN, Flows
+from ._hierarchy import HierarchySnapshot, Inapplicable, KeptHierarchy
+from .errors import Closed
+
+if TYPE_CHECKING:
+    from ._sync import Arbiter
+
+
+class Hierarchy(KeptHierarchy):
+    """The hierarchy of a scene, kept by its events inside of a `with` statement. Threads may share it.
+
+    It is read once, at the beginning of the statement, which raises `Refused` or `Unreachable`. A scene that does not exist
+    is empty.
+    """
+
+    def __init__(self, arbiter: Arbiter, scene: str) -> None:
+        super().__init__()
+        self._arbiter = arbiter
+        self._scene = scene
+        self._changed = threading.Condition()
+
+    def __enter__(self) -> Self:
+        self._read(self._arbiter._run(self._arbiter._flows.hierarchy(self._scene)))
+        self._first = self.snapshot
+        self._stream = self._arbiter._stream(Flows.scene_path(self._scene, "/events"), str(self._known))
+        self._follower = threading.Thread(target=self._follow, name=f"hierarchy of {self._scene}", daemon=True)
+        self._follower.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.end()
+        self._follower.join(MARGIN)
+
+    def changes(self) -> Iterator[HierarchySnapshot]:
+        """The hierarchy after each change since the first reading, until the end of the `with` statement.
+
+        If several changes came since the last step, only the newest hierarchy is shown. Raises `Refused` if the daemon does
+        not let it be followed any more.
+        """
+        seen = self._first
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._is_over or self.snapshot is not seen)
+                if self.snapshot is seen:
+                    break
+                seen = self.snapshot
+            yield seen
+        if self._error is not None:
+            raise self._error
+
+    def _follow(self) -> None:
+        try:
+            for event in self._arbiter._events(self._stream):
+                self._note(event)
+        except Closed:
+            pass
+        except Exception as error:
+            self._error = error
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+
+    def _note(self, event: Event) -> None:
+        try:
+            self._take(event)
+        except Inapplicable:
+            over = self._stream.over
+            scene = self._arbiter._run(self._arbiter._flows.hierarchy_again(self._scene, over.is_set), over)
+            if scene is not None:
+                self._read(scene)
+        with self._changed:
+            self._changed.notify_all()
