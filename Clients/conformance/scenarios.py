@@ -144,6 +144,30 @@ def test_drag(daemon, agent):
     assert client.ask("complete", **{"as": "t"})["transition"]["inserted"] == ["editor"]
 
 
+@pytest.mark.parametrize("calls, outcome", [
+    ([], "completed"), ([{"do": "complete"}], "completed"), ([{"do": "cancel"}], "cancelled"),
+    ([{"do": "release", "decision": "finish"}], "completed"), ([{"do": "release", "decision": "cancel"}], "cancelled"),
+    ([{"do": "release", "decision": "cancel"}, {"do": "cancel"}], "cancelled")])
+def test_a_body_that_ends_or_decides_its_transition(daemon, agent, calls, outcome):
+    running = daemon()
+    view = agent(running, "view")
+    assert view.ask("hold", scene="main", options={"interactive": True}, calls=calls) == {}
+    assert [found["outcome"] for found in transitions(running, "main")] == [outcome]
+
+
+def test_an_end_that_contradicts_the_gesture(daemon, agent):
+    running = daemon()
+    view = agent(running, "view")
+    held = view.ask("start", scene="main", options={"interactive": True}, **{"as": "t"})["transition"]
+    assert view.ask("release", decision="cancel", **{"as": "t"})["answer"]["decision"] == "cancel"
+    refused = view.ask("complete", **{"as": "t"})
+    assert (refused["error"], refused["code"]) == ("refused", "already-decided")
+    # It is held further, and so it is heard that it is taken away.
+    lost = view.tell("lost", **{"as": "t"})
+    assert running.ask("POST", "/transitions/revoke", {"id": held["id"], "reason": "a test"})[0] == 200
+    assert lost() == {"outcome": "revoked", "reason": "a test"}
+
+
 def test_participant(daemon, agent):
     running = daemon()
     owner, part = agent(running, "owner"), agent(running, "part")

@@ -157,10 +157,10 @@ export class Scene {
   withTransition<Result>(
     options: TurnOptions, body: (transition: Transition) => Result | Promise<Result>): Promise<Result>;
   /**
-   * Declares the hierarchy, segues, transition types and defaults; `ifUndeclared`: only if nobody has.
+   * Declares the hierarchy, segues, transition types and defaults; `ifUndeclared`: only if nobody has; otherwise `null`.
    * @throws Refused, for example `busy` while a transition is unfinished; Unreachable
    */
-  declare(storyboard: Document, options?: { ifUndeclared?: boolean }): Promise<Document>;
+  declare(storyboard: Document, options?: { ifUndeclared?: boolean }): Promise<Document | null>;
   /** Its hierarchy, who runs and who waits. */
   read(): Promise<Document>;
   /**

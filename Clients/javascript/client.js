@@ -807,14 +807,23 @@ export class Arbiter {
       if (!ticket.document) {
         if (!ticket.asked) return;
         // The request may have arrived: the same one with the same key leads to what it made.
-        ticket.note(await this.#send('POST', ...ticket.asked, { headers: ticket.headers, timeout: MARGIN }));
+        ticket.note(await this.#lastWords(...ticket.asked, ticket.headers));
       }
       if (ticket.hasEnded) return;
-      await this.#send('POST', '/transitions/end', ticket.named({ outcome: 'cancelled' }), { timeout: MARGIN });
+      await this.#lastWords('/transitions/end', ticket.named({ outcome: 'cancelled' }));
     } catch (error) {
       // The ticket ends with the session.
       if (!(error instanceof ArbiterError)) throw error;
     }
+  }
+
+  /** Sends a request, and once more if the connection was cut: one that is kept open may have been cut before. */
+  async #lastWords(path, body, headers = {}) {
+    const send = () => this.#send('POST', path, body, { headers, timeout: MARGIN });
+    return send().catch(error => {
+      if (error instanceof Unreachable) return send();
+      throw error;
+    });
   }
 
   /**
@@ -866,7 +875,9 @@ export class Arbiter {
 
   async end(ticket, outcome) {
     const answer = await this.ask('POST', '/transitions/end', ticket.named({ outcome }), { timeout: MARGIN });
-    if (answer.status >= 400 && answer.document.transition) throw new TransitionEnded(answer.document.transition);
+    if (answer.status >= 400 && answer.document.transition?.state === 'ended') {
+      throw new TransitionEnded(answer.document.transition);
+    }
     return documentOf(answer);
   }
 
@@ -1041,16 +1052,21 @@ export class Scene {
       result = await body(transition);
     } catch (error) {
       // What the body threw is what the caller has to know.
-      await transition.cancel().catch(() => {});
+      await transition.endAfterBody({ failed: true }).catch(() => {});
       throw error;
     }
-    await transition.complete();
+    await transition.endAfterBody({ failed: false });
     return result;
   }
 
   async declare(storyboard, { ifUndeclared = false } = {}) {
     const headers = ifUndeclared ? { 'If-None-Match': '*' } : {};
-    return documentOf(await this.arbiter.ask('PUT', scenePath(this.name, '/storyboard'), storyboard, { headers }));
+    try {
+      return documentOf(await this.arbiter.ask('PUT', scenePath(this.name, '/storyboard'), storyboard, { headers }));
+    } catch (error) {
+      if (ifUndeclared && error instanceof Refused && error.code === 'already-declared') return null;
+      throw error;
+    }
   }
 
   async read() {
@@ -1178,6 +1194,11 @@ export class Transition {
   #over = new AbortController();
   #lost = new AbortController();
   #keeper = Promise.resolve();
+  /** Whether its owner ends it now. What is heard of its end meanwhile is the owner's, or waits for a refusal. */
+  #isEnding = false;
+  #unseen = [];
+  /** Whether its gesture was decided, so that it ends as that was. */
+  #isDecided = false;
 
   constructor(arbiter, ticket) {
     this.#arbiter = arbiter;
@@ -1200,6 +1221,7 @@ export class Transition {
 
   /** Says that it has ended without its owner, unless its owner is ending it. */
   #lose(ended) {
+    if (this.#isEnding) return void this.#unseen.push(ended);
     if (this.#over.signal.aborted) return;
     this.ended = ended;
     this.#over.abort();
@@ -1244,7 +1266,15 @@ export class Transition {
   }
 
   async release({ decision, fraction, velocity, cancelled, completionSpeed } = {}) {
-    return this.#drive('release', { decision, fraction, velocity, cancelled, completionSpeed });
+    const released = await this.#drive('release', { decision, fraction, velocity, cancelled, completionSpeed });
+    this.#isDecided = true;
+    return released;
+  }
+
+  /** Ends it as its gesture was decided, if it was, unless its owner has ended it. */
+  async endAfterBody({ failed }) {
+    if (this.ended && !this.signal.aborted) return;
+    await this.#end(this.#isDecided ? undefined : failed ? 'cancelled' : 'completed');
   }
 
   async #drive(call, fields) {
@@ -1255,8 +1285,20 @@ export class Transition {
   async #end(outcome) {
     if (this.noop) return this.document;
     this.signal.throwIfAborted();
-    this.#over.abort();
-    this.ended = await this.#arbiter.end(this.#ticket, outcome);
+    this.#isEnding = true;
+    try {
+      this.ended = await this.#arbiter.end(this.#ticket, outcome);
+      this.#over.abort();
+    } catch (error) {
+      if (!(error instanceof Refused)) {
+        this.#over.abort();
+        throw error;
+      }
+      // It goes on, as far as is known, and is kept.
+      this.#isEnding = false;
+      if (this.#unseen.length) this.#lose(this.#unseen[0]);
+      throw error;
+    }
     // Its await is answered by the end, so that no connection is cut.
     await this.#keeper;
     return this.ended;

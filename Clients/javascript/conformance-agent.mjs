@@ -50,7 +50,13 @@ const commands = {
   complete: async command => ({ transition: await transitions.get(command.as).complete() }),
   cancel: async command => ({ transition: await transitions.get(command.as).cancel() }),
   progress: async command => ({ answer: await transitions.get(command.as).progress(command.fraction) }),
-  release: async command => ({ answer: await transitions.get(command.as).release() }),
+  release: async command => ({ answer: await transitions.get(command.as).release({ decision: command.decision }) }),
+  async hold({ scene, options, calls }) {
+    await arbiter.scene(scene).withTransition(options, async transition => {
+      for (const { do: call, ...fields } of calls) await transition[call](fields);
+    });
+    return {};
+  },
   async lost(command) {
     const { signal } = transitions.get(command.as);
     if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve));

@@ -119,7 +119,13 @@ class Agent:
         return {"answer": self.transitions[command["as"]].progress(command["fraction"])}
 
     def release(self, command):
-        return {"answer": self.transitions[command["as"]].release()}
+        return {"answer": self.transitions[command["as"]].release(decision=command.get("decision"))}
+
+    def hold(self, command):
+        with self.arbiter.scene(command["scene"]).transition(**given(command.get("options", {}))) as transition:
+            for call in command["calls"]:
+                getattr(transition, call["do"])(**{name: call[name] for name in call if name != "do"})
+        return {}
 
     def lost(self, command):
         transition = self.transitions[command["as"]]
@@ -221,7 +227,14 @@ class AsyncAgent(Agent):
         return {"answer": await self.transitions[command["as"]].progress(command["fraction"])}
 
     async def release(self, command):
-        return {"answer": await self.transitions[command["as"]].release()}
+        return {"answer": await self.transitions[command["as"]].release(decision=command.get("decision"))}
+
+    async def hold(self, command):
+        scene = self.arbiter.scene(command["scene"])
+        async with scene.transition(**given(command.get("options", {}))) as transition:
+            for call in command["calls"]:
+                await getattr(transition, call["do"])(**{name: call[name] for name in call if name != "do"})
+        return {}
 
     async def lost(self, command):
         transition = self.transitions[command["as"]]

@@ -12,11 +12,7 @@ export function say(name, text) {
 /** Of the processes that start together, the first one declares the tab bar. */
 export async function declare(scene) {
   const storyboard = { root: { id: 'bar', kind: 'tabs', children: TABS }, defaults: { duration: 0.6 } };
-  try {
-    await scene.declare(storyboard, { ifUndeclared: true });
-  } catch (error) {
-    if (error.code !== 'already-declared') throw error;
-  }
+  await scene.declare(storyboard, { ifUndeclared: true });
 }
 
 export const select = tab => operations.select('bar', { controller: tab });

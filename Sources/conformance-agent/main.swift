@@ -79,7 +79,18 @@ final class Agent: Sendable {
         case "cancel": return ["transition": try await held(command).cancel()]
         case "progress":
             return ["answer": try await held(command).progress(command.members["fraction"]?.number ?? 0)]
-        case "release": return ["answer": try await held(command).release()]
+        case "release": return ["answer": try await held(command).release(command.members["decision"]?.string)]
+        case "hold":
+            try await scene.withTransition(command.options) { transition in
+                for call in command.members["calls"]?.array ?? [] {
+                    switch call["do"]?.string {
+                    case "complete": try await transition.complete()
+                    case "cancel": try await transition.cancel()
+                    default: try await transition.release(call["decision"]?.string)
+                    }
+                }
+            }
+            return [:]
         case "lost":
             let transition = held(command)
             await transition.untilLost()

@@ -183,13 +183,13 @@ class AsyncScene:
             yield transition
         except BaseException:
             try:
-                await asyncio.shield(transition.cancel())
+                await asyncio.shield(transition._end_after_body(failed=True))
             except (ArbiterError, asyncio.CancelledError):
                 pass  # What the body raised is what the caller has to know.
             raise
-        await transition.complete()
+        await transition._end_after_body(failed=False)
 
-    async def declare(self, storyboard: Mapping[str, Any], *, if_undeclared: bool = False) -> Document:
+    async def declare(self, storyboard: Mapping[str, Any], *, if_undeclared: bool = False) -> Document | None:
         """See `Scene.declare`."""
         return await self.arbiter._run(self.arbiter._flows.declare(self.name, storyboard, if_undeclared))
 
@@ -254,15 +254,28 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
             "decision": decision, "fraction": fraction, "velocity": velocity, "cancelled": cancelled,
             "completion_speed": completion_speed,
         }
-        return await self._arbiter._run(self._arbiter._flows.drive(self._ticket, "release", fields))
+        released = await self._arbiter._run(self._arbiter._flows.drive(self._ticket, "release", fields))
+        self._is_decided = True
+        return released
 
-    async def _end(self, outcome: str) -> Document:
+    async def _end_after_body(self, *, failed: bool) -> None:
+        """Ends it, unless its owner has done so."""
+        if not self._is_ended_by_owner:
+            await self._end(self._outcome_after_body(failed))
+
+    async def _end(self, outcome: str | None) -> Document:
         if self.noop:
             return self.document
-        self.check()
-        self._is_over.set()
-        document = await self._arbiter._run(self._arbiter._flows.end(self._ticket, outcome))
-        self.ended = document
+        self._begin_end()
+        try:
+            document = await self._arbiter._run(self._arbiter._flows.end(self._ticket, outcome))
+        except Refused:
+            self._refuse_end()
+            raise
+        except BaseException:
+            self._finish_end(None)
+            raise
+        self._finish_end(document)
         # Its await is answered by the end, so that no connection is cut.
         await asyncio.wait([self._keeper], timeout=MARGIN)
         return document

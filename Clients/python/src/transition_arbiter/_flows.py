@@ -234,13 +234,20 @@ class Flows:
             if ticket.asked is None:
                 return
             # The request may have arrived: the same one with the same key leads to what it made.
-            answer = yield Send("POST", *ticket.asked, {**self.headers, **ticket.headers}, MARGIN)
+            answer = yield from self._last_words(Send("POST", *ticket.asked, {**self.headers, **ticket.headers}, MARGIN))
             if answer.status >= 400:
                 return
             ticket.note(answer)
         if not has_ended(ticket.document):
             body = {"id": ticket.document["id"], "token": ticket.document["token"], "outcome": "cancelled"}
-            yield Send("POST", "/transitions/end", body, self.headers, MARGIN)
+            yield from self._last_words(Send("POST", "/transitions/end", body, self.headers, MARGIN))
+
+    def _last_words(self, send: Send) -> Flow[Answer]:
+        """Sends a request, and once more if the connection was cut: one that is kept open may have been cut before."""
+        try:
+            return (yield send)
+        except Unreachable:
+            return (yield send)
 
     def keep(self, ticket: Ticket, is_over: Callable[[], bool]) -> Flow[Document | None]:
         """Keeps a granted transition until it has ended: its last document, or nothing if the lease may have run out.
@@ -275,17 +282,19 @@ class Flows:
             yield Sleep(max(0.0, min(delay, ticket.held_until - time.monotonic())))
         return None
 
-    def end(self, ticket: Ticket, outcome: str) -> Flow[Document]:
-        """Ends a transition; again with the same outcome is fine.
+    def end(self, ticket: Ticket, outcome: str | None) -> Flow[Document]:
+        """Ends a transition, without an outcome as its gesture was decided; again with the same outcome is fine.
 
         Raises `TransitionEnded` if it has ended otherwise.
         """
-        body = {"id": ticket.document["id"], "token": ticket.document["token"], "outcome": outcome}
+        body = {"id": ticket.document["id"], "token": ticket.document["token"]}
+        if outcome:
+            body["outcome"] = outcome
         answer = yield from self.ask("POST", "/transitions/end", body, timeout=MARGIN)
         try:
             return answer.document()
         except Refused as refused:
-            if "transition" in refused.problem:
+            if has_ended(refused.problem.get("transition", {})):
                 raise TransitionEnded(refused.problem["transition"]) from None
             raise
 
@@ -312,10 +321,15 @@ class Flows:
         answer = yield from self.ask("GET", self.scene_path(scene))
         return answer.document()
 
-    def declare(self, scene: str, storyboard: Mapping[str, Any], if_undeclared: bool) -> Flow[Document]:
+    def declare(self, scene: str, storyboard: Mapping[str, Any], if_undeclared: bool) -> Flow[Document | None]:
         headers = {"If-None-Match": "*"} if if_undeclared else {}
         answer = yield from self.ask("PUT", self.scene_path(scene, "/storyboard"), storyboard, headers=headers)
-        return answer.document()
+        try:
+            return answer.document()
+        except Refused as refused:
+            if if_undeclared and refused.code == "already-declared":
+                return None
+            raise
 
     def hierarchy(self, scene: str) -> Flow[Document]:
         """The document of a scene with its hierarchy, and the number of the last event that it includes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Generic
 
 from ._events import Over
@@ -16,7 +17,13 @@ class HeldTransition(Generic[Over]):
     def __init__(self, ticket: Ticket, lost: Over, is_over: Over) -> None:
         self._ticket = ticket
         self._is_over = is_over
-        """Set when it need not be kept any longer, because its owner ends it or has lost it."""
+        """Set when it need not be kept any longer, because its owner has ended it or has lost it."""
+        self._lock = threading.Lock()
+        self._is_ending = False
+        """Whether its owner ends it now. What is heard of its end meanwhile is the owner's, or waits for a refusal."""
+        self._unseen: list[Document | None] = []
+        self._is_decided = False
+        """Whether its gesture was decided, so that it ends as that was."""
         self.lost = lost
         """Set as soon as it has ended without its owner; what was begun must not be continued."""
         self.ended: Document | None = ticket.shown if has_ended(ticket.document) else None
@@ -48,10 +55,44 @@ class HeldTransition(Generic[Over]):
 
     def _lose(self, ended: Document | None) -> None:
         """Says that it has ended without its owner, unless its owner is ending it."""
-        if not self._is_over.is_set():
+        with self._lock:
+            if self._is_ending:
+                self._unseen.append(ended)
+                return
+            if self._is_over.is_set():
+                return
             self.ended = ended
-            self.lost.set()
             self._is_over.set()
+        self.lost.set()
+
+    def _begin_end(self) -> None:
+        """Raises `TransitionEnded` if it is lost."""
+        self.check()
+        with self._lock:
+            self._is_ending = True
+
+    def _finish_end(self, ended: Document | None) -> None:
+        with self._lock:
+            self.ended = ended
+            self._is_over.set()
+
+    def _refuse_end(self) -> None:
+        """It goes on, as far as is known, and is kept."""
+        with self._lock:
+            self._is_ending = False
+            unseen = self._unseen
+        if unseen:
+            self._lose(unseen[0])
+
+    @property
+    def _is_ended_by_owner(self) -> bool:
+        return self.ended is not None and not self.lost.is_set()
+
+    def _outcome_after_body(self, failed: bool) -> str | None:
+        """How it ends when its body is over: as its gesture was decided, if it was."""
+        if self._is_decided:
+            return None
+        return "cancelled" if failed else "completed"
 
     def _lose_session(self) -> None:
         """Says that it ends with its session, which is given up."""

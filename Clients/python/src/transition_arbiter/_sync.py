@@ -212,22 +212,27 @@ class Scene:
     ) -> Iterator[Transition]:
         """Waits for its turn, and holds it while the body runs: `with scene.transition() as transition: …`.
 
-        It is completed at the end of the body, and cancelled if the body raises. If it was lost meanwhile, the body is told
-        by `transition.lost`, and `TransitionEnded` is raised at its end.
+        It is completed at the end of the body, and cancelled if the body raises; one whose gesture was decided ends as that
+        was, and one that the body has ended is left alone. If it was lost meanwhile, the body is told by `transition.lost`,
+        and `TransitionEnded` is raised at its end.
         """
         transition = self.serialize(timeout=timeout, **options)
         try:
             yield transition
         except BaseException:
             try:
-                transition.cancel()
+                transition._end_after_body(failed=True)
             except ArbiterError:
                 pass  # What the body raised is what the caller has to know.
             raise
-        transition.complete()
+        transition._end_after_body(failed=False)
 
-    def declare(self, storyboard: Mapping[str, Any], *, if_undeclared: bool = False) -> Document:
-        """Declares the hierarchy, segues, transition types and defaults; `if_undeclared`: only if nobody has (412)."""
+    def declare(self, storyboard: Mapping[str, Any], *, if_undeclared: bool = False) -> Document | None:
+        """Declares the hierarchy, segues, transition types and defaults.
+
+        With `if_undeclared` only if nobody has, so that one of several processes that start together does it; for the
+        others the answer is `None`.
+        """
         return self.arbiter._run(self.arbiter._flows.declare(self.name, storyboard, if_undeclared))
 
     def read(self) -> Document:
@@ -302,15 +307,28 @@ class Transition(HeldTransition[threading.Event]):
             "decision": decision, "fraction": fraction, "velocity": velocity, "cancelled": cancelled,
             "completion_speed": completion_speed,
         }
-        return self._arbiter._run(self._arbiter._flows.drive(self._ticket, "release", fields))
+        released = self._arbiter._run(self._arbiter._flows.drive(self._ticket, "release", fields))
+        self._is_decided = True
+        return released
 
-    def _end(self, outcome: str) -> Document:
+    def _end_after_body(self, *, failed: bool) -> None:
+        """Ends it, unless its owner has done so."""
+        if not self._is_ended_by_owner:
+            self._end(self._outcome_after_body(failed))
+
+    def _end(self, outcome: str | None) -> Document:
         if self.noop:
             return self.document
-        self.check()
-        self._is_over.set()
-        document = self._arbiter._run(self._arbiter._flows.end(self._ticket, outcome))
-        self.ended = document
+        self._begin_end()
+        try:
+            document = self._arbiter._run(self._arbiter._flows.end(self._ticket, outcome))
+        except Refused:
+            self._refuse_end()
+            raise
+        except BaseException:
+            self._finish_end(None)
+            raise
+        self._finish_end(document)
         # Its await is answered by the end, so that no connection is cut.
         self._keeper.join(MARGIN)
         return document
