@@ -22,8 +22,21 @@ run: build-release ## build for release and start the daemon in the foreground
 	@echo '  curl -X POST http://127.0.0.1:8080/transitions/start   # 201; 409 for everybody else while it runs'
 	@echo '  curl http://127.0.0.1:8080/transitions                 # who runs, who waits'
 	@echo '  curl http://127.0.0.1:8080/openapi.yaml                # every call'
+	@echo 'Or open http://127.0.0.1:8080/ in a browser.'
 	@echo
 	@exec .build/release/arbiterd
+
+.PHONY: demo
+demo: deps ## start a daemon and a dozen processes that contend, and print the address of the page that shows them
+	@scripts/install-packages python3 python3-venv
+	@swift build --product arbiterd
+	@scripts/demo
+
+.PHONY: screenshots
+screenshots: deps ## make the pictures of the page in docs/images
+	@scripts/install-packages chromium python3 python3-venv
+	@swift build --product arbiterd
+	@scripts/screenshots
 
 .PHONY: check
 check: deps ## quick: formatting, and the unit tests

@@ -122,7 +122,8 @@ extension Route {
     /// The page, which has nothing that only some may see: it asks for the rest with the rights of its reader.
     private static var pageRoutes: [Route] {
         [
-            Route("showPage", "GET", "/", role: nil, contentTypes: ["text/html"], PageEndpoints.show),
+            Route(
+                "showPage", "GET", "/", role: nil, query: [.scene, .trace], contentTypes: ["text/html"], PageEndpoints.show),
             Route("servePageStyle", "GET", "/page.css", role: nil, contentTypes: ["text/css"], PageEndpoints.style),
             Route(
                 "servePageScript", "GET", "/page.js", role: nil, contentTypes: ["text/javascript"], PageEndpoints.script

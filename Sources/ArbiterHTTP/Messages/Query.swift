@@ -10,6 +10,7 @@ enum QueryParameter: String, Hashable, Sendable {
     case scene
     case since
     case state
+    case trace
     case until
     case wait
 }

@@ -1,7 +1,8 @@
 // @ts-check
 // What can be done from the page, by those who may: start, end, cancel and revoke transitions, and declare scenes.
 
-import { byId, el, setText } from './dom.js';
+import { byId, el, setHidden, setText } from './dom.js';
+import { below } from './hierarchy.js';
 import { CHECK_AFTER } from './limits.js';
 import { list, lockWords, operationWords, plural, who } from './words.js';
 
@@ -29,10 +30,16 @@ export class Actions {
   #timer = 0;
   #revoked = null;
 
-  /** @param {{live: any, scene: () => string, follow: (scene: string) => void, say: (text: string) => void}} options */
-  constructor({ live, scene, follow, say }) {
-    Object.assign(this, { live, scene, follow, say });
-    /** @type {any} */ (this).live = live;
+  /**
+   * @param {{live: any, scene: () => string, name: (id: string) => string, follow: (scene: string) => void,
+   *   say: (text: string) => void}} options `name` is whose a transition is
+   */
+  constructor({ live, scene, name, follow, say }) {
+    this.live = live;
+    this.scene = scene;
+    this.name = name;
+    this.follow = follow;
+    this.say = say;
     byId('start-open').addEventListener('click', () => this.#openStart());
     byId('storyboard-open').addEventListener('click', () => this.#openStoryboard());
     for (const name of ['start', 'storyboard', 'revoke']) byId(`${name}-cancel`).addEventListener('click', () => byId(name).close());
@@ -59,7 +66,10 @@ export class Actions {
       return;
     }
     this.#revoked = transition;
-    setText(byId('revoke-what'), `${who(transition.document)} has ${lockWords(transition.document)}, or waits for it, to ${operationWords(transition.document.operation)}. The tree stays as it is, and the next in the queue has its turn.`);
+    const { document } = transition;
+    const has = document.state === 'queued' ? 'waits for' : 'has locked';
+    setText(byId('revoke-what'), `${who(document)} ${has} ${lockWords(document)}, to ${operationWords(document.operation)}. `
+      + 'The tree will stay as it is, and the next in the queue will have its turn.');
     byId('revoke-reason').value = '';
     verdict('revoke', '', '');
     byId('revoke').showModal();
@@ -79,7 +89,7 @@ export class Actions {
 
   #checkSoon(check) {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(check, CHECK_AFTER);
+    this.#timer = window.setTimeout(check, CHECK_AFTER);
   }
 
   // Starting
@@ -104,7 +114,8 @@ export class Actions {
     const operands = Object.fromEntries(OPERANDS[type].map(name => [name, byId(`start-${name}`).value.trim()]));
     const scope = byId('start-scope').value;
     const ids = byId('start-controllers').value.split(',').map(id => id.trim()).filter(Boolean);
-    byId('start-controllers').disabled = scope !== 'controllers';
+    for (const element of byId('start-controllers').labels) setHidden(element, scope !== 'controllers');
+    setHidden(byId('start-controllers'), scope !== 'controllers');
     if (Object.values(operands).some(value => !value) || (scope === 'controllers' && !ids.length)) return null;
     return {
       client: byId('start-client').value.trim() || 'page', leaseSeconds: Number(byId('start-lease').value),
@@ -121,7 +132,7 @@ export class Actions {
     try {
       const path = byId('start-queue').value === 'wait' ? 'serialize' : 'start';
       const answer = await this.live.send('POST', `/transitions/${path}?dryRun=true`, { ...asked, scene: this.scene() });
-      if (check === this.#check) verdict('start', 'good', dryRunWords(answer));
+      if (check === this.#check) verdict('start', 'good', dryRunWords(answer, this.name));
     } catch (error) {
       if (check === this.#check) verdict('start', 'bad', error.message);
     }
@@ -161,7 +172,8 @@ export class Actions {
       verdict('storyboard', 'good', storyboardWords(answer));
       byId('storyboard-go').disabled = false;
     } catch (error) {
-      if (check === this.#check) verdict('storyboard', 'bad', error.problem?.field ? `${error.problem.field}: ${error.message}` : error.message);
+      const field = error.problem?.field ? `${error.problem.field}: ` : '';
+      if (check === this.#check) verdict('storyboard', 'bad', field + error.message);
     }
   }
 
@@ -200,14 +212,14 @@ function verdict(name, kind, text) {
   setText(check, text);
 }
 
-function dryRunWords(answer) {
+function dryRunWords(answer, name) {
   if (answer.noop) return 'It would change nothing.';
   if (answer.wouldRun) {
     const coming = answer.inserted?.length ? ` ${list(answer.inserted)} would come.` : '';
     const going = answer.removed?.length ? ` ${list(answer.removed)} would go.` : '';
     return `It would run at once.${coming}${going}`;
   }
-  if (answer.reason === 'busy') return `It would have to wait for ${plural(answer.blockers.length, 'transition')}.`;
+  if (answer.reason === 'busy') return `It would have to wait for ${list(answer.blockers.map(name))}.`;
   if (answer.reason === 'superseded') return 'An older ticket for the same thing waits already.';
   return 'Nothing is granted at the moment, because the machine has died and the daemon waits for earlier clients.';
 }
@@ -218,7 +230,8 @@ function storyboardWords({ root, segues, transitionTypes }) {
   while (waiting.length) {
     const node = waiting.pop();
     count += 1;
-    waiting.push(...(node.children ?? []), ...['primary', 'supplementary', 'secondary', 'presented'].map(name => node[name]).filter(Boolean));
+    waiting.push(...below(node));
   }
-  return `Correct: ${plural(count, 'controller')}, ${plural(segues.length, 'segue')}, ${plural(transitionTypes.length, 'transition type')}.`;
+  const types = plural(transitionTypes.length, 'transition type');
+  return `Correct: ${plural(count, 'controller')}, ${plural(segues.length, 'segue')}, ${types}.`;
 }

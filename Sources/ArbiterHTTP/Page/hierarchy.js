@@ -184,7 +184,8 @@ export function rowsOf(root, { isClosed = () => false, locks = [] } = {}) {
   /** @type {Map<string, any[]>} */
   const lockers = new Map();
   for (const each of locks) for (const id of each.locks ?? []) lockers.set(id, [...(lockers.get(id) ?? []), each]);
-  const waiting = [{ node: root, level: 1, position: 1, count: 1, place: 'root', isPlaced: true, layer: 0, layerLevel: 1, above: everywhere }];
+  const top = { node: root, level: 1, position: 1, count: 1, place: 'root', isPlaced: true, layer: 0, layerLevel: 1, above: everywhere };
+  const waiting = [top];
   while (waiting.length) {
     const { node, isPlaced, above, ...row } = /** @type {any} */ (waiting.pop());
     const isCovered = isPlaced && !!node.presented && COVERING.has(node.presented.presentationStyle ?? 'fullScreen');
@@ -212,12 +213,14 @@ export function rowsOf(root, { isClosed = () => false, locks = [] } = {}) {
 function placesBelow(node) {
   const children = node.children ?? [];
   const selected = node.kind === 'tabs' ? node.selected ?? 0 : children.length - 1;
+  /** @type {{child: Node, place: string, isShown: boolean}[]} */
   const places = children.map((child, index) => {
     const isShown = index === selected;
     return { child, place: node.kind === 'tabs' ? (isShown ? 'selected' : 'tab') : isShown ? 'top' : 'stack', isShown };
   });
   for (const column of COLUMNS) {
-    if (node[column]) places.push({ child: /** @type {Node} */ (node[column]), place: column, isShown: column === 'primary' || !node.collapsed });
+    const child = node[column];
+    if (child) places.push({ child, place: column, isShown: column === 'primary' || !node.collapsed });
   }
   if (node.presented) places.push({ child: node.presented, place: 'presented', isShown: true });
   return places;

@@ -74,7 +74,8 @@ export class LanesView {
     setHidden(why, true);
     const shown = [];
     if (until.lease !== undefined) {
-      shown.push({ name: 'lease', ...runningOut(until.lease - now, document.leaseSeconds, left => `It loses the lock in ${left} unless its owner speaks`) });
+      const words = left => `It loses the lock in ${left} unless its owner renews it`;
+      shown.push({ name: 'lease', ...runningOut(until.lease - now, document.leaseSeconds, words) });
     }
     if (document.state === 'preparing' && until.ready !== undefined) {
       const then = document.onUnready === 'abort' ? 'gives up' : 'runs without those missing';
@@ -86,7 +87,7 @@ export class LanesView {
     fillMeters(meters, shown);
     fillChips(chips, [
       ...(document.participants ?? []).map(participantChip),
-      ...(document.waiting ? [{ text: `${plural(document.waiting, 'transition')} wait${document.waiting === 1 ? 's' : ''} for it`, class: 'waits' }] : []),
+      ...(document.waiting ? [waitingChip(document.waiting)] : []),
     ]);
     this.#fillTools(head.children[2], transition, { end: 'End it', cancel: 'Cancel it', revoke: 'Revoke…' });
   }
@@ -105,7 +106,8 @@ export class LanesView {
       shown.push({ name: 'queue', ...runningOut(until.queue - now, document.queueSeconds, left => `It gives up in ${left}`) });
     }
     if (until.ticket !== undefined && until.ticket - now < SILENCE) {
-      shown.push({ name: 'ticket', ...runningOut(until.ticket - now, document.ticketSeconds, left => `Its owner is silent, and loses the place in ${left}`) });
+      const words = left => `Its owner is silent, and loses the place in ${left}`;
+      shown.push({ name: 'ticket', ...runningOut(until.ticket - now, document.ticketSeconds, words) });
     }
     if (document.interactive && fraction !== null) {
       shown.push({ name: 'finger', text: `The finger is at ${Math.round(fraction * 100)} % already`, part: fraction, isLow: false });
@@ -125,7 +127,7 @@ export class LanesView {
     setText(head.children[1], `${duration(now - (ended ?? now))} ago`);
     if (!what.firstChild) what.append(el('span', { class: 'outcome' }), el('span', { class: 'calm' }));
     setText(what.children[0], outcomeWord(document));
-    setText(what.children[1], ` · ${document.operation ? document.operation.type : 'no operation'} · ${spent(requested, granted, ended)}`);
+    setText(what.children[1], ` · ${document.operation?.type ?? 'no operation'} · ${spent(requested, granted, ended)}`);
     setText(why, endWords(document));
     card.title = ended ? clockTime(ended) : '';
   }
@@ -151,7 +153,8 @@ export class LanesView {
     wires.replaceChildren();
     if (getComputedStyle(wires).display === 'none') return;
     const frame = lanes.getBoundingClientRect();
-    const cards = new Map([...lanes.querySelectorAll('#running-cards > *, #waiting-cards > *')].map(card => [card.dataset.id, card]));
+    const all = [...lanes.querySelectorAll('#running-cards > *, #waiting-cards > *')];
+    const cards = new Map(all.map(card => [card.dataset.id, card]));
     for (const card of lanes.querySelectorAll('#waiting-cards > *')) {
       const from = edge(card, frame);
       for (const id of from ? card.blockers : []) {
@@ -176,13 +179,14 @@ const keyOf = transition => transition.id;
 
 const spent = (requested, granted, ended) => {
   const waited = (granted ?? ended) - requested;
-  if (granted === null) return `waited ${duration(waited)}, never had the lock`;
-  return `${waited > 20 ? `waited ${duration(waited)}, ` : ''}held the lock for ${duration(ended - granted)}`;
+  const wait = waited > 20 ? `waited ${duration(waited)}, ` : '';
+  return granted === null ? `${wait}never had the lock` : `${wait}held the lock for ${duration(ended - granted)}`;
 };
 
 function sentence(count, one, many, rest, known, shown) {
   const hidden = count - Math.min(known, shown);
-  return `${count.toLocaleString('en')} ${count === 1 ? one : many} ${rest}.${hidden > 0 ? ` ${hidden.toLocaleString('en')} of them are not shown.` : ''}`;
+  const first = `${count.toLocaleString('en')} ${count === 1 ? one : many} ${rest}.`;
+  return hidden > 0 ? `${first} ${hidden.toLocaleString('en')} of them are not shown.` : first;
 }
 
 /** The blockers that are known, in the order of the document. */
@@ -205,11 +209,16 @@ export function whyItWaits(transition, model) {
   return waitWords(transition.document, blockers.map(each => each.document), (a, b) => model.hierarchy.overlaps(a, b));
 }
 
-/** A meter of what runs out. @param {number} left milliseconds @param {number} seconds the whole @param {(left: string) => string} words */
+/**
+ * A meter of what runs out.
+ * @param {number} left milliseconds @param {number} seconds the whole @param {(left: string) => string} words
+ */
 function runningOut(left, seconds, words) {
   const part = left / (seconds * 1000);
   return { text: words(duration(left)), part, isLow: part < LOW };
 }
+
+const waitingChip = count => ({ text: `${plural(count, 'transition')} wait${count === 1 ? 's' : ''} for it`, class: 'waits' });
 
 function participantChip({ client, required, state }) {
   if (state === 'ready') return { text: `✓ ${client} is ready`, class: 'good' };
@@ -228,7 +237,8 @@ function fillMeters(container, meters) {
 }
 
 function fillChips(container, chips) {
-  keep(container, chips, each => each.text, each => el('span', { text: each.text, class: `chip ${each.class}`, title: each.text }), () => {});
+  const make = ({ text, class: kind }) => el('span', { text, class: `chip ${kind}`, title: text });
+  keep(container, chips, each => each.text, make, () => {});
 }
 
 /** Where a wire may end at a card, unless it is scrolled out of its lane. */

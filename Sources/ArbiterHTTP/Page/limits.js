@@ -1,4 +1,7 @@
-// Every list of the page has an end. These are the ends, in one place.
+// Every list of the page has an end. These are the ends, in one place, and the names that its parts share.
+
+/** Where the token is kept, for the tab only. */
+export const TOKEN = 'arbiter.token';
 
 /** Ended transitions that are kept for the timeline and the list of what ended. */
 export const ENDED_KEPT = 4000;

@@ -2,10 +2,9 @@
 // The daemon: asks it, follows one scene by the stream that all windows share, and says whether it is there.
 
 import { Arbiter, Refused } from '/client.js';
-import { ASK_AGAIN_EVERY, ASK_EVERY, OWN_TRANSITIONS, SCENES_SHOWN } from './limits.js';
+import { ASK_AGAIN_EVERY, ASK_EVERY, OWN_TRANSITIONS, SCENES_SHOWN, TOKEN } from './limits.js';
 import { SceneModel } from './model.js';
 
-const TOKEN = 'arbiter.token';
 /** How long an answer may take, in milliseconds. */
 const PATIENCE = 10_000;
 /** How many of the transitions that are missing in a list are asked for at once. */
@@ -13,10 +12,14 @@ const MISSING_ASKED = 10;
 /** How many transitions that ended before the page was opened are read. */
 const PAST_READ = 1000;
 
+/** Clocks that differ by less are taken to be the same, in milliseconds; `Date` is a whole second. */
+const SKEW_IGNORED = 3000;
+
 export class Refusal extends Error {
   constructor(status, problem) {
     super(problem.detail ?? problem.title ?? `The daemon answered ${status}.`);
-    Object.assign(this, { status, problem, code: problem.code });
+    this.status = status;
+    this.problem = problem;
   }
 }
 
@@ -37,6 +40,8 @@ export class Live {
   /** What an answer to a request of this page belongs to. */
   #requesting = null;
   #suspicion = 0;
+  /** How much this machine's clock is ahead of the daemon's, in milliseconds, if that is more than a little. */
+  #skew = 0;
   /** @type {SceneModel | null} */
   #model = null;
 
@@ -63,7 +68,9 @@ export class Live {
     this.own.clear();
     this.#set('connecting');
     try {
-      this.#arbiter = new Arbiter({ client: 'page', token: token ?? undefined, fetch: (...request) => this.#fetch(...request) });
+      /** @type {any} */
+      const options = { client: 'page', token: token ?? undefined, fetch: (...request) => this.#fetch(...request) };
+      this.#arbiter = new Arbiter(options);
     } catch {
       this.#set('refused');
       return;
@@ -82,7 +89,9 @@ export class Live {
   /** Follows a scene, and no other. @param {string} name @returns {SceneModel} */
   follow(name) {
     let isLoaded = false;
-    this.#model = new SceneModel(name, { notice: (...what) => { if (isLoaded) this.heard.notice(...what); } });
+    this.#model = new SceneModel(name, {
+      clock: () => Date.now() - this.#skew, notice: (...what) => { if (isLoaded) this.heard.notice(...what); },
+    });
     this.#begin(this.#model, () => { isLoaded = true; });
     return this.#model;
   }
@@ -161,12 +170,12 @@ export class Live {
 
   // Asking
 
-  /** @param {string} path @throws {Refusal} */
+  /** @param {string} path @returns {Promise<any>} @throws {Refusal} */
   get(path) {
     return this.send('GET', path);
   }
 
-  /** Sends a request, and reads the document of its answer. @throws {Refusal} */
+  /** Sends a request, and reads the document of its answer. @returns {Promise<any>} @throws {Refusal} */
   async send(method, path, body, headers = {}) {
     const response = await this.#fetch(path, {
       method, cache: 'no-store', signal: AbortSignal.timeout(PATIENCE),
@@ -196,6 +205,8 @@ export class Live {
       if (!options?.signal?.aborted) this.#set('lost');
       throw error;
     }
+    const date = Date.parse(response.headers.get('Date') ?? '');
+    if (Math.abs(Date.now() - date - this.#skew) > SKEW_IGNORED) this.#skew = Date.now() - date;
     if (response.status === 401 && !options?.headers?.['Arbiter-Session']) this.#set('refused');
     else if (this.status === 'lost' && response.ok && !isAsking) this.#askNow();
     if (this.#requesting && response.ok && /\/transitions\/(start|serialize)$/.test(String(url))) {
@@ -247,7 +258,7 @@ export class Live {
       if (round === this.#round) this.#fail(error);
     }
     if (round !== this.#round || this.status === 'refused') return;
-    this.#timer = setTimeout(() => this.#ask(), this.status === 'connected' ? ASK_EVERY : ASK_AGAIN_EVERY);
+    this.#timer = window.setTimeout(() => this.#ask(), this.status === 'connected' ? ASK_EVERY : ASK_AGAIN_EVERY);
   }
 
   async #askForScene(scenes) {

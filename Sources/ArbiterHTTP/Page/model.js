@@ -234,6 +234,7 @@ function fresh(document) {
 
 /** When what runs out will have run out. */
 function remaining(document, at) {
+  /** @type {Record<string, number>} */
   const until = {};
   for (const name of ['lease', 'ticket', 'queue', 'ready']) {
     const seconds = document[`${name}Remaining`];

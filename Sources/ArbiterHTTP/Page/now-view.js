@@ -46,11 +46,12 @@ function holder(model) {
     return { transition: null, text: `Nobody holds a lock in ${model.name}. The next transition may start at once.${before}` };
   }
   const { document, until } = first;
-  const left = until.lease === undefined ? '' : ` It loses the lock in ${duration(until.lease - now)} unless its owner speaks.`;
+  const left = until.lease === undefined ? '' : ` It loses the lock in ${duration(until.lease - now)} unless its owner renews it.`;
   const others = granted.slice(1).map(each => `${who(each.document)} (${lockWords(each.document)})`);
   const beside = others.length ? ` Beside it, with other locks: ${list(others, 3)}.` : '';
-  const text = `holds the lock of ${lockWords(document)} for ${duration(now - (first.granted ?? now))} now, to ${operationWords(document.operation)}. It ${holdWords(first)}.`;
-  return { transition: first, text: text + left + beside };
+  const lock = `holds the lock of ${lockWords(document)} for ${duration(now - (first.granted ?? now))} now`;
+  const text = `${lock}, to ${operationWords(document.operation)}. It ${holdWords(first)}.${left}${beside}`;
+  return { transition: first, text };
 }
 
 /** @param {SceneModel} model @returns {Line} */

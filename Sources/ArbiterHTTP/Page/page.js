@@ -6,7 +6,7 @@ import { byId, el, keep, Painter, setHidden, setText } from './page/dom.js';
 import { LanesView } from './page/lanes-view.js';
 import { ANNOUNCE_EVERY, CHANGES_SHOWN, DRAW_EVERY, TICK_EVERY } from './page/limits.js';
 import { NowView } from './page/now-view.js';
-import { fetchRecording, readRecording } from './page/recording.js';
+import { fetchRecording, fetchTrace, readRecording } from './page/recording.js';
 import { RecordView } from './page/record-view.js';
 import { TimelineView } from './page/timeline-view.js';
 import { TreeView } from './page/tree-view.js';
@@ -26,6 +26,10 @@ class Page {
   isWhole = true;
   /** The revision that is looked at; null for the newest. @type {any} */
   viewing = null;
+  /** @type {Actions | null} */
+  actions = null;
+  /** Whether the banner says something that went wrong, and keeps it until the next change of the connection. */
+  problem = false;
   painter = new Painter();
   #news = [];
   #newsTimer = 0;
@@ -37,7 +41,8 @@ class Page {
     this.tree = new TreeView({ open, changed: changed('tree') });
     this.now = new NowView({ open });
     this.lanes = new LanesView({
-      open, act: (kind, transition) => this.actions?.act(kind, transition), can: (kind, transition) => !!this.actions?.can(kind, transition),
+      open, act: (kind, transition) => this.actions?.act(kind, transition),
+      can: (kind, transition) => !!this.actions?.can(kind, transition),
     });
     this.timeline = new TimelineView({ open, changed: changed('timeline'), scrub: revision => this.#view(revision) });
     const { painter } = this;
@@ -71,6 +76,7 @@ class Page {
     });
     this.actions = new Actions({
       live: this.live, scene: () => this.sceneName ?? 'main', follow: name => this.follow(name), say: text => this.#say(text),
+      name: id => who(this.model?.transition(id)?.document ?? { id }),
     });
     await this.live.connect();
   }
@@ -82,6 +88,7 @@ class Page {
     this.timeline.reset();
     this.model = this.recording ? this.recording.scenes.get(name) ?? null : this.live.follow(name);
     if (this.recording && this.model) this.timeline.showAll(this.model);
+    document.title = `${name} · Transition Arbiter`;
     const url = new URL(location.href);
     url.searchParams.set('scene', name);
     history.replaceState(null, '', url);
@@ -97,7 +104,7 @@ class Page {
 
   #heard(kind) {
     if (kind === 'transition.progress') this.painter.changed('lanes', 'now', 'record');
-    else if (kind === 'hierarchy.changed' || kind === 'reset' || kind === 'scene' || kind === 'scene.deleted') this.painter.changed(...ALL);
+    else if (['hierarchy.changed', 'reset', 'scene', 'scene.deleted'].includes(kind)) this.painter.changed(...ALL);
     else if (!kind.startsWith('controller.')) this.painter.changed('now', 'tree', 'lanes', 'timeline', 'record');
   }
 
@@ -111,7 +118,8 @@ class Page {
   }
 
   #askForToken() {
-    setText(byId('token-why'), this.live.hasToken ? 'It does not know the token that was used until now.' : 'It has access control, and does not show anything to those it does not know.');
+    setText(byId('token-why'), this.live.hasToken ? 'It does not know the token that was used until now.'
+      : 'It has access control, and does not show anything to those it does not know.');
     byId('token-text').value = '';
     if (!byId('token').open) byId('token').showModal();
   }
@@ -135,7 +143,7 @@ class Page {
       }));
       const first = this.scenes.find(each => each.name === this.sceneName) ?? busiest(this.scenes);
       if (first) this.follow(first.name);
-      for (const name of ['start-open', 'storyboard-open', 'token-forget']) byId(name).hidden = true;
+      for (const name of ['start-open', 'storyboard-open', 'recording-save', 'token-forget']) byId(name).hidden = true;
       if (byId('token').open) byId('token').close();
       this.#say('The recording is open.');
     } catch (error) {
@@ -143,6 +151,17 @@ class Page {
       this.problem = true;
     }
     this.painter.changed(...ALL);
+  }
+
+  /** Saves what has happened in the scene as a file. */
+  async #save() {
+    try {
+      const url = URL.createObjectURL(await fetchTrace(this.sceneName ?? 'main'));
+      el('a', { href: url, download: `${this.sceneName ?? 'main'}.jsonl` }).click();
+      setTimeout(() => URL.revokeObjectURL(url), 60_000);
+    } catch (error) {
+      banner('lost', error instanceof Error ? error.message : String(error));
+    }
   }
 
   // Drawing
@@ -154,7 +173,7 @@ class Page {
     if (recording) {
       status.dataset.is = 'recording';
       setText(status, `A recording, ended on ${new Date(recording.at).toLocaleString('en-GB')}`);
-      const gone = recording.dropped ? ` The first ${plural(recording.dropped, 'event')} of it ${recording.dropped === 1 ? 'is' : 'are'} missing.` : '';
+      const gone = recording.dropped ? ` It begins late: ${plural(recording.dropped, 'event')} before it ${recording.dropped === 1 ? 'was' : 'were'} not kept.` : '';
       banner('recording', `This is a recording, not a daemon. Nothing here changes any more.${gone}`);
       return;
     }
@@ -165,25 +184,34 @@ class Page {
       connecting: 'Connecting…', lost: 'Not connected', refused: 'A token is needed', denied: 'Not allowed to look',
       connected: `Connected to ${location.host}${version ? `, version ${version}` : ''}${principal ? `, as ${principal}` : ''}`,
     }[live.status]);
-    if (live.status === 'lost') banner('lost', `Not connected: the daemon at ${location.host} does not answer. What you see is what was known last. The page tries again every second.`);
-    else if (live.status === 'denied') banner('lost', `You are known as ${principal ?? 'nobody'}, with the roles ${roles.join(', ') || 'none'}. To look, the role observe is needed.`);
-    else if (!this.problem) banner('', '');
+    if (live.status === 'lost') {
+      banner('lost', `Not connected: the daemon at ${location.host} does not answer. What you see is what was known last. `
+        + 'The page tries again every second.');
+    } else if (live.status === 'denied') {
+      banner('lost', `You are known as ${principal ?? 'nobody'}, with the roles ${roles.join(', ') || 'none'}. `
+        + (roles.includes('observe') ? `The scene ${this.sceneName} is not among your scenes.` : 'To look, the role observe is needed.'));
+    } else if (!this.problem) {
+      banner('', '');
+    }
     this.problem = false;
     setHidden(byId('token-forget'), !live.hasToken);
+    setHidden(byId('recording-save'), live.status !== 'connected');
     this.actions?.draw(live.status === 'connected');
   }
 
   #drawScenes() {
     const shown = this.scenes.some(each => each.name === this.sceneName) || !this.sceneName
       ? this.scenes : [{ name: this.sceneName, runningCount: 0, queuedCount: 0 }, ...this.scenes];
-    keep(byId('scene-list'), shown, each => each.name, each => el('li', {},
-      el('button', { type: 'button', on: { click: () => this.follow(each.name) } }, el('span', { class: 'name', text: each.name, title: each.name }), el('span', { class: 'counts' }))),
-    (item, each) => {
+    const make = ({ name }) => el('li', {}, el('button', { type: 'button', on: { click: () => this.follow(name) } },
+      el('span', { class: 'name', text: name, title: name }), el('span', { class: 'counts' })));
+    keep(byId('scene-list'), shown, each => each.name, make, (item, each) => {
       const button = item.firstChild;
       button.setAttribute('aria-current', String(each.name === this.sceneName));
       const counts = [['runs', each.runningCount, 'running'], ['waits', each.queuedCount, 'waiting']].filter(([, count]) => count);
-      keep(button.lastChild, counts.length ? counts : [['', 0, 'idle']], ([kind]) => kind, ([kind, , word]) => el('span', { class: kind && `chip ${kind}` },
-        el('span'), el('span', { class: kind && 'unseen', text: ` ${word} ` })), (chip, [, count]) => setText(chip.firstChild, count ? String(count) : ''));
+      const makeCount = ([kind, , word]) => el('span', { class: kind && `chip ${kind}` },
+        el('span'), el('span', { class: kind && 'unseen', text: ` ${word} ` }));
+      keep(button.lastChild, counts.length ? counts : [['', 0, 'idle']], ([kind]) => kind, makeCount,
+        (chip, [, count]) => setText(chip.firstChild, count ? String(count) : ''));
     });
     const note = byId('scenes-note');
     setText(note, this.isWhole ? '' : 'There are more scenes. Add ?scene=NAME to the address to see one of them.');
@@ -197,7 +225,8 @@ class Page {
     const root = viewing ? viewing.root : model.hierarchy.root;
     this.tree.draw(model.name, root, viewing ? model.grantedAt(viewing.at) : model.granted);
     let note = `${plural(model.hierarchy.size, 'controller')}. ● visible, ○ not visible.`;
-    if (viewing) note = isKnown ? `As it was from ${clockTime(viewing.at)} on.` : 'The recording begins later than this tree: only its changes are known.';
+    if (viewing && isKnown) note = `As it was from ${clockTime(viewing.at)} on.`;
+    else if (viewing) note = 'What was before it is not known, so neither is this tree: only its changes are.';
     else if (model.isDeleted) note = 'The scene has been deleted.';
     else if (!root) note = 'Nobody has declared a tree in this scene. Transitions lock the whole scene.';
     setText(byId('tree-note'), note);
@@ -242,8 +271,9 @@ class Page {
 
   #notice(kind, transition) {
     const { document } = transition;
+    const why = hasFailed(document) ? ` ${endWords(document)}` : '';
     if (kind === 'running') this.#news.push(`${who(document)} ${holdWords(transition)}.`);
-    else if (kind === 'ended') this.#news.push(`${who(document)} ended, ${outcomeWord(document).toLowerCase()}. ${hasFailed(document) ? endWords(document) : ''}`);
+    else if (kind === 'ended') this.#news.push(`${who(document)} ended, ${outcomeWord(document).toLowerCase()}.${why}`);
     else return;
     if (this.#news.length > 1000) this.#news.splice(0, 500);
     this.#newsTimer ||= window.setTimeout(() => {
@@ -275,6 +305,7 @@ class Page {
       if (file) this.#open(() => readRecording(file));
       event.target.value = '';
     });
+    byId('recording-save').addEventListener('click', () => this.#save());
     byId('recording-close').addEventListener('click', () => { location.href = '/'; });
     byId('token-form').addEventListener('submit', event => {
       event.preventDefault();
@@ -286,7 +317,7 @@ class Page {
     byId('token-forget').addEventListener('click', () => { this.live.connect(null).then(() => location.reload()); });
     for (const name of ['dragover', 'dragleave', 'drop']) {
       document.addEventListener(name, event => {
-        const files = event.dataTransfer?.files ?? [];
+        const { files } = /** @type {DragEvent} */ (event).dataTransfer ?? { files: [] };
         event.preventDefault();
         document.body.classList.toggle('drops', name === 'dragover');
         if (name === 'drop' && files.length) this.#open(() => readRecording(files[0]));
@@ -298,11 +329,12 @@ class Page {
 function changesOf({ event, at, isKnown }, model) {
   if (!event) return [el('p', { class: 'calm', text: 'This is the first tree that is known here.' })];
   const transition = event.transition ? model.transition(event.transition) : null;
-  const by = transition ? ` by ${who(transition.document)}, ${duration(at - transition.requested)} after its request` : event.transition ? ` by ${event.transition}` : ' by a declaration';
+  const by = transition ? `${who(transition.document)}, ${duration(at - transition.requested)} after its request`
+    : event.transition ?? 'a declaration';
   const changes = event.changes ?? [];
   const more = changes.length - CHANGES_SHOWN;
   return [
-    el('p', { text: `Changed at ${clockTime(at)}${by}${isKnown ? '' : ', in a tree that is not in the recording'}:` }),
+    el('p', { text: `Changed at ${clockTime(at)} by ${by}${isKnown ? '' : ', in a tree that is not in the recording'}:` }),
     el('ul', {}, ...changes.slice(0, CHANGES_SHOWN).map(change => el('li', { text: `· ${changeWords(change)}` })),
       more > 0 ? el('li', { text: `· and ${plural(more, 'more change')}` }) : null),
   ];

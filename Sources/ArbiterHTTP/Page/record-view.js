@@ -95,7 +95,8 @@ export class RecordView {
       el('div', { class: 'tools' },
         el('button', { type: 'button', text: 'Copy as curl', on: { click: () => copy(curl.textContent) } }),
         el('button', { type: 'button', text: 'Copy the id', on: { click: () => copy(String(this.#id)) } }), said),
-      el('details', {}, el('summary', { text: 'The whole record' }), el('pre', { tabindex: '0', role: 'group', 'aria-label': 'The whole record' })),
+      el('details', {}, el('summary', { text: 'The whole record' }),
+        el('pre', { tabindex: '0', role: 'group', 'aria-label': 'The whole record' })),
     ];
   }
 }
@@ -116,7 +117,8 @@ function factsOf({ document, requested, granted, running, ended }, model, now) {
     ['Locks', lockWords(document)],
     ['Asked at', `${clockTime(requested)}, in revision ${document.requestedRevision ?? '?'} of the tree`],
     ['Granted at', granted !== null && `${clockTime(granted)}, after ${duration(granted - requested)}`],
-    ['Runs since', running !== null && running !== granted && `${clockTime(running)}, after ${duration(running - (granted ?? running))} of preparing`],
+    ['Ran from', running !== null && running !== granted
+      && `${clockTime(running)}, after ${duration(running - (granted ?? running))} of preparing`],
     ['Ended at', ended !== null && `${clockTime(ended)}, after ${duration(ended - (granted ?? requested))}`],
     ['Waits for', document.state === 'queued' && list((document.blockers ?? []).map(id => nameOf(model, id)))],
     ['Participants', document.participants?.map(each => `${each.client} (${each.state})`).join(', ')],
@@ -136,9 +138,12 @@ function nameOf(model, id) {
 
 /** The command that asks for the same again. */
 function curlOf(document) {
+  /** @type {Record<string, any>} */
   const body = {};
   for (const name of ASKED) if (document[name] !== undefined) body[name] = document[name];
-  if (document.animation) body.animation = Object.fromEntries(ANIMATION.filter(name => document.animation[name] !== undefined).map(name => [name, document.animation[name]]));
+  if (body.animation) {
+    body.animation = Object.fromEntries(Object.entries(body.animation).filter(([name]) => ANIMATION.includes(name)));
+  }
   if (document.participants) body.participants = document.participants.map(({ client, required }) => ({ client, required }));
   // Defaults of the wire need not be said again.
   if (body.scope === 'scene') delete body.scope;

@@ -3,13 +3,21 @@
 
 import { byId, setHidden, setText } from './dom.js';
 import { TIMELINE_CLIENTS, TIMELINE_ROWS_PER_CLIENT } from './limits.js';
-import { clockTime, duration, endWords, hasFailed, holdWords, operationWords, outcomeWord, who } from './words.js';
+import { clockTime, duration, hasFailed, lifeWords } from './words.js';
 
 const ROW = 20;
 const BAR = 12;
 const AXIS = 20;
 const LENGTHS = [5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 14400, 86400];
-const COLOURS = ['ink', 'soft', 'line', 'sheet', 'sunken', 'accent', 'wait-fill', 'wait-soft', 'prepare-fill', 'run-fill', 'good', 'bad', 'calm-fill', 'layer-1-line'];
+const COLOURS = [
+  'ink', 'soft', 'line', 'sheet', 'sunken', 'accent', 'wait-fill', 'wait-soft', 'prepare-fill', 'run-fill', 'good', 'bad',
+  'layer-1-line',
+];
+
+/** The lines that say how a transition ended. @type {Record<string, number[][][]>} */
+const MARKS = {
+  good: [[[1, 0], [3, 3], [7, -4]]], bad: [[[1, -3], [7, 3]], [[7, -3], [1, 3]]], soft: [[[1, 0], [7, 0]]],
+};
 
 /** @typedef {import('./model.js').Transition} Transition @typedef {import('./model.js').SceneModel} SceneModel */
 
@@ -19,7 +27,10 @@ export class TimelineView {
   #length = 60;
   /** The instant at the right edge; null while the newest is followed. */
   #end = null;
-  /** What was drawn last, for the mouse and the keys. @type {{x: number, y: number, width: number, row: number, transition: Transition}[]} */
+  /**
+   * What was drawn last, for the mouse and the keys.
+   * @type {{x: number, y: number, width: number, row: number, transition: Transition}[]}
+   */
   #drawn = [];
   #revisions = [];
   /** The clients in the order in which they appeared. @type {Map<string, number>} */
@@ -33,8 +44,9 @@ export class TimelineView {
 
   /** @param {{open: (id: string) => void, changed: () => void, scrub: (revision: any) => void}} options */
   constructor({ open, changed, scrub }) {
-    Object.assign(this, { open, changed, scrub });
+    this.open = open;
     this.changed = changed;
+    this.scrub = scrub;
     byId('zoom-in').addEventListener('click', () => this.#zoom(-1));
     byId('zoom-out').addEventListener('click', () => this.#zoom(1));
     byId('follow').addEventListener('click', () => this.#follow(this.#end !== null));
@@ -95,7 +107,7 @@ export class TimelineView {
     this.#drawNames(pen, view, rows);
     this.#drawBars(pen, view, rows, model);
     this.#drawRevisions(pen, view, model, viewing);
-    setText(byId('zoom'), duration(this.#length * 1000).replace(' 0 s', ''));
+    setText(byId('zoom'), duration(this.#length * 1000));
     const older = rows.hidden ? `${rows.hidden} more clients are not shown. ` : '';
     setText(byId('timeline-note'), older + (model.unfinished.size + model.ended.length ? '' : 'Nothing has happened yet.'));
   }
@@ -189,8 +201,13 @@ export class TimelineView {
     pen.clip();
     const now = model.now();
     for (const { placed } of groups) {
+      // The pixel at which the last bar of each row ends: what would only be drawn over it is left out.
+      const drawnTo = new Map();
       for (const { transition, row } of placed) {
         const { requested, granted, running, ended, document } = transition;
+        const pixel = ended === null ? null : Math.round(x(ended));
+        if (pixel !== null && drawnTo.get(row) === pixel) continue;
+        drawnTo.set(row, pixel);
         const y = AXIS + row * ROW + (ROW - BAR) / 2 + 1;
         const last = ended ?? Math.max(now, requested);
         const piece = (from, to, fill) => {
@@ -225,9 +242,11 @@ export class TimelineView {
     pen.lineWidth = 1.8;
     pen.beginPath();
     const middle = y + BAR / 2;
-    if (kind === 'good') { pen.moveTo(x + 1, middle); pen.lineTo(x + 3, middle + 3); pen.lineTo(x + 7, middle - 4); }
-    if (kind === 'bad') { pen.moveTo(x + 1, middle - 3); pen.lineTo(x + 7, middle + 3); pen.moveTo(x + 7, middle - 3); pen.lineTo(x + 1, middle + 3); }
-    if (kind === 'soft') { pen.moveTo(x + 1, middle); pen.lineTo(x + 7, middle); }
+    for (const line of MARKS[kind]) {
+      const [start, ...rest] = line.map(([right, down]) => [x + right, middle + down]);
+      pen.moveTo(...start);
+      for (const point of rest) pen.lineTo(...point);
+    }
     pen.stroke();
   }
 
@@ -296,7 +315,8 @@ export class TimelineView {
     const box = this.#canvas.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
     if (y < AXIS) return { revision: this.#revisions.findLast(each => Math.abs(each.x - x) < 6)?.each };
-    const hits = this.#drawn.filter(bar => y >= bar.y - 4 && y <= bar.y + BAR + 4 && x >= bar.x - 3 && x <= bar.x + bar.width + 8);
+    const isHit = bar => y >= bar.y - 4 && y <= bar.y + BAR + 4 && x >= bar.x - 3 && x <= bar.x + bar.width + 8;
+    const hits = this.#drawn.filter(isHit);
     return { bar: hits.at(-1) };
   }
 
@@ -316,7 +336,8 @@ export class TimelineView {
   #hover(event) {
     const { bar, revision } = event ? this.#at(event) : {};
     const tip = byId('tip');
-    const text = bar ? barWords(bar.transition, this.#model) : revision ? `Revision ${revision.revision}: click to see the tree as it was.` : '';
+    const click = revision ? `Revision ${revision.revision}: click to see the tree as it was.` : '';
+    const text = bar ? lifeWords(bar.transition, this.#model?.now() ?? 0) : click;
     setHidden(tip, !text);
     this.#canvas.style.cursor = text ? 'pointer' : '';
     if (text) {
@@ -374,8 +395,10 @@ export class TimelineView {
     const all = [...model.ended, ...model.unfinished.values()].sort((a, b) => a.requested - b.requested);
     if (!all.length) return;
     const at = all.findIndex(each => each.id === this.#current);
-    const to = { Home: 0, End: all.length - 1, ArrowLeft: at < 0 ? all.length - 1 : at - 1, ArrowRight: at < 0 ? all.length - 1 : at + 1 }[key];
-    this.#mark(all[Math.max(0, Math.min(to ?? 0, all.length - 1))]);
+    const last = all.length - 1;
+    // Where none is marked yet, it begins with the newest.
+    const to = { Home: 0, End: last, ArrowLeft: at < 0 ? last : at - 1, ArrowRight: at < 0 ? last : at + 1 }[key] ?? 0;
+    this.#mark(all[Math.max(0, Math.min(to, last))]);
   }
 
   /** Goes to the nearest bar of the row above or below. */
@@ -393,22 +416,10 @@ export class TimelineView {
     this.#current = transition?.id ?? null;
     if (transition) {
       this.#reveal(transition.requested, transition.ended ?? transition.requested);
-      setText(byId('chart-said'), barWords(transition, this.#model));
+      setText(byId('chart-said'), lifeWords(transition, this.#model?.now() ?? 0));
     }
     this.changed();
   }
-}
-
-/** @param {Transition} transition @param {SceneModel | null} model */
-function barWords(transition, model) {
-  const { document, requested, granted, ended } = transition;
-  const now = model?.now() ?? Date.now();
-  const first = `${who(document)}, to ${operationWords(document.operation)}, asked at ${clockTime(requested)}.`;
-  const waited = (granted ?? ended ?? now) - requested;
-  const wait = waited > 20 ? ` It ${granted === null && ended === null ? 'has waited' : 'waited'} ${duration(waited)}.` : '';
-  if (ended === null) return `${first}${wait}${granted === null ? '' : ` It ${holdWords(transition)}, for ${duration(now - granted)} now.`}`;
-  const held = granted === null ? ' It never had the lock.' : ` It had the lock for ${duration(ended - granted)}.`;
-  return `${first}${wait}${held} ${outcomeWord(document)}: ${endWords(document)}`;
 }
 
 function shortened(pen, text, width) {

@@ -88,7 +88,8 @@ export class TreeView {
   #make() {
     return el('div', { class: 'row', role: 'treeitem' },
       el('span', { class: 'twist', 'aria-hidden': 'true' }), el('span', { class: 'eye', 'aria-hidden': 'true' }),
-      el('span', { class: 'name' }), el('span', { class: 'what' }), el('span', { class: 'chip lock' }, el('span', { class: 'unseen' }), el('span')));
+      el('span', { class: 'name' }), el('span', { class: 'what' }),
+      el('span', { class: 'chip lock' }, el('span', { class: 'unseen' }), el('span')));
   }
 
   /** Lets an element begin where its row was. */
@@ -154,9 +155,12 @@ export class TreeView {
     const row = this.#rows[index];
     if (!row || event.altKey || event.ctrlKey || event.metaKey) return;
     const page = Math.max(1, Math.floor(this.#box.clientHeight / ROW) - 1);
-    const to = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: this.#rows.length - 1, PageDown: index + page, PageUp: index - page }[event.key];
+    const last = this.#rows.length - 1;
+    const to = {
+      ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: last, PageDown: index + page, PageUp: index - page,
+    }[event.key];
     if (to !== undefined) {
-      this.#go(this.#rows[Math.max(0, Math.min(to, this.#rows.length - 1))].node.id);
+      this.#go(this.#rows[Math.max(0, Math.min(to, last))].node.id);
     } else if (event.key === 'ArrowRight') {
       if (row.isOpen === false) this.#toggle(row);
       else if (row.isOpen) this.#go(this.#rows[index + 1].node.id);

@@ -16,17 +16,20 @@ export function list(names, most = 4) {
 /** A number of milliseconds as people say it. @param {number} milliseconds */
 export function duration(milliseconds) {
   const seconds = Math.max(0, milliseconds) / 1000;
-  if (seconds < 0.01) return '0 s';
-  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
-  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
-  if (seconds < 120) return `${Math.round(seconds)} s`;
+  // A number and its unit stay on one line.
+  const unit = (number, name) => `${number}\u00a0${name}`;
+  if (seconds < 0.01) return unit(0, 's');
+  if (seconds < 1) return unit(Math.round(seconds * 1000), 'ms');
+  if (seconds < 9.95) return unit(seconds.toFixed(1), 's');
+  if (seconds < 120) return unit(Math.round(seconds), 's');
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const rest = (number, name) => (number ? ` ${unit(number, name)}` : '');
+  if (minutes < 60) return unit(minutes, 'min') + rest(Math.floor(seconds % 60), 's');
+  return unit(Math.floor(minutes / 60), 'h') + rest(minutes % 60, 'min');
 }
 
 /** @param {number} at */
-export const clockTime = at => new Date(at).toLocaleTimeString('en-GB', { hour12: false }) + `.${String(at % 1000 | 0).padStart(3, '0')}`;
+export const clockTime = at => `${new Date(at).toLocaleTimeString('en-GB')}.${String(Math.floor(at) % 1000).padStart(3, '0')}`;
 
 /** What an operation does, after "to". */
 export function operationWords(operation) {
@@ -58,13 +61,18 @@ const idOf = controller => (typeof controller === 'string' ? controller : contro
 function tabOf({ index, offset }, controller) {
   if (controller) return `the tab ${controller}`;
   if (index !== undefined) return `tab ${index + 1}`;
-  return Math.abs(offset) === 1 ? `the ${offset > 0 ? 'next' : 'previous'} tab` : `the tab ${Math.abs(offset)} ${offset > 0 ? 'further' : 'back'}`;
+  if (Math.abs(offset) === 1) return offset > 0 ? 'the next tab' : 'the previous tab';
+  return `the tab ${Math.abs(offset)} ${offset > 0 ? 'further' : 'back'}`;
 }
 
 /** What a transition locks. */
 export function lockWords(document) {
   if (document.locks) return list(document.locks);
-  return Array.isArray(document.scope) && document.state === 'ended' ? list(document.scope) : 'the whole scene';
+  // An ended one does not say any more what its operation had touched.
+  if (document.state === 'ended' && document.scope !== 'scene') {
+    return document.scope === 'operation' ? 'what its operation touched' : list(document.scope);
+  }
+  return 'the whole scene';
 }
 
 /** What a granted transition is doing. @param {Transition} transition */
@@ -187,3 +195,15 @@ function placeWords({ type, parent }) {
 }
 
 export const plural = (count, word) => `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
+
+/** The life of a transition so far, in a few sentences. @param {Transition} transition @param {number} now */
+export function lifeWords(transition, now) {
+  const { document, requested, granted, ended } = transition;
+  const first = `${who(document)}, to ${operationWords(document.operation)}, asked at ${clockTime(requested)}.`;
+  const waited = (granted ?? ended ?? now) - requested;
+  const wait = waited > 20 ? ` It ${granted === null && ended === null ? 'has waited' : 'waited'} ${duration(waited)}.` : '';
+  if (ended === null && granted === null) return first + wait;
+  if (ended === null) return `${first}${wait} It ${holdWords(transition)}, for ${duration(now - (granted ?? now))} now.`;
+  const held = granted === null ? ' It never had the lock.' : ` It had the lock for ${duration(ended - granted)}.`;
+  return `${first}${wait}${held} ${outcomeWord(document)}: ${endWords(document)}`;
+}

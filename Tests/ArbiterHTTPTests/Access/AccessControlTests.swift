@@ -44,6 +44,7 @@ struct AccessControlTests {
     @Test func `every call that needs a role needs a token`() throws {
         for route in service.router.routes {
             let path = route.template.replacing("{scene}", with: "main").replacing("{id}", with: "t-aeqhnfedt3a65")
+                .replacing("{module}", with: "words.js")
             let answer = try ask(nil, route.method, path)
             guard route.needsPrincipal else {
                 #expect(answer.status == 200, "\(route.name)")

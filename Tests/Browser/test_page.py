@@ -1,0 +1,219 @@
+"""The daemon's own page: what it shows of processes that contend."""
+
+import re
+from pathlib import Path
+
+import pytest
+from daemon import Daemon
+from playwright.sync_api import BrowserContext, expect
+from shown import NAVIGATION, MortalDaemon, OpenPage, Shown, declare, end, new_token, push, queue, start
+
+EVIL = "<img src=x onerror=window.harm=1><script>window.harm=1</script>"
+
+
+def test_the_tree_and_the_lanes_follow_what_happens(daemon: Daemon, open_page: OpenPage) -> None:
+    declare(daemon, NAVIGATION)
+    shown = Shown(open_page, daemon)
+    expect(shown.row("list")).to_contain_text("top · visible")
+    expect(shown.holder).to_contain_text("Nobody holds a lock in main.")
+    expect(shown.next).to_have_text("Nobody waits.")
+
+    menu = start(daemon, "menu", operation=push("editor"), scope="operation")
+    expect(shown.holder).to_contain_text("menu holds the lock of nav")
+    expect(shown.holder).to_contain_text("to push editor onto nav. It is running. It loses the lock in")
+    expect(shown.card("running", "menu")).to_contain_text("It has locked nav, to push editor onto nav.")
+    expect(shown.row("nav")).to_contain_text("locked by menu")
+    expect(shown.row("list")).to_contain_text("locked by menu")
+
+    alert = queue(daemon, "alert")
+    expect(shown.next).to_contain_text("alert has waited")
+    expect(shown.next).to_contain_text("It waits because it needs the whole scene, and menu has locked nav.")
+
+    end(daemon, menu)
+    expect(shown.card("ended", "menu")).to_contain_text("Its owner finished: editor came.")
+    expect(shown.row("editor")).to_contain_text("top · visible")
+    expect(shown.row("list")).to_contain_text("not visible")
+    expect(shown.holder).to_contain_text("alert holds the lock of the whole scene")
+    end(daemon, alert, "cancelled")
+    expect(shown.card("ended", "alert")).to_contain_text("Its owner gave it up.")
+    expect(shown.cards("running")).to_have_count(0)
+
+
+def test_what_happened_before_the_page_was_opened_is_shown(daemon: Daemon, open_page: OpenPage) -> None:
+    declare(daemon, NAVIGATION)
+    end(daemon, start(daemon, "menu", operation=push("editor")))
+    start(daemon, "alert")
+    queue(daemon, "tabs")
+    shown = Shown(open_page, daemon)
+    expect(shown.card("ended", "menu")).to_contain_text("Completed")
+    expect(shown.holder).to_contain_text("alert holds")
+    expect(shown.next).to_contain_text("tabs has waited")
+    expect(shown.page.locator("#revision")).to_have_value("1")
+
+
+def test_the_blockers_are_drawn_and_named(daemon: Daemon, open_page: OpenPage) -> None:
+    start(daemon, "menu")
+    for client in ["alert", "tabs", "clock"]:
+        queue(daemon, client)
+    shown = Shown(open_page, daemon)
+    # Lines end at what can be seen.
+    shown.page.set_viewport_size({"width": 1440, "height": 1200})
+    expect(shown.card("waiting", "alert")).to_contain_text("It waits because menu has locked the whole scene.")
+    expect(shown.card("waiting", "tabs")).to_contain_text("because alert, which asked before it, wants the whole scene.")
+    # Each for the one before it, and not for those that this one waits for itself.
+    expect(shown.page.locator("#wires path")).to_have_count(3)
+    expect(shown.page.locator("#waiting-note")).to_have_text("3 tickets wait in order.")
+
+
+@pytest.mark.parametrize(("fields", "words"), [
+    ({"leaseSeconds": 0.2}, "Its owner said nothing for the 0.2 s of its lease, so it lost the lock."),
+    ({"maxHoldSeconds": 0.2}, "It held the lock for 0.2 s, the longest that it may."),
+    ({"participants": ["clock"], "readySeconds": 0.2, "onUnready": "abort"}, "clock was not ready within 0.2 s."),
+])
+def test_why_a_holder_failed_is_said(daemon: Daemon, open_page: OpenPage, fields: dict, words: str) -> None:
+    shown = Shown(open_page, daemon)
+    shown.is_connected()
+    start(daemon, "menu", **fields)
+    expect(shown.failure).to_contain_text("menu expired")
+    expect(shown.failure).to_contain_text(words)
+
+
+def test_why_a_ticket_failed_is_said(daemon: Daemon, open_page: OpenPage) -> None:
+    declare(daemon, NAVIGATION)
+    shown = Shown(open_page, daemon)
+    menu = start(daemon, "menu")
+    queue(daemon, "hurried", queueSeconds=0.2)
+    expect(shown.failure).to_contain_text("hurried expired")
+    expect(shown.failure).to_contain_text("Its turn did not come within the 0.2 s that it was willing to wait.")
+
+    queue(daemon, "again", operation=push("list"))
+    for _ in range(2):
+        queue(daemon, "taps", coalesce={"key": "tab"})
+    expect(shown.card("ended", "taps")).to_contain_text("A newer ticket for the same thing (tab) took its place in the queue.")
+    end(daemon, menu)
+    expect(shown.failure).to_contain_text("again was rejected")
+    expect(shown.failure).to_contain_text("<nav> is pushing the same view controller instance <list> more than once")
+
+
+def test_a_finger_and_participants_are_shown(daemon: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, daemon)
+    drag = start(daemon, "finger", interactive=True, participants=["clock", "banner"], readySeconds=60)
+    card = shown.card("running", "finger")
+    expect(card).to_contain_text("It has the lock, and waits for clock and banner to be ready.")
+    expect(card.locator(".chip")).to_have_text(["clock is missing", "banner is missing"])
+    daemon.ask("POST", "/transitions/progress", {"id": drag["id"], "token": drag["token"], "fraction": 0.42})
+    expect(card).to_contain_text("The finger is at 42 %")
+
+
+def test_the_daemon_dies_and_returns(tmp_path: Path, open_page: OpenPage) -> None:
+    with MortalDaemon(tmp_path, "--data", str(tmp_path / "journal")) as daemon:
+        declare(daemon, NAVIGATION)
+        menu = start(daemon, "menu", operation=push("editor"))
+        shown = Shown(open_page, daemon)
+        expect(shown.holder).to_contain_text("menu holds")
+        daemon.kill()
+        expect(shown.status).to_have_text("Not connected")
+        expect(shown.banner).to_contain_text("does not answer. What you see is what was known last.")
+        daemon.start_again()
+        shown.is_connected()
+        expect(shown.banner).to_be_hidden()
+        end(daemon, menu)
+        expect(shown.row("editor")).to_contain_text("visible")
+        expect(shown.card("ended", "menu")).to_contain_text("Completed")
+
+
+def test_a_daemon_without_a_journal_returns_and_knows_nothing(tmp_path: Path, open_page: OpenPage) -> None:
+    with MortalDaemon(tmp_path) as daemon:
+        declare(daemon, NAVIGATION)
+        start(daemon, "menu", operation=push("editor"))
+        shown = Shown(open_page, daemon)
+        expect(shown.holder).to_contain_text("menu holds")
+        daemon.kill()
+        expect(shown.status).to_have_text("Not connected")
+        daemon.start_again()
+        expect(shown.card("ended", "menu")).to_contain_text("The daemon no longer knows how it ended")
+        expect(shown.page.locator("#tree-note")).to_contain_text(re.compile("deleted|declared a tree"))
+        start(daemon, "alert")
+        expect(shown.holder).to_contain_text("alert holds")
+
+
+def test_the_page_asks_for_a_token_and_keeps_it_for_the_tab(
+    tmp_path: Path, open_page: OpenPage, context: BrowserContext
+) -> None:
+    access = tmp_path / "access.yaml"
+    token = new_token(access, "ops", "observe")
+    with Daemon(tmp_path, "--access", str(access)) as daemon:
+        shown = Shown(open_page, daemon)
+        dialog = shown.page.get_by_role("dialog", name="This daemon wants to know who you are")
+        expect(dialog).to_be_visible()
+        dialog.get_by_label("Access token").fill("arbiter_wrong")
+        dialog.get_by_role("button", name="Use this token").click()
+        expect(dialog).to_contain_text("It does not know the token that was used until now.")
+        dialog.get_by_label("Access token").fill(token)
+        dialog.get_by_role("button", name="Use this token").click()
+        expect(shown.status).to_contain_text("as token:ops")
+        expect(dialog).to_be_hidden()
+        # Who may only look is offered nothing else.
+        expect(shown.page.get_by_role("button", name="Start a transition…")).to_be_hidden()
+        shown.page.reload()
+        shown.is_connected()
+        assert shown.page.evaluate("Object.keys(localStorage).length") == 0
+        other = context.new_page()
+        other.goto(daemon.url + "/")
+        expect(other.get_by_label("Access token")).to_be_visible()
+
+
+def test_who_may_not_look_is_told_so(tmp_path: Path, open_page: OpenPage) -> None:
+    access = tmp_path / "access.yaml"
+    token = new_token(access, "kiosk", "transition")
+    with Daemon(tmp_path, "--access", str(access)) as daemon:
+        shown = Shown(open_page, daemon)
+        shown.page.get_by_label("Access token").fill(token)
+        shown.page.get_by_role("button", name="Use this token").click()
+        expect(shown.banner).to_contain_text("You are known as token:kiosk")
+        expect(shown.banner).to_contain_text("the role observe is needed")
+
+
+def test_names_full_of_html_stay_text(daemon: Daemon, open_page: OpenPage) -> None:
+    declare(daemon, {**NAVIGATION, "segues": [{"identifier": EVIL, "source": "list", "kind": "show", "destination": "x"}]})
+    shown = Shown(open_page, daemon)
+    segue = {"type": "segue", "source": "list", "identifier": EVIL}
+    holder = start(daemon, EVIL, operation=segue, participants=[EVIL + "2"], readySeconds=60)
+    queue(daemon, EVIL + "3", coalesce={"key": EVIL})
+    expect(shown.holder).to_contain_text(EVIL)
+    expect(shown.card("waiting", "3")).to_contain_text(f"one of “{EVIL}” is enough")
+    shown.card("running", EVIL).locator(".head .plain").click()
+    expect(shown.record).to_contain_text(f"perform the segue {EVIL} of list")
+    daemon.ask("POST", "/transitions/revoke", {"id": holder["id"], "reason": EVIL})
+    expect(shown.failure).to_contain_text(f"took it away: “{EVIL}”")
+    assert shown.page.evaluate("window.harm") is None
+    assert shown.page.locator("img").count() == 0
+    assert shown.page.locator("script").count() == 1
+
+
+def test_no_request_leaves_the_host(daemon: Daemon, context: BrowserContext, open_page: OpenPage) -> None:
+    urls = []
+    context.on("request", lambda request: urls.append(request.url))
+    refusals = []
+    context.on("console", lambda message: refusals.append(message.text) if message.type == "error" else None)
+    declare(daemon, NAVIGATION)
+    shown = Shown(open_page, daemon)
+    start(daemon, "menu", operation=push("editor"))
+    shown.card("running", "menu").locator(".head .plain").click()
+    expect(shown.record).to_contain_text("curl -s --json")
+    shown.page.get_by_role("button", name="Declare…").click()
+    expect(shown.page.locator("#storyboard-check")).to_contain_text("Correct: 2 controllers")
+    assert [url for url in urls if not url.startswith((daemon.url + "/", "data:"))] == []
+    # Nothing of the page is against its own Content-Security-Policy.
+    assert refusals == []
+
+
+def test_windows_share_one_stream(daemon: Daemon, open_page: OpenPage) -> None:
+    windows = [Shown(open_page, daemon) for _ in range(8)]
+    for shown in windows:
+        shown.is_connected()
+        expect(shown.holder).to_contain_text("Nobody holds")
+    start(daemon, "menu")
+    for shown in windows:
+        expect(shown.holder).to_contain_text("menu holds")
+    assert daemon.requests().count("GET /events 200") == 1

@@ -1,0 +1,345 @@
+"""The daemon's own page: what can be done with it, by mouse, by keyboard, and by those who do not see it."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from daemon import Daemon
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from shown import NAVIGATION, OpenPage, Shown, declare, end, push, queue, recording, start
+
+
+def is_focused(locator: Locator) -> None:
+    expect(locator).to_be_focused()
+
+
+@pytest.fixture
+def busy(daemon: Daemon) -> Daemon:
+    """A daemon with something in every part of the page."""
+    declare(daemon, {"root": {"id": "tabs", "kind": "tabs", "children": [NAVIGATION["root"], "other"]}})
+    end(daemon, start(daemon, "first", operation=push("editor")))
+    dismissed = {"type": "present", "presenter": "nav", "controller": {"id": "sheet", "presentationStyle": "formSheet"}}
+    end(daemon, start(daemon, "second", operation=dismissed))
+    failing = start(daemon, "failing")
+    daemon.ask("POST", "/transitions/revoke", {"id": failing["id"], "reason": "a test"})
+    start(daemon, "menu", interactive=True, participants=["clock"], readySeconds=60)
+    queue(daemon, "alert", coalesce={"key": "alerts"})
+    queue(daemon, "tabs")
+    return daemon
+
+
+# Transitions from the page
+
+def test_a_transition_is_started_and_ended_from_the_page(daemon: Daemon, open_page: OpenPage) -> None:
+    declare(daemon, NAVIGATION)
+    shown = Shown(open_page, daemon)
+    shown.page.get_by_role("button", name="Start a transition…").click()
+    dialog = shown.page.get_by_role("dialog", name="Start a transition")
+    dialog.get_by_label("Operation").select_option("push")
+    dialog.get_by_label("Controller", exact=True).fill("list")
+    dialog.get_by_label("Navigation").fill("nav")
+    # It is checked as one types.
+    expect(dialog.get_by_role("status")).to_contain_text("more than once which is not supported")
+    dialog.get_by_label("Controller", exact=True).fill("editor")
+    expect(dialog.get_by_role("status")).to_have_text("It would run at once. editor would come.")
+    dialog.get_by_role("button", name="Ask for the lock").click()
+    expect(shown.holder).to_contain_text("page holds the lock of nav")
+    shown.card("running", "page").get_by_role("button", name="End it").click()
+    expect(shown.card("ended", "page")).to_contain_text("Its owner finished: editor came.")
+    assert [each["outcome"] for each in daemon.transitions()] == ["completed"]
+
+
+def test_a_ticket_is_given_up_and_a_lock_cancelled_from_the_page(daemon: Daemon, open_page: OpenPage) -> None:
+    menu = start(daemon, "menu")
+    shown = Shown(open_page, daemon)
+    for outcome in ["Give it up", "Cancel it"]:
+        shown.page.get_by_role("button", name="Start a transition…").click()
+        dialog = shown.page.get_by_role("dialog", name="Start a transition")
+        expect(dialog.get_by_role("status")).not_to_be_empty()
+        dialog.get_by_role("button", name="Ask for the lock").click()
+        lane = "waiting" if outcome == "Give it up" else "running"
+        shown.card(lane, "page").get_by_role("button", name=outcome).click()
+        expect(shown.card("ended", "page").first).to_contain_text("Its owner gave it up.")
+        if outcome == "Give it up":
+            end(daemon, menu)
+            expect(shown.card("ended", "menu")).to_be_visible()
+
+
+def test_the_lock_is_taken_from_a_client(daemon: Daemon, open_page: OpenPage) -> None:
+    start(daemon, "menu")
+    shown = Shown(open_page, daemon)
+    shown.card("running", "menu").get_by_role("button", name="Revoke").click()
+    dialog = shown.page.get_by_role("dialog", name="Take it away")
+    dialog.get_by_label("Reason").fill("the menu hangs")
+    dialog.get_by_role("button", name="Revoke it").click()
+    expect(shown.failure).to_contain_text("menu was revoked")
+    expect(shown.failure).to_contain_text("An administrator took it away: “the menu hangs”.")
+
+
+def test_a_storyboard_is_checked_while_it_is_typed_and_declared(daemon: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, daemon)
+    shown.page.get_by_role("button", name="Declare…").click()
+    dialog = shown.page.get_by_role("dialog", name="Declare a scene")
+    text, check = dialog.get_by_label("Storyboard, as JSON"), dialog.get_by_role("status")
+    expect(check).to_contain_text("Correct: 2 controllers, 1 segue, 1 transition type.")
+    text.fill('{"root":{"id":"nav","kind":"nothing"}}')
+    expect(check).to_contain_text("kind")
+    expect(dialog.get_by_role("button", name="Declare it")).to_be_disabled()
+    text.fill('{"root":')
+    expect(check).to_contain_text("not valid JSON")
+    text.fill(json.dumps(NAVIGATION))
+    expect(check).to_contain_text("Correct: 2 controllers, 0 segues")
+    dialog.get_by_label("Scene", exact=True).fill("kiosk")
+    dialog.get_by_role("button", name="Declare it").click()
+    expect(shown.row("list")).to_contain_text("visible")
+    assert daemon.ask("GET", "/scenes/kiosk")["revision"] == 1
+
+
+# The past
+
+def test_an_earlier_revision_is_shown_with_what_changed(daemon: Daemon, open_page: OpenPage) -> None:
+    declare(daemon, NAVIGATION)
+    for controller in ["editor", "preview"]:
+        end(daemon, start(daemon, "menu", operation=push(controller)))
+    shown = Shown(open_page, daemon)
+    expect(shown.row("preview")).to_be_visible()
+    shown.page.get_by_role("button", name="One revision back").click()
+    expect(shown.row("preview")).to_have_count(0)
+    expect(shown.row("editor")).to_contain_text("top · visible")
+    expect(shown.page.locator("#changes")).to_contain_text("by menu")
+    expect(shown.page.locator("#changes")).to_contain_text("editor came on top of nav")
+    # What happens meanwhile does not take one away from there.
+    end(daemon, start(daemon, "menu", operation=push("last")))
+    expect(shown.cards("ended")).to_have_count(3)
+    expect(shown.row("last")).to_have_count(0)
+    shown.page.get_by_role("button", name="Back to now").click()
+    expect(shown.row("last")).to_contain_text("visible")
+
+
+def is_the_recording(shown: Shown) -> None:
+    expect(shown.banner).to_contain_text("This is a recording, not a daemon.")
+    expect(shown.holder).to_contain_text("menu holds the lock of the whole scene")
+    expect(shown.next).to_contain_text("alert has waited")
+    expect(shown.failure).to_contain_text("failing was revoked")
+    expect(shown.row("sheet")).to_contain_text("presented as form sheet")
+    expect(shown.page.get_by_role("button", name="Start a transition…")).to_be_hidden()
+    expect(shown.page.get_by_role("button", name="Revoke")).to_have_count(0)
+    shown.page.get_by_role("button", name="One revision back").click()
+    expect(shown.row("sheet")).to_have_count(0)
+
+
+def test_a_recording_is_opened_by_its_path(busy: Daemon, open_page: OpenPage, context: BrowserContext) -> None:
+    text = recording(busy)
+    context.route(busy.url + "/recording.jsonl", lambda route: route.fulfill(body=text, content_type="application/jsonl"))
+    busy.requests()
+    shown = Shown(open_page, busy, "?trace=/recording.jsonl")
+    is_the_recording(shown)
+    # No daemon is asked for anything but the page.
+    assert {request for request in busy.requests() if "page" not in request and "client.js" not in request} <= {"GET / 200"}
+
+
+@pytest.mark.parametrize("path", ["/scenes/main/trace?format=jsonl", "/trace?format=jsonl"])
+def test_a_trace_of_the_daemon_is_a_recording(busy: Daemon, open_page: OpenPage, path: str) -> None:
+    is_the_recording(Shown(open_page, busy, f"?scene=main&trace={quote(path)}"))
+
+
+def test_a_recording_is_dropped_onto_the_page(busy: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, busy, "")
+    shown.is_connected()
+    shown.page.evaluate("""text => {
+      const data = new DataTransfer();
+      data.items.add(new File([text], 'field.jsonl'));
+      document.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+    }""", recording(busy))
+    is_the_recording(shown)
+
+
+def test_a_recording_is_chosen_as_a_file(busy: Daemon, open_page: OpenPage, tmp_path: Path) -> None:
+    file = tmp_path / "field.jsonl"
+    file.write_text(recording(busy))
+    shown = Shown(open_page, busy, "")
+    shown.is_connected()
+    shown.page.locator("#recording-file").set_input_files(file)
+    is_the_recording(shown)
+
+
+def test_a_recording_is_saved_and_opened_again(busy: Daemon, open_page: OpenPage, tmp_path: Path) -> None:
+    shown = Shown(open_page, busy)
+    shown.is_connected()
+    with shown.page.expect_download() as download:
+        shown.page.get_by_role("button", name="Save a recording").click()
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+    assert file.name == "main.jsonl"
+    shown.page.locator("#recording-file").set_input_files(file)
+    is_the_recording(shown)
+
+
+def test_a_recording_that_begins_late_says_so(busy: Daemon, open_page: OpenPage, tmp_path: Path) -> None:
+    head, _, *events = recording(busy).splitlines()
+    file = tmp_path / "late.jsonl"
+    file.write_text("\n".join([json.dumps({**json.loads(head), "dropped": 1}), *events]))
+    shown = Shown(open_page, busy, "")
+    shown.is_connected()
+    shown.page.locator("#recording-file").set_input_files(file)
+    expect(shown.banner).to_contain_text("It begins late: 1 event before it was not kept.")
+    # The tree at its end is in it; what was before it is not, but what has changed is.
+    expect(shown.row("sheet")).to_contain_text("presented as form sheet")
+    shown.page.get_by_role("button", name="One revision back").click()
+    expect(shown.page.locator("#tree-note")).to_contain_text("only its changes are")
+    expect(shown.page.locator("#changes")).to_contain_text("editor came on top of nav")
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("nothing", "Line 1 of the file is no JSON."),
+    ('{"form":1}', "This is no recording of a transition arbiter"),
+    ('{"trace":"transition-arbiter","form":2}', "has the form 2, and this page knows form 1 only"),
+])
+def test_another_file_is_refused_in_words(
+    daemon: Daemon, open_page: OpenPage, tmp_path: Path, text: str, words: str
+) -> None:
+    file = tmp_path / "other"
+    file.write_text(text)
+    shown = Shown(open_page, daemon)
+    shown.is_connected()
+    shown.page.locator("#recording-file").set_input_files(file)
+    expect(shown.banner).to_contain_text(words)
+
+
+def test_a_recording_of_another_host_is_not_read(daemon: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, daemon, "?trace=http://127.0.0.2:1/recording.jsonl")
+    expect(shown.banner).to_contain_text("can only be read from this daemon itself")
+
+
+# Keyboard
+
+def test_the_page_is_used_by_keyboard_alone(busy: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, busy)
+    page, press = shown.page, shown.page.keyboard.press
+    expect(shown.holder).to_contain_text("menu holds")
+    expect(shown.row("sheet")).to_be_visible()
+    press("Tab")
+    is_focused(page.get_by_role("link", name="Skip to who holds the lock"))
+    press("Enter")
+    is_focused(page.locator("#now"))
+    press("Tab")
+    is_focused(shown.holder.locator("button"))
+
+    press("Enter")
+    is_focused(page.locator("#record-title"))
+    expect(shown.record).to_contain_text("It has locked the whole scene")
+    press("Escape")
+    expect(shown.record).to_be_hidden()
+    is_focused(shown.holder.locator("button"))
+
+    tab_to(page, shown.row("tabs"))
+    for key, controller in [("ArrowDown", "nav"), ("ArrowRight", "list"), ("End", "sheet"), ("Home", "tabs"), ("ArrowDown", "nav")]:
+        press(key)
+        is_focused(shown.row(controller))
+    press("ArrowLeft")
+    expect(shown.row("nav")).to_have_attribute("aria-expanded", "false")
+    expect(shown.row("list")).to_have_count(0)
+    press("ArrowRight")
+    expect(shown.row("list")).to_be_visible()
+
+    tab_to(page, page.locator("#revision"))
+    press("ArrowLeft")
+    expect(page.locator("#revision")).to_have_attribute("aria-valuetext", re.compile("^Revision 2"))
+    press("End")
+    tab_to(page, shown.card("waiting", "alert").locator(".plain"))
+    press("Enter")
+    expect(shown.record).to_contain_text("It has waited")
+    press("Escape")
+
+    tab_to(page, page.locator("#chart"))
+    press("Home")
+    expect(page.locator("#chart-said")).to_contain_text("first, to push editor onto nav")
+    press("ArrowRight")
+    expect(page.locator("#chart-said")).to_contain_text("second, to present sheet from nav")
+    press("Enter")
+    is_focused(page.locator("#record-title"))
+    expect(shown.record).to_contain_text("Its owner finished: sheet came.")
+
+
+def tab_to(page: Page, target: Locator) -> None:
+    """Presses Tab until the element has the focus; there is an end to it."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if target.evaluate("element => element === document.activeElement"):
+            return
+    raise AssertionError(f"{target} is not reached by Tab")
+
+
+def test_the_request_is_copied_as_curl(busy: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, busy)
+    shown.card("ended", "first").locator(".plain").click()
+    curl = shown.record.get_by_role("group", name="The request as curl")
+    expect(curl).to_contain_text('"operation":{"type":"push","navigation":"nav","controller":{"id":"editor","kind":"view"}}')
+    expect(curl).to_contain_text("/transitions/start'")
+    shown.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    shown.record.get_by_role("button", name="Copy as curl").click()
+    expect(shown.record).to_contain_text("Copied.")
+    assert shown.page.evaluate("navigator.clipboard.readText()") == curl.text_content()
+
+
+# Those who do not see it, and those who see it differently
+
+@pytest.fixture
+def open_as(browser: Browser) -> Callable[..., Page]:
+    contexts = []
+
+    def open_as(url: str, **options: object) -> Page:
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.goto(url)
+        return page
+
+    yield open_as
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("opens", ["nothing", "a record", "a dialog"])
+def test_axe_finds_no_violation(busy: Daemon, open_as: Callable[..., Page], scheme: str, width: int, opens: str) -> None:
+    options = {"color_scheme": scheme, "viewport": {"width": width, "height": 844}, "bypass_csp": True, "reduced_motion": "reduce"}
+    shown = Shown(lambda url: open_as(url, **options), busy)
+    expect(shown.holder).to_contain_text("menu holds")
+    expect(shown.row("sheet")).to_be_visible()
+    expect(shown.cards("ended")).to_have_count(3)
+    if opens == "a record":
+        shown.card("ended", "failing").locator(".plain").click()
+        expect(shown.record).to_contain_text("curl -s")
+    elif opens == "a dialog":
+        shown.page.get_by_role("button", name="Start a transition…").click()
+        expect(shown.page.locator("#start-check")).not_to_be_empty()
+    result = Axe().run(shown.page)
+    assert result.violations_count == 0, result.generate_report()
+    # Nothing has to be scrolled sideways.
+    assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_grants_and_ends_are_said(daemon: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, daemon)
+    said = shown.page.locator("#said[aria-live=polite]")
+    expect(said).to_have_text("Connected.")
+    menu = start(daemon, "menu")
+    expect(said).to_contain_text("menu is running.")
+    end(daemon, menu)
+    expect(said).to_contain_text("menu ended, completed.")
+
+
+def test_other_scenes_are_a_click_away(daemon: Daemon, open_page: OpenPage) -> None:
+    start(daemon, "menu")
+    start(daemon, "cook", scene="kitchen")
+    shown = Shown(open_page, daemon)
+    expect(shown.holder).to_contain_text("menu holds")
+    shown.page.get_by_role("navigation", name="Scenes").get_by_role("button", name="kitchen").click()
+    expect(shown.holder).to_contain_text("cook holds")
+    assert shown.page.url == daemon.url + "/?scene=kitchen"
