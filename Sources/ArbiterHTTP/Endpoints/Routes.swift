@@ -123,7 +123,8 @@ extension Route {
     private static var pageRoutes: [Route] {
         [
             Route(
-                "showPage", "GET", "/", role: nil, query: [.scene, .trace], contentTypes: ["text/html"], PageEndpoints.show),
+                "showPage", "GET", "/", role: nil, query: [.scene, .trace], contentTypes: ["text/html"],
+                PageEndpoints.show),
             Route("servePageStyle", "GET", "/page.css", role: nil, contentTypes: ["text/css"], PageEndpoints.style),
             Route(
                 "servePageScript", "GET", "/page.js", role: nil, contentTypes: ["text/javascript"], PageEndpoints.script
