@@ -53,7 +53,7 @@ def play() -> None:
     # Two stacks change side by side, and a finger waits for both.
     mail = request("mail", push("letter-1", "mail-nav"), scope="operation")
     search = request("search", push("result-1", "search-nav"), scope="operation")
-    finger = request("finger", select(1), interactive=True)
+    finger = request("swipe", select(1), interactive=True)
     time.sleep(1.2)
     end(mail)
     time.sleep(0.9)
@@ -90,7 +90,7 @@ def play() -> None:
     search = request("search", push("result-2", "search-nav"), scope="operation", participants=["clock", "banner"], readySeconds=60)
     ask("/transitions/ready", {"id": search["id"]}, session=clock)
     time.sleep(0.6)
-    request("finger", select(2), interactive=True)
+    request("swipe", select(2), interactive=True)
     time.sleep(1)
     request("taps", select(0), coalesce={"key": "tab"}, queueSeconds=30)
     time.sleep(0.7)

@@ -132,7 +132,7 @@ def cook(arbiter: Arbiter) -> None:
 
 
 VIEWS = {
-    "mail": mail, "search": search, "finger": finger, "alert": alert, "clock": participant((0.1, 0.5)),
+    "mail": mail, "search": search, "swipe": finger, "alert": alert, "clock": participant((0.1, 0.5)),
     "banner": participant((0.5, 3)), "taps": taps, "again": again, "hurried": hurried, "crash": crash, "hanging": hanging,
     "cook": cook,
 }

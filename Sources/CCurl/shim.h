@@ -73,6 +73,8 @@ static inline arbiter_transfer *arbiter_transfer_new(
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    /* A scene named .. is no step upwards. */
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, arbiter_transfer_receive);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);

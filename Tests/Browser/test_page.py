@@ -19,7 +19,7 @@ def test_the_tree_and_the_lanes_follow_what_happens(daemon: Daemon, open_page: O
     expect(shown.next).to_have_text("Nobody waits.")
 
     menu = start(daemon, "menu", operation=push("editor"), scope="operation")
-    expect(shown.holder).to_contain_text("menu holds the lock of nav")
+    expect(shown.holder).to_contain_text("menu has held the lock of nav")
     expect(shown.holder).to_contain_text("to push editor onto nav. It is running. It loses the lock in")
     expect(shown.card("running", "menu")).to_contain_text("It has locked nav, to push editor onto nav.")
     expect(shown.row("nav")).to_contain_text("locked by menu")
@@ -33,7 +33,7 @@ def test_the_tree_and_the_lanes_follow_what_happens(daemon: Daemon, open_page: O
     expect(shown.card("ended", "menu")).to_contain_text("Its owner finished: editor came.")
     expect(shown.row("editor")).to_contain_text("top · visible")
     expect(shown.row("list")).to_contain_text("not visible")
-    expect(shown.holder).to_contain_text("alert holds the lock of the whole scene")
+    expect(shown.holder).to_contain_text("alert has held the lock of the whole scene")
     end(daemon, alert, "cancelled")
     expect(shown.card("ended", "alert")).to_contain_text("Its owner gave it up.")
     expect(shown.cards("running")).to_have_count(0)
@@ -46,7 +46,7 @@ def test_what_happened_before_the_page_was_opened_is_shown(daemon: Daemon, open_
     queue(daemon, "tabs")
     shown = Shown(open_page, daemon)
     expect(shown.card("ended", "menu")).to_contain_text("Completed")
-    expect(shown.holder).to_contain_text("alert holds")
+    expect(shown.holder).to_contain_text("alert has held")
     expect(shown.next).to_contain_text("tabs has waited")
     expect(shown.page.locator("#revision")).to_have_value("1")
 
@@ -110,7 +110,7 @@ def test_the_daemon_dies_and_returns(tmp_path: Path, open_page: OpenPage) -> Non
         declare(daemon, NAVIGATION)
         menu = start(daemon, "menu", operation=push("editor"))
         shown = Shown(open_page, daemon)
-        expect(shown.holder).to_contain_text("menu holds")
+        expect(shown.holder).to_contain_text("menu has held")
         daemon.kill()
         expect(shown.status).to_have_text("Not connected")
         expect(shown.banner).to_contain_text("does not answer. What you see is what was known last.")
@@ -127,14 +127,14 @@ def test_a_daemon_without_a_journal_returns_and_knows_nothing(tmp_path: Path, op
         declare(daemon, NAVIGATION)
         start(daemon, "menu", operation=push("editor"))
         shown = Shown(open_page, daemon)
-        expect(shown.holder).to_contain_text("menu holds")
+        expect(shown.holder).to_contain_text("menu has held")
         daemon.kill()
         expect(shown.status).to_have_text("Not connected")
         daemon.start_again()
         expect(shown.card("ended", "menu")).to_contain_text("The daemon no longer knows how it ended")
         expect(shown.page.locator("#tree-note")).to_contain_text(re.compile("deleted|declared a tree"))
         start(daemon, "alert")
-        expect(shown.holder).to_contain_text("alert holds")
+        expect(shown.holder).to_contain_text("alert has held")
 
 
 def test_the_page_asks_for_a_token_and_keeps_it_for_the_tab(
@@ -181,7 +181,7 @@ def test_names_full_of_html_stay_text(daemon: Daemon, open_page: OpenPage) -> No
     holder = start(daemon, EVIL, operation=segue, participants=[EVIL + "2"], readySeconds=60)
     queue(daemon, EVIL + "3", coalesce={"key": EVIL})
     expect(shown.holder).to_contain_text(EVIL)
-    expect(shown.card("waiting", "3")).to_contain_text(f"one of “{EVIL}” is enough")
+    expect(shown.card("waiting", "3")).to_contain_text(f"only one of “{EVIL}” waits")
     shown.card("running", EVIL).locator(".head .plain").click()
     expect(shown.record).to_contain_text(f"perform the segue {EVIL} of list")
     daemon.ask("POST", "/transitions/revoke", {"id": holder["id"], "reason": EVIL})
@@ -215,5 +215,5 @@ def test_windows_share_one_stream(daemon: Daemon, open_page: OpenPage) -> None:
         expect(shown.holder).to_contain_text("Nobody holds")
     start(daemon, "menu")
     for shown in windows:
-        expect(shown.holder).to_contain_text("menu holds")
+        expect(shown.holder).to_contain_text("menu has held")
     assert daemon.requests().count("GET /events 200") == 1

@@ -89,7 +89,7 @@ def test_200_transitions_a_second_neither_freeze_the_page_nor_grow_it(daemon: Da
         pass
     count = sum(each.count for each in contenders)
     start(daemon, "last")
-    expect(shown.holder).to_contain_text("last holds")
+    expect(shown.holder).to_contain_text("last has held")
     longest, growth = shown.page.evaluate("longest") / 1000, heap(shown.page) - before
     print(f"{count} transitions in {LOAD_SECONDS} s; longest task {longest} s; the heap has grown by {growth} bytes")
     # The load was one.

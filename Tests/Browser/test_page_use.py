@@ -47,7 +47,7 @@ def test_a_transition_is_started_and_ended_from_the_page(daemon: Daemon, open_pa
     dialog.get_by_label("Controller", exact=True).fill("editor")
     expect(dialog.get_by_role("status")).to_have_text("It would run at once. editor would come.")
     dialog.get_by_role("button", name="Ask for the lock").click()
-    expect(shown.holder).to_contain_text("page holds the lock of nav")
+    expect(shown.holder).to_contain_text("page has held the lock of nav")
     shown.card("running", "page").get_by_role("button", name="End it").click()
     expect(shown.card("ended", "page")).to_contain_text("Its owner finished: editor came.")
     assert [each["outcome"] for each in daemon.transitions()] == ["completed"]
@@ -122,7 +122,7 @@ def test_an_earlier_revision_is_shown_with_what_changed(daemon: Daemon, open_pag
 
 def is_the_recording(shown: Shown) -> None:
     expect(shown.banner).to_contain_text("This is a recording, not a daemon.")
-    expect(shown.holder).to_contain_text("menu holds the lock of the whole scene")
+    expect(shown.holder).to_contain_text("menu has held the lock of the whole scene")
     expect(shown.next).to_contain_text("alert has waited")
     expect(shown.failure).to_contain_text("failing was revoked")
     expect(shown.row("sheet")).to_contain_text("presented as form sheet")
@@ -220,7 +220,7 @@ def test_a_recording_of_another_host_is_not_read(daemon: Daemon, open_page: Open
 def test_the_page_is_used_by_keyboard_alone(busy: Daemon, open_page: OpenPage) -> None:
     shown = Shown(open_page, busy)
     page, press = shown.page, shown.page.keyboard.press
-    expect(shown.holder).to_contain_text("menu holds")
+    expect(shown.holder).to_contain_text("menu has held")
     expect(shown.row("sheet")).to_be_visible()
     press("Tab")
     is_focused(page.get_by_role("link", name="Skip to who holds the lock"))
@@ -310,7 +310,7 @@ def open_as(browser: Browser) -> Callable[..., Page]:
 def test_axe_finds_no_violation(busy: Daemon, open_as: Callable[..., Page], scheme: str, width: int, opens: str) -> None:
     options = {"color_scheme": scheme, "viewport": {"width": width, "height": 844}, "bypass_csp": True, "reduced_motion": "reduce"}
     shown = Shown(lambda url: open_as(url, **options), busy)
-    expect(shown.holder).to_contain_text("menu holds")
+    expect(shown.holder).to_contain_text("menu has held")
     expect(shown.row("sheet")).to_be_visible()
     expect(shown.cards("ended")).to_have_count(3)
     if opens == "a record":
@@ -339,7 +339,7 @@ def test_other_scenes_are_a_click_away(daemon: Daemon, open_page: OpenPage) -> N
     start(daemon, "menu")
     start(daemon, "cook", scene="kitchen")
     shown = Shown(open_page, daemon)
-    expect(shown.holder).to_contain_text("menu holds")
+    expect(shown.holder).to_contain_text("menu has held")
     shown.page.get_by_role("navigation", name="Scenes").get_by_role("button", name="kitchen").click()
-    expect(shown.holder).to_contain_text("cook holds")
+    expect(shown.holder).to_contain_text("cook has held")
     assert shown.page.url == daemon.url + "/?scene=kitchen"

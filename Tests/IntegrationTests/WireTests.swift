@@ -166,7 +166,7 @@ extension Integration {
         }
 
         @Test(arguments: [
-            "/", "/transition", "/transitions/", "/transitions//start", "/transitions/a/b", "/scenes/main/",
+            "/page", "/transition", "/transitions/", "/transitions//start", "/transitions/a/b", "/scenes/main/",
             "/livez/", "/transitions/%zz", "/%2e%2e/livez", "//livez",
         ])
         func `there is nothing where nothing is`(path: String) throws {

@@ -78,8 +78,8 @@ export class LanesView {
       shown.push({ name: 'lease', ...runningOut(until.lease - now, document.leaseSeconds, words) });
     }
     if (document.state === 'preparing' && until.ready !== undefined) {
-      const then = document.onUnready === 'abort' ? 'gives up' : 'runs without those missing';
-      shown.push({ name: 'ready', ...runningOut(until.ready - now, document.readySeconds, left => `It ${then} in ${left}`) });
+      const then = document.onUnready === 'abort' ? 'it gives up' : 'it starts without those that are missing';
+      shown.push({ name: 'ready', ...runningOut(until.ready - now, document.readySeconds, left => `In ${left} ${then}`) });
     }
     if (document.interactive && fraction !== null) {
       shown.push({ name: 'finger', text: `The finger is at ${Math.round(fraction * 100)} %`, part: fraction, isLow: false });
@@ -114,7 +114,7 @@ export class LanesView {
     }
     fillMeters(meters, shown);
     fillChips(chips, [
-      ...(document.coalesce ? [{ text: `one of “${document.coalesce.key}” is enough`, class: '' }] : []),
+      ...(document.coalesce ? [{ text: `only one of “${document.coalesce.key}” waits`, class: '' }] : []),
       ...(document.endRequested ? [{ text: 'completes at its turn, without its owner', class: '' }] : []),
     ]);
     this.#fillTools(head.children[2], transition, { cancel: 'Give it up', revoke: 'Revoke…' });

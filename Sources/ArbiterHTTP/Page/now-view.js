@@ -48,8 +48,8 @@ function holder(model) {
   const { document, until } = first;
   const left = until.lease === undefined ? '' : ` It loses the lock in ${duration(until.lease - now)} unless its owner renews it.`;
   const others = granted.slice(1).map(each => `${who(each.document)} (${lockWords(each.document)})`);
-  const beside = others.length ? ` Beside it, with other locks: ${list(others, 3)}.` : '';
-  const lock = `holds the lock of ${lockWords(document)} for ${duration(now - (first.granted ?? now))} now`;
+  const beside = others.length ? ` At the same time, others hold other locks: ${list(others, 3)}.` : '';
+  const lock = `has held the lock of ${lockWords(document)} for ${duration(now - (first.granted ?? now))}`;
   const text = `${lock}, to ${operationWords(document.operation)}. It ${holdWords(first)}.${left}${beside}`;
   return { transition: first, text };
 }

@@ -39,6 +39,11 @@ struct TraceCommand: ClientCommand {
             for try await line in try arbiter.lines(path) { Terminal.output.line(line) }
             return
         }
+        if let type = try? FileManager.default.attributesOfItem(atPath: output)[.type] as? FileAttributeType,
+            type != .typeRegular
+        {
+            throw ValidationError("\(output) is no regular file")
+        }
         // In one step at the end, so that a recording that is cut off does not replace a whole one.
         let part = output + ".part"
         guard FileManager.default.createFile(atPath: part, contents: nil), let file = FileHandle(forWritingAtPath: part)
