@@ -90,7 +90,7 @@ public final class Arbiter: Sendable {
 
     /// Ends the session, and with it what is still held: that is lost, as `expired` with the reason `session-lost`.
     ///
-    /// Whatever is asked afterwards, or waits, fails with `ClientError.closed`.
+    /// Requests that still wait, and all later ones, fail with `ClientError.closed`.
     public func close() async {
         let held = state.withLock { state in
             state.isClosed = true

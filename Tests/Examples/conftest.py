@@ -6,7 +6,6 @@ import re
 import select
 import signal
 import subprocess
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,14 +19,16 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 90
 
 
-def eventually(condition: Callable[[], object]) -> bool:
-    """Whether a condition holds before long."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False
+def has_ended(process: int) -> bool:
+    """Whether a process ends before long."""
+    try:
+        descriptor = os.pidfd_open(process)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([descriptor], [], [], PATIENCE)[0])
+    finally:
+        os.close(descriptor)
 
 
 class Line(NamedTuple):
@@ -69,7 +70,8 @@ class Play:
     def wait(self) -> int:
         """Its exit code; it must leave nothing behind."""
         code = self.process.wait(PATIENCE)
-        assert eventually(lambda: not self.processes())
+        assert all(has_ended(process) for process in self.processes())
+        assert self.processes() == []
         return code
 
     def kill(self) -> None:

@@ -94,7 +94,7 @@ def test_a_transition_that_was_taken_away_is_lost(tool):
 def test_await(tool):
     id, token = started(tool)
     for arguments in ([], [token]):
-        assert "did not come in time" in said(tool, "await", id, *arguments, "--wait", "0.1", code=124)
+        assert "the time is over" in said(tool, "await", id, *arguments, "--wait", "0.1", code=124)
     waiting = tool.begin("await", id)
     idle = tool.begin("await", "--idle", "--quiet-seconds", "0.1")
     ticket = tool.daemon.ask("POST", "/transitions/serialize", {})[1]
@@ -108,7 +108,7 @@ def test_await(tool):
 
 @pytest.mark.parametrize("arguments, reason", [
     (["end", "t-aaaaaaaaaaaaa"], "ARBITER_TRANSITION_TOKEN"), (["end", "../x", "t"], "is not the id"),
-    (["await"], "or --idle"), (["await", "t-aaaaaaaaaaaaa", "--idle"], "or --idle"),
+    (["await"], "either the id"), (["await", "t-aaaaaaaaaaaaa", "--idle"], "either the id"),
     (["await", "a&b"], "is not the id"), (["start", "--further", "[]"], "must be a JSON object"),
     (["start", "--operation", "push"], "must be a JSON object"), (["queue", "--watch"], "needs a terminal"),
     (["storyboard", "check", "/nowhere"], "cannot read /nowhere"), (["bench", "--clients", "0"], "1 to 1000"),

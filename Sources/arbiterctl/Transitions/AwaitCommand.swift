@@ -38,7 +38,7 @@ struct AwaitCommand: ClientCommand {
     @OptionGroup var json: JSONOutput
 
     func validate() throws {
-        guard idle != (id != nil) else { throw ValidationError("give the id of a transition, or --idle") }
+        guard idle != (id != nil) else { throw ValidationError("give either the id of a transition or --idle") }
         if let id { try OwnedArguments.check(id) }
     }
 
@@ -46,11 +46,16 @@ struct AwaitCommand: ClientCommand {
         if idle { return try await waitUntilIdle(arbiter) }
         let owned = OwnedTransition(id: id ?? "", token: token)
         guard let reached = try await owned.wait(arbiter, until: until, deadline: patience.deadline) else {
-            throw ClientError.timedOut
+            throw timeIsOver()
         }
         json.write(reached)
         let hasEnded = reached["state"]?.string == "ended" && reached["noop"]?.bool != true
         if until != .ended, hasEnded, reached["outcome"]?.string != "completed" { throw ExitCode(Exit.lost) }
+    }
+
+    private func timeIsOver() -> ExitCode {
+        Exit.tell("the time is over")
+        return ExitCode(Exit.timedOut)
     }
 
     private func waitUntilIdle(_ arbiter: Arbiter) async throws {
@@ -64,7 +69,7 @@ struct AwaitCommand: ClientCommand {
             if answer["idle"]?.bool == true {
                 return Terminal.output.line(json.isWanted ? answer.text() : "\(scene) is idle")
             }
-            guard left > .zero else { throw ClientError.timedOut }
+            guard left > .zero else { throw timeIsOver() }
         }
     }
 }

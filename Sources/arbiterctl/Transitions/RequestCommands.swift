@@ -21,7 +21,11 @@ struct LeaseOption: ParsableArguments {
             guard let given = try? JSONDecoder().decode([String: JSONValue].self, from: Data(further.utf8)) else {
                 throw ValidationError("--further must be a JSON object")
             }
+            guard given["scene"] == nil else { throw ValidationError("name the scene with --scene, not in --further") }
             members = given
+        }
+        guard lease > 0, lease <= 300 else {
+            throw ValidationError("--lease must be more than 0 and at most 300 seconds")
         }
         return members.merging(["leaseSeconds": .number(lease)]) { given, _ in given }
     }
