@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect, sync_playwright
 
-SIZE = {"width": 1440, "height": 900}
+SIZE = {"width": 1440, "height": 980}
 
 
 def main(folder: Path) -> None:
@@ -26,7 +26,7 @@ def main(folder: Path) -> None:
             for _ in range(2):
                 page.get_by_role("button", name="Show a shorter time").click()
             expect(page.locator("#zoom")).to_have_text("20 s")
-            page.locator("#wires path").nth(2).wait_for(state="attached")
+            page.locator("#wires-drawn path").nth(2).wait_for(state="attached")
             page.screenshot(path=folder / f"page-{scheme}.png")
         browser.close()
     play.communicate()

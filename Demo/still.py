@@ -87,7 +87,7 @@ def play() -> None:
 
     # And now: a finger in one stack, a participant that is missing in another, and those who wait for them.
     drag(request("mail", push("letter-3", "mail-nav"), scope="operation", interactive=True), 0.1, 0.25, 0.4, 0.62)
-    search = request("search", push("result-2", "search-nav"), scope="operation", participants=["clock", "banner"], readySeconds=60)
+    search = request("search", push("result-2", "search-nav"), scope="operation", participants=["clock", "banner"], readySeconds=20)
     ask("/transitions/ready", {"id": search["id"]}, session=clock)
     time.sleep(0.6)
     request("swipe", select(2), interactive=True)

@@ -12,15 +12,19 @@ views=()
 
 finish() {
     trap - EXIT
-    rm -rf "$scratch"
     local group
     for group in "${groups[@]}"; do kill -- "-$group" 2>/dev/null || true; done
     # The daemon goes last, so that each can say that it has ended.
     for group in "${groups[@]}"; do
         while kill -0 -- "-$group" 2>/dev/null; do sleep 0.05; done
     done
-    kill $daemon 2>/dev/null || true
+    if [[ $daemon ]]; then
+        kill "$daemon" 2>/dev/null || true
+        # By its own pid: a plain wait leaves out what has begun as a process substitution.
+        while kill -0 "$daemon" 2>/dev/null; do sleep 0.05; done
+    fi
     wait
+    rm -rf "$scratch"
 }
 trap finish EXIT
 trap 'exit 129' HUP

@@ -40,6 +40,7 @@ class Shown:
         self.failure = self.page.locator("#now-failure")
         self.status = self.page.locator("#status")
         self.banner = self.page.locator("#banner")
+        self.told = self.page.locator("#told")
         self.record = self.page.locator("#record")
 
     def cards(self, lane: str) -> Locator:

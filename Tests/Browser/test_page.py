@@ -1,10 +1,12 @@
 """The daemon's own page: what it shows of processes that contend."""
 
 import re
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
-from daemon import Daemon
+from daemon import PATIENCE, Daemon
 from playwright.sync_api import BrowserContext, expect
 from shown import NAVIGATION, MortalDaemon, OpenPage, Shown, declare, end, new_token, push, queue, start
 
@@ -61,8 +63,65 @@ def test_the_blockers_are_drawn_and_named(daemon: Daemon, open_page: OpenPage) -
     expect(shown.card("waiting", "alert")).to_contain_text("It waits because menu has locked the whole scene.")
     expect(shown.card("waiting", "tabs")).to_contain_text("because alert, which asked before it, wants the whole scene.")
     # Each for the one before it, and not for those that this one waits for itself.
-    expect(shown.page.locator("#wires path")).to_have_count(3)
+    expect(shown.page.locator("#wires-drawn path")).to_have_count(3)
+    expect(shown.page.locator("#wires-drawn path[marker-end]")).to_have_count(3)
     expect(shown.page.locator("#waiting-note")).to_have_text("3 tickets wait in order.")
+    # Who is pointed at is told whom it waits for.
+    shown.card("waiting", "tabs").hover()
+    expect(shown.card("waiting", "alert")).to_contain_class("blocks")
+    expect(shown.card("running", "menu")).not_to_contain_class("blocks")
+    expect(shown.page.locator("#wires-drawn path.near")).to_have_count(1)
+
+
+def test_an_arrow_leads_out_of_sight_where_a_blocker_is_scrolled_away(daemon: Daemon, open_page: OpenPage) -> None:
+    declare(daemon, {"root": {"id": "tabs", "kind": "tabs", "children": [f"c-{number}" for number in range(20)]}})
+    for number in range(20):
+        start(daemon, f"client-{number}", scope=[f"c-{number}"])
+    queue(daemon, "last", scope=["c-19"])
+    shown = Shown(open_page, daemon)
+    expect(shown.page.locator("#wires-drawn path.beyond")).to_have_count(1)
+    shown.card("running", "client-19").scroll_into_view_if_needed()
+    expect(shown.page.locator("#wires-drawn path:not(.beyond)")).to_have_count(1)
+
+
+def test_a_lane_says_that_it_goes_on(daemon: Daemon, open_page: OpenPage) -> None:
+    start(daemon, "menu")
+    for number in range(9):
+        queue(daemon, f"client-{number}")
+    shown = Shown(open_page, daemon)
+    more = shown.page.locator("#waiting .below button")
+    expect(more).to_have_text(re.compile(r"^▾ \d more below$"))
+    expect(shown.page.locator("#running .below")).to_be_hidden()
+    more.click()
+    shown.card("waiting", "client-8").scroll_into_view_if_needed()
+    shown.page.locator("#waiting").evaluate("lane => lane.scrollTo(0, lane.scrollHeight)")
+    expect(more).to_be_hidden()
+
+
+def test_meters_differ_by_what_they_measure(daemon: Daemon, open_page: OpenPage) -> None:
+    drag = start(daemon, "finger", interactive=True, participants=["clock"], readySeconds=60)
+    daemon.ask("POST", "/transitions/progress", {"id": drag["id"], "token": drag["token"], "fraction": 0.4})
+    queue(daemon, "hurried", queueSeconds=300)
+    shown = Shown(open_page, daemon)
+    card = shown.card("running", "finger")
+    expect(card.locator(".meter.strip")).to_contain_text("It loses the lock in")
+    expect(card.locator(".meter.clock")).to_contain_text("it starts without those that are missing")
+    expect(card.locator(".meter.knob")).to_contain_text("The finger is at 40 %")
+    expect(shown.card("waiting", "hurried").locator(".meter.clock")).to_contain_text("It gives up in")
+
+
+def test_the_timeline_shows_the_clients_that_were_active_last(daemon: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, daemon)
+    rows = shown.page.evaluate("""async () => {
+      const { TimelineRows } = await import('/page/timeline-rows.js');
+      const bar = (client, requested, ended) => ({ document: { client }, requested, ended });
+      const ended = Array.from({ length: 30 }, (_, index) => bar(`client-${index}`, index, index + 1));
+      const model = { ended, unfinished: new Map([['t-1', bar('client-0', 40, null)]]) };
+      const { groups, hidden, count } = new TimelineRows().place(model, 0, 100);
+      return { names: groups.map(each => each.name), hidden, count };
+    }""")
+    # The first one is active again, and stays in its place.
+    assert rows == {"names": ["client-0", *(f"client-{number}" for number in range(7, 30))], "hidden": 6, "count": 24}
 
 
 @pytest.mark.parametrize(("fields", "words"), [
@@ -201,11 +260,21 @@ def test_no_request_leaves_the_host(daemon: Daemon, context: BrowserContext, ope
     start(daemon, "menu", operation=push("editor"))
     shown.card("running", "menu").locator(".head .plain").click()
     expect(shown.record).to_contain_text("curl -s --json")
-    shown.page.get_by_role("button", name="Declare…").click()
+    shown.page.get_by_role("button", name="Declare a scene…").click()
     expect(shown.page.locator("#storyboard-check")).to_contain_text("Correct: 2 controllers")
     assert [url for url in urls if not url.startswith((daemon.url + "/", "data:"))] == []
     # Nothing of the page is against its own Content-Security-Policy.
     assert refusals == []
+
+
+@pytest.mark.parametrize("name", ["nothing.js", "%3Cscript%3E", "page.html"])
+def test_what_the_page_does_not_have_is_no_page(daemon: Daemon, name: str) -> None:
+    with pytest.raises(urllib.error.HTTPError) as refusal:
+        urllib.request.urlopen(f"{daemon.url}/page/{name}", timeout=PATIENCE)
+    with urllib.request.urlopen(f"{daemon.url}/", timeout=PATIENCE) as page, refusal.value as answer:
+        assert answer.code == 404
+        for field in ["Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy"]:
+            assert answer.headers[field] == page.headers[field] is not None
 
 
 def test_windows_share_one_stream(daemon: Daemon, open_page: OpenPage) -> None:

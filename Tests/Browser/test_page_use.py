@@ -69,11 +69,21 @@ def test_a_ticket_is_given_up_and_a_lock_cancelled_from_the_page(daemon: Daemon,
             expect(shown.card("ended", "menu")).to_be_visible()
 
 
+def test_why_a_transition_did_not_begin_is_said(daemon: Daemon, open_page: OpenPage) -> None:
+    start(daemon, "menu")
+    shown = Shown(open_page, daemon)
+    shown.page.get_by_role("button", name="Start a transition…").click()
+    dialog = shown.page.get_by_role("dialog", name="Start a transition")
+    dialog.get_by_label("If another one is in the way").select_option("drop")
+    dialog.get_by_role("button", name="Ask for the lock").click()
+    expect(shown.told).to_contain_text("Another transition is in the way, so nothing was done.")
+
+
 def test_the_lock_is_taken_from_a_client(daemon: Daemon, open_page: OpenPage) -> None:
     start(daemon, "menu")
     shown = Shown(open_page, daemon)
     shown.card("running", "menu").get_by_role("button", name="Revoke").click()
-    dialog = shown.page.get_by_role("dialog", name="Take it away")
+    dialog = shown.page.get_by_role("dialog", name="Revoke a transition")
     dialog.get_by_label("Reason").fill("the menu hangs")
     dialog.get_by_role("button", name="Revoke it").click()
     expect(shown.failure).to_contain_text("menu was revoked")
@@ -82,7 +92,7 @@ def test_the_lock_is_taken_from_a_client(daemon: Daemon, open_page: OpenPage) ->
 
 def test_a_storyboard_is_checked_while_it_is_typed_and_declared(daemon: Daemon, open_page: OpenPage) -> None:
     shown = Shown(open_page, daemon)
-    shown.page.get_by_role("button", name="Declare…").click()
+    shown.page.get_by_role("button", name="Declare a scene…").click()
     dialog = shown.page.get_by_role("dialog", name="Declare a scene")
     text, check = dialog.get_by_label("Storyboard, as JSON"), dialog.get_by_role("status")
     expect(check).to_contain_text("Correct: 2 controllers, 1 segue, 1 transition type.")
@@ -207,7 +217,108 @@ def test_another_file_is_refused_in_words(
     shown = Shown(open_page, daemon)
     shown.is_connected()
     shown.page.locator("#recording-file").set_input_files(file)
-    expect(shown.banner).to_contain_text(words)
+    expect(shown.told).to_contain_text(words)
+    shown.is_connected()
+    shown.told.get_by_role("button", name="Hide the message").click()
+    expect(shown.told).to_be_empty()
+
+
+def head(**members: object) -> str:
+    return json.dumps({"trace": "transition-arbiter", "form": 1, "at": "2026-01-01T00:00:00Z", **members})
+
+
+def event(name: str, **data: object) -> str:
+    return head() + "\n" + json.dumps({"event": name, "data": {"scene": "main", **data}})
+
+
+TICKET = {"id": "t-1", "state": "queued", "requestedAt": "2026-01-01T00:00:00Z", "scope": "scene"}
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("null", "This is no recording of a transition arbiter"),
+    (head(at="yesterday"), "Line 1 does not say what a recording has to say."),
+    (head(scenes="main"), "Line 1 does not say what a recording has to say."),
+    (head(scenes=[{"name": "main", "running": []}]), "Line 1 does not say what a recording has to say."),
+    (head(), "it has no scene"),
+    (head() + "\nnull", "Line 2 is no event that this page knows."),
+    (event("transition.queued", **TICKET | {"state": "asleep"}), "Line 2 is no event"),
+    (event("transition.queued", **TICKET | {"requestedAt": "soon"}), "Line 2 is no event"),
+    (event("transition.queued", **TICKET | {"participants": 5}), "Line 2 is no event"),
+    (event("transition.queued", **TICKET | {"client": {"name": "menu"}}), "Line 2 is no event"),
+    (event("hierarchy.changed", revision=1), "Line 2 is no event"),
+    (event("hierarchy.changed", revision=1, changes=[{"type": "replace", "root": {"id": "a", "children": ["b"]}}]), "Line 2 is no event"),
+    (event("hierarchy.changed", revision=1, changes=[{"type": "insert", "controller": {"id": "a"}}]), "Line 2 is no event"),
+    (event("transition.progress", transition="t-1", fraction="half"), "Line 2 is no event"),
+])
+def test_a_damaged_recording_is_refused_in_words(
+    daemon: Daemon, open_page: OpenPage, tmp_path: Path, text: str, words: str
+) -> None:
+    file = tmp_path / "damaged.jsonl"
+    file.write_text(text)
+    shown = Shown(open_page, daemon)
+    shown.is_connected()
+    shown.page.locator("#recording-file").set_input_files(file)
+    expect(shown.told).to_contain_text(words)
+    shown.is_connected()
+
+
+def test_what_a_recording_says_beyond_what_is_known_does_no_harm(
+    daemon: Daemon, open_page: OpenPage, tmp_path: Path
+) -> None:
+    file = tmp_path / "later.jsonl"
+    ended = {**TICKET, "state": "ended", "endedAt": TICKET["requestedAt"], "outcome": "constructor", "client": "menu"}
+    lines = [
+        event("hierarchy.changed", revision=1, changes=[{"type": "replace", "root": {"id": "nav", "kind": "constructor"}}]),
+        event("hierarchy.changed", revision=2, changes=[{"type": "constructor", "id": "nav"}]).split("\n")[1],
+        event("transition.ended", **ended).split("\n")[1], event("something.new").split("\n")[1]]
+    file.write_text("\r\n".join(lines) + "\r\n\r\n")
+    shown = Shown(open_page, daemon)
+    shown.is_connected()
+    shown.page.locator("#recording-file").set_input_files(file)
+    expect(shown.banner).to_contain_text("This is a recording, not a daemon.")
+    expect(shown.card("ended", "menu")).to_contain_text("constructor")
+    shown.page.get_by_role("button", name="One revision back").click()
+    expect(shown.row("nav")).to_contain_text("constructor · visible")
+
+
+def test_many_scenes_of_a_recording_are_not_all_listed(daemon: Daemon, open_page: OpenPage, tmp_path: Path) -> None:
+    file = tmp_path / "many.jsonl"
+    events = [json.dumps({"event": "scene.deleted", "data": {"scene": f"scene-{number}"}}) for number in range(250)]
+    file.write_text("\n".join([head(), *events]))
+    shown = Shown(open_page, daemon)
+    shown.is_connected()
+    shown.page.locator("#recording-file").set_input_files(file)
+    expect(shown.page.locator("#scenes-note")).to_contain_text("There are more scenes in the recording.")
+    expect(shown.page.locator("#scene-list > li")).to_have_count(200)
+
+
+def test_the_daemon_is_left_alone_while_a_recording_is_open(busy: Daemon, open_page: OpenPage, tmp_path: Path) -> None:
+    file = tmp_path / "field.jsonl"
+    file.write_text(recording(busy))
+    shown = Shown(open_page, busy, "")
+    shown.is_connected()
+    shown.page.get_by_role("button", name="Start a transition…").click()
+    shown.page.locator("#recording-file").set_input_files(file)
+    expect(shown.banner).to_contain_text("This is a recording, not a daemon.")
+    expect(shown.page.locator("dialog[open]")).to_have_count(0)
+    # What it would do when the window is looked at again.
+    asked = shown.page.evaluate("""() => {
+      const asked = [];
+      const { fetch } = window;
+      window.fetch = (...request) => { asked.push(String(request[0])); return fetch(...request); };
+      document.dispatchEvent(new Event('visibilitychange'));
+      return asked;
+    }""")
+    assert asked == []
+
+
+def test_a_text_may_be_dragged_into_a_field(daemon: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, daemon)
+    assert shown.page.evaluate("""() => ['dragover', 'drop'].map(name => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.setData('text/plain', 'nav');
+      return document.dispatchEvent(new DragEvent(name, { dataTransfer, cancelable: true }));
+    })""") == [True, True]
 
 
 def test_a_recording_of_another_host_is_not_read(daemon: Daemon, open_page: OpenPage) -> None:

@@ -24,7 +24,12 @@ enum PageEndpoints {
 
     @Sendable static func module(_ call: Call) throws(Problem) {
         let name = call.parameters["module"] ?? ""
-        guard let bytes = modules[name] else { throw Problem(.notFound, "The page has no module \(quoted(name)).") }
+        guard let bytes = modules[name] else {
+            // A browser must not take this answer for a page or a script either.
+            var response = Problem(.notFound, "The page has no module \(quoted(name)).").response
+            response.headers += headers
+            return call.respond(response)
+        }
         respond(call, .javascript, bytes)
     }
 
@@ -35,6 +40,7 @@ enum PageEndpoints {
     /// The modules that the script imports, by their names.
     private static let modules: [String: [UInt8]] = [
         "actions.js": PackageResources.actions_js,
+        "blockers.js": PackageResources.blockers_js,
         "dom.js": PackageResources.dom_js,
         "hierarchy.js": PackageResources.hierarchy_js,
         "lanes-view.js": PackageResources.lanes_view_js,
@@ -42,10 +48,16 @@ enum PageEndpoints {
         "live.js": PackageResources.live_js,
         "model.js": PackageResources.model_js,
         "now-view.js": PackageResources.now_view_js,
+        "past-view.js": PackageResources.past_view_js,
         "record-view.js": PackageResources.record_view_js,
+        "recording-form.js": PackageResources.recording_form_js,
         "recording.js": PackageResources.recording_js,
+        "scenes-view.js": PackageResources.scenes_view_js,
+        "timeline-drawing.js": PackageResources.timeline_drawing_js,
+        "timeline-rows.js": PackageResources.timeline_rows_js,
         "timeline-view.js": PackageResources.timeline_view_js,
         "tree-view.js": PackageResources.tree_view_js,
+        "wires-view.js": PackageResources.wires_view_js,
         "words.js": PackageResources.words_js,
     ]
 }

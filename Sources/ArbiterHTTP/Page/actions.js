@@ -12,12 +12,14 @@ const OPERANDS = {
   present: ['controller', 'presenter'], dismiss: ['controller'], select: ['controller', 'tabs'], showDetail: ['controller', 'split'],
   collapse: ['split'], expand: ['split'], setRoot: ['controller'], segue: ['identifier', 'source'],
 };
+/** What the page calls them in its list. */
 const NAMES = {
   none: 'none: an animation that leaves the tree as it is', push: 'push a controller onto a stack', pop: 'pop the top of a stack',
   popTo: 'pop a stack back to a controller', popToRoot: 'pop a stack back to its root', present: 'present a controller',
   dismiss: 'dismiss what is presented', select: 'select a tab', showDetail: 'show the detail of a split', collapse: 'collapse a split',
   expand: 'expand a split', setRoot: 'replace the whole tree', segue: 'perform a segue',
 };
+/** A storyboard to begin with. */
 const EXAMPLE = {
   root: { id: 'nav', kind: 'navigation', children: ['list'] },
   segues: [{ identifier: 'edit', source: 'list', kind: 'show', destination: 'editor' }],
@@ -32,19 +34,20 @@ export class Actions {
 
   /**
    * @param {{live: any, scene: () => string, name: (id: string) => string, follow: (scene: string) => void,
-   *   say: (text: string) => void}} options `name` is whose a transition is
+   *   tell: (text: string) => void}} options `name` is whose a transition is
    */
-  constructor({ live, scene, name, follow, say }) {
+  constructor({ live, scene, name, follow, tell }) {
     this.live = live;
     this.scene = scene;
     this.name = name;
     this.follow = follow;
-    this.say = say;
+    this.tell = tell;
     byId('start-open').addEventListener('click', () => this.#openStart());
     byId('storyboard-open').addEventListener('click', () => this.#openStoryboard());
     for (const name of ['start', 'storyboard', 'revoke']) byId(`${name}-cancel`).addEventListener('click', () => byId(name).close());
     byId('start-type').append(...Object.entries(NAMES).map(([value, text]) => el('option', { value, text })));
     byId('start-type').addEventListener('change', () => this.#fillOperands());
+    byId('start-scope').addEventListener('change', () => showControllers());
     byId('start-form').addEventListener('input', () => this.#checkSoon(() => this.#checkStart()));
     byId('start-form').addEventListener('submit', event => this.#submit(event, () => this.#start()));
     byId('storyboard-form').addEventListener('input', () => this.#checkSoon(() => this.#checkStoryboard()));
@@ -62,7 +65,7 @@ export class Actions {
 
   act(kind, transition) {
     if (kind !== 'revoke') {
-      this.live.end(transition.id, kind).catch(error => this.say(error.message));
+      this.live.end(transition.id, kind).catch(error => this.tell(error.message));
       return;
     }
     this.#revoked = transition;
@@ -96,11 +99,16 @@ export class Actions {
 
   #openStart() {
     byId('start').showModal();
+    showControllers();
     this.#fillOperands();
   }
 
   #fillOperands() {
     const type = byId('start-type').value;
+    const [ofOperation] = byId('start-scope').options;
+    // Without an operation there is nothing that it touches.
+    ofOperation.disabled = type === 'none';
+    if (byId('start-scope').value !== 'controllers') byId('start-scope').value = type === 'none' ? 'scene' : 'operation';
     byId('start-operands').replaceChildren(...OPERANDS[type].flatMap(name => [
       el('label', { for: `start-${name}`, text: `${name[0].toUpperCase()}${name.slice(1)}` }),
       el('input', { id: `start-${name}`, name, required: true, autocomplete: 'off', spellcheck: 'false' }),
@@ -114,21 +122,21 @@ export class Actions {
     const operands = Object.fromEntries(OPERANDS[type].map(name => [name, byId(`start-${name}`).value.trim()]));
     const scope = byId('start-scope').value;
     const ids = byId('start-controllers').value.split(',').map(id => id.trim()).filter(Boolean);
-    for (const element of byId('start-controllers').labels) setHidden(element, scope !== 'controllers');
-    setHidden(byId('start-controllers'), scope !== 'controllers');
     if (Object.values(operands).some(value => !value) || (scope === 'controllers' && !ids.length)) return null;
     return {
       client: byId('start-client').value.trim() || 'page', leaseSeconds: Number(byId('start-lease').value),
       ...(type === 'none' ? {} : { operation: { type, ...operands } }),
-      // Without an operation there is nothing that it touches.
-      scope: scope === 'controllers' ? ids : type === 'none' ? 'scene' : scope,
+      scope: scope === 'controllers' ? ids : scope,
     };
   }
 
   async #checkStart() {
     const asked = this.#asked();
     const check = this.#check += 1;
-    if (!asked) return verdict('start', '', 'Something is missing above.');
+    if (!asked) {
+      verdict('start', '', 'Something is missing above.');
+      return;
+    }
     try {
       const path = byId('start-queue').value === 'wait' ? 'serialize' : 'start';
       const answer = await this.live.send('POST', `/transitions/${path}?dryRun=true`, { ...asked, scene: this.scene() });
@@ -136,7 +144,6 @@ export class Actions {
     } catch (error) {
       if (check === this.#check) verdict('start', 'bad', error.message);
     }
-    return undefined;
   }
 
   async #start() {
@@ -144,9 +151,10 @@ export class Actions {
     if (!asked) return;
     byId('start').close();
     try {
-      this.say(await this.live.request(this.scene(), asked, byId('start-queue').value === 'wait'));
+      const why = await this.live.request(this.scene(), asked, byId('start-queue').value === 'wait');
+      if (why) this.tell(why);
     } catch (error) {
-      this.say(`The transition did not come about: ${error.message}`);
+      this.tell(`The transition did not come about: ${error.message}`);
     }
   }
 
@@ -158,8 +166,22 @@ export class Actions {
     byId('storyboard-text').value = '';
     verdict('storyboard', '', '');
     byId('storyboard').showModal();
-    const known = await this.live.get(`/scenes/${encodeURIComponent(scene)}/storyboard`).catch(() => EXAMPLE);
-    if (!byId('storyboard-text').value) byId('storyboard-text').value = JSON.stringify(known, null, 2);
+    setHidden(byId('storyboard-note'), true);
+    try {
+      this.#suggest(await this.live.get(`/scenes/${encodeURIComponent(scene)}/storyboard`));
+    } catch (error) {
+      if (error.status === 404) {
+        setHidden(byId('storyboard-note'), false);
+        this.#suggest(EXAMPLE);
+      } else {
+        verdict('storyboard', 'bad', error.message);
+      }
+    }
+  }
+
+  /** Begins with a storyboard, unless something has been typed meanwhile. */
+  #suggest(storyboard) {
+    if (!byId('storyboard-text').value) byId('storyboard-text').value = JSON.stringify(storyboard, null, 2);
     this.#checkStoryboard();
   }
 
@@ -182,7 +204,7 @@ export class Actions {
     try {
       const { revision } = await this.#put('');
       byId('storyboard').close();
-      this.say(`The scene ${scene} is declared. Its tree has revision ${revision}.`);
+      this.tell(`The scene ${scene} is declared. Its tree has revision ${revision}.`);
       if (scene !== this.scene()) this.follow(scene);
     } catch (error) {
       verdict('storyboard', 'bad', error.message);
@@ -206,6 +228,12 @@ export class Actions {
   }
 }
 
+/** The field for controllers is there where they are to be named. */
+function showControllers() {
+  const field = byId('start-controllers');
+  for (const element of [field, ...field.labels]) setHidden(element, byId('start-scope').value !== 'controllers');
+}
+
 function verdict(name, kind, text) {
   const check = byId(`${name}-check`);
   check.className = `check ${kind}`;
@@ -221,7 +249,7 @@ function dryRunWords(answer, name) {
   }
   if (answer.reason === 'busy') return `It would have to wait for ${list(answer.blockers.map(name))}.`;
   if (answer.reason === 'superseded') return 'An older ticket for the same thing waits already.';
-  return 'Nothing is granted at the moment, because the machine has died and the daemon waits for earlier clients.';
+  return 'Nothing is granted at the moment, because the daemon has restarted, and those that held locks before may still return.';
 }
 
 function storyboardWords({ root, segues, transitionTypes }) {

@@ -1,13 +1,14 @@
 // @ts-check
 // Draws the lanes: who holds a lock, who waits and behind whom, and what ended.
 
+import { directBlockers, whyItWaits } from './blockers.js';
 import { byId, el, keep, setHidden, setText } from './dom.js';
 import { ENDED_SHOWN, RUNNING_SHOWN, WAITING_SHOWN } from './limits.js';
+import { WiresView } from './wires-view.js';
 import {
-  clockTime, duration, endWords, hasFailed, holdWords, lockWords, operationWords, outcomeWord, plural, waitWords, who,
+  clockTime, duration, endWords, hasFailed, holdWords, lockWords, operationWords, outcomeWord, plural, who,
 } from './words.js';
 
-const SVG = 'http://www.w3.org/2000/svg';
 /** A lease of which less than this part is left is shown as running out. */
 const LOW = 0.3;
 /** The silence of a ticket's owner is shown when so much is left of it, in milliseconds. */
@@ -16,8 +17,8 @@ const SILENCE = 60_000;
 /** @typedef {import('./model.js').Transition} Transition @typedef {import('./model.js').SceneModel} SceneModel */
 
 export class LanesView {
-  /** The ticket whose wires are drawn stronger. */
-  #near = null;
+  #wires = new WiresView();
+  #lanes = [...byId('lanes').querySelectorAll('.lane')];
 
   /**
    * @param {{open: (id: string) => void, act: (kind: string, transition: Transition) => void,
@@ -27,12 +28,14 @@ export class LanesView {
     this.open = open;
     this.act = act;
     this.can = can;
-    const lanes = byId('lanes');
-    for (const name of ['pointerover', 'focusin']) {
-      lanes.addEventListener(name, event => this.#come(event.target.closest('.card.waits')?.dataset.id ?? null));
+    for (const lane of this.#lanes) {
+      lane.addEventListener('scroll', () => this.#moved());
+      lane.querySelector('.below button').addEventListener('click', () => {
+        lane.scrollBy({ top: lane.clientHeight * 0.8 });
+        lane.focus();
+      });
     }
-    for (const each of lanes.querySelectorAll('.lane')) each.addEventListener('scroll', () => this.#wire());
-    new ResizeObserver(() => this.#wire()).observe(lanes);
+    new ResizeObserver(() => this.#moved()).observe(byId('lanes'));
   }
 
   /** @param {SceneModel} model */
@@ -42,17 +45,37 @@ export class LanesView {
     const ended = model.ended.slice(-ENDED_SHOWN).reverse();
     keep(byId('running-cards'), granted.slice(0, RUNNING_SHOWN), keyOf, each => this.#make(each),
       (card, each) => this.#fillGranted(card, each, now));
-    keep(byId('waiting-cards'), queued.slice(0, WAITING_SHOWN), keyOf, each => this.#make(each),
+    const waiting = queued.slice(0, WAITING_SHOWN);
+    keep(byId('waiting-cards'), waiting, keyOf, each => this.#make(each),
       (card, each, index) => this.#fillQueued(card, each, index, model, now));
     keep(byId('ended-cards'), ended, keyOf, each => this.#make(each), (card, each) => this.#fillEnded(card, each, now));
-    const running = Math.max(model.counts.running, granted.length);
-    const waiting = Math.max(model.counts.queued, queued.length);
-    setText(byId('running-note'), running ? sentence(running, 'transition has', 'transitions have', 'a lock', granted.length, RUNNING_SHOWN)
+    const grants = Math.max(model.counts.running, granted.length);
+    const tickets = Math.max(model.counts.queued, queued.length);
+    setText(byId('running-note'), grants ? sentence(grants, 'transition has', 'transitions have', 'a lock', granted.length, RUNNING_SHOWN)
       : 'Nobody. Any transition may start.');
-    setText(byId('waiting-note'), waiting ? sentence(waiting, 'ticket waits', 'tickets wait', 'in order', queued.length, WAITING_SHOWN)
+    setText(byId('waiting-note'), tickets ? sentence(tickets, 'ticket waits', 'tickets wait', 'in order', queued.length, WAITING_SHOWN)
       : 'Nobody.');
+    setHidden(byId('waiting-arrows'), !tickets);
     setText(byId('ended-note'), ended.length ? 'The newest first.' : 'Nothing yet.');
-    this.#wire();
+    this.#wires.draw(new Map(waiting.map(each => [each.id, directBlockers(each, model).map(keyOf)])));
+    this.#countBelow();
+  }
+
+  /** The cards are elsewhere than they were. */
+  #moved() {
+    this.#wires.draw();
+    this.#countBelow();
+  }
+
+  /** Says at the lower edge of each lane how many of its cards go on below. */
+  #countBelow() {
+    for (const lane of this.#lanes) {
+      const end = lane.getBoundingClientRect().bottom;
+      const count = [...lane.querySelectorAll('.card')].filter(card => card.getBoundingClientRect().bottom > end + 1).length;
+      const below = lane.querySelector('.below');
+      setText(below.firstElementChild, `▾ ${count} more below`);
+      setHidden(below, !count);
+    }
   }
 
   /** @param {Transition} transition */
@@ -75,14 +98,14 @@ export class LanesView {
     const shown = [];
     if (until.lease !== undefined) {
       const words = left => `It loses the lock in ${left} unless its owner renews it`;
-      shown.push({ name: 'lease', ...runningOut(until.lease - now, document.leaseSeconds, words) });
+      shown.push({ name: 'lease', shape: 'strip', ...runningOut(until.lease - now, document.leaseSeconds, words) });
     }
     if (document.state === 'preparing' && until.ready !== undefined) {
       const then = document.onUnready === 'abort' ? 'it gives up' : 'it starts without those that are missing';
-      shown.push({ name: 'ready', ...runningOut(until.ready - now, document.readySeconds, left => `In ${left} ${then}`) });
+      shown.push({ name: 'ready', shape: 'clock', ...runningOut(until.ready - now, document.readySeconds, left => `In ${left} ${then}`) });
     }
     if (document.interactive && fraction !== null) {
-      shown.push({ name: 'finger', text: `The finger is at ${Math.round(fraction * 100)} %`, part: fraction, isLow: false });
+      shown.push({ name: 'finger', shape: 'knob', text: `The finger is at ${Math.round(fraction * 100)} %`, part: fraction, isLow: false });
     }
     fillMeters(meters, shown);
     fillChips(chips, [
@@ -96,21 +119,20 @@ export class LanesView {
     const { document, requested, until, fraction } = transition;
     const [head, what, why, meters, chips] = card.children;
     card.className = 'card waits';
-    card.blockers = directBlockers(transition, model);
-    setText(head.children[0], `${index + 1}. ${who(document)}`);
-    setText(head.children[1], `waited ${duration(now - requested)}`);
+    setText(head.children[0], `${index + 1}.\u00a0${who(document)}`);
+    setText(head.children[1], `for ${duration(now - requested)}`);
     setText(what, `It wants to ${operationWords(document.operation)}. ${whyItWaits(transition, model)}`);
     setHidden(why, true);
     const shown = [];
     if (until.queue !== undefined) {
-      shown.push({ name: 'queue', ...runningOut(until.queue - now, document.queueSeconds, left => `It gives up in ${left}`) });
+      shown.push({ name: 'queue', shape: 'clock', ...runningOut(until.queue - now, document.queueSeconds, left => `It gives up in ${left}`) });
     }
     if (until.ticket !== undefined && until.ticket - now < SILENCE) {
       const words = left => `Its owner is silent, and loses the place in ${left}`;
-      shown.push({ name: 'ticket', ...runningOut(until.ticket - now, document.ticketSeconds, words) });
+      shown.push({ name: 'ticket', shape: 'strip', ...runningOut(until.ticket - now, document.ticketSeconds, words) });
     }
     if (document.interactive && fraction !== null) {
-      shown.push({ name: 'finger', text: `The finger is at ${Math.round(fraction * 100)} % already`, part: fraction, isLow: false });
+      shown.push({ name: 'finger', shape: 'knob', text: `The finger is at ${Math.round(fraction * 100)} % already`, part: fraction, isLow: false });
     }
     fillMeters(meters, shown);
     fillChips(chips, [
@@ -139,40 +161,6 @@ export class LanesView {
       on: { click: () => this.act(kind, transition) },
     }), () => {});
   }
-
-  #come(id) {
-    if (id === this.#near) return;
-    this.#near = id;
-    this.#wire();
-  }
-
-  /** Draws a line from each ticket to those that it waits for directly. */
-  #wire() {
-    const lanes = byId('lanes');
-    const wires = /** @type {any} */ (byId('wires'));
-    wires.replaceChildren();
-    if (getComputedStyle(wires).display === 'none') return;
-    const frame = lanes.getBoundingClientRect();
-    const all = [...lanes.querySelectorAll('#running-cards > *, #waiting-cards > *')];
-    const cards = new Map(all.map(card => [card.dataset.id, card]));
-    for (const card of lanes.querySelectorAll('#waiting-cards > *')) {
-      const from = edge(card, frame);
-      for (const id of from ? card.blockers : []) {
-        const other = cards.get(id);
-        const to = other && edge(other, frame);
-        if (!to) continue;
-        const isAbove = other.parentElement === card.parentElement;
-        const [x1, y1, x2, y2] = [from.left, from.y, isAbove ? to.left : to.right, to.y + (isAbove ? 4 : 0)];
-        const bend = isAbove ? -14 : (x2 - x1) / 2;
-        const path = document.createElementNS(SVG, 'path');
-        path.setAttribute('d', `M${x1} ${y1} C${x1 + bend} ${y1} ${isAbove ? x2 + bend : x2 - bend} ${y2} ${x2} ${y2}`);
-        path.classList.toggle('near', card.dataset.id === this.#near);
-        const end = document.createElementNS(SVG, 'circle');
-        for (const [name, value] of Object.entries({ cx: x2, cy: y2, r: 3 })) end.setAttribute(name, String(value));
-        wires.append(path, end);
-      }
-    }
-  }
 }
 
 const keyOf = transition => transition.id;
@@ -189,28 +177,8 @@ function sentence(count, one, many, rest, known, shown) {
   return hidden > 0 ? `${first} ${hidden.toLocaleString('en')} of them are not shown.` : first;
 }
 
-/** The blockers that are known, in the order of the document. */
-function blockersOf({ document }, model) {
-  return (document.blockers ?? []).map(id => model.unfinished.get(id)).filter(Boolean);
-}
-
-/** The blockers that it waits for even if those that these wait for themselves are left out. */
-function directBlockers(transition, model) {
-  const blockers = blockersOf(transition, model);
-  const indirect = new Set(blockers.flatMap(each => (each.document.state === 'queued' ? each.document.blockers : [])));
-  return blockers.map(keyOf).filter(id => !indirect.has(id));
-}
-
-/** @param {Transition} transition @param {SceneModel} model */
-export function whyItWaits(transition, model) {
-  const direct = new Set(directBlockers(transition, model));
-  const blockers = blockersOf(transition, model).filter(each => direct.has(each.id));
-  if (!blockers.length) return 'Its turn has come; it is about to be granted.';
-  return waitWords(transition.document, blockers.map(each => each.document), (a, b) => model.hierarchy.overlaps(a, b));
-}
-
 /**
- * A meter of what runs out.
+ * A meter of what runs out: a strip for what is renewed again and again, a clock for what comes once.
  * @param {number} left milliseconds @param {number} seconds the whole @param {(left: string) => string} words
  */
 function runningOut(left, seconds, words) {
@@ -227,11 +195,11 @@ function participantChip({ client, required, state }) {
 }
 
 function fillMeters(container, meters) {
-  keep(container, meters, each => each.name, each => el('div', { class: `meter ${each.name}` },
-    el('span', {}), el('div', { class: 'track' }, el('div', { class: 'fill' }))), (element, each) => {
-    setText(element.children[0], each.text);
-    element.classList.toggle('low', each.isLow);
-    element.children[1].firstChild.style.transform = `scaleX(${Math.max(0, Math.min(1, each.part))})`;
+  const make = ({ shape }) => el('div', { class: `meter ${shape}` }, el('span', { class: 'dial' }), el('span'));
+  keep(container, meters, each => each.name, make, (element, { text, part, isLow }) => {
+    setText(element.lastChild, text);
+    element.classList.toggle('low', isLow);
+    element.style.setProperty('--part', String(Math.max(0, Math.min(1, part))));
   });
   setHidden(container, !meters.length);
 }
@@ -239,13 +207,4 @@ function fillMeters(container, meters) {
 function fillChips(container, chips) {
   const make = ({ text, class: kind }) => el('span', { text, class: `chip ${kind}`, title: text });
   keep(container, chips, each => each.text, make, () => {});
-}
-
-/** Where a wire may end at a card, unless it is scrolled out of its lane. */
-function edge(card, frame) {
-  const box = card.getBoundingClientRect();
-  const lane = card.closest('.lane').getBoundingClientRect();
-  const y = box.top + Math.min(16, box.height / 2);
-  if (y < lane.top || y > lane.bottom) return null;
-  return { left: box.left - frame.left, right: box.right - frame.left, y: y - frame.top };
 }

@@ -24,14 +24,22 @@ export const SCENES_SHOWN = 200;
 /** Requests that may be unfinished from this page. A browser opens six connections to a host. */
 export const OWN_TRANSITIONS = 3;
 
-/** How often the parts of the page are drawn at most, in milliseconds. */
+/** How much time has to pass between two drawings of a part of the page, in milliseconds. */
 export const DRAW_EVERY = 100;
-/** How often what runs out of itself is drawn: leases and waits. */
+/** How often what runs out by itself is drawn: leases and waits. In milliseconds, as all that follow. */
 export const TICK_EVERY = 250;
 /** How often the daemon is asked for what no event tells: leases, places in the queue, other scenes. */
 export const ASK_EVERY = 1500;
 /** How often a daemon that does not answer is asked for. */
 export const ASK_AGAIN_EVERY = 1000;
+/** How long an answer may take. */
+export const PATIENCE = 10_000;
+/** How many of the transitions that are missing in a list are asked for at once. */
+export const MISSING_ASKED = 10;
+/** How many transitions that ended before the page was opened are read. */
+export const PAST_READ = 1000;
+/** Clocks that differ by less are taken to be the same; the `Date` of an answer is a whole second. */
+export const SKEW_IGNORED = 3000;
 /** How long the page collects news before a screen reader says them. */
 export const ANNOUNCE_EVERY = 3000;
 /** How long the page waits for the next key before a document is checked. */

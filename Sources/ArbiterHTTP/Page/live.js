@@ -2,18 +2,10 @@
 // The daemon: asks it, follows one scene by the stream that all windows share, and says whether it is there.
 
 import { Arbiter, Refused } from '/client.js';
-import { ASK_AGAIN_EVERY, ASK_EVERY, OWN_TRANSITIONS, SCENES_SHOWN, TOKEN } from './limits.js';
+import {
+  ASK_AGAIN_EVERY, ASK_EVERY, MISSING_ASKED, OWN_TRANSITIONS, PAST_READ, PATIENCE, SCENES_SHOWN, SKEW_IGNORED, TOKEN,
+} from './limits.js';
 import { SceneModel } from './model.js';
-
-/** How long an answer may take, in milliseconds. */
-const PATIENCE = 10_000;
-/** How many of the transitions that are missing in a list are asked for at once. */
-const MISSING_ASKED = 10;
-/** How many transitions that ended before the page was opened are read. */
-const PAST_READ = 1000;
-
-/** Clocks that differ by less are taken to be the same, in milliseconds; `Date` is a whole second. */
-const SKEW_IGNORED = 3000;
 
 export class Refusal extends Error {
   constructor(status, problem) {
@@ -37,9 +29,14 @@ export class Live {
   /** @type {any} */
   #arbiter = null;
   #stop = new AbortController();
-  /** What an answer to a request of this page belongs to. */
+  #isClosed = false;
+  /** The transition of this page that is being asked for, until its id is known. */
   #requesting = null;
+  /** How many times in a row the tree was of another revision than the daemon's list says. */
   #suspicion = 0;
+  #timer = 0;
+  /** Answers to what was asked in an earlier round come too late. */
+  #round = 0;
   /** How much this machine's clock is ahead of the daemon's, in milliseconds, if that is more than a little. */
   #skew = 0;
   /** @type {SceneModel | null} */
@@ -59,7 +56,7 @@ export class Live {
   }
 
   /** Begins, or begins again with another token, which is kept for this tab only. @param {string | null} token */
-  async connect(token = this.#token) {
+  connect(token = this.#token) {
     this.#token = token;
     if (token === null) sessionStorage.removeItem(TOKEN);
     else sessionStorage.setItem(TOKEN, token);
@@ -80,6 +77,7 @@ export class Live {
 
   /** Asks nothing any more. */
   close() {
+    this.#isClosed = true;
     this.#round += 1;
     clearTimeout(this.#timer);
     this.#stop.abort();
@@ -157,7 +155,7 @@ export class Live {
 
   /** A document, or null if there is no such thing. */
   async #askUntilAnswered(path, signal) {
-    for (;;) {
+    while (!signal.aborted) {
       try {
         return await this.get(path);
       } catch (error) {
@@ -166,6 +164,7 @@ export class Live {
         await new Promise(resolve => { setTimeout(resolve, ASK_AGAIN_EVERY); });
       }
     }
+    return null;
   }
 
   // Asking
@@ -222,6 +221,7 @@ export class Live {
   }
 
   #set(status) {
+    if (this.#isClosed) return;
     if (this.status === status || (status === 'lost' && this.status === 'refused')) return;
     this.status = status;
     this.heard.status();
@@ -233,11 +233,8 @@ export class Live {
     else if (!(error instanceof Refused || error instanceof Refusal)) this.#set('lost');
   }
 
-  #timer = 0;
-  #round = 0;
-
   #askNow() {
-    if (this.#arbiter) this.#ask();
+    if (this.#arbiter && !this.#isClosed) this.#ask();
   }
 
   /** Asks for what no event tells, again and again: who the page is, the scenes, leases and places in the queue. */
@@ -297,10 +294,13 @@ export class Live {
   /**
    * Asks for a transition, which this page keeps until it ends it.
    * @param {string} scene @param {any} options @param {boolean} isQueueing
-   * @returns {Promise<string>} how it came out, in a sentence
+   * @returns {Promise<string>} why there is no such transition, in a sentence; nothing if there is one, or was
    */
   async request(scene, options, isQueueing) {
-    if (this.own.size >= OWN_TRANSITIONS) throw new Error(`This page has ${this.own.size} transitions already: end one of them first.`);
+    if (this.own.size >= OWN_TRANSITIONS) {
+      throw new Error(`This page has ${this.own.size} transitions already: end one of them first.`);
+    }
+    if (this.#requesting) throw new Error('The daemon has not yet answered what this page asked before: try again.');
     const giveUp = new AbortController();
     const own = this.#requesting = { id: null, giveUp, held: null };
     const target = this.#arbiter.scene(scene);
@@ -310,10 +310,10 @@ export class Live {
       if (own.held.noop) return 'There was nothing to change.';
       own.held.signal.addEventListener('abort', () => this.#drop(own));
       this.heard.changed('own');
-      return 'The page has the lock.';
+      return '';
     } catch (error) {
       this.#drop(own);
-      if (giveUp.signal.aborted) return 'The page has given its ticket up.';
+      if (giveUp.signal.aborted) return '';
       throw error;
     } finally {
       if (this.#requesting === own) this.#requesting = null;

@@ -10,8 +10,8 @@ const RANKS = { queued: 0, preparing: 1, running: 2, ended: 3 };
 /**
  * A transition as the daemon last showed it, with its instants in milliseconds of the daemon's clock.
  * @typedef {{id: string, document: any, requested: number, granted: number | null, running: number | null,
- *   ended: number | null, until: Record<string, number>, fraction: number | null, velocity: number | null,
- *   waited: boolean}} Transition
+ *   ended: number | null, until: Record<string, number>, fraction: number | null}} Transition
+ * `until` says when what runs out will have run out: `lease`, `ticket`, `queue`, `ready`.
  */
 
 export class SceneModel {
@@ -19,10 +19,8 @@ export class SceneModel {
   revision = 0;
   /** The number of the last event that is included. */
   lastNumber = 0;
-  /** How many events are gone from before the first one of a recording. */
-  dropped = 0;
   isDeleted = false;
-  /** Whether `hierarchy` is the tree; if events were missing, it has to be read again. */
+  /** Whether `hierarchy` is the tree of now; where events are missing it is not, until the whole has been read. */
   isTreeKnown = true;
   /** How many run and wait, of which the documents may show fewer. */
   counts = { running: 0, queued: 0 };
@@ -36,7 +34,7 @@ export class SceneModel {
   revisions = [];
   /** The first and the last instant that anything is known about. */
   span = { from: Infinity, to: 0 };
-  /** What is ahead of this machine's clock, in milliseconds. */
+  /** How much this machine's clock is ahead of the daemon's, in milliseconds, as far as events tell. */
   #offset = Infinity;
 
   /**
@@ -112,7 +110,6 @@ export class SceneModel {
     const before = known?.document.state;
     transition.document = document;
     transition.granted = instant(document.grantedAt) ?? transition.granted;
-    transition.waited ||= document.state === 'queued';
     if (document.state === 'running') transition.running ??= document.participants ? at : transition.granted;
     transition.until = remaining(document, at);
     const interaction = document.interaction;
@@ -179,7 +176,7 @@ export class SceneModel {
       this.#keepRevision(at, { ...data, changes: [], inserted: [], removed: [] });
     } else if (name === 'transition.progress') {
       const transition = this.unfinished.get(data.transition);
-      if (transition) Object.assign(transition, { fraction: data.fraction, velocity: data.velocity ?? null });
+      if (transition) transition.fraction = data.fraction;
     } else if (name.startsWith('transition.')) {
       this.#takeTransition(data, at);
     }
@@ -228,7 +225,7 @@ export class SceneModel {
 function fresh(document) {
   return {
     id: document.id, document, requested: instant(document.requestedAt) ?? 0, granted: null, running: null, ended: null,
-    until: {}, fraction: null, velocity: null, waited: false,
+    until: {}, fraction: null,
   };
 }
 

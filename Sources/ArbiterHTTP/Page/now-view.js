@@ -1,8 +1,8 @@
 // @ts-check
 // Says in sentences who holds the lock, who waits, for whom and for how long, and why the last one failed.
 
+import { whyItWaits } from './blockers.js';
 import { byId, setHidden, setText } from './dom.js';
-import { whyItWaits } from './lanes-view.js';
 import { duration, endWords, hasFailed, holdWords, list, lockWords, operationWords, outcomeWord, plural, who } from './words.js';
 
 /** @typedef {import('./model.js').Transition} Transition @typedef {import('./model.js').SceneModel} SceneModel */

@@ -2,16 +2,19 @@
 // The page at /: puts the parts together, for a daemon or for a recording.
 
 import { Actions } from './page/actions.js';
-import { byId, el, keep, Painter, setHidden, setText } from './page/dom.js';
+import { byId, el, Painter, setHidden, setText } from './page/dom.js';
 import { LanesView } from './page/lanes-view.js';
-import { ANNOUNCE_EVERY, CHANGES_SHOWN, DRAW_EVERY, TICK_EVERY } from './page/limits.js';
+import { ANNOUNCE_EVERY, DRAW_EVERY, SCENES_SHOWN, TICK_EVERY } from './page/limits.js';
 import { NowView } from './page/now-view.js';
-import { fetchRecording, fetchTrace, readRecording } from './page/recording.js';
+import { PastView } from './page/past-view.js';
+import { fetchRecording, fetchTrace, readRecording, Unreadable } from './page/recording.js';
 import { RecordView } from './page/record-view.js';
+import { busiest, ScenesView } from './page/scenes-view.js';
 import { TimelineView } from './page/timeline-view.js';
 import { TreeView } from './page/tree-view.js';
-import { changeWords, clockTime, duration, endWords, hasFailed, holdWords, outcomeWord, plural, who } from './page/words.js';
+import { clockTime, endWords, hasFailed, holdWords, outcomeWord, plural, who } from './page/words.js';
 
+/** The parts of the page that are drawn on their own. */
 const ALL = ['status', 'scenes', 'now', 'tree', 'past', 'lanes', 'timeline', 'record'];
 
 class Page {
@@ -23,20 +26,23 @@ class Page {
   model = null;
   sceneName = new URLSearchParams(location.search).get('scene');
   scenes = [];
+  /** Whether `scenes` is all there are. */
   isWhole = true;
   /** The revision that is looked at; null for the newest. @type {any} */
   viewing = null;
   /** @type {Actions | null} */
   actions = null;
-  /** Whether the banner says something that went wrong, and keeps it until the next change of the connection. */
-  problem = false;
   painter = new Painter();
+  /** What is to be said to a screen reader. @type {string[]} */
   #news = [];
   #newsTimer = 0;
+  /** How many recordings were to be opened; the last one is shown, whichever is read first. */
+  #openings = 0;
 
   constructor() {
     const changed = name => () => this.painter.changed(name);
     const open = id => this.record.open(id);
+    const view = revision => this.#view(revision);
     this.record = new RecordView({ read: id => this.#readWhole(id), changed: changed('record') });
     this.tree = new TreeView({ open, changed: changed('tree') });
     this.now = new NowView({ open });
@@ -44,13 +50,15 @@ class Page {
       open, act: (kind, transition) => this.actions?.act(kind, transition),
       can: (kind, transition) => !!this.actions?.can(kind, transition),
     });
-    this.timeline = new TimelineView({ open, changed: changed('timeline'), scrub: revision => this.#view(revision) });
+    this.timeline = new TimelineView({ open, changed: changed('timeline'), view });
+    this.past = new PastView({ view });
+    this.scenesView = new ScenesView({ follow: name => this.follow(name) });
     const { painter } = this;
     painter.add('status', 0, () => this.#drawStatus());
     painter.add('scenes', DRAW_EVERY, () => this.#drawScenes());
     painter.add('now', DRAW_EVERY, () => this.model && this.now.draw(this.model));
     painter.add('tree', DRAW_EVERY, () => this.#drawTree());
-    painter.add('past', DRAW_EVERY, () => this.#drawPast());
+    painter.add('past', DRAW_EVERY, () => this.model && this.past.draw(this.model, this.viewing));
     painter.add('lanes', DRAW_EVERY, () => this.model && this.lanes.draw(this.model));
     painter.add('timeline', DRAW_EVERY, () => this.model && this.timeline.draw(this.model, this.viewing));
     painter.add('record', DRAW_EVERY, () => this.model && this.record.draw(this.model));
@@ -75,10 +83,10 @@ class Page {
       notice: (kind, transition) => this.#notice(kind, transition),
     });
     this.actions = new Actions({
-      live: this.live, scene: () => this.sceneName ?? 'main', follow: name => this.follow(name), say: text => this.#say(text),
+      live: this.live, scene: () => this.sceneName ?? 'main', follow: name => this.follow(name), tell: text => this.#tell(text),
       name: id => who(this.model?.transition(id)?.document ?? { id }),
     });
-    await this.live.connect();
+    this.live.connect();
   }
 
   /** Shows a scene. @param {string} name */
@@ -132,25 +140,31 @@ class Page {
 
   /** @param {() => Promise<import('./page/recording.js').Recording>} read */
   async #open(read) {
+    const opening = this.#openings += 1;
     try {
       const recording = await read();
-      this.live?.close();
-      this.live = null;
-      this.actions = null;
-      this.recording = recording;
-      this.scenes = [...recording.scenes.values()].map(model => ({
-        name: model.name, runningCount: model.counts.running, queuedCount: model.counts.queued,
-      }));
-      const first = this.scenes.find(each => each.name === this.sceneName) ?? busiest(this.scenes);
-      if (first) this.follow(first.name);
-      for (const name of ['start-open', 'storyboard-open', 'recording-save', 'token-forget']) byId(name).hidden = true;
-      if (byId('token').open) byId('token').close();
-      this.#say('The recording is open.');
+      if (opening === this.#openings) this.#show(recording);
     } catch (error) {
-      banner('lost', error instanceof Error ? error.message : String(error));
-      this.problem = true;
+      if (opening === this.#openings) this.#fail(error);
     }
-    this.painter.changed(...ALL);
+  }
+
+  /** @param {import('./page/recording.js').Recording} recording */
+  #show(recording) {
+    this.live?.close();
+    this.live = null;
+    this.actions = null;
+    this.recording = recording;
+    const scenes = [...recording.scenes.values()].map(({ name, counts }) => (
+      { name, runningCount: counts.running, queuedCount: counts.queued }));
+    this.scenes = scenes.slice(0, SCENES_SHOWN);
+    this.isWhole = scenes.length <= SCENES_SHOWN;
+    const first = scenes.find(each => each.name === this.sceneName) ?? busiest(scenes);
+    if (first) this.follow(first.name);
+    for (const name of ['start-open', 'storyboard-open', 'recording-save', 'token-forget']) byId(name).hidden = true;
+    for (const dialog of document.querySelectorAll('dialog')) dialog.close();
+    byId('told').replaceChildren();
+    this.#say('The recording is open.');
   }
 
   /** Saves what has happened in the scene as a file. */
@@ -160,62 +174,56 @@ class Page {
       el('a', { href: url, download: `${this.sceneName ?? 'main'}.jsonl` }).click();
       setTimeout(() => URL.revokeObjectURL(url), 60_000);
     } catch (error) {
-      banner('lost', error instanceof Error ? error.message : String(error));
+      this.#fail(error);
     }
+  }
+
+  #fail(error) {
+    const text = error instanceof Unreadable ? error.message : `Something went wrong in the page: ${error.message}`;
+    // Without a daemon or a recording there is nothing else to be seen.
+    if (this.live || this.recording) this.#tell(text);
+    else banner('lost', text);
+    this.painter.changed('status');
   }
 
   // Drawing
 
   #drawStatus() {
     const { recording, live } = this;
-    const status = byId('status');
-    setHidden(byId('recording-close'), !recording && !location.search.includes('trace='));
-    if (recording) {
-      status.dataset.is = 'recording';
-      setText(status, `A recording, ended on ${new Date(recording.at).toLocaleString('en-GB')}`);
-      const gone = recording.dropped ? ` It begins late: ${plural(recording.dropped, 'event')} before it ${recording.dropped === 1 ? 'was' : 'were'} not kept.` : '';
-      banner('recording', `This is a recording, not a daemon. Nothing here changes any more.${gone}`);
-      return;
-    }
-    if (!live) return;
-    status.dataset.is = live.status;
+    setHidden(byId('recording-close'), !recording && !new URLSearchParams(location.search).has('trace'));
+    if (recording) this.#drawRecordingStatus(recording);
+    else if (live) this.#drawLiveStatus(live);
+  }
+
+  /** @param {import('./page/recording.js').Recording} recording */
+  #drawRecordingStatus({ at, dropped }) {
+    status('recording', `A recording, ended on ${new Date(at).toLocaleString('en-GB')}`);
+    const gone = dropped ? ` It begins late: ${plural(dropped, 'event')} before it ${dropped === 1 ? 'was' : 'were'} not kept.` : '';
+    banner('recording', `This is a recording, not a daemon. Nothing here changes any more.${gone}`);
+  }
+
+  #drawLiveStatus(live) {
     const { version, principal, roles } = live.identity;
-    setText(status, {
+    status(live.status, {
       connecting: 'Connecting…', lost: 'Not connected', refused: 'A token is needed', denied: 'Not allowed to look',
       connected: `Connected to ${location.host}${version ? `, version ${version}` : ''}${principal ? `, as ${principal}` : ''}`,
     }[live.status]);
-    if (live.status === 'lost') {
-      banner('lost', `Not connected: the daemon at ${location.host} does not answer. What you see is what was known last. `
-        + 'The page tries again every second.');
-    } else if (live.status === 'denied') {
-      banner('lost', `You are known as ${principal ?? 'nobody'}, with the roles ${roles.join(', ') || 'none'}. `
-        + (roles.includes('observe') ? `The scene ${this.sceneName} is not among your scenes.` : 'To look, the role observe is needed.'));
-    } else if (!this.problem) {
-      banner('', '');
-    }
-    this.problem = false;
+    const reason = {
+      lost: `Not connected: the daemon at ${location.host} does not answer. What you see is what was known last. `
+        + 'The page tries again every second.',
+      denied: `You are known as ${principal ?? 'nobody'}, with the roles ${roles.join(', ') || 'none'}. `
+        + (roles.includes('observe') ? `The scene ${this.sceneName} is not among your scenes.` : 'To look, the role observe is needed.'),
+    }[live.status];
+    banner(reason ? 'lost' : '', reason ?? '');
     setHidden(byId('token-forget'), !live.hasToken);
     setHidden(byId('recording-save'), live.status !== 'connected');
     this.actions?.draw(live.status === 'connected');
   }
 
   #drawScenes() {
-    const shown = this.scenes.some(each => each.name === this.sceneName) || !this.sceneName
-      ? this.scenes : [{ name: this.sceneName, runningCount: 0, queuedCount: 0 }, ...this.scenes];
-    const make = ({ name }) => el('li', {}, el('button', { type: 'button', on: { click: () => this.follow(name) } },
-      el('span', { class: 'name', text: name, title: name }), el('span', { class: 'counts' })));
-    keep(byId('scene-list'), shown, each => each.name, make, (item, each) => {
-      const button = item.firstChild;
-      button.setAttribute('aria-current', String(each.name === this.sceneName));
-      const counts = [['runs', each.runningCount, 'running'], ['waits', each.queuedCount, 'waiting']].filter(([, count]) => count);
-      const makeCount = ([kind, , word]) => el('span', { class: kind && `chip ${kind}` },
-        el('span'), el('span', { class: kind && 'unseen', text: ` ${word} ` }));
-      keep(button.lastChild, counts.length ? counts : [['', 0, 'idle']], ([kind]) => kind, makeCount,
-        (chip, [, count]) => setText(chip.firstChild, count ? String(count) : ''));
-    });
-    const note = byId('scenes-note');
-    setText(note, this.isWhole ? '' : 'There are more scenes. Add ?scene=NAME to the address to see one of them.');
-    setHidden(note, this.isWhole);
+    const hint = this.recording ? 'There are more scenes in the recording.' : 'There are more scenes.';
+    this.scenesView.draw(this.scenes, this.sceneName,
+      this.isWhole ? '' : `${hint} Add scene=NAME to the query of the address to see one of them.`);
   }
 
   #drawTree() {
@@ -230,28 +238,6 @@ class Page {
     else if (model.isDeleted) note = 'The scene has been deleted.';
     else if (!root) note = 'Nobody has declared a tree in this scene. Transitions lock the whole scene.';
     setText(byId('tree-note'), note);
-  }
-
-  #drawPast() {
-    const { model, viewing } = this;
-    if (!model) return;
-    const { revisions } = model;
-    const last = revisions.length - 1;
-    const at = viewing ? revisions.indexOf(viewing) : last;
-    // The oldest revisions are forgotten while one looks at them.
-    if (viewing && at < 0) this.viewing = null;
-    const slider = byId('revision');
-    slider.max = String(Math.max(0, last));
-    slider.value = String(Math.max(0, at));
-    const shown = viewing ?? revisions[last];
-    slider.setAttribute('aria-valuetext', shown ? `Revision ${shown.revision}, ${clockTime(shown.at)}` : 'No revision');
-    setText(byId('revision-label'), viewing ? `Revision ${shown.revision}` : `Revision ${model.revision}, now`);
-    slider.disabled = last < 1;
-    byId('revision-back').disabled = at <= 0;
-    byId('revision-on').disabled = at >= last;
-    setHidden(byId('revision-now'), !viewing);
-    setHidden(byId('changes'), !viewing);
-    if (viewing) byId('changes').replaceChildren(...changesOf(viewing, model));
   }
 
   #tick() {
@@ -283,22 +269,21 @@ class Page {
     }, ANNOUNCE_EVERY);
   }
 
+  /** Says something to those who do not see the page. */
   #say(text) {
     setText(byId('said'), text);
+  }
+
+  /** Says something to everybody, until it is hidden or something else is said. */
+  #tell(text) {
+    const hide = () => byId('told').replaceChildren();
+    byId('told').replaceChildren(
+      el('span', { text }), el('button', { type: 'button', text: 'Hide', 'aria-label': 'Hide the message', on: { click: hide } }));
   }
 
   // What is done to the page
 
   #listen() {
-    const step = by => () => {
-      const revisions = this.model?.revisions ?? [];
-      const at = this.viewing ? revisions.indexOf(this.viewing) : revisions.length - 1;
-      if (revisions[at + by]) this.#view(revisions[at + by]);
-    };
-    byId('revision').addEventListener('input', event => this.#view(this.model?.revisions[event.target.value] ?? null));
-    byId('revision-back').addEventListener('click', step(-1));
-    byId('revision-on').addEventListener('click', step(1));
-    byId('revision-now').addEventListener('click', () => { this.#view(null); byId('revision').focus(); });
     byId('recording-open').addEventListener('click', () => byId('recording-file').click());
     byId('recording-file').addEventListener('change', event => {
       const [file] = event.target.files;
@@ -314,33 +299,34 @@ class Page {
       this.live.connect(byId('token-text').value.trim());
     });
     byId('token').addEventListener('cancel', event => event.preventDefault());
-    byId('token-forget').addEventListener('click', () => { this.live.connect(null).then(() => location.reload()); });
+    byId('token-forget').addEventListener('click', () => {
+      this.live.connect(null);
+      location.reload();
+    });
     for (const name of ['dragover', 'dragleave', 'drop']) {
-      document.addEventListener(name, event => {
-        const { files } = /** @type {DragEvent} */ (event).dataTransfer ?? { files: [] };
-        event.preventDefault();
-        document.body.classList.toggle('drops', name === 'dragover');
-        if (name === 'drop' && files.length) this.#open(() => readRecording(files[0]));
-      });
+      document.addEventListener(name, event => this.#drag(/** @type {DragEvent} */ (event)));
     }
+  }
+
+  /** A file that is dragged is a recording; a text may be dragged into a field. */
+  #drag(event) {
+    if (!event.dataTransfer?.types.includes('Files')) return;
+    event.preventDefault();
+    document.body.classList.toggle('drops', event.type === 'dragover');
+    if (event.type !== 'drop') return;
+    const { files } = event.dataTransfer;
+    this.#open(async () => {
+      if (files.length !== 1) throw new Unreadable('Drop one recording, and nothing else.');
+      return readRecording(files[0]);
+    });
   }
 }
 
-function changesOf({ event, at, isKnown }, model) {
-  if (!event) return [el('p', { class: 'calm', text: 'This is the first tree that is known here.' })];
-  const transition = event.transition ? model.transition(event.transition) : null;
-  const by = transition ? `${who(transition.document)}, ${duration(at - transition.requested)} after its request`
-    : event.transition ?? 'a declaration';
-  const changes = event.changes ?? [];
-  const more = changes.length - CHANGES_SHOWN;
-  return [
-    el('p', { text: `Changed at ${clockTime(at)} by ${by}${isKnown ? '' : ', in a tree that is not in the recording'}:` }),
-    el('ul', {}, ...changes.slice(0, CHANGES_SHOWN).map(change => el('li', { text: `· ${changeWords(change)}` })),
-      more > 0 ? el('li', { text: `· and ${plural(more, 'more change')}` }) : null),
-  ];
+function status(kind, text) {
+  const element = byId('status');
+  element.dataset.is = kind;
+  setText(element, text);
 }
-
-const busiest = scenes => [...scenes].sort((a, b) => b.runningCount + b.queuedCount - a.runningCount - a.queuedCount)[0];
 
 function banner(kind, text) {
   const element = byId('banner');

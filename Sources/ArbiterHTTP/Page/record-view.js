@@ -1,11 +1,11 @@
 // @ts-check
 // Shows one transition in full: in words, in times, as the document, and as the curl command that asks for the same.
 
+import { whyItWaits } from './blockers.js';
 import { byId, el, setText } from './dom.js';
 import {
   clockTime, duration, endWords, holdWords, list, lockWords, operationWords, outcomeWord, who,
 } from './words.js';
-import { whyItWaits } from './lanes-view.js';
 
 /** The members of a request, which a transition shows as they were asked for. */
 const ASKED = [
@@ -21,6 +21,7 @@ export class RecordView {
   #id = null;
   /** The whole document, once it has been read. */
   #whole = null;
+  #isReading = false;
   #opener = null;
 
   /** @param {{read: (id: string) => Promise<any>, changed: () => void}} options */
@@ -36,13 +37,15 @@ export class RecordView {
     if (byId('record').hidden) this.#opener = document.activeElement;
     this.#id = id;
     this.#whole = null;
+    this.#isReading = true;
     byId('record-body').replaceChildren();
     byId('record').hidden = false;
     this.changed();
     byId('record-title').focus();
     const whole = await this.read(id).catch(() => null);
-    if (this.#id !== id || !whole) return;
+    if (this.#id !== id) return;
     this.#whole = whole;
+    this.#isReading = false;
     this.changed();
   }
 
@@ -51,6 +54,7 @@ export class RecordView {
     byId('record').hidden = true;
     if (this.#opener?.isConnected) this.#opener.focus();
     else byId('now').focus();
+    this.#opener = null;
   }
 
   /** @param {SceneModel} model */
@@ -60,12 +64,13 @@ export class RecordView {
     const document = transition?.document ?? this.#whole;
     if (!document) {
       setText(byId('record-title'), this.#id);
-      byId('record-body').replaceChildren(el('p', { text: 'This transition is not known here any more.' }));
+      const text = this.#isReading ? 'It is being read.' : 'This transition is not known here any more.';
+      byId('record-body').replaceChildren(el('p', { text }));
       return;
     }
     setText(byId('record-title'), who(document));
     const body = byId('record-body');
-    if (!body.firstChild) body.append(...this.#make());
+    if (!body.querySelector('dl')) body.replaceChildren(...this.#make());
     const [lead, facts, , curl, , source] = body.children;
     const now = model.now();
     setText(lead, transition ? leadWords(transition, model, now) : endWords(document));
@@ -115,7 +120,7 @@ function factsOf({ document, requested, granted, running, ended }, model, now) {
   const facts = [
     ['Wants to', operationWords(document.operation)],
     ['Locks', lockWords(document)],
-    ['Asked at', `${clockTime(requested)}, in revision ${document.requestedRevision ?? '?'} of the tree`],
+    ['Asked at', clockTime(requested) + revisionWords(document)],
     ['Granted at', granted !== null && `${clockTime(granted)}, after ${duration(granted - requested)}`],
     ['Ran from', running !== null && running !== granted
       && `${clockTime(running)}, after ${duration(running - (granted ?? running))} of preparing`],
@@ -130,6 +135,8 @@ function factsOf({ document, requested, granted, running, ended }, model, now) {
   ];
   return /** @type {[string, string][]} */ (facts.filter(([, text]) => text));
 }
+
+const revisionWords = ({ requestedRevision: number }) => (number === undefined ? '' : `, in revision ${number} of the tree`);
 
 function nameOf(model, id) {
   const other = model.transition(id);

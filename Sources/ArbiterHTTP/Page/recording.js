@@ -3,23 +3,32 @@
 
 import { RECORDING_BYTES, TOKEN } from './limits.js';
 import { instant, SceneModel } from './model.js';
+import { isEvent, isHead } from './recording-form.js';
 
+/** The form of recordings that this page can read. */
+const FORM = 1;
+
+/** Why a recording cannot be shown, in words for the user. */
 export class Unreadable extends Error {}
 
 /**
- * @typedef {{at: number, version: string, dropped: number, scenes: Map<string, SceneModel>}} Recording
+ * `dropped` events are gone from before the first one.
+ * @typedef {{at: number, dropped: number, scenes: Map<string, SceneModel>}} Recording
  */
 
-/** Reads a recording from a path of the page's own origin. @param {string} path @returns {Promise<Recording>} */
+/**
+ * Reads a recording from a path of the page's own origin.
+ * @param {string} path @returns {Promise<Recording>} @throws {Unreadable}
+ */
 export async function fetchRecording(path) {
-  const url = new URL(path, location.href);
-  if (url.origin !== location.origin) {
+  const url = URL.canParse(path, location.href) ? new URL(path, location.href) : null;
+  if (url?.origin !== location.origin) {
     throw new Unreadable('A recording can only be read from this daemon itself. Save it, and drop the file here.');
   }
   return readRecording(await fetchFile(url));
 }
 
-/** What has happened in a scene, as a file that can be opened as a recording. @param {string} scene */
+/** What has happened in a scene, as a file that can be opened as a recording. @param {string} scene @throws {Unreadable} */
 export function fetchTrace(scene) {
   return fetchFile(new URL(`/scenes/${encodeURIComponent(scene)}/trace?format=jsonl`, location.origin));
 }
@@ -27,47 +36,57 @@ export function fetchTrace(scene) {
 /** @param {URL} url of this origin, because the token goes with the request */
 async function fetchFile(url) {
   const token = sessionStorage.getItem(TOKEN);
-  const response = await fetch(url, { cache: 'no-store', headers: token ? { Authorization: `Bearer ${token}` } : {} });
-  if (!response.ok) throw new Unreadable(`There is no recording at ${url.pathname}: the answer was ${response.status}.`);
-  return response.blob();
+  const headers = token ? { Authorization: `Bearer ${token}` } : {};
+  try {
+    const response = await fetch(url, { cache: 'no-store', headers });
+    if (response.ok) return await response.blob();
+    if (response.status === 401) {
+      throw new Unreadable('The daemon wants a token. Close the recording, give the token, and open it again.');
+    }
+    throw new Unreadable(`There is no recording at ${url.pathname}: the answer was ${response.status}.`);
+  } catch (error) {
+    if (error instanceof Unreadable) throw error;
+    throw new Unreadable(`The daemon at ${location.host} does not answer.`);
+  }
 }
 
-/** @param {Blob} file @returns {Promise<Recording>} */
+/** @param {Blob} file @returns {Promise<Recording>} @throws {Unreadable} */
 export async function readRecording(file) {
   if (file.size > RECORDING_BYTES) throw new Unreadable(`The file is larger than ${RECORDING_BYTES / 1024 / 1024} MB.`);
-  const lines = (await file.text()).split('\n');
+  const text = await file.text().catch(() => { throw new Unreadable('The file could not be read.'); });
+  const lines = text.split('\n');
   const head = parsed(lines[0], 1);
-  if (head.trace !== 'transition-arbiter') {
+  if (head?.trace !== 'transition-arbiter') {
     throw new Unreadable('This is no recording of a transition arbiter: its first line does not say so.');
   }
-  if (head.form !== 1) throw new Unreadable(`The recording has the form ${head.form}, and this page knows form 1 only.`);
+  if (head.form !== FORM) throw new Unreadable(`The recording has the form ${head.form}, and this page knows form ${FORM} only.`);
+  if (!isHead(head)) throw new Unreadable('Line 1 does not say what a recording has to say.');
   const at = instant(head.at) ?? 0;
+  const { scenes: states = [], dropped = 0 } = head;
   /** @type {Map<string, SceneModel>} */
   const scenes = new Map();
   const model = name => {
-    if (!scenes.has(name)) scenes.set(name, new SceneModel(name, { clock: () => at }));
-    return /** @type {SceneModel} */ (scenes.get(name));
+    const known = scenes.get(name) ?? new SceneModel(name, { clock: () => at });
+    scenes.set(name, known);
+    return known;
   };
-  for (const scene of head.scenes ?? []) model(scene.name);
-  lines.forEach((line, index) => {
-    if (index === 0 || !line) return;
-    const { event, data } = parsed(line, index + 1);
-    if (typeof event !== 'string' || typeof data?.scene !== 'string') throw new Unreadable(`Line ${index + 1} is no event.`);
-    model(data.scene).takeEvent({ name: event, data });
-  });
-  for (const scene of head.scenes ?? []) finish(model(scene.name), scene, head.dropped ?? 0);
-  return { at, version: head.version, dropped: head.dropped ?? 0, scenes };
+  for (const { name } of states) model(name);
+  for (let index = 1; index < lines.length; index += 1) {
+    if (!lines[index].trim()) continue;
+    const line = parsed(lines[index], index + 1);
+    if (!isEvent(line)) throw new Unreadable(`Line ${index + 1} is no event that this page knows.`);
+    model(line.data.scene).takeEvent({ name: line.event, data: line.data });
+  }
+  // The events come first: the states are what they led to.
+  for (const state of states) model(state.name).takeScene(state);
+  if (!scenes.size) throw new Unreadable('Nothing happened in this recording: it has no scene.');
+  return { at, dropped, scenes };
 }
 
 function parsed(line, number) {
   try {
-    return JSON.parse(line) ?? {};
+    return JSON.parse(line);
   } catch {
     throw new Unreadable(`Line ${number} of the file is no JSON.`);
   }
-}
-
-function finish(model, scene, dropped) {
-  model.dropped = dropped;
-  model.takeScene(scene);
 }

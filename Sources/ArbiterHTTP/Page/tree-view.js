@@ -8,7 +8,8 @@ import { holdWords, who } from './words.js';
 
 const ROW = 28;
 const INDENT = 14;
-const KINDS = { view: 'view', navigation: 'stack', tabs: 'tabs', split: 'split' };
+/** The kinds of controllers that have another name here. */
+const KINDS = new Map([['navigation', 'stack']]);
 
 export class TreeView {
   #box = byId('tree-rows');
@@ -112,7 +113,8 @@ export class TreeView {
     element.style.transform = `translateY(${index * ROW}px)`;
     element.style.setProperty('--indent', `${Math.min(level - 1, 16) * INDENT}px`);
     element.dataset.id = node.id;
-    element.title = node.id;
+    const words = describe(row);
+    element.title = `${node.id}: ${words}`;
     element.tabIndex = node.id === this.#active ? 0 : -1;
     attribute(element, 'aria-level', level);
     attribute(element, 'aria-posinset', position);
@@ -125,7 +127,7 @@ export class TreeView {
     const [twist, , name, what, lock] = element.children;
     setText(twist, isOpen === null ? '' : isOpen ? '▾' : '▸');
     setText(name, node.id);
-    setText(what, describe(row));
+    setText(what, words);
     const locker = lockers.at(-1);
     lock.hidden = !locker;
     if (!locker) return;
@@ -200,7 +202,8 @@ export class TreeView {
 
 /** What a row says about its controller, besides its name and who locks it. */
 function describe({ node, place, isVisible, isCovered, isOpen }) {
-  const words = [KINDS[node.kind ?? 'view'] ?? node.kind];
+  const kind = node.kind ?? 'view';
+  const words = [KINDS.get(kind) ?? kind];
   if (isOpen !== null && node.children) words[0] += ` of ${node.children.length}`;
   if (place === 'presented') words.push(`presented ${stylesWords(node.presentationStyle)}`);
   else if (place === 'top') words.push('top');

@@ -109,13 +109,13 @@ export function waitWords(ticket, blockers, overlaps) {
   return `It waits because ${isWide ? 'it needs the whole scene, and ' : ''}${list(reasons, 2)}.`;
 }
 
-const OUTCOMES = {
+const OUTCOMES = new Map(Object.entries({
   completed: 'Completed', cancelled: 'Cancelled', expired: 'Expired', rejected: 'Rejected', superseded: 'Superseded',
   revoked: 'Revoked', unknown: 'Ended',
-};
+}));
 const FAILURES = new Set(['expired', 'rejected', 'revoked', 'unknown']);
 
-export const outcomeWord = document => OUTCOMES[document.outcome] ?? document.outcome;
+export const outcomeWord = document => OUTCOMES.get(document.outcome) ?? document.outcome;
 
 /** Whether it ended against the will of its owner. */
 export const hasFailed = document => FAILURES.has(document.outcome);

@@ -1,0 +1,78 @@
+// @ts-check
+// Goes back to earlier revisions of the tree, and says what each changed.
+
+import { byId, el, setHidden, setText } from './dom.js';
+import { CHANGES_SHOWN } from './limits.js';
+import { changeWords, clockTime, duration, plural, who } from './words.js';
+
+/** @typedef {import('./model.js').SceneModel} SceneModel */
+
+export class PastView {
+  /** @type {SceneModel | null} */
+  #model = null;
+  /** The revision that is looked at; null for the newest. */
+  #viewing = null;
+
+  /** @param {{view: (revision: any) => void}} options `view` shows a revision, or with null the newest */
+  constructor({ view }) {
+    this.view = view;
+    byId('revision').addEventListener('input', event => view(this.#model?.revisions[event.target.value] ?? null));
+    byId('revision-back').addEventListener('click', () => this.#step(-1));
+    byId('revision-on').addEventListener('click', () => this.#step(1));
+    byId('revision-now').addEventListener('click', () => {
+      view(null);
+      byId('revision').focus();
+    });
+  }
+
+  /** @param {SceneModel} model @param {any} viewing */
+  draw(model, viewing) {
+    this.#model = model;
+    this.#viewing = viewing;
+    const { revisions } = model;
+    const at = this.#index();
+    if (at < 0 && viewing) {
+      // It has been forgotten meanwhile, as the oldest one.
+      this.view(null);
+      return;
+    }
+    const last = revisions.length - 1;
+    const shown = revisions[at];
+    const slider = byId('revision');
+    slider.max = String(Math.max(0, last));
+    slider.value = String(Math.max(0, at));
+    slider.setAttribute('aria-valuetext', shown ? `Revision ${shown.revision}, ${clockTime(shown.at)}` : 'No revision');
+    slider.disabled = last < 1;
+    setText(byId('revision-label'), viewing ? `Revision ${shown.revision}` : `Revision ${model.revision}, now`);
+    byId('revision-back').disabled = at <= 0;
+    byId('revision-on').disabled = at >= last;
+    setHidden(byId('revision-now'), !viewing);
+    setHidden(byId('changes'), !viewing);
+    if (viewing) byId('changes').replaceChildren(...changesOf(viewing, model));
+  }
+
+  /** The place of the revision that is looked at among those that are kept. */
+  #index() {
+    const revisions = this.#model?.revisions ?? [];
+    return this.#viewing ? revisions.indexOf(this.#viewing) : revisions.length - 1;
+  }
+
+  #step(by) {
+    const revision = this.#model?.revisions[this.#index() + by];
+    if (revision) this.view(revision);
+  }
+}
+
+function changesOf({ event, at, isKnown }, model) {
+  if (!event) return [el('p', { text: 'This is the first tree that is known here.' })];
+  const transition = event.transition ? model.transition(event.transition) : null;
+  const by = transition ? `${who(transition.document)}, ${duration(at - transition.requested)} after its request`
+    : event.transition ?? 'a declaration';
+  const changes = event.changes ?? [];
+  const more = changes.length - CHANGES_SHOWN;
+  return [
+    el('p', { text: `Changed at ${clockTime(at)} by ${by}${isKnown ? '' : ', in a tree that is not in the recording'}:` }),
+    el('ul', {}, ...changes.slice(0, CHANGES_SHOWN).map(change => el('li', { text: `· ${changeWords(change)}` })),
+      more > 0 ? el('li', { text: `· and ${plural(more, 'more change')}` }) : null),
+  ];
+}
