@@ -85,6 +85,8 @@ private final class KeptHierarchy: Sendable {
         do {
             try await take(scene.events(since: "\(first)"), of: scene, readUpTo: first)
             ending = .success(())
+        } catch is CancellationError {
+            ending = .success(())
         } catch {
             ending = .failure(error)
         }
@@ -109,10 +111,25 @@ private final class KeptHierarchy: Sendable {
                     try next.apply(changed: event.data)
                     set(next)
                 } catch {
-                    last = try await read(scene)
+                    last = try await readPatiently(scene)
                 }
             default: break
             }
+        }
+    }
+
+    /// Reads the scene, again and again while the daemon cannot be reached or refuses for now, as its events do.
+    private func readPatiently(_ scene: ArbiterScene) async throws -> Int {
+        var backoff = Backoff()
+        while true {
+            do {
+                return try await read(scene)
+            } catch ClientError.unreachable {
+                // It may be there again later.
+            } catch ClientError.refused(let refusal) where refusal.status == 429 || refusal.status == 503 {
+                // It passes.
+            }
+            try await Task.sleep(for: backoff.next())
         }
     }
 

@@ -1,3 +1,4 @@
+internal import ArbiterClient
 internal import ArgumentParser
 
 /// The command line client of `arbiterd`.
@@ -10,8 +11,8 @@ struct Arbiterctl: AsyncParsableCommand {
             The daemon is found by --url, or else by ARBITER_URL: http://…, https://… or unix:/path. If it has access \
             control, the token is read from --token-file, or else from ARBITER_TOKEN.
 
-            Exit codes: 64 the command line is wrong, 123 the transition was lost, 124 the turn did not come in time, 125 \
-            the daemon cannot be reached or refuses.
+            Exit codes: 64 the command line is wrong or a file that it names cannot be used, 123 the transition was lost, \
+            124 the turn did not come in time, 125 the daemon cannot be reached or refuses.
             """,
         version: Tool.version,
         groupedSubcommands: [
@@ -32,4 +33,24 @@ struct Arbiterctl: AsyncParsableCommand {
             CommandGroup(name: "The daemon", subcommands: [DoctorCommand.self, BenchCommand.self]),
         ]
     )
+
+    /// Runs a command; what the daemon or a file makes it fail with is told in one line, without the usage.
+    static func main() async {
+        do {
+            var command = try await asyncParseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let failure as Failure {
+            Exit.tell(failure.text)
+            exit(withError: ExitCode(failure.code))
+        } catch let error as ClientError {
+            Exit.tell("\(error)")
+            exit(withError: ExitCode(Exit.code(of: error)))
+        } catch {
+            exit(withError: error)
+        }
+    }
 }

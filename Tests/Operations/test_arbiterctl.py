@@ -47,7 +47,9 @@ def test_a_command_holds_the_lock_and_knows_it(tool):
     (["run", "--", "no-such-command"], 127, "No such file or directory"),
     (["run", "--", "/etc/passwd"], 126, "Permission denied"),
     (["run", "--scope", "nobody", "--", "true"], 125, "unknown-controller"),
-    (["run", "--token-file", "/nowhere", "--", "true"], 64, "cannot read /nowhere"),
+    (["run", "--token-file", "/nowhere", "--", "true"], 64, "arbiterctl: /nowhere: No such file or directory\n"),
+    (["run", "--token-file", "/dev/null", "--", "true"], 64, "there is no token in it"),
+    (["run", "--scope", "nav,", "--", "true"], 64, "--scope has an empty id"),
     (["run", "--url", "ftp://127.0.0.1", "--", "true"], 64, "must begin with http://"),
     (["run", "--url", "http://127.0.0.1:1", "--patience", "0", "--", "true"], 125, "cannot be reached"),
     (["run", "--", "sh", "-c", "kill -USR1 $$"], 128 + signal.SIGUSR1, ""),
@@ -163,4 +165,14 @@ def test_events_are_one_line_each(tool):
     lines = Lines(watch.stdout)
     assert "  main  transition.running  id=t-" in lines.next("")
     assert lines.next("transition.ended").endswith("outcome=completed\n")
+    watch.kill()
+
+
+def test_a_line_may_have_the_id_that_since_takes(tool):
+    tool.run("run", "--", "true")
+    watch = tool.begin("watch", "--scene", "main", "--since", "0", "--ids")
+    id = Lines(watch.stdout).next("transition.running").split()[0]
+    watch.kill()
+    watch = tool.begin("watch", "--scene", "main", "--since", id)
+    assert "  transition.ended  " in Lines(watch.stdout).next("")
     watch.kill()

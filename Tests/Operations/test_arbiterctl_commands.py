@@ -106,17 +106,10 @@ def test_await(tool):
     assert idle.communicate(timeout=PATIENCE)[0] == "main is idle\n"
 
 
-@pytest.mark.parametrize("arguments, reason", [
-    (["end", "t-aaaaaaaaaaaaa"], "ARBITER_TRANSITION_TOKEN"), (["end", "../x", "t"], "is not the id"),
-    (["await"], "either the id"), (["await", "t-aaaaaaaaaaaaa", "--idle"], "either the id"),
-    (["await", "a&b"], "is not the id"), (["start", "--further", "[]"], "must be a JSON object"),
-    (["start", "--operation", "push"], "must be a JSON object"), (["queue", "--watch"], "needs a terminal"),
-    (["storyboard", "check", "/nowhere"], "cannot read /nowhere"), (["bench", "--clients", "0"], "1 to 1000"),
-    (["bench", "--seconds", "0"], "more than 0"), (["progress", "t-aaaaaaaaaaaaa", "t"], "--fraction"),
-    (["revoke", "t-aaaaaaaaaaaaa"], "--reason"), (["serialize", "--wait", "-1"], ""),
-])
-def test_what_is_wrong_is_said(tool, arguments, reason):
-    assert reason in said(tool, *arguments, code=64)
+def test_a_scene_that_is_not_known_is_idle_and_pointed_out(tool):
+    run = tool.run("await", "--idle", "--scene", "typo")
+    assert (run.returncode, run.stdout) == (0, "typo is idle\n")
+    assert "No scene typo is known" in run.stderr
 
 
 def test_what_is_refused_is_said(tool):
@@ -222,6 +215,28 @@ def test_a_storyboard_is_declared_checked_and_compared(tool, tmp_path):
     assert said(tool, "storyboard", "set", str(file), "--if-undeclared") == "main was declared before\n"
     file.write_text('{"root": {"id": "a", "kind": "carousel"}}')
     assert "root.kind" in said(tool, "storyboard", "check", str(file), code=125)
+
+
+def test_a_recording_says_how_many_events_are_no_longer_stored(declared, tmp_path):
+    file = tmp_path / "trace.jsonl"
+
+    def saved() -> tuple[str, int, int]:
+        run = declared.run("trace", "--scene", "main", "-o", str(file))
+        assert run.returncode == 0
+        header, *events = map(json.loads, file.read_text().splitlines())
+        return run.stderr, len(events), header["dropped"]
+
+    assert saved() == (f"{file}: 1 events\n", 1, 0)
+    # A scene keeps 1 MiB of events.
+    for number in range(12):
+        children = [f"{number}-{index}-{'a' * 50}" for index in range(2000)]
+        tree = {"root": {"id": "nav", "kind": "navigation", "children": children}}
+        assert declared.daemon.ask("PUT", "/scenes/main/storyboard", tree)[0] == 200
+    text, count, dropped = saved()
+    assert dropped > 0
+    assert text == f"{file}: {count} events; {dropped} before them are no longer stored\n"
+    summary = json.loads(said(declared, "trace", "--scene", "main", "-o", str(file), "--json"))
+    assert summary == {"file": str(file), "events": count, "dropped": dropped}
 
 
 def test_bench(tool):

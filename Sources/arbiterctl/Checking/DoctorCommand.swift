@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import Foundation
 
 /// `arbiterctl doctor`.
-struct DoctorCommand: AsyncParsableCommand {
+struct DoctorCommand: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract:
@@ -19,8 +19,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     @OptionGroup var connection: Connection
 
-    func run() async throws {
-        let arbiter = try connection.makeArbiter()
+    func run(_ arbiter: Arbiter) async throws {
         var isHealthy = true
         func tell(_ isGood: Bool, _ check: String, _ text: String) {
             isHealthy = isHealthy && isGood

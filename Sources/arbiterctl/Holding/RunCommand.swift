@@ -16,8 +16,8 @@ struct RunCommand: AsyncParsableCommand {
             The transition is completed if the command succeeds, and cancelled otherwise.
 
             Exit codes: that of the command, or 128 and the number of the signal that ended it; 123 if the lock was lost, \
-            124 if the turn did not come in time (timeout(1) says the same), 125 if the daemon cannot be reached or refuses, 126 if the command cannot \
-            be executed, 127 if there is none.
+            124 if the turn did not come in time (timeout(1) says the same), 125 if the daemon cannot be reached or \
+            refuses, 126 if the command cannot be executed, 127 if there is none.
 
                 arbiterctl run --scene device-7 --wait 60 -- ./run-ui-tests
             """
@@ -30,7 +30,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @OptionGroup var request: RequestOptions
 
-    @OptionGroup var patience: WaitOption
+    @OptionGroup var waiting: WaitOption
 
     @Flag(help: "Say nothing while waiting.")
     var quiet = false
@@ -40,7 +40,7 @@ struct RunCommand: AsyncParsableCommand {
 
     private var scene: String { request.scene }
 
-    private var wait: Double? { patience.wait }
+    private var wait: Double? { waiting.wait }
 
     func validate() throws {
         guard !command.isEmpty else { throw ValidationError("give a command behind --") }

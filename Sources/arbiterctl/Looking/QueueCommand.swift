@@ -10,8 +10,7 @@ struct QueueCommand: ClientCommand {
 
     @OptionGroup var connection: Connection
 
-    @Option(help: "The scene.")
-    var scene = "main"
+    @OptionGroup var scene: SceneOption
 
     @Flag(help: "Draw it again as it changes, until interrupted; needs a terminal.")
     var watch = false
@@ -24,22 +23,22 @@ struct QueueCommand: ClientCommand {
 
     func run(_ arbiter: Arbiter) async throws {
         if json.isWanted {
-            let document = try await arbiter.scene(scene).read()
+            let document = try await arbiter.scene(scene.name).read()
             let parts = JSONValue.object(["running": document["running"] ?? [], "queue": document["queue"] ?? []])
             return Terminal.output.line(parts.text())
         }
-        if watch { return await LiveView().run(arbiter.scene(scene).events()) { try await lines(arbiter) } }
-        for line in try await lines(arbiter) { Terminal.output.line(line) }
+        if watch { return await LiveView().run(arbiter.scene(scene.name).events()) { try await lines(arbiter) } }
+        Terminal.output.lines(try await lines(arbiter))
     }
 
     private func lines(_ arbiter: Arbiter) async throws -> [String] {
-        let scene = try await SceneText.read(arbiter, scene)
+        let scene = try await SceneText.read(arbiter, scene.name)
         var table = TextTable("", "CLIENT", "WANTS", "FOR", "TRANSITION", "")
         for transition in scene.running {
-            let lease = transition.seconds("leaseRemaining").map { "lease \($0.inTenths) s" } ?? ""
+            let lease = transition.seconds("leaseRemaining").map { ", lease \($0.inTenths) s" } ?? ""
             table.add(
                 transition.state, transition.client.shortened(to: 24), transition.operation.shortened(to: 32),
-                scene.age(transition, since: "grantedAt"), transition.id, "locks \(transition.locked), \(lease)")
+                scene.age(transition, since: "grantedAt"), transition.id, "locks \(transition.locked)\(lease)")
         }
         for transition in scene.queue {
             table.add(

@@ -17,7 +17,7 @@ struct ScenesCommand: ClientCommand {
             let counts = ["revision", "runningCount", "queuedCount"].map { "\(Int(scene[$0]?.number ?? 0))" }
             table.add(scene["name"]?.string?.printable ?? "-", counts[0], counts[1], counts[2])
         }
-        for line in table.lines(on: .output) { Terminal.output.line(line) }
+        Terminal.output.lines(table.lines(on: .output))
     }
 
     /// All scenes, page by page.

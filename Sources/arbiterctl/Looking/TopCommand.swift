@@ -14,10 +14,7 @@ struct TopCommand: ClientCommand {
     @OptionGroup var connection: Connection
 
     func run(_ arbiter: Arbiter) async throws {
-        guard Terminal.output.isTerminal else {
-            for line in try await lines(arbiter) { Terminal.output.line(line) }
-            return
-        }
+        guard Terminal.output.isTerminal else { return Terminal.output.lines(try await lines(arbiter)) }
         await LiveView().run(arbiter.events()) { try await lines(arbiter) }
     }
 

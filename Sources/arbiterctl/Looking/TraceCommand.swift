@@ -10,6 +10,8 @@ struct TraceCommand: ClientCommand {
             A recording in the form jsonl is opened by the page of any daemon, at /?trace= or by dropping it there. One in the \
             form chrome is opened by Perfetto (https://ui.perfetto.dev) and chrome://tracing.
 
+            With --output it says how many events were saved, and how many earlier ones are no longer stored.
+
                 arbiterctl trace --scene device-7 -o device-7.jsonl
                 arbiterctl trace --format chrome -o trace.json
             """
@@ -33,33 +35,75 @@ struct TraceCommand: ClientCommand {
         name: .shortAndLong, help: ArgumentHelp("Where it is saved; standard output unless given.", valueName: "file"))
     var output: String?
 
+    @Flag(name: .customLong("json"), help: "With --output, write what was saved as JSON, to standard output.")
+    var isSummaryJSON = false
+
+    func validate() throws {
+        guard output != nil || !isSummaryJSON else { throw ValidationError("--json goes with --output") }
+    }
+
     func run(_ arbiter: Arbiter) async throws {
         let path = (scene.map { arbiter.scene($0).path("/trace") } ?? "/trace") + "?format=\(format.rawValue)"
+        let lines = try arbiter.lines(path)
         guard let output else {
-            for try await line in try arbiter.lines(path) { Terminal.output.line(line) }
+            for try await line in lines { Terminal.output.line(line) }
             return
         }
+        let (first, count) = try await save(lines, in: output)
+        guard format == .jsonl else {
+            if isSummaryJSON { Terminal.output.line(JSONValue.object(["file": .string(output)]).text()) }
+            return
+        }
+        // The first line is the header.
+        let header = try? JSONDecoder().decode(Header.self, from: Data(first.utf8))
+        let dropped = header?.dropped ?? 0
+        if isSummaryJSON {
+            let summary: JSONValue = [
+                "file": .string(output), "events": .number(Double(count - 1)), "dropped": .number(Double(dropped)),
+            ]
+            return Terminal.output.line(summary.text())
+        }
+        let missing = dropped > 0 ? "; \(dropped) before them are no longer stored" : ""
+        Terminal.error.line("\(output): \(count - 1) events\(missing)".printable)
+    }
+
+    /// What is needed of the first line of a recording.
+    private struct Header: Decodable {
+        let dropped: Int
+    }
+
+    /// Saves the lines in a file, in one step at the end, so that a recording that is cut off does not replace a whole one.
+    ///
+    /// - Returns: the first line, and how many there are.
+    /// - Throws: `ClientError`; `Failure` if the file cannot be written.
+    private func save(
+        _ lines: AsyncThrowingStream<String, any Error>, in output: String
+    ) async throws -> (first: String, count: Int) {
         if let type = try? FileManager.default.attributesOfItem(atPath: output)[.type] as? FileAttributeType,
             type != .typeRegular
         {
-            throw ValidationError("\(output) is no regular file")
+            throw Failure(file: output, "this is no regular file")
         }
-        // In one step at the end, so that a recording that is cut off does not replace a whole one.
         let part = output + ".part"
-        guard FileManager.default.createFile(atPath: part, contents: nil), let file = FileHandle(forWritingAtPath: part)
-        else { throw ValidationError("cannot write \(part)") }
-        var count = 0
+        let file = try Failure.writing(part) {
+            try Data().write(to: URL(fileURLWithPath: part))
+            return try FileHandle(forWritingTo: URL(fileURLWithPath: part))
+        }
+        var (first, count) = ("", 0)
         do {
-            for try await line in try arbiter.lines(path) {
-                try file.write(contentsOf: Data((line + "\n").utf8))
+            for try await line in lines {
+                if count == 0 { first = line }
                 count += 1
+                try Failure.writing(part) { try file.write(contentsOf: Data((line + "\n").utf8)) }
             }
-            try file.close()
-            guard unsafe rename(part, output) == 0 else { throw ValidationError("cannot write \(output)") }
+            try Failure.writing(part) { try file.close() }
+            guard unsafe rename(part, output) == 0 else {
+                throw Failure(file: output, system: errno)
+            }
         } catch {
             try? FileManager.default.removeItem(atPath: part)
             throw error
         }
-        if format == .jsonl { Terminal.error.line("\(output): \(count - 1) events") }
+        return (first, count)
     }
 }

@@ -7,14 +7,14 @@ struct TreeCommand: ClientCommand {
         commandName: "tree", abstract: "Draws the controllers of a scene, and what is locked.",
         discussion: """
             A controller that a transition locks is marked, with all below it. The selected tab has a star. With --watch \
-            the tree is drawn anew as it changes; where output is no terminal, it is written again after each change.
+            the tree is drawn anew as it changes; where output is no terminal, it is written again after each change. That \
+            goes on while the scene is not there, and while the daemon cannot be reached.
             """
     )
 
     @OptionGroup var connection: Connection
 
-    @Option(help: "The scene.")
-    var scene = "main"
+    @OptionGroup var scene: SceneOption
 
     @Flag(help: "Draw it again as it changes, until interrupted.")
     var watch = false
@@ -23,27 +23,40 @@ struct TreeCommand: ClientCommand {
 
     func run(_ arbiter: Arbiter) async throws {
         if json.isWanted {
-            let document = try await arbiter.scene(scene).read()
+            let document = try await arbiter.scene(scene.name).read()
             return Terminal.output.line((document["hierarchy"] ?? .null).text())
         }
-        guard watch else { return write(try await lines(arbiter)) }
+        guard watch else { return Terminal.output.lines(try await lines(arbiter)) }
         if Terminal.output.isTerminal {
-            return await LiveView().run(arbiter.scene(scene).events()) { try await lines(arbiter) }
+            return await LiveView().run(arbiter.scene(scene.name).events()) { try await lines(arbiter) }
         }
         var last: [String] = []
-        for try await _ in arbiter.scene(scene).events(since: "0") {
-            let lines = try await lines(arbiter)
-            if lines != last { write(lines + [""]) }
+        for try await _ in arbiter.scene(scene.name).events(since: "0") {
+            let lines = try await linesWhenReachable(arbiter)
+            if lines != last { Terminal.output.lines(lines + [""]) }
             last = lines
         }
     }
 
-    private func write(_ lines: [String]) {
-        for line in lines { Terminal.output.line(line) }
+    /// The lines as soon as the daemon answers; its words if there is no such scene, as after a restart without a journal.
+    private func linesWhenReachable(_ arbiter: Arbiter) async throws -> [String] {
+        while true {
+            do {
+                return try await lines(arbiter)
+            } catch ClientError.refused(let refusal) where refusal.code == "unknown-scene" {
+                return [refusal.detail.printable]
+            } catch ClientError.unreachable(let reason) {
+                // It has been repeated for --patience already.
+                Exit.tell("\(ClientError.unreachable(reason))")
+            } catch ClientError.refused(let refusal) where [429, 503].contains(refusal.status) {
+                Exit.tell("\(ClientError.refused(refusal))")
+            }
+            try await Task.sleep(for: .seconds(1))
+        }
     }
 
     private func lines(_ arbiter: Arbiter) async throws -> [String] {
-        let scene = try await SceneText.read(arbiter, scene)
+        let scene = try await SceneText.read(arbiter, scene.name)
         return [Terminal.output.styled(scene.summary, .bold)] + TreeDrawing(scene).lines
     }
 }

@@ -7,8 +7,9 @@ struct WatchCommand: ClientCommand {
         commandName: "watch",
         abstract: "Shows what happens, one line for each event, until it is interrupted.",
         discussion: """
-            A line has the time, the scene, the event, and who it is about. With --json it is the event as an object with \
-            name, id and data.
+            A line has the time, the scene, the event, and who it is about; with --ids it begins with the id of the event, \
+            which --since takes, or with - if it has none. With --json a line is an object with the name, id and data of \
+            the event.
             """
     )
 
@@ -19,6 +20,9 @@ struct WatchCommand: ClientCommand {
 
     @Option(help: ArgumentHelp("The id of an event: shows what came after it.", valueName: "id"))
     var since: String?
+
+    @Flag(help: "Begin each line with the id of the event.")
+    var ids = false
 
     @OptionGroup var json: JSONOutput
 
@@ -35,7 +39,8 @@ struct WatchCommand: ClientCommand {
     }
 
     private func words(_ event: ArbiterEvent) -> String {
-        let known = ["at", "scene"].map { event.data[$0]?.string ?? "-" }
+        let id = ids ? [event.id ?? "-"] : []
+        let known = id + ["at", "scene"].map { event.data[$0]?.string ?? "-" }
         let about = ["id", "session", "controller", "client", "outcome", "reason"].compactMap { name in
             event.data[name]?.string.map { "\(name)=\($0)" }
         }

@@ -1,6 +1,5 @@
 internal import ArbiterClient
 internal import ArgumentParser
-internal import Foundation
 
 /// `arbiterctl storyboard`.
 struct StoryboardCommand: AsyncParsableCommand {
@@ -13,45 +12,17 @@ struct StoryboardCommand: AsyncParsableCommand {
         ])
 }
 
-/// A file with a storyboard.
-struct StoryboardFile: ParsableArguments {
-    @Argument(help: ArgumentHelp("The file with the storyboard, as JSON; - for standard input.", valueName: "file"))
-    var path: String
-
-    /// - Throws: `ValidationError` if the file cannot be read or is not JSON.
-    func read() throws -> JSONValue {
-        let bytes =
-            path == "-" ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: path)
-        guard let bytes else { throw ValidationError("cannot read \(path)") }
-        guard let document = try? JSONDecoder().decode(JSONValue.self, from: bytes) else {
-            throw ValidationError("\(path) is not JSON")
-        }
-        return document
-    }
-
-    /// The storyboard of the file with everything that it leaves to a default, as the daemon checks it.
-    func checked(_ arbiter: Arbiter, _ scene: String) async throws -> JSONValue {
-        let path = arbiter.scene(scene).path("/storyboard?dryRun=true")
-        return try await arbiter.ask(WireRequest("PUT", path, try read())).accepted()
-    }
-}
-
-/// The scene whose storyboard is meant.
-struct StoryboardScene: ParsableArguments {
-    @Option(help: "The scene.")
-    var scene = "main"
-}
-
 /// `arbiterctl storyboard get`.
 struct StoryboardGetCommand: ClientCommand {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Writes the storyboard as it is now, as JSON.")
+        commandName: "get", abstract: "Writes the storyboard as it is now, as JSON.",
+        discussion: "It needs the role observe where there is access control.")
 
     @OptionGroup var connection: Connection
-    @OptionGroup var scene: StoryboardScene
+    @OptionGroup var scene: SceneOption
 
     func run(_ arbiter: Arbiter) async throws {
-        let path = arbiter.scene(scene.scene).path("/storyboard")
+        let path = arbiter.scene(scene.name).path("/storyboard")
         let storyboard = try await arbiter.ask(WireRequest("GET", path)).accepted()
         Terminal.output.line(storyboard.text(isIndented: true))
     }
@@ -65,31 +36,32 @@ struct StoryboardSetCommand: ClientCommand {
     )
 
     @OptionGroup var connection: Connection
-    @OptionGroup var scene: StoryboardScene
+    @OptionGroup var scene: SceneOption
     @OptionGroup var file: StoryboardFile
 
     @Flag(help: "Only if nobody has declared the scene; otherwise it stays as it is, which is no error.")
     var ifUndeclared = false
 
     func run(_ arbiter: Arbiter) async throws {
-        let declared = try await arbiter.scene(scene.scene).declare(try file.read(), ifUndeclared: ifUndeclared)
+        let declared = try await arbiter.scene(scene.name).declare(try file.read(), ifUndeclared: ifUndeclared)
         Terminal.output.line(
-            declared.map { "\(scene.scene) is declared, revision \(Int($0["revision"]?.number ?? 0))" }
-                ?? "\(scene.scene) was declared before")
+            declared.map { "\(scene.name) is declared, revision \(Int($0["revision"]?.number ?? 0))" }
+                ?? "\(scene.name) was declared before")
     }
 }
 
 /// `arbiterctl storyboard check`.
 struct StoryboardCheckCommand: ClientCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Says whether a file could be declared; nothing is declared.")
+        commandName: "check", abstract: "Says whether a file could be declared; nothing is declared.",
+        discussion: "It needs the role design where there is access control.")
 
     @OptionGroup var connection: Connection
-    @OptionGroup var scene: StoryboardScene
+    @OptionGroup var scene: SceneOption
     @OptionGroup var file: StoryboardFile
 
     func run(_ arbiter: Arbiter) async throws {
-        _ = try await file.checked(arbiter, scene.scene)
+        _ = try await file.checked(arbiter, scene.name)
         Terminal.output.line("\(file.path) is correct")
     }
 }
@@ -100,17 +72,17 @@ struct StoryboardDiffCommand: ClientCommand {
         commandName: "diff", abstract: "Shows how a file differs from what the scene has now.",
         discussion: """
             Lines with - are the scene's, lines with + the file's; what the file leaves to a default is filled in. Exit \
-            code 1 says that they differ.
+            code 1 says that they differ. It needs the roles design and observe where there is access control.
             """
     )
 
     @OptionGroup var connection: Connection
-    @OptionGroup var scene: StoryboardScene
+    @OptionGroup var scene: SceneOption
     @OptionGroup var file: StoryboardFile
 
     func run(_ arbiter: Arbiter) async throws {
-        let new = try await file.checked(arbiter, scene.scene)
-        let path = arbiter.scene(scene.scene).path("/storyboard")
+        let new = try await file.checked(arbiter, scene.name)
+        let path = arbiter.scene(scene.name).path("/storyboard")
         let old = try await arbiter.ask(WireRequest("GET", path)).accepted()
         guard old != new else { return }
         for line in LineDifference(from: lines(old), to: lines(new)).lines {

@@ -53,6 +53,8 @@ struct Terminal: Sendable {
     }
 
     func line(_ text: String) { write(text + "\n") }
+
+    func lines(_ texts: [String]) { for text in texts { line(text) } }
 }
 
 extension String {

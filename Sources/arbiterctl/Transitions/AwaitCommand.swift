@@ -7,7 +7,10 @@ struct AwaitCommand: ClientCommand {
         commandName: "await", abstract: "Waits for a transition, or until a scene is idle.",
         discussion: """
             With its token, the wait keeps the transition alive, as its owner's. With --idle it waits until nothing runs or \
-            waits in the scene. Exit code 124 says that the time is over, 123 that the transition ended before it ran.
+            waits in the scene; a scene that nobody has used or declared is idle. Exit code 124 says that the time is over, \
+            123 that the transition ended before it ran, or that the daemon no longer knows it.
+
+            Where there is access control, a token needs the role transition, and everything else the role observe.
 
                 arbiterctl await t-6z3mgtb74kf77 --until ended --wait 60
                 arbiterctl await --idle --scene device-7 --quiet-seconds 0.5
@@ -22,54 +25,75 @@ struct AwaitCommand: ClientCommand {
     @Argument(help: "Its token, if it is one's own.")
     var token: String?
 
-    @Option(help: "granted, running or ended.")
-    var until = Milestone.ended
+    @Option(help: "granted, running or ended; ended unless given.")
+    var until: Milestone?
 
     @Flag(help: "Wait until the scene is idle.")
     var idle = false
 
-    @Option(help: "The scene, with --idle.")
-    var scene = "main"
+    @Option(help: "The scene, with --idle; main unless given.")
+    var scene: String?
 
-    @Option(help: ArgumentHelp("How long the scene must have been idle.", valueName: "seconds"))
-    var quietSeconds = 0.0
+    @Option(help: ArgumentHelp("How long the scene must have been idle, up to 120; with --idle.", valueName: "seconds"))
+    var quietSeconds: Double?
 
-    @OptionGroup var patience: WaitOption
+    @OptionGroup var waiting: WaitOption
     @OptionGroup var json: JSONOutput
 
     func validate() throws {
         guard idle != (id != nil) else { throw ValidationError("give either the id of a transition or --idle") }
-        if let id { try OwnedArguments.check(id) }
+        if let id {
+            try OwnedArguments.check(id)
+            guard scene == nil, quietSeconds == nil else {
+                throw ValidationError("--scene and --quiet-seconds go with --idle, not with the id of a transition")
+            }
+        } else {
+            guard until == nil else {
+                throw ValidationError("--until goes with the id of a transition, not with --idle")
+            }
+            guard 0...120 ~= quietSeconds ?? 0 else { throw ValidationError("--quiet-seconds must be 0 to 120") }
+        }
     }
 
     func run(_ arbiter: Arbiter) async throws {
-        if idle { return try await waitUntilIdle(arbiter) }
-        let owned = OwnedTransition(id: id ?? "", token: token)
-        guard let reached = try await owned.wait(arbiter, until: until, deadline: patience.deadline) else {
-            throw timeIsOver()
+        guard let id else { return try await waitUntilIdle(arbiter.scene(scene ?? "main")) }
+        let milestone = until ?? .ended
+        let owned = OwnedTransition(id: id, token: token)
+        guard let reached = try await owned.wait(arbiter, until: milestone, deadline: waiting.deadline) else {
+            throw timeIsOver
         }
         json.write(reached)
         let hasEnded = reached["state"]?.string == "ended" && reached["noop"]?.bool != true
-        if until != .ended, hasEnded, reached["outcome"]?.string != "completed" { throw ExitCode(Exit.lost) }
+        if milestone != .ended, hasEnded, reached["outcome"]?.string != "completed" { throw ExitCode(Exit.lost) }
     }
 
-    private func timeIsOver() -> ExitCode {
-        Exit.tell("the time is over")
-        return ExitCode(Exit.timedOut)
-    }
+    private var timeIsOver: Failure { Failure(code: Exit.timedOut, text: "the time is over") }
 
-    private func waitUntilIdle(_ arbiter: Arbiter) async throws {
-        let (deadline, path) = (patience.deadline, arbiter.scene(scene).path("/await"))
+    private func waitUntilIdle(_ scene: ArbiterScene) async throws {
+        let deadline = waiting.deadline
         while true {
-            let left = deadline.map { $0 - ContinuousClock.now } ?? WireTimes.longestWait
-            let wait = max(.zero, min(left, WireTimes.longestWait))
-            let query = "until=idle&quietSeconds=\(quietSeconds)&wait=\(wait.inSeconds)"
-            let request = WireRequest("GET", "\(path)?\(query)", timeout: wait + WireTimes.margin)
-            let answer = try await arbiter.ask(request).accepted()
+            let wait = deadline.nextWait
+            let query = "until=idle&quietSeconds=\(quietSeconds ?? 0)&wait=\(wait.inSeconds)"
+            let request = WireRequest("GET", scene.path("/await?\(query)"), timeout: wait + WireTimes.margin)
+            let answer = try await scene.arbiter.ask(request).accepted()
             if answer["idle"]?.bool == true {
-                return Terminal.output.line(json.isWanted ? answer.text() : "\(scene) is idle")
+                await hint(at: scene)
+                return Terminal.output.line(json.isWanted ? answer.text() : "\(scene.name.printable) is idle")
             }
-            guard left > .zero else { throw timeIsOver() }
+            guard !deadline.isOver else { throw timeIsOver }
+        }
+    }
+
+    /// Points out that a scene is not known, in case that its name is wrong.
+    ///
+    /// That is no error, since a scene need not be declared before its first transition.
+    private func hint(at scene: ArbiterScene) async {
+        do {
+            _ = try await scene.arbiter.sendOnce(WireRequest("GET", scene.path(), timeout: WireTimes.margin)).accepted()
+        } catch ClientError.refused(let refusal) where refusal.code == "unknown-scene" {
+            Exit.tell(refusal.detail)
+        } catch {
+            // The scene is idle, whatever else is the matter.
         }
     }
 }

@@ -22,17 +22,23 @@ enum Milestone: String, ExpressibleByArgument, CaseIterable {
 struct OwnedTransition {
     let id: String
     let token: String?
+    /// Whether the daemon has shown it to this command: if it does not know it any more, it is lost.
+    private var wasSeen = false
 
     init(id: String, token: String?) {
         self.id = id
         self.token = token
     }
 
+    /// A transition as the daemon shows it to its owner.
     init(_ document: JSONValue) {
         self.init(id: document["id"]?.string ?? "", token: document["token"]?.string)
+        wasSeen = true
     }
 
     /// Sends a request of the owner, whose answer may take longer by `wait`.
+    ///
+    /// - Throws: `ClientError`; `Failure` if the daemon does not know the transition any more.
     func ask(
         _ arbiter: Arbiter, _ call: String, _ members: [String: JSONValue] = [:], wait: Duration = .zero
     ) async throws -> JSONValue {
@@ -40,7 +46,16 @@ struct OwnedTransition {
         (members["id"], members["token"]) = (.string(id), token.map { .string($0) })
         let request = WireRequest(
             "POST", "/transitions/\(call)", .object(members), timeout: wait + WireTimes.margin)
-        return try await arbiter.ask(request).accepted()
+        return try await answer(arbiter, request)
+    }
+
+    private func answer(_ arbiter: Arbiter, _ request: WireRequest) async throws -> JSONValue {
+        do {
+            return try await arbiter.ask(request).accepted()
+        } catch ClientError.refused(let refusal) where wasSeen && refusal.code == "unknown-transition" {
+            let why = "it was started again without its journal, or the transition ended long ago"
+            throw Failure(code: Exit.lost, text: "the daemon no longer knows \(id): \(why)")
+        }
     }
 
     /// Waits until the transition is at a milestone.
@@ -49,20 +64,21 @@ struct OwnedTransition {
     ///   - arbiter: whom to ask.
     ///   - known: how it is, if that is known.
     ///   - milestone: what is waited for.
-    ///   - deadline: until when; for ever unless given.
+    ///   - deadline: until when.
     /// - Returns: how it is then; `nil` if the time is over before.
-    /// - Throws: `ClientError`.
+    /// - Throws: `ClientError`; `Failure` if the daemon does not know it any more.
     func wait(
-        _ arbiter: Arbiter, _ known: JSONValue? = nil, until milestone: Milestone,
-        deadline: ContinuousClock.Instant?
+        _ arbiter: Arbiter, _ known: JSONValue? = nil, until milestone: Milestone, deadline: Deadline
     ) async throws -> JSONValue? {
-        var known = known
-        while true {
-            if let known, milestone.isReached(by: known["state"]?.string) { return known }
-            let left = deadline.map { $0 - ContinuousClock.now } ?? WireTimes.longestWait
-            guard left > .zero || known == nil else { return nil }
-            known = try await awaited(arbiter, milestone, max(.zero, min(left, WireTimes.longestWait)))
+        // The first answer comes at once: only from then on, an id that is not known is that of a lost transition.
+        var reached = if let known { known } else { try await awaited(arbiter, milestone, .zero) }
+        var seen = self
+        seen.wasSeen = true
+        while !milestone.isReached(by: reached["state"]?.string) {
+            guard !deadline.isOver else { return nil }
+            reached = try await seen.awaited(arbiter, milestone, deadline.nextWait)
         }
+        return reached
     }
 
     private func awaited(_ arbiter: Arbiter, _ milestone: Milestone, _ wait: Duration) async throws -> JSONValue {
@@ -74,7 +90,7 @@ struct OwnedTransition {
         }
         let query = "id=\(id)&until=\(milestone.rawValue)&wait=\(wait.inSeconds)"
         let request = WireRequest("GET", "/transitions/await?\(query)", timeout: wait + WireTimes.margin)
-        return try await arbiter.ask(request).accepted()
+        return try await answer(arbiter, request)
     }
 
     /// Takes a ticket out of the queue.
@@ -91,14 +107,18 @@ struct OwnedArguments: ParsableArguments {
     @Argument(help: "Its token; ARBITER_TRANSITION_TOKEN unless given.")
     var token: String?
 
-    func validate() throws { try Self.check(id) }
+    private var givenToken: String? {
+        token ?? ProcessInfo.processInfo.environment["ARBITER_TRANSITION_TOKEN"]
+    }
 
-    /// - Throws: `ValidationError` if there is no token.
-    func owned() throws -> OwnedTransition {
-        guard let token = token ?? ProcessInfo.processInfo.environment["ARBITER_TRANSITION_TOKEN"] else {
+    /// The transition that is meant.
+    var owned: OwnedTransition { OwnedTransition(id: id, token: givenToken) }
+
+    func validate() throws {
+        try Self.check(id)
+        guard givenToken != nil else {
             throw ValidationError("give the token of the transition, or set ARBITER_TRANSITION_TOKEN")
         }
-        return OwnedTransition(id: id, token: token)
     }
 
     /// - Throws: `ValidationError` if the text cannot be an id.

@@ -24,7 +24,7 @@ struct EndCommand: ClientCommand {
 
     func run(_ arbiter: Arbiter) async throws {
         let members: [String: JSONValue] = outcome.map { ["outcome": .string($0.rawValue)] } ?? [:]
-        json.write(try await transition.owned().ask(arbiter, "end", members))
+        json.write(try await transition.owned.ask(arbiter, "end", members))
     }
 }
 
@@ -40,7 +40,7 @@ struct RenewCommand: ClientCommand {
     @OptionGroup var json: JSONOutput
 
     func run(_ arbiter: Arbiter) async throws {
-        json.write(try await transition.owned().ask(arbiter, "renew"))
+        json.write(try await transition.owned.ask(arbiter, "renew"))
     }
 }
 
@@ -60,10 +60,15 @@ struct ProgressCommand: ClientCommand {
 
     @OptionGroup var json: JSONOutput
 
+    func validate() throws {
+        guard 0...1 ~= fraction else { throw ValidationError("--fraction must be 0 to 1") }
+        guard velocity?.isFinite ?? true else { throw ValidationError("--velocity must be a finite number") }
+    }
+
     func run(_ arbiter: Arbiter) async throws {
         var members: [String: JSONValue] = ["fraction": .number(fraction)]
         members["velocity"] = velocity.map { .number($0) }
-        json.write(try await transition.owned().ask(arbiter, "progress", members))
+        json.write(try await transition.owned.ask(arbiter, "progress", members))
     }
 }
 
@@ -93,7 +98,7 @@ struct ReleaseCommand: ClientCommand {
 
     func run(_ arbiter: Arbiter) async throws {
         let members: [String: JSONValue] = decision.map { ["decision": .string($0.rawValue)] } ?? [:]
-        let released = try await transition.owned().ask(arbiter, "release", members)
+        let released = try await transition.owned.ask(arbiter, "release", members)
         guard !json.isWanted else { return json.write(released) }
         let remaining = released["remaining"]?.number.map { ", \($0) s remain" } ?? ""
         Terminal.output.line("\(released["decision"]?.string ?? "-")\(remaining)")

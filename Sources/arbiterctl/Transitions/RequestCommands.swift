@@ -2,7 +2,7 @@ internal import ArbiterClient
 internal import ArgumentParser
 internal import Foundation
 
-/// How long the daemon keeps a transition whose owner says nothing.
+/// How long the daemon keeps a transition whose owner says nothing, and what else is asked of it.
 struct LeaseOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -96,18 +96,19 @@ struct SerializeCommand: RequestCommand {
         abstract: "Waits for its turn, strictly first come, first served.",
         discussion: """
             Writes the id and the token of the transition when it runs; see start. Exit code 124 says that the turn did \
-            not come in time, 123 that it came and the transition was impossible.
+            not come in time, 123 that the transition ended before it ran, for example because it was impossible at its \
+            turn, or that the daemon no longer knows it.
             """
     )
 
     @OptionGroup var connection: Connection
     @OptionGroup var request: RequestOptions
     @OptionGroup var lease: LeaseOption
-    @OptionGroup var patience: WaitOption
+    @OptionGroup var waiting: WaitOption
     @OptionGroup var json: JSONOutput
 
     func run(_ arbiter: Arbiter) async throws {
-        let deadline = patience.deadline
+        let deadline = waiting.deadline
         let ticket = try await ask(arbiter, "serialize").accepted()
         let owned = OwnedTransition(ticket)
         let reached: JSONValue?

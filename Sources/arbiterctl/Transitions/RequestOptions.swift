@@ -18,7 +18,7 @@ struct RequestOptions: ParsableArguments {
 
     func validate() throws { _ = try made() }
 
-    /// - Throws: `ValidationError` if the operation is no JSON object.
+    /// - Throws: `ValidationError` if the operation is no JSON object, or an id of the scope is empty.
     func made() throws -> TransitionOptions {
         var options = TransitionOptions()
         if let operation {
@@ -30,24 +30,12 @@ struct RequestOptions: ParsableArguments {
         switch scope {
         case "scene": options.scope = .scene
         case "operation": options.scope = .operation
-        case let ids?: options.scope = .controllers(ids.split(separator: ",").map { String($0) })
+        case let ids?:
+            let ids = ids.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
+            guard !ids.contains("") else { throw ValidationError("--scope has an empty id") }
+            options.scope = .controllers(ids)
         case nil: break
         }
         return options
     }
-}
-
-/// How long a wait may take.
-struct WaitOption: ParsableArguments {
-    @Option(help: ArgumentHelp("How long to wait; for ever unless given. 0 only tries.", valueName: "seconds"))
-    var wait: Double?
-
-    func validate() throws {
-        guard wait.map({ $0 >= 0 && $0 <= 86_400 }) ?? true else {
-            throw ValidationError("--wait must be 0 to 86400 seconds")
-        }
-    }
-
-    /// The instant at which the wait is over.
-    var deadline: ContinuousClock.Instant? { wait.map { .now + .seconds($0) } }
 }

@@ -1,0 +1,60 @@
+"""What arbiterctl says of a command line that is wrong, and of files that it cannot use."""
+
+import subprocess
+
+import pytest
+from test_arbiterctl_commands import said
+
+
+@pytest.mark.parametrize("arguments, reason", [
+    (["end", "t-aaaaaaaaaaaaa"], "ARBITER_TRANSITION_TOKEN"), (["end", "../x", "t"], "is not the id"),
+    (["await"], "either the id"), (["await", "t-aaaaaaaaaaaaa", "--idle"], "either the id"),
+    (["await", "a&b"], "is not the id"), (["start", "--further", "[]"], "must be a JSON object"),
+    (["start", "--operation", "push"], "must be a JSON object"), (["queue", "--watch"], "needs a terminal"),
+    (["start", "--scope", "a,,b"], "--scope has an empty id"), (["start", "--scope", ""], "--scope has an empty id"),
+    (["bench", "--clients", "0"], "1 to 1000"), (["bench", "--seconds", "0"], "more than 0"),
+    (["progress", "t-aaaaaaaaaaaaa", "t"], "--fraction"), (["revoke", "t-aaaaaaaaaaaaa"], "--reason"),
+    (["await", "--idle", "--until", "granted"], "--until goes with the id"),
+    (["await", "t-aaaaaaaaaaaaa", "--quiet-seconds", "1"], "go with --idle"),
+    (["await", "t-aaaaaaaaaaaaa", "--scene", "main"], "go with --idle"), (["trace", "--json"], "--json goes with --output"),
+])
+def test_what_is_wrong_is_said(tool, arguments, reason):
+    assert reason in said(tool, *arguments, code=64)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "-1", "1e99", "0x"])
+@pytest.mark.parametrize("arguments", [
+    ["progress", "t-aaaaaaaaaaaaa", "t", "--fraction"], ["serialize", "--wait"], ["serialize", "--lease"],
+    ["await", "--idle", "--quiet-seconds"], ["await", "--idle", "--wait"], ["scenes", "--patience"],
+    ["bench", "--seconds"], ["bench", "--hold"], ["bench", "--clients"], ["bench", "--scenes"],
+], ids=" ".join)
+def test_a_number_that_is_none_is_refused(tool, arguments, number):
+    *others, option = arguments
+    assert option in said(tool, *others, f"{option}={number}", code=64)
+
+
+def test_a_velocity_is_finite(tool):
+    said(tool, "progress", "t-aaaaaaaaaaaaa", "t", "--fraction", "0", "--velocity", "-inf", code=64)
+
+
+def test_what_a_file_makes_impossible_is_said_in_one_line(tool, tmp_path):
+    (tmp_path / "broken.json").write_text('{"root": ')
+    deep = '{"[\\"": ' * 513 + "1" + "}" * 513
+    (tmp_path / "deep.json").write_text(deep)
+    for arguments, reason in [
+        (["storyboard", "check", "/nowhere"], "/nowhere: No such file or directory"),
+        (["storyboard", "set", "/"], "/: Is a directory"),
+        (["storyboard", "check", f"{tmp_path}/broken.json"], f"{tmp_path}/broken.json: it is not JSON"),
+        (["storyboard", "diff", f"{tmp_path}/deep.json"],
+         f"{tmp_path}/deep.json: it has 513 levels of objects and arrays, and arbiterctl reads 512 at most"),
+        (["tree", "--token-file", "/nowhere"], "/nowhere: No such file or directory"),
+        (["trace", "-o", "/nowhere/trace"], "/nowhere/trace.part: No such file or directory"),
+        (["trace", "-o", "/dev/null"], "/dev/null: this is no regular file"),
+    ]:
+        assert said(tool, *arguments, code=64) == f"arbiterctl: {reason}\n"
+
+
+def test_a_file_may_be_a_pipe(tool):
+    checked = subprocess.run(
+        ["bash", "-c", f"{tool.path} storyboard check <(echo '{{}}')"], env=tool.environment, capture_output=True)
+    assert checked.returncode == 0, checked.stderr
