@@ -136,6 +136,11 @@ simulate: deps ## long random histories of the core: SEED=, SEEDS=, STEPS=
 	@swift build -c release --product simulate
 	@.build/release/simulate $(if $(SEED),--seed $(SEED)) --seeds $(SEEDS) --steps $(STEPS)
 
+.PHONY: model
+model: ## check the models of the cluster's protocol with spin, and that it finds the faults planted in them
+	@scripts/install-packages spin gcc libc6-dev python3
+	@scripts/model
+
 FUZZ_SECONDS ?= 60
 FUZZ_RUNS ?= -1
 
