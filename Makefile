@@ -40,11 +40,13 @@ screenshots: deps ## make the pictures of the page in docs/images
 
 .PHONY: check
 check: deps ## quick: formatting, and the unit tests
+	@scripts/install-packages etcd-server
 	@swift format lint --strict --parallel -r $(SOURCES)
 	@scripts/swift-test --skip IntegrationTests
 
 .PHONY: test
 test: deps ## every test
+	@scripts/install-packages etcd-server
 	@scripts/swift-test
 	@$(MAKE) docs readme-test bench-test client-test conformance-test operations-test lost-peer-test browser-test \
 		examples-test allocation-test
@@ -122,9 +124,11 @@ damage: build-release ## journals damaged at random, and what the daemon makes o
 sanitize: sanitize-thread sanitize-address ## every test under each sanitizer
 
 sanitize-thread: deps ## every test under ThreadSanitizer
+	@scripts/install-packages etcd-server
 	@ARBITER_SANITIZE=thread scripts/swift-test --sanitize=thread --scratch-path .build-thread
 
 sanitize-address: deps ## every test under AddressSanitizer
+	@scripts/install-packages etcd-server
 	@ASAN_OPTIONS=detect_leaks=0 scripts/swift-test --sanitize=address --scratch-path .build-address
 
 # SEED= replays one history (without it, one is drawn); SEEDS= runs this many in a row, STEPS= sets the length of each.

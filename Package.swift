@@ -71,7 +71,8 @@ let package = Package(
         .target(
             name: "ArbiterHTTP",
             dependencies: [
-                "ArbiterCore", "ArbiterEngine", "CGnuTLS", "CLinux", "CMicroHTTPD", deque, logging, yams,
+                "ArbiterCore", "ArbiterEngine", "ArbiterTransfers", "CGnuTLS", "CLinux", "CMicroHTTPD", deque, logging,
+                yams,
             ],
             resources: [
                 .embedInCode("openapi.yaml"), .embedInCode("client.js"),
@@ -90,7 +91,7 @@ let package = Package(
         .executableTarget(
             name: "arbiterd",
             dependencies: [
-                "ArbiterCore", "ArbiterEngine", "ArbiterHTTP", "CLinux", logging,
+                "ArbiterCluster", "ArbiterCore", "ArbiterEngine", "ArbiterHTTP", "ArbiterTransfers", "CLinux", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -102,8 +103,19 @@ let package = Package(
             providers: [.apt(["libcurl4-gnutls-dev"])]
         ),
         .target(
-            name: "ArbiterClient",
+            name: "ArbiterTransfers",
             dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))],
+            swiftSettings: strict
+        ),
+        // Several nodes on etcd.
+        .target(
+            name: "ArbiterCluster",
+            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterTransfers", logging],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "ArbiterClient",
+            dependencies: [.target(name: "ArbiterTransfers", condition: .when(platforms: [.linux]))],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -148,6 +160,13 @@ let package = Package(
         .testTarget(
             name: "ArbiterEngineTests",
             dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterTestKit", grdb, logging],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ArbiterClusterTests",
+            dependencies: [
+                "ArbiterCluster", "ArbiterCore", "ArbiterEngine", "ArbiterTestKit", "ArbiterTransfers", logging,
+            ],
             swiftSettings: strict
         ),
         .testTarget(

@@ -1,5 +1,7 @@
 #if os(Linux)
+    internal import ArbiterTransfers
     internal import Foundation
+    internal import Synchronization
 
     /// Requests by libcurl.
     ///
@@ -8,7 +10,7 @@
     package final class CurlTransport: WireTransport {
         package let misuse: Refusal?
         private let address: Address
-        private let loop: CurlLoop
+        private let loop: TransferLoop
 
         /// Where the daemon listens, and how it proves who it is.
         private struct Address: Sendable {
@@ -28,54 +30,96 @@
                 address = Address(
                     url: url.hasSuffix("/") ? String(url.dropLast()) : url, socket: nil, authority: authority)
             }
-            loop = CurlLoop()
+            loop = TransferLoop()
         }
 
         deinit { loop.close() }
 
         package func send(_ request: WireRequest) async throws -> WireAnswer {
             let sent = ContinuousClock.now
-            let exchange = SingleResult<CurlLoop.Finish>()
-            let number = loop.begin(made(request, isStream: false)) { exchange.finish(.success($0)) }
+            let exchange = SingleResult<Result<TransferAnswer, TransferFailure>>()
+            let number = loop.fetch(made(request, limit: .whole(request.timeout))) { exchange.finish(.success($0)) }
             let ending = try await withTaskCancellationHandler {
                 try await exchange.value()
             } onCancel: {
                 loop.cancel(number)
                 exchange.finish(.failure(CancellationError()))
             }
-            if let failure = ending.failure {
-                throw ClientError.unreachable("\(request.method) \(request.path): \(failure)")
+            let name = "\(request.method) \(request.path)"
+            switch ending {
+            case .failure(let failure): throw ClientError.unreachable("\(name): \(failure.reason)")
+            case .success(let answer):
+                let document = Self.document(of: answer.body)
+                // To libcurl an answer that is cut within its header is whole; the daemon's have a body.
+                guard document != nil || answer.head.status == 204 else {
+                    throw ClientError.unreachable("\(name): the answer is cut off")
+                }
+                return WireAnswer(
+                    status: answer.head.status, document: document ?? .null,
+                    retryAfter: .seconds(answer.head.value(of: "retry-after").flatMap { Int($0) } ?? 0),
+                    date: answer.head.value(of: "date"), sent: sent)
             }
-            return WireAnswer(
-                status: ending.status, document: ending.document ?? .null, retryAfter: .seconds(ending.retryAfter),
-                date: ending.date, sent: sent)
         }
 
         package func lines(of request: WireRequest) -> AsyncThrowingStream<String, any Error> {
             let (stream, continuation) = AsyncThrowingStream<String, any Error>.makeStream()
-            let number = loop.begin(made(request, isStream: true)) {
-                continuation.yield($0)
-            } ended: { ending in
-                if ending.status == 200, ending.failure == nil { return continuation.finish() }
-                let refusal = ending.document.map { Refusal(status: ending.status, $0) }
-                continuation.finish(
-                    throwing: refusal.flatMap { ending.status >= 400 ? ClientError.refused($0) : nil }
-                        ?? .unreachable(ending.failure ?? "the answer is no stream"))
+            let lines = LineReader()
+            let number = loop.begin(made(request, limit: .silence(request.timeout))) { event in
+                switch event {
+                case .head(let head): lines.begin(head)
+                case .bytes(let bytes): for line in lines.take(bytes) { continuation.yield(line) }
+                case .ended(let failure): continuation.finish(throwing: lines.ending(failure))
+                }
             }
             continuation.onTermination = { [loop] _ in loop.cancel(number) }
             return stream
         }
 
-        private func made(_ request: WireRequest, isStream: Bool) -> CurlLoop.Request {
-            var fields = request.headers.map { "\($0): \($1)" }
-            if request.body != nil { fields.append("Content-Type: application/json") }
-            return CurlLoop.Request(
-                url: address.url + request.path, socket: address.socket, authority: address.authority,
-                method: request.method,
-                body: request.body.flatMap { try? JSONEncoder().encode($0) }.map {
-                    String(decoding: $0, as: UTF8.self)
-                },
-                fields: fields, isStream: isStream, seconds: request.timeout.inSeconds)
+        private static func document(of body: [UInt8]) -> JSONValue? {
+            try? JSONDecoder().decode(JSONValue.self, from: Data(body))
+        }
+
+        private func made(_ request: WireRequest, limit: TransferRequest.Limit) -> TransferRequest {
+            var made = TransferRequest(address.url + request.path, limit: limit)
+            made.method = request.method
+            made.fields = request.headers.map { "\($0): \($1)" }
+            made.socket = address.socket
+            made.trust.authority = address.authority
+            if let body = request.body, let bytes = try? JSONEncoder().encode(body) {
+                made.fields.append("Content-Type: application/json")
+                made.body = [UInt8](bytes)
+            }
+            return made
+        }
+
+        /// Divides the answer of a stream into lines, and keeps the body of a refusal.
+        private final class LineReader: Sendable {
+            private let state = Mutex((status: 0, rest: [UInt8]()))
+
+            func begin(_ head: TransferHead) { state.withLock { $0.status = head.status } }
+
+            /// The lines that have ended.
+            func take(_ bytes: [UInt8]) -> [String] {
+                state.withLock { state in
+                    state.rest += bytes
+                    guard state.status == 200, let end = state.rest.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
+                    let lines = state.rest[..<end].split(
+                        separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+                    defer { state.rest.removeSubrange(...end) }
+                    return lines.map { String(decoding: $0, as: UTF8.self) }
+                }
+            }
+
+            /// What a stream ends with; `nil` if it has ended in good order.
+            func ending(_ failure: TransferFailure?) -> ClientError? {
+                let (status, rest) = state.withLock { ($0.status, $0.rest) }
+                if let failure { return .unreachable(failure.reason) }
+                guard status != 200 else { return nil }
+                guard status >= 400, let document = CurlTransport.document(of: rest) else {
+                    return .unreachable("the answer is no stream")
+                }
+                return .refused(Refusal(status: status, document))
+            }
         }
     }
 #endif

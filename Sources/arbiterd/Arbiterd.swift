@@ -1,4 +1,3 @@
-internal import ArbiterEngine
 internal import ArbiterHTTP
 internal import ArgumentParser
 internal import Glibc
@@ -52,33 +51,31 @@ struct Arbiterd: ParsableCommand {
         if let identity { metrics.noteCertificate(expiringAt: identity.expiresAt) }
         let operatorLog = OperatorLog(logger)
         let loss = Loss()
-        let engine = try Engine(
-            limits: options.arbiterLimits,
-            journal: try options.makeJournal(logger: logger, metrics: metrics.engine.journal),
-            recovery: try recovery(hub, loss, logger, metrics), trustsLeasesOver: options.trustLeasesOver,
-            time: RunningTime(), metrics: metrics.engine
-        ) { [hub, metrics] events in
-            metrics.note(events)
-            hub.publish(events)
-        } observer: { [hub] notice in
-            operatorLog.note(notice)
-            hub.note(notice)
-        }
-        hub.begin(engine.lastEvents())
+        let parts = ServingParts(
+            options: options, hub: hub, metrics: metrics, operatorLog: operatorLog, loss: loss, logger: logger)
+        let peerSocket = try options.openPeerSocket()
+        let serving: any Serving =
+            options.journal == .etcd
+            ? try ClusterServing(parts, address: try options.advertised(by: peerSocket)) : try OwnServing(parts)
         metrics.begin()
         let router = Router(
-            engine: engine, hub: hub, web: options.webAccess, access: access, logger: logger, operatorLog: operatorLog,
-            metrics: metrics, places: places, version: Self.version, opensMetrics: options.openMetrics,
-            requestsPerSecond: limits.requestsPerSecond)
+            shards: serving.shards, hub: hub, web: options.webAccess, access: access, logger: logger,
+            operatorLog: operatorLog, metrics: metrics, places: places, version: Self.version,
+            opensMetrics: options.openMetrics, requestsPerSecond: limits.requestsPerSecond,
+            forwarder: serving.forwarder)
         let server = MicroHTTPDServer(router: router, places: places, limits: limits)
         for socket in sockets { try server.listen(on: socket, identity: identity) }
+        if let peerSocket {
+            try server.listen(on: peerSocket, identity: try options.cluster.peerIdentity(), isForNodes: true)
+        }
+        serving.start()
         let addresses = sockets.map(\.address)
         let start = try options.startMetadata(at: addresses)
         logger.info("started", metadata: start)
         options.warn(of: sockets, logger)
         let urls = addresses.map(\.url).joined(separator: ", ")
         let serviceManager = ServiceManager(status: "ready on \(urls)")
-        serviceManager.ready(watching: engine)
+        serviceManager.ready(watching: serving.shards)
         Output.writeLine("arbiterd \(Self.version) ready on \(urls)", to: STDOUT_FILENO)
 
         let reloading = Reloading(
@@ -88,25 +85,10 @@ struct Arbiterd: ParsableCommand {
         serviceManager.stopping()
         server.quiesceInherited()
         router.drain()
-        engine.drain()
-        hub.close()
+        serving.drain()
         server.stop()
-        engine.stop()
+        serving.stop()
         logger.info("drained")
         if let error = loss.error { throw error }
-    }
-
-    /// How the engine recovers if its journal fails.
-    private func recovery(
-        _ hub: EventHub, _ loss: Loss, _ logger: Logger, _ metrics: Metrics
-    ) throws -> JournalRecovery? {
-        guard options.journal == .sqlite else { return nil }
-        return JournalRecovery(reopen: try options.reopening(logger: logger, metrics: metrics.engine.journal)) {
-            lastEvents in
-            hub.restart(lastEvents)
-            logger.notice("the journal has been opened again")
-        } whenLost: { error in
-            loss.note(error)
-        }
     }
 }

@@ -46,7 +46,7 @@ struct Failure: Error {
 extension JournalError {
     fileprivate var code: Int32 {
         switch kind {
-        case .inUse, .busy: EX_UNAVAILABLE
+        case .inUse, .busy, .notOwner: EX_UNAVAILABLE
         case .damaged: EX_DATAERR
         case .unknownForm: EX_CONFIG
         case .inaccessible, .vanished, .closed: EX_IOERR

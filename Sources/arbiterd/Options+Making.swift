@@ -15,6 +15,7 @@ extension Options {
             try SQLiteJournal(
                 directory: try directory.path(), durability: durability, logger: logger, metrics: metrics)
         case .memory: MemoryJournal(keepsRecords: false)
+        case .etcd: preconditionFailure("a node makes the journals of its shards")
         }
     }
 
@@ -37,6 +38,30 @@ extension Options {
         _ = try makeAccessControl()
         _ = try makeIdentity()
         try checkSocketGroup()
+        guard journal == .etcd else { return }
+        _ = try cluster.etcdAccess()
+        _ = try cluster.peerIdentity()
+        guard cluster.peerListen != nil else { throw Self.lacksPeers }
+    }
+
+    private static let lacksPeers = Failure(EX_USAGE, "--journal etcd needs --peer-listen")
+
+    /// Opens the socket for other nodes; `nil` if this daemon is no node.
+    ///
+    /// - Throws: `ListenError`, `Failure`.
+    func openPeerSocket() throws -> ListeningSocket? {
+        guard journal == .etcd else { return nil }
+        switch cluster.peerListen {
+        case .tcp(let network)?: return try ListeningSocket(network, beyondLoopback: false)
+        case .tls(let network)?: return try ListeningSocket(network, isEncrypted: true, beyondLoopback: true)
+        case .unix?, nil: throw Self.lacksPeers
+        }
+    }
+
+    /// Where other nodes reach this one: without an option, the address of its socket for them.
+    func advertised(by socket: ListeningSocket?) throws -> String {
+        guard let address = cluster.advertise ?? socket?.address.url else { throw Self.lacksPeers }
+        return address
     }
 
     /// Also where nothing listens on a Unix socket.
@@ -85,6 +110,11 @@ extension Options {
                 "durability": "\(durability.rawValue)",
             ]
         case .memory: ["address": "\(address)", "journal": "memory"]
+        case .etcd:
+            [
+                "address": "\(address)", "journal": "etcd", "etcd": "\(cluster.etcd.joined(separator: " "))",
+                "prefix": "\(cluster.etcdPrefix)",
+            ]
         }
     }
 

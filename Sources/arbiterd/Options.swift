@@ -89,7 +89,9 @@ struct Options: ParsableArguments {
 
     @OptionGroup var directory: JournalDirectory
 
-    @Option(help: "Where the journal is kept: sqlite, or memory to keep nothing.")
+    @OptionGroup var cluster: ClusterOptions
+
+    @Option(help: "Where the journal is kept: sqlite; etcd, as a node of a cluster; or memory to keep nothing.")
     var journal = JournalKind.sqlite
 
     @Option(help: "What a commit survives: crash, the death of the process; power, that of the machine too.")
@@ -167,6 +169,7 @@ struct Options: ParsableArguments {
 
     enum JournalKind: String, ExpressibleByArgument, CaseIterable {
         case sqlite
+        case etcd
         case memory
     }
 

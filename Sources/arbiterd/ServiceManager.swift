@@ -36,10 +36,10 @@ final class ServiceManager: Sendable {
         return .microseconds(microseconds / 2)
     }
 
-    /// The daemon serves requests; from now on the engine's answers are signs of life.
-    func ready(watching engine: Engine) {
+    /// The daemon serves requests; from now on the answers of its engines are signs of life.
+    func ready(watching shards: Shards) {
         tell("READY=1", "STATUS=\(status)")
-        if let interval { beat(engine, every: interval) }
+        if let interval { beat(shards, every: interval) }
     }
 
     /// The daemon drains.
@@ -58,19 +58,23 @@ final class ServiceManager: Sendable {
         tell("READY=1", "STATUS=\(status)")
     }
 
-    /// Asks the engine at intervals, and gives a sign of life when it has answered.
+    /// Asks an engine at intervals, and gives a sign of life when it has answered, or if there is none at the moment.
     ///
     /// The answer waits for the lock of the engine and for the commit of what was requested before. So the signs end if
     /// either hangs. If the journal cannot be written for now, that is an answer too, since the engine recovers by itself.
-    private func beat(_ engine: Engine, every interval: Duration) {
+    private func beat(_ shards: Shards, every interval: Duration) {
         alarm.ring(after: interval) { [self] in
-            engine.read { _, _ in
-                true
-            } completion: { [self] _ in
+            let goOn = { @Sendable [self] in
                 alarm.ring(after: .zero) { [self] in
                     tell("WATCHDOG=1")
-                    beat(engine, every: interval)
+                    beat(shards, every: interval)
                 }
+            }
+            guard let engine = shards.here.first else { return goOn() }
+            engine.read { _, _ in
+                true
+            } completion: { _ in
+                goOn()
             }
         }
     }

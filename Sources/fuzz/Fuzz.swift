@@ -60,7 +60,8 @@ private func runDriver(
 ) -> CInt
 
 private let router: Router? = (try? Engine(journal: MemoryJournal(keepsRecords: false))).map { engine in
-    Router(engine: engine, hub: EventHub(), logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
+    Router(
+        shards: Shards(only: engine), hub: EventHub(), logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
 }
 
 private func ask(_ method: String, _ path: String, query: [QueryItem] = [], body: [UInt8]) {

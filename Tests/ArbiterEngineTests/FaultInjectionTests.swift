@@ -153,7 +153,7 @@ extension World {
                 state.asked[index].answer = (.refused("unknown-transition"), state.clock)
             case .failure(.refused):
                 state.asked[index].answer = (.refused("refused"), state.clock)
-            case .failure(.journalUnavailable):
+            case .failure(.journalUnavailable), .failure(.notOwner):
                 break
             }
         }

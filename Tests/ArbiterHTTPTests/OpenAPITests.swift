@@ -17,7 +17,7 @@ struct OpenAPITests {
         document = try OpenAPIDocument()
         let engine = try Engine(journal: MemoryJournal(keepsRecords: false))
         let hub = EventHub()
-        router = Router(engine: engine, hub: hub, logger: Logger(label: "OpenAPITests"))
+        router = Router(shards: Shards(only: engine), hub: hub, logger: Logger(label: "OpenAPITests"))
         routes = router.routes
     }
 

@@ -41,7 +41,7 @@ struct OperatorLogTests {
         limits.sessions = 1
         engine = try Engine(
             limits: limits, journal: MemoryJournal(keepsRecords: false), time: time, alarm: alarm, observer: log.note)
-        router = Router(engine: engine, hub: EventHub(), logger: logger, operatorLog: log)
+        router = Router(shards: Shards(only: engine), hub: EventHub(), logger: logger, operatorLog: log)
     }
 
     @discardableResult

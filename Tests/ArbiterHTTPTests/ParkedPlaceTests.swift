@@ -85,8 +85,7 @@ struct ParkedPlaceTests {
     @Test func `the engine forgets an await whose client goes`() throws {
         let id = try #require(holder["id"].string)
         try waiter.send("GET", "/transitions/await?id=\(id)&until=ended&wait=60")
-        try #require(server.takes(1))
-        #expect(server.engine.state.withLock { $0.parked.count } == 1)
+        try #require(server.takes(1) && server.parks(1))
         waiter.close()
         #expect(server.takes(0))
         #expect(server.engine.state.withLock { $0.parked.count } == 0)

@@ -34,7 +34,9 @@ struct ProblemTests {
                 "queue-full", "too-many-transitions", "too-many-scenes", "too-many-sessions", "share-used-up",
                 "too-many-requests",
             ],
-            503: ["too-many-connections", "draining", "recovering", "journal-unavailable", "out-of-room"],
+            503: [
+                "too-many-connections", "draining", "recovering", "journal-unavailable", "out-of-room", "not-owner",
+            ],
         ]
         #expect(statuses[code.status]?.contains(code.rawValue) == true)
         #expect(code.statuses == (code == .unknownController ? [422, 404] : [code.status]))

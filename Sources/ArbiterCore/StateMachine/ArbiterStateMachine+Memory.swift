@@ -146,6 +146,19 @@ package struct StateCounts: Hashable, Sendable {
     package let heldBytes: Int
     package let endedBytes: Int
     package let isHoldingGrants: Bool
+
+    /// Those of an arbiter that has nothing.
+    package static let none = StateCounts(
+        queued: 0, granted: 0, sessions: 0, scenes: 0, heldBytes: 0, endedBytes: 0, isHoldingGrants: false)
+
+    /// Those of two arbiters together.
+    package static func + (left: StateCounts, right: StateCounts) -> StateCounts {
+        StateCounts(
+            queued: left.queued + right.queued, granted: left.granted + right.granted,
+            sessions: left.sessions + right.sessions, scenes: left.scenes + right.scenes,
+            heldBytes: left.heldBytes + right.heldBytes, endedBytes: left.endedBytes + right.endedBytes,
+            isHoldingGrants: left.isHoldingGrants || right.isHoldingGrants)
+    }
 }
 
 extension ArbiterStateMachine {

@@ -20,6 +20,9 @@ package struct Slot: Hashable, Sendable {
         rawValue = UInt16(number >> Self.lowBitCount)
     }
 
+    /// The shard that it belongs to, of so many.
+    package func shard(of count: Int) -> Int { Int(rawValue) * count / Self.count }
+
     /// The lower bits of a number, behind this slot.
     package func prefixed(to number: UInt64) -> UInt64 {
         UInt64(rawValue) << Self.lowBitCount | (number & (1 << Self.lowBitCount - 1))
@@ -29,6 +32,11 @@ package struct Slot: Hashable, Sendable {
 extension TransitionID {
     /// The slot of its scene, in ids made since they carry one.
     package var slot: Slot { Slot(beginning: rawValue) }
+}
+
+extension Token {
+    /// The slot of the home of a session, if it is a session's.
+    package var slot: Slot { Slot(beginning: high) }
 }
 
 extension SessionID {

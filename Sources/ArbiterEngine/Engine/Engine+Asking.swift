@@ -52,9 +52,24 @@ extension Engine {
         park(.other, for: wait, completion) { machine, _, park, step throws(ArbiterError) in
             try machine.check(caller, maySee: id)
             let session = machine.own(session, of: caller)
+            let park = token == nil ? park : park.map { ownersPark($0, on: id, of: machine) }
             return try machine.wait(on: id, token: token, until: milestone, session: session, park: park, in: &step)
         }
     }
+
+    /// How the await of an owner parks: not for long, where another process may take over.
+    ///
+    /// An engine that is paused grants nothing, but its successor does, and the lease runs out there. So the owner, who counts
+    /// its lease from when it asked, has to ask again well within it.
+    private func ownersPark(_ park: Park, on id: TransitionID, of machine: borrowing ArbiterStateMachine) -> Park {
+        guard ownership != nil, let transition = (try? machine.view(of: id, at: now().instant))?.transition,
+            transition.grant != nil
+        else { return park }
+        return Park(waiter: park.waiter, wait: min(park.wait, transition.lease / Self.ownersAwaitsInLease))
+    }
+
+    /// How many awaits of an owner, one after the other, there are at least within a lease.
+    private static let ownersAwaitsInLease = 3
 
     /// Notes a request of a session's client, whatever it asks for; nothing if the session is not known.
     package func hear(_ session: Token, from caller: Caller = .anyone) {

@@ -31,10 +31,12 @@ extension Engine {
         answer: (inout State, Result<Value, EngineError>) -> Delivery?,
         conclude: (borrowing State) -> Void = { _ in }
     ) {
-        let (answers, journal, isShort) = state.withLock { state -> (Answers, (any Journal)?, Bool) in
+        let (answers, journal, isShort, lacksProof) = state.withLock {
+            state -> (Answers, (any Journal)?, Bool, Bool) in
             prepare(&state)
+            state.turn += 1
             if let failure = state.failure {
-                return (Answers(own: answer(&state, .failure(.journalUnavailable(failure)))), nil, true)
+                return (Answers(own: answer(&state, .failure(failure.asRefusal))), nil, true, false)
             }
             let moment = now()
             state.step.restart(at: moment)
@@ -46,10 +48,12 @@ extension Engine {
             let answers = finish(&state, own: own, refusal: refusal)
             conclude(state)
             setAlarm(in: &state, at: moment.instant)
-            return (answers, state.gathering, state.withheld.count <= Self.answersOnThread)
+            ownership?.note(state.turn)
+            return (answers, state.gathering, state.withheld.count <= Self.answersOnThread, state.lacksProof)
         }
         answers.deliver()
         journal?.flush(mayCommit: isShort)
+        if lacksProof { ownership?.prove() }
     }
 
     /// Journals the records of the step, and carries out its effects, which are withheld until the records are committed.
@@ -80,7 +84,8 @@ extension Engine {
             }
         }
         if let refusal { notices.append(refusal) }
-        guard state.committedSequence < state.lastSequence, state.failure == nil else {
+        let isWithheld = state.committedSequence < state.lastSequence || ownership != nil
+        guard isWithheld, state.failure == nil else {
             if !state.events.isEmpty { listener(state.events) }
             for notice in notices { observer(notice) }
             return answers
@@ -214,25 +219,38 @@ extension Engine {
     func committed(_ result: Result<UInt64, JournalError>, in era: Int) {
         switch result {
         case .success(let sequence):
-            let released = state.withLock { state -> [Delivery] in
-                guard state.era == era else { return [] }
+            let (released, lacksProof) = state.withLock { state -> ([Delivery], Bool) in
+                guard state.era == era else { return ([], false) }
                 state.pause = nil
                 state.committedSequence = max(state.committedSequence, sequence)
-                return release(upTo: sequence, in: &state)
+                return (release(from: &state), state.lacksProof)
             }
             for delivery in released { delivery.deliver(unless: nil) }
+            if lacksProof { ownership?.prove() }
         case .failure(let error):
             guard state.withLock({ $0.era == era }) else { return }
             fail(error)
         }
     }
 
-    /// Announces the events and notices that a commit covers, under the lock to keep their order.
+    /// Releases the deliveries of the turns for which it is shown that no other process had taken over the journal.
+    func noteShown(_ turn: UInt64) {
+        let released = state.withLock { state -> [Delivery] in
+            guard state.failure == nil, turn > state.shownTurn else { return [] }
+            state.shownTurn = turn
+            return release(from: &state)
+        }
+        for delivery in released { delivery.deliver(unless: nil) }
+    }
+
+    /// Announces the events and notices that no longer have to be withheld, under the lock to keep their order.
     ///
-    /// - Returns: the answers that it covers, to be delivered after the lock is released.
-    private func release(upTo sequence: UInt64, in state: inout State) -> [Delivery] {
+    /// - Returns: the answers that may leave, to be delivered after the lock is released.
+    private func release(from state: inout State) -> [Delivery] {
         var answers: [Delivery] = []
-        while let next = state.withheld.first, next.sequence <= sequence {
+        while let next = state.withheld.first, next.sequence <= state.committedSequence,
+            ownership == nil || next.turn <= state.shownTurn
+        {
             state.withheld.removeFirst()
             switch next.delivery {
             case .events(let events): listener(events)

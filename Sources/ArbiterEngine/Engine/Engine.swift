@@ -23,6 +23,8 @@ package final class Engine: Sendable {
     let listener: Listener
     let observer: Observer
     let metrics: EngineMetrics
+    /// What shows that answers may leave, if another process may take over the journal.
+    let ownership: (any Ownership)?
     /// How far the arbiter's clock is ahead of `time`; negative if it is behind.
     let offset: Duration
 
@@ -44,8 +46,13 @@ package final class Engine: Sendable {
         var idlers: [WaiterID: IdleCompletion] = [:]
         var lastSequence: UInt64 = 0
         var committedSequence: UInt64 = 0
-        /// The deliveries that wait for a commit, each with the sequence of the last record it may depend on, in order.
-        var withheld: Deque<(sequence: UInt64, delivery: Delivery)> = []
+        /// The number of the current turn.
+        var turn: UInt64 = 0
+        /// The last turn for which it is shown that no other process had taken over the journal.
+        var shownTurn: UInt64 = 0
+        /// The deliveries that wait for a commit or for a proof of ownership, in order; each with the sequence of the last record
+        /// it may depend on, and the turn in which it was computed.
+        var withheld: Deque<(sequence: UInt64, turn: UInt64, delivery: Delivery)> = []
         /// The step of the current turn, and the events that it publishes; kept, so that they keep their memory.
         var step = Step(moment: Moment(instant: Instant(nanoseconds: 0), timestamp: Timestamp(milliseconds: 0)))
         var events: [SceneEvent] = []
@@ -59,7 +66,13 @@ package final class Engine: Sendable {
 
         /// Withholds a delivery until the newest record, on which it may depend, is committed.
         mutating func withhold(_ delivery: Delivery) {
-            withheld.append((lastSequence, delivery))
+            withheld.append((lastSequence, turn, delivery))
+        }
+
+        /// Whether something is withheld only because ownership is not shown for it.
+        var lacksProof: Bool {
+            guard failure == nil, let next = withheld.first else { return false }
+            return next.sequence <= committedSequence && next.turn > shownTurn
         }
     }
 
@@ -138,6 +151,8 @@ package final class Engine: Sendable {
         self.listener = listener
         self.observer = observer
         self.metrics = metrics
+        ownership = journal.ownership
+        ownership?.begin { [weak self] in self?.noteShown($0) }
         journal.begin { [weak self] in self?.committed($0, in: 0) }
         let answers = state.withLock { state in makeUp(for: ending, in: &state) }
         for answer in answers { answer.deliver() }
@@ -160,6 +175,11 @@ package final class Engine: Sendable {
     }
 }
 
+extension JournalError {
+    /// What a request is answered that comes after the failure.
+    var asRefusal: EngineError { kind == .notOwner ? .notOwner(self) : .journalUnavailable(self) }
+}
+
 /// What an operator has to know.
 package enum EngineNotice: Sendable {
     case happened(Notice)
@@ -171,6 +191,8 @@ package enum EngineNotice: Sendable {
 package enum EngineError: Error, Hashable, Sendable {
     /// The arbiter refused, and nothing has changed.
     case refused(ArbiterError)
+    /// Another process has taken over the journal, and nothing of the request was carried out.
+    case notOwner(JournalError)
     /// The journal has failed, so the request may or may not have been carried out.
     case journalUnavailable(JournalError)
 }

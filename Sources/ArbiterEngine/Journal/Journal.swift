@@ -99,9 +99,14 @@ package protocol Journal: Sendable {
 
     /// Commits and reports the accepted records. A later entry is not taken in.
     func close()
+
+    /// What shows that no other process has taken over the journal; `nil` if none can while it is open.
+    var ownership: (any Ownership)? { get }
 }
 
 extension Journal {
+    package var ownership: (any Ownership)? { nil }
+
     package func flush(mayCommit: Bool) {}
 
     /// Has the appended entries committed, on this thread if that is possible.
@@ -135,6 +140,8 @@ package struct JournalError: Error, Hashable, Sendable {
         case vanished
         /// It has been closed.
         case closed
+        /// Another process has taken it over, or may have.
+        case notOwner
 
         /// Whether the journal failed for now, so that it may work again by itself.
         ///
@@ -142,13 +149,13 @@ package struct JournalError: Error, Hashable, Sendable {
         package var isTemporary: Bool {
             switch self {
             case .busy, .inaccessible: true
-            case .inUse, .damaged, .unknownForm, .vanished, .closed: false
+            case .inUse, .damaged, .unknownForm, .vanished, .closed, .notOwner: false
             }
         }
     }
 
     /// The journal is of a version that only a newer daemon knows.
-    init(newer version: String, in path: String = "the journal") {
+    package init(newer version: String, in path: String = "the journal") {
         self.init(.unknownForm, reason: "\(path) was written by a newer arbiterd (\(version)): run that")
     }
 

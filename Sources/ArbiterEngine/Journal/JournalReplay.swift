@@ -1,19 +1,19 @@
-internal import ArbiterCore
+package import ArbiterCore
 
 /// Rebuilds a state machine from a journal, part by part; its momentary state is empty until it recovers.
-struct JournalReplay {
+package struct JournalReplay {
     private var machine: ArbiterStateMachine
     private let limits: Limits
     private let listener: (@Sendable ([SceneEvent]) -> Void)?
     /// The last record that was replayed, or the last in the snapshot; 0 before the first.
-    private(set) var sequence: UInt64 = 0
+    package private(set) var sequence: UInt64 = 0
     /// The moment of that record.
-    private(set) var moment: Moment?
+    package private(set) var moment: Moment?
 
     /// - Parameters:
     ///   - limits: the limits of the machine once the replay has finished.
     ///   - listener: called with the events of the replayed records.
-    init(limits: Limits = Limits(), listener: (@Sendable ([SceneEvent]) -> Void)? = nil) {
+    package init(limits: Limits = Limits(), listener: (@Sendable ([SceneEvent]) -> Void)? = nil) {
         machine = ArbiterStateMachine(limits: limits.ofReplay)
         self.limits = limits
         self.listener = listener
@@ -38,7 +38,7 @@ struct JournalReplay {
     /// Restores the snapshot; to be called before any record is replayed.
     ///
     /// - Throws: `JournalError` if the snapshot cannot be decoded.
-    mutating func begin(_ snapshot: JournalSnapshot?) throws(JournalError) {
+    package mutating func begin(_ snapshot: JournalSnapshot?) throws(JournalError) {
         guard let snapshot else { return }
         do {
             machine = try ArbiterStateMachine(snapshot: snapshot.state, limits: machine.limits)
@@ -52,7 +52,7 @@ struct JournalReplay {
     /// Replays the next records.
     ///
     /// - Throws: `JournalError` if they contradict what was before.
-    mutating func take(_ entries: [JournalEntry]) throws(JournalError) {
+    package mutating func take(_ entries: [JournalEntry]) throws(JournalError) {
         for entry in entries {
             let outcome = machine.apply(entry.record, at: entry.moment, under: entry.rules)
             guard !outcome.records.isEmpty else {
@@ -66,7 +66,7 @@ struct JournalReplay {
     }
 
     /// The machine after the replay, with the limits in force.
-    consuming func finished() -> ArbiterStateMachine {
+    package consuming func finished() -> ArbiterStateMachine {
         machine.enforce(limits)
         return machine
     }

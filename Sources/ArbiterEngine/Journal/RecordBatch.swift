@@ -4,18 +4,18 @@ internal import ArbiterCore
 ///
 /// The encoding is the number of records in three bytes, the rules that they were made under in one, then the moment and
 /// record of each. Sequence numbers are not encoded: they follow from `first`.
-struct RecordBatch: Hashable, Sendable {
+package struct RecordBatch: Hashable, Sendable {
     /// What most records fit into.
     private static let bytesOfMostRecords = 256
 
-    let first: UInt64
-    let last: UInt64
-    let bytes: [UInt8]
+    package let first: UInt64
+    package let last: UInt64
+    package let bytes: [UInt8]
     /// CRC-32 of the bytes.
-    let checksum: UInt32
+    package let checksum: UInt32
 
     /// A batch of records made under the same rules, without a gap between them.
-    init(_ records: [JournalEntry]) {
+    package init(_ records: [JournalEntry]) {
         guard let first = records.first, let last = records.last else { preconditionFailure("a batch of no records") }
         self.first = first.sequence
         self.last = last.sequence
@@ -31,8 +31,8 @@ struct RecordBatch: Hashable, Sendable {
         checksum = Checksum.crc32(bytes)
     }
 
-    /// A batch as read from the database.
-    init(first: UInt64, last: UInt64, bytes: [UInt8], checksum: UInt32) {
+    /// A batch as it was read.
+    package init(first: UInt64, last: UInt64, bytes: [UInt8], checksum: UInt32) {
         self.first = first
         self.last = last
         self.bytes = bytes
@@ -42,7 +42,7 @@ struct RecordBatch: Hashable, Sendable {
     /// The decoded records; `nil` if the bytes are not those that were written.
     ///
     /// - Throws: `JournalError` if they were made under rules that are not known here.
-    func records(of path: String) throws(JournalError) -> [JournalEntry]? {
+    package func records(of path: String) throws(JournalError) -> [JournalEntry]? {
         guard Checksum.crc32(bytes) == checksum else { return nil }
         do {
             return try decoded()

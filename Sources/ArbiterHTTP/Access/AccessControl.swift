@@ -57,9 +57,30 @@ package final class AccessControl: Sendable {
                 unauthenticated:
                     "The certificate of \(quoted(certificate.commonName)) has no entry in the access file; send a token "
                     + "as Authorization: Bearer.", error: nil)
-        case .network, .encrypted:
+        case .network, .encrypted, .node:
             throw Problem(unauthenticated: "Send a token as Authorization: Bearer.", error: nil)
         }
+    }
+
+    /// What the client of a forwarded request may do, as the node that forwards it names the client.
+    ///
+    /// That node has authenticated the client; what the client may do is for this one to say, by its own access file.
+    ///
+    /// - Throws: `unauthenticated` if the file has no such entry.
+    func permission(of client: ForwardedClient) throws(Problem) -> Permission {
+        guard let table = table.withLock({ $0 }) else {
+            guard let principal = client.principal.flatMap({ PrincipalName($0) }) else { return .everything }
+            return Permission(Caller(principal: principal), roles: Set(Role.allCases))
+        }
+        if let entry = client.entry, let principal = client.principal,
+            let permission = table.permission(ofEntry: entry, principal: principal)
+        {
+            return permission
+        }
+        throw Problem(
+            unauthenticated:
+                "The access file of the node that serves the scene has no entry \(quoted(client.entry ?? "")).",
+            error: nil)
     }
 
     /// Every client may do everything, but a user's sessions and idempotency keys are the user's own.

@@ -71,5 +71,10 @@ final class AccessTable: Sendable {
         return users.keys == other.users.keys && groups.map(\.number) == other.groups.map(\.number)
     }
 
+    /// What a client may do that another node has found the entry of.
+    func permission(ofEntry name: String, principal: String) -> Permission? {
+        names[name]?.permission(of: principal)
+    }
+
     func permission(of certificate: PeerCertificate) -> Permission? { certificates[certificate.commonName] }
 }

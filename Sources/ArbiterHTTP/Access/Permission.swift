@@ -18,6 +18,9 @@ package final class Permission: Sendable {
     /// What every client may do where there is no access control.
     package static let everything = Permission(.anyone, roles: Set(Role.allCases))
 
+    /// The name of the entry of the access file that it is from.
+    var entryName: String? { entry?.name }
+
     /// Whether the entry that it is from has been changed or removed.
     var isRevoked: Bool { entry?.isRevoked ?? false }
 

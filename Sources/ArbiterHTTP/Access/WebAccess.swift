@@ -108,7 +108,7 @@ extension Peer {
         switch self {
         case .network: "http"
         case .encrypted: "https"
-        case .local: nil
+        case .local, .node: nil
         }
     }
 }

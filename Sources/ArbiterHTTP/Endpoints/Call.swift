@@ -43,6 +43,12 @@ final class Call: Sendable {
     /// The parameters of the query.
     var query: Query { context.query }
 
+    /// The id of the request.
+    var requestID: String { context.requestID }
+
+    /// Whether what it asks for is a stream.
+    var isStream: Bool { context.route?.contentTypes.contains("text/event-stream") ?? false }
+
     /// What the client may do.
     var permission: Permission { context.permission }
 

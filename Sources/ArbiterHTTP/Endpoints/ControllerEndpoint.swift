@@ -3,7 +3,7 @@ internal import ArbiterEngine
 
 /// `/scenes/{scene}/controllers/{id}`: one controller.
 struct ControllerEndpoint: Sendable {
-    let engine: Engine
+    let shards: Shards
 
     func show(_ call: Call) throws(Problem) {
         let scene = try SceneName(namedBy: call)
@@ -12,7 +12,7 @@ struct ControllerEndpoint: Sendable {
             throw Problem(
                 unknownController: "The scene \(scene) has no controller \(quoted(text)), and none can have this id.")
         }
-        engine.read { machine, _ throws(ArbiterError) in
+        try shards.engine(of: scene).read { machine, _ throws(ArbiterError) in
             try machine.controller(id, of: scene)
         } completion: { result in
             switch result {

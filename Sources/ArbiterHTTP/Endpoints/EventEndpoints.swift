@@ -3,7 +3,7 @@ internal import ArbiterEngine
 
 /// `/scenes/{scene}/events` and `/events`: what happens in one scene, or in all of them, as it happens.
 struct EventEndpoints: Sendable {
-    let engine: Engine
+    let shards: Shards
     let hub: EventHub
 
     func followScene(_ call: Call) throws(Problem) {
@@ -22,24 +22,32 @@ struct EventEndpoints: Sendable {
             since = try topic.number(value, field: last.rawValue)
         }
         let token = try call.session()
+        let engine =
+            switch topic {
+            case .scene(let scene): try shards.engine(of: scene)
+            case .allScenes: try shards.engineOfAll()
+            }
         let wantsHeadOnly = call.request.method == "HEAD"
         guard wantsHeadOnly || call.exchange.reservePlace() else {
             throw Problem(
                 .tooManyConnections, "No more connections can follow events here; try again.",
                 retryAfter: Problem.briefly)
         }
-        find(topic) { [since] result in
+        find(topic, engine) { [since] result in
             switch (result, wantsHeadOnly, token) {
             case (.failure(let error), _, _): call.respond(Problem(error).response)
-            case (.success, true, let token): showHead(call, for: token)
-            case (.success, false, nil): stream(call, from: subscribe(call, to: topic, after: since, for: nil))
-            case (.success, false, let token?): attach(token, call, to: topic, after: since)
+            case (.success, true, let token): showHead(call, for: token, engine)
+            case (.success, false, nil): stream(call, from: subscribe(call, to: topic, after: since, for: nil, engine))
+            case (.success, false, let token?): attach(token, call, to: topic, after: since, engine)
             }
         }
     }
 
     /// Asks whether the topic can be followed: a scene that nobody has used yet can be as well.
-    private func find(_ topic: EventTopic, _ completion: @escaping @Sendable (Result<Void, EngineError>) -> Void) {
+    private func find(
+        _ topic: EventTopic, _ engine: Engine,
+        _ completion: @escaping @Sendable (Result<Void, EngineError>) -> Void
+    ) {
         switch topic {
         case .scene: engine.read({ _, _ in }, completion: completion)
         case .allScenes: completion(.success(()))
@@ -47,7 +55,7 @@ struct EventEndpoints: Sendable {
     }
 
     /// Answers as the stream would, and attaches nothing.
-    private func showHead(_ call: Call, for token: Token?) {
+    private func showHead(_ call: Call, for token: Token?, _ engine: Engine) {
         guard let token else { return stream(call, from: EmptySource()) }
         engine.read { machine, _ throws(ArbiterError) in
             try machine.check(call.caller, owns: token)
@@ -61,19 +69,21 @@ struct EventEndpoints: Sendable {
     }
 
     /// Answers with a stream by whose connection the session lives from here on.
-    private func attach(_ token: Token, _ call: Call, to topic: EventTopic, after number: EventNumber?) {
+    private func attach(
+        _ token: Token, _ call: Call, to topic: EventTopic, after number: EventNumber?, _ engine: Engine
+    ) {
         engine.attach(token, by: call.caller) { result in
             switch result {
             case .success(let attachment):
-                stream(call, from: subscribe(call, to: topic, after: number, for: attachment))
-                endIfOver(attachment.session, token)
+                stream(call, from: subscribe(call, to: topic, after: number, for: attachment, engine))
+                endIfOver(attachment.session, token, engine)
             case .failure(let error): call.respond(Problem(error).response)
             }
         }
     }
 
     /// Ends the stream if its session has ended before the hub knew of the stream.
-    private func endIfOver(_ session: SessionID, _ token: Token) {
+    private func endIfOver(_ session: SessionID, _ token: Token, _ engine: Engine) {
         engine.read { machine, _ throws(ArbiterError) in
             _ = try machine.session(token)
         } completion: { [hub] result in
@@ -86,13 +96,14 @@ struct EventEndpoints: Sendable {
     }
 
     private func subscribe(
-        _ call: Call, to topic: EventTopic, after number: EventNumber?, for attachment: Engine.Attachment?
+        _ call: Call, to topic: EventTopic, after number: EventNumber?, for attachment: Engine.Attachment?,
+        _ engine: Engine
     ) -> EventSubscription {
         hub.subscribe(
             to: topic, after: number, session: attachment?.session, permission: call.permission, outlet: call.exchange
-        ) { [engine] completion in
+        ) { completion in
             engine.snapshot(of: topic, scenes: call.caller.scenes, completion: completion)
-        } whenClosed: { [engine] isCut in
+        } whenClosed: { isCut in
             if let attachment { engine.detach(attachment, isCut: isCut) }
         }
     }

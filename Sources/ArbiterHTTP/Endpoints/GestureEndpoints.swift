@@ -6,7 +6,7 @@ struct GestureEndpoints: Sendable {
     /// The greatest whole number up to which every client's numbers are exact.
     static let greatestSequence = 1 << 53
 
-    let engine: Engine
+    let shards: Shards
 
     func progress(_ call: Call) throws(Problem) {
         var transition = ActedTransition()
@@ -24,7 +24,7 @@ struct GestureEndpoints: Sendable {
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
         guard let fraction else { throw Problem.missing("fraction") }
         let progress = GestureProgress(fraction: fraction, velocity: velocity, sequence: sequence)
-        engine.progress(id, token: token, progress, by: call.caller) { result in
+        try shards.engine(of: id).progress(id, token: token, progress, by: call.caller) { result in
             switch result {
             case .success(let answer):
                 call.respond(200, answer.view) { $0.member("applied", answer.isApplied) }
@@ -47,7 +47,7 @@ struct GestureEndpoints: Sendable {
             }
         }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
-        engine.release(id, token: token, release, by: call.caller) { result in
+        try shards.engine(of: id).release(id, token: token, release, by: call.caller) { result in
             switch result {
             case .success(let view):
                 call.respond(200, view) { writer in
@@ -70,7 +70,8 @@ struct GestureEndpoints: Sendable {
             }
         }
         guard let id else { throw Problem.missing("id") }
-        engine.ready(id, client: client, session: try call.requiredSession(), by: call.caller) { result in
+        let session = try call.requiredSession()
+        try shards.engine(of: id).ready(id, client: client, session: session, by: call.caller) { result in
             switch result {
             case .success(let view): call.respond(200, view)
             case .failure(let error): call.respond(Problem(error).response)

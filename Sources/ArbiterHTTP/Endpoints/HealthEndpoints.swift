@@ -3,13 +3,17 @@ internal import ArbiterEngine
 
 /// `/livez` and `/readyz`: for whoever starts, stops and watches the daemon.
 struct HealthEndpoints: Sendable {
-    let engine: Engine
+    let shards: Shards
 
     func live(_ call: Call) throws(Problem) {
         call.respond(.json(200) { $0.member("status", "live") })
     }
 
     func ready(_ call: Call) throws(Problem) {
+        if let reason = shards.waitsFor {
+            throw Problem(.notOwner, "The node waits for \(reason).", retryAfter: Problem.briefly)
+        }
+        guard let engine = shards.here.first else { return call.respond(.json(200) { $0.member("status", "ready") }) }
         engine.read { machine, now in
             machine.remainingHold(at: now)
         } completion: { result in

@@ -9,7 +9,7 @@ enum SceneMilestone: String, Hashable, Sendable, CaseIterable {
 
 /// `/scenes/{scene}/await`: waiting for a scene to be idle.
 struct IdleEndpoint: Sendable {
-    let engine: Engine
+    let shards: Shards
 
     func await(_ call: Call) throws(Problem) {
         let scene = try SceneName(namedBy: call)
@@ -21,6 +21,7 @@ struct IdleEndpoint: Sendable {
         try wait.readQueryAndHeader(of: call)
         let duration = wait.resolved(default: Limits.defaultAwait)
         let session = try call.session()
+        let engine = try shards.engine(of: scene)
         try call.reservePlace(for: duration)
         let waiter = engine.awaitIdle(
             scene, for: quiet ?? .zero, session: session, wait: duration, by: call.caller

@@ -65,7 +65,7 @@ extension Problem {
         switch error {
         case .refused(.versionMismatch(_, let actual)): self.init(expectedTags: condition.text, actual: actual)
         case .refused(.busy(let busy)): self.init(unfinished: busy)
-        case .refused, .journalUnavailable: self.init(error)
+        case .refused, .journalUnavailable, .notOwner: self.init(error)
         }
     }
 }

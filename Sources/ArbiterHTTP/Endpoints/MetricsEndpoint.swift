@@ -6,14 +6,15 @@ internal import CLinux
 ///
 /// No label names a client, a scene or a transition.
 struct MetricsEndpoint: Sendable {
-    let engine: Engine
+    let shards: Shards
     let hub: EventHub
     let metrics: Metrics
     let places: ServerPlaces
     let version: String
 
     func show(_ call: Call) throws(Problem) {
-        let state = engine.inspect { $0.counts }
+        let engines = shards.here
+        let state = engines.map { engine in engine.inspect { $0.counts } }.reduce(.none, +)
         var page = Exposition()
         page.begin("arbiter_build_info", .gauge, "The version of the daemon.")
         page.sample("arbiter_build_info", ["version": version], 1)
@@ -69,7 +70,7 @@ struct MetricsEndpoint: Sendable {
         page.single("arbiter_state_ended_bytes", .gauge, "The estimated size of ended transitions.", state.endedBytes)
         page.single(
             "arbiter_state_limit_bytes", .gauge, "What the state may take (--max-memory).",
-            engine.inspect { $0.limits.memory ?? 0 })
+            shards.here.map { engine in engine.inspect { $0.limits.memory ?? 0 } }.reduce(0, +))
         page.single(
             "arbiter_holding_grants", .gauge, "1 while nothing is granted, because leases may have been lost.",
             state.isHoldingGrants ? 1 : 0)
@@ -112,7 +113,8 @@ struct MetricsEndpoint: Sendable {
             "arbiter_journal_failures_total", .counter, "How often the journal could not be written.",
             journal.failures.count)
         page.single(
-            "arbiter_journal_available", .gauge, "1 while the journal can be written.", engine.isAvailable ? 1 : 0)
+            "arbiter_journal_available", .gauge, "1 while the journal can be written.",
+            shards.here.allSatisfy(\.isAvailable) ? 1 : 0)
     }
 
     /// The names that Prometheus's own client libraries use.

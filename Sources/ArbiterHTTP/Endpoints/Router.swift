@@ -1,5 +1,5 @@
 internal import ArbiterCore
-package import ArbiterEngine
+internal import ArbiterEngine
 package import Logging
 internal import Synchronization
 
@@ -20,13 +20,14 @@ package final class Router: Sendable {
     private let limitsRates: Bool
     private let rates: Guarded<RequestRates>
     private let operatorLog: OperatorLog
-    private let engine: Engine
+    private let shards: Shards
+    private let forwarder: Forwarder?
     private let isDraining = Atomic(false)
     /// The last request id that was made; where it begins tells one run from another.
     private let lastRequestID = Atomic(UInt64.random(in: 0..<1 << 59))
 
     /// - Parameters:
-    ///   - engine: what decides.
+    ///   - shards: what decides.
     ///   - hub: where events come from.
     ///   - web: which hosts and which web pages' origins requests may name.
     ///   - access: which clients may do what.
@@ -37,25 +38,27 @@ package final class Router: Sendable {
     ///   - version: the version of the daemon, which it tells.
     ///   - opensMetrics: whether the metrics need no role.
     ///   - requestsPerSecond: the requests that a client may make in a second; without it, there is no limit.
+    ///   - forwarder: what passes on requests that another node serves; without it they are refused.
     package init(
-        engine: Engine, hub: EventHub, web: WebAccess = WebAccess(), access: AccessControl = AccessControl(),
+        shards: Shards, hub: EventHub, web: WebAccess = WebAccess(), access: AccessControl = AccessControl(),
         logger: Logger, operatorLog: OperatorLog? = nil, metrics: Metrics = Metrics(),
         places: ServerPlaces = ServerPlaces(ServerLimits(parked: 0, threads: 1)), version: String = "",
-        opensMetrics: Bool = false, requestsPerSecond: Int? = nil
+        opensMetrics: Bool = false, requestsPerSecond: Int? = nil, forwarder: Forwarder? = nil
     ) {
+        self.forwarder = forwarder
         limitsRates = requestsPerSecond != nil
         rates = Guarded(RequestRates(perSecond: requestsPerSecond ?? 1))
-        self.engine = engine
+        self.shards = shards
         self.web = web
         self.access = access
         self.logger = logger
         self.operatorLog = operatorLog ?? OperatorLog(logger)
         self.metrics = metrics
         routes = Route.all(
-            engine: engine, hub: hub,
-            MetricsEndpoint(engine: engine, hub: hub, metrics: metrics, places: places, version: version),
+            shards: shards, hub: hub,
+            MetricsEndpoint(shards: shards, hub: hub, metrics: metrics, places: places, version: version),
             IdentityEndpoint(version: version),
-            TraceEndpoints(engine: engine, hub: hub, places: places, version: version), opensMetrics: opensMetrics)
+            TraceEndpoints(shards: shards, hub: hub, places: places, version: version), opensMetrics: opensMetrics)
         plain = Dictionary(grouping: routes.filter(\.isPlain), by: \.template).mapValues { routes in
             Dictionary(uniqueKeysWithValues: routes.map { ($0.method, $0) })
         }
@@ -104,7 +107,7 @@ package final class Router: Sendable {
     package func handle(_ request: Request, _ exchange: any Exchange) {
         var context = Call.Context(requestID: requestID(of: request))
         do throws(Problem) {
-            context.allowedOrigin = try web.admit(request)
+            context.allowedOrigin = try admit(request)
             if context.allowedOrigin != nil, CrossOrigin.isPreflight(request) {
                 let methods = try methods(for: request)
                 return Call(request, exchange, context, router: self)
@@ -122,12 +125,27 @@ package final class Router: Sendable {
             noteSession(of: request, from: context.permission.caller)
             try route.endpoint(Call(request, exchange, context, router: self))
         } catch {
-            refuse(request, exchange, error, context)
+            guard let owner = error.owner, let forwarder, forwarder.mayForward(request) else {
+                return refuse(request, exchange, error, context)
+            }
+            forwarder.forward(request, to: owner, for: Call(request, exchange, context, router: self))
         }
+    }
+
+    /// The origin of the page that may read the answer, if it is another's.
+    ///
+    /// What another node passes on has been admitted there.
+    private func admit(_ request: Request) throws(Problem) -> String? {
+        guard case .node(_, let isTrusted) = request.peer else { return try web.admit(request) }
+        guard isTrusted else {
+            throw Problem(.forbidden, "Only nodes of the cluster may use this address, each with its certificate.")
+        }
+        return nil
     }
 
     /// Authenticates the client and counts its request; one that is not authenticated is known by its address.
     private func permission(for request: Request) throws(Problem) -> Permission {
+        if request.peer.isNode { return try access.permission(of: ForwardedClient(request.headers)) }
         let permission: Permission
         do throws(Problem) {
             permission = try access.permission(for: request)
@@ -176,7 +194,8 @@ package final class Router: Sendable {
     /// Tells the engine that the client of a session is alive, whatever it asks for.
     private func noteSession(of request: Request, from caller: Caller) {
         guard let text = request.headers.value(of: .session), let session = try? Token(text, field: "") else { return }
-        engine.hear(session, from: caller)
+        // Where the session is not at home, the node that serves the request hears of it.
+        (try? shards.engine(of: session))?.hear(session, from: caller)
     }
 
     private func checkDraining(_ route: Route) throws(Problem) {

@@ -1,5 +1,3 @@
-internal import ArbiterEngine
-
 /// A method and a path, and what answers there.
 ///
 /// A class, because every call keeps the one that it goes to.
@@ -50,16 +48,16 @@ final class Route: Sendable {
 
     /// Every route of the arbiter, in the order of openapi.yaml.
     static func all(
-        engine: Engine, hub: EventHub, _ metrics: MetricsEndpoint, _ identity: IdentityEndpoint,
+        shards: Shards, hub: EventHub, _ metrics: MetricsEndpoint, _ identity: IdentityEndpoint,
         _ traces: TraceEndpoints, opensMetrics: Bool
     ) -> [Route] {
-        transitionRoutes(TransitionEndpoints(engine: engine), GestureEndpoints(engine: engine))
+        transitionRoutes(TransitionEndpoints(shards: shards), GestureEndpoints(shards: shards))
             + sceneRoutes(
-                SceneEndpoints(engine: engine), IdleEndpoint(engine: engine), StoryboardEndpoints(engine: engine),
-                ControllerEndpoint(engine: engine))
-            + eventRoutes(EventEndpoints(engine: engine, hub: hub), traces)
-            + sessionRoutes(SessionEndpoints(engine: engine))
-            + operationRoutes(HealthEndpoints(engine: engine), metrics, identity, opensMetrics: opensMetrics)
+                SceneEndpoints(shards: shards), IdleEndpoint(shards: shards), StoryboardEndpoints(shards: shards),
+                ControllerEndpoint(shards: shards))
+            + eventRoutes(EventEndpoints(shards: shards, hub: hub), traces)
+            + sessionRoutes(SessionEndpoints(shards: shards))
+            + operationRoutes(HealthEndpoints(shards: shards), metrics, identity, opensMetrics: opensMetrics)
             + pageRoutes
     }
 

@@ -3,12 +3,12 @@ internal import ArbiterEngine
 
 /// `/scenes`: what is going on where.
 struct SceneEndpoints: Sendable {
-    let engine: Engine
+    let shards: Shards
 
     func list(_ call: Call) throws(Problem) {
         let limit = try call.query.value(of: .limit, Int.init(limit:field:)) ?? Limits.defaultListed
         let after = try call.query.value(of: .after, SceneName.init(_:field:))
-        engine.read { machine, _ in
+        try shards.engineOfAll().read { machine, _ in
             // One more tells whether there is another page.
             machine.scenes(call.caller.scenes, after: after, limit: limit + 1)
         } completion: { result in
@@ -28,7 +28,7 @@ struct SceneEndpoints: Sendable {
 
     func show(_ call: Call) throws(Problem) {
         let name = try SceneName(namedBy: call)
-        engine.read { machine, now throws(ArbiterError) in
+        try shards.engine(of: name).read { machine, now throws(ArbiterError) in
             (try machine.scene(name, at: now), machine.limits)
         } completion: { result in
             switch result {
@@ -52,7 +52,7 @@ struct SceneEndpoints: Sendable {
     func delete(_ call: Call) throws(Problem) {
         let name = try SceneName(namedBy: call)
         let condition = try IfMatch(call)
-        engine.delete(name, if: condition.precondition) { result in
+        try shards.engine(of: name).delete(name, if: condition.precondition) { result in
             switch result {
             case .success: call.respond(.noContent)
             case .failure(let error): call.respond(Problem(changing: error, if: condition).response)

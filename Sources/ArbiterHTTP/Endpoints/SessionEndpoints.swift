@@ -3,7 +3,7 @@ internal import ArbiterEngine
 
 /// `/sessions`: proofs of life.
 struct SessionEndpoints: Sendable {
-    let engine: Engine
+    let shards: Shards
 
     func open(_ call: Call) throws(Problem) {
         var client: ClientName?
@@ -15,19 +15,23 @@ struct SessionEndpoints: Sendable {
             default: throw Problem.unknown(field)
             }
         }
-        engine.openSession(client: client, timeToLive: timeToLive, by: call.caller) {
+        try shards.engineOfAll().openSession(client: client, timeToLive: timeToLive, by: call.caller) {
             call.respond($0, status: 201, showingToken: true)
         }
     }
 
     func renew(_ call: Call) throws(Problem) {
-        engine.renewSession(try session(of: call), by: call.caller) {
+        let session = try session(of: call)
+        try shards.engine(of: session).renewSession(session, by: call.caller) {
             call.respond($0, status: 200, showingToken: false)
         }
     }
 
     func end(_ call: Call) throws(Problem) {
-        engine.endSession(try session(of: call), by: call.caller) { call.respond($0, status: 200, showingToken: false) }
+        let session = try session(of: call)
+        try shards.engine(of: session).endSession(session, by: call.caller) {
+            call.respond($0, status: 200, showingToken: false)
+        }
     }
 
     /// The session of a request that says nothing else.

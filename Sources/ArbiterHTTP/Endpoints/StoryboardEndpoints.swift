@@ -3,7 +3,7 @@ internal import ArbiterEngine
 
 /// `/scenes/{scene}/storyboard`: what is declared about a scene.
 struct StoryboardEndpoints: Sendable {
-    let engine: Engine
+    let shards: Shards
 
     func declare(_ call: Call) throws(Problem) {
         let name = try SceneName(namedBy: call)
@@ -14,7 +14,7 @@ struct StoryboardEndpoints: Sendable {
         if try call.query.value(of: .dryRun, Bool.init(_:field:)) ?? false {
             return call.respond(200, storyboard.document)
         }
-        engine.declare(name, storyboard, if: condition.precondition) { result in
+        try shards.engine(of: name).declare(name, storyboard, if: condition.precondition) { result in
             switch result {
             case .success(let version): call.respond(.json(200, scene: name, version))
             case .failure(let error): call.respond(Problem(changing: error, if: condition).response)
@@ -27,7 +27,7 @@ struct StoryboardEndpoints: Sendable {
         let condition = try IfMatch(declaring: call)
         var draft = StoryboardPatchDraft()
         try call.readRequiredBody { field, value throws(Problem) in try draft.read(field, &value) }
-        engine.patch(name, draft.patch, if: condition.precondition) { result in
+        try shards.engine(of: name).patch(name, draft.patch, if: condition.precondition) { result in
             switch result {
             case .success(let version): call.respond(.json(200, scene: name, version))
             case .failure(let error): call.respond(Problem(changing: error, if: condition).response)
@@ -37,7 +37,7 @@ struct StoryboardEndpoints: Sendable {
 
     func show(_ call: Call) throws(Problem) {
         let name = try SceneName(namedBy: call)
-        engine.read { machine, _ throws(ArbiterError) in
+        try shards.engine(of: name).read { machine, _ throws(ArbiterError) in
             try machine.storyboard(of: name)
         } completion: { result in
             switch result {

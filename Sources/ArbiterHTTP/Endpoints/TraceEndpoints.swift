@@ -10,7 +10,7 @@ struct TraceEndpoints: Sendable {
     /// The most scenes whose state is in a recording of all scenes.
     private static let scenes = 100
 
-    let engine: Engine
+    let shards: Shards
     let hub: EventHub
     let places: ServerPlaces
     let version: String
@@ -25,19 +25,20 @@ struct TraceEndpoints: Sendable {
 
     func ofScene(_ call: Call) throws(Problem) {
         let name = try SceneName(namedBy: call)
+        let engine = try shards.engine(of: name)
         switch try form(call) {
         case .jsonl:
             engine.read { machine, now throws(ArbiterError) in
                 (scenes: [try machine.scene(name, at: now)], limits: machine.limits)
             } completion: { result in
-                record(result, of: .scene(name), call)
+                record(result, of: .scene(name), call, engine)
             }
         case .chrome:
             engine.read { machine, now throws(ArbiterError) in
                 _ = try machine.scene(name, at: now)
             } completion: { result in
                 switch result {
-                case .success: writeChrome(call, TransitionFilter(scene: name), [])
+                case .success: writeChrome(call, TransitionFilter(scene: name), [], engine)
                 case .failure(let error): call.respond(Problem(error).response)
                 }
             }
@@ -45,6 +46,7 @@ struct TraceEndpoints: Sendable {
     }
 
     func ofAll(_ call: Call) throws(Problem) {
+        let engine = try shards.engineOfAll()
         switch try form(call) {
         case .jsonl:
             engine.read { machine, now throws(ArbiterError) in
@@ -53,9 +55,9 @@ struct TraceEndpoints: Sendable {
                 for name in names { scenes.append(try machine.scene(name, at: now)) }
                 return (scenes: scenes, limits: machine.limits)
             } completion: { result in
-                record(result, of: .allScenes, call)
+                record(result, of: .allScenes, call, engine)
             }
-        case .chrome: writeChrome(call, TransitionFilter(), [])
+        case .chrome: writeChrome(call, TransitionFilter(), [], engine)
         }
     }
 
@@ -69,19 +71,23 @@ struct TraceEndpoints: Sendable {
     }
 
     private func record(
-        _ result: Result<(scenes: [SceneView], limits: Limits), EngineError>, of topic: EventTopic, _ call: Call
+        _ result: Result<(scenes: [SceneView], limits: Limits), EngineError>, of topic: EventTopic, _ call: Call,
+        _ engine: Engine
     ) {
         switch result {
         case .failure(let error): call.respond(Problem(error).response)
         case .success(let state):
             hub.readHistory(of: topic, in: call.caller.scenes) { history in
-                call.respond(200, document(state.scenes, state.limits, topic, history), as: .jsonLines)
+                let document = document(
+                    state.scenes, state.limits, topic, history, at: engine.now().timestamp)
+                call.respond(200, document, as: .jsonLines)
             }
         }
     }
 
     private func document(
-        _ scenes: [SceneView], _ limits: Limits, _ topic: EventTopic, _ history: EventHistory
+        _ scenes: [SceneView], _ limits: Limits, _ topic: EventTopic, _ history: EventHistory,
+        at timestamp: Timestamp
     ) -> JSONDocument {
         var parts: [JSONDocument.Part] = [
             .brief { writer in
@@ -90,7 +96,7 @@ struct TraceEndpoints: Sendable {
                 writer.member("form", 1)
                 writer.member("version", version)
                 if case .scene(let name) = topic { writer.member("scene", name.description) }
-                writer.member("at", engine.now().timestamp)
+                writer.member("at", timestamp)
                 writer.member("dropped", history.dropped(of: scenes, in: topic))
                 writer.begin("scenes")
                 writer.beginArray()
@@ -121,7 +127,8 @@ struct TraceEndpoints: Sendable {
     ///   - call: what is answered.
     ///   - filter: which transitions; those before the ones that have been read.
     ///   - newer: those that have been read, oldest first.
-    private func writeChrome(_ call: Call, _ filter: TransitionFilter, _ newer: [TransitionView]) {
+    ///   - engine: where they are.
+    private func writeChrome(_ call: Call, _ filter: TransitionFilter, _ newer: [TransitionView], _ engine: Engine) {
         var page = filter
         page.scenes = call.caller.scenes
         page.limit = Self.page
@@ -140,7 +147,7 @@ struct TraceEndpoints: Sendable {
                 }
                 var next = filter
                 next.before = first.transition.order
-                writeChrome(call, next, views)
+                writeChrome(call, next, views, engine)
             }
         }
     }

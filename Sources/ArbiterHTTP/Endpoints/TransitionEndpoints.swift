@@ -3,17 +3,19 @@ internal import ArbiterEngine
 
 /// `/transitions`: the lock itself.
 struct TransitionEndpoints: Sendable {
-    let engine: Engine
+    let shards: Shards
 
     func start(_ call: Call) throws(Problem) {
         let asked = try AskedTransition(call, maySetWait: false)
-        if asked.isDryRun { return dryRun(asked, isSerialized: false, call) }
+        let engine = try shards.engine(of: asked.request.scene)
+        if asked.isDryRun { return dryRun(asked, isSerialized: false, call, engine) }
         engine.start(asked.request, by: call.caller) { call.respond($0, showingToken: true) { $0.statusWhenAsked } }
     }
 
     func serialize(_ call: Call) throws(Problem) {
         let asked = try AskedTransition(call, maySetWait: true)
-        if asked.isDryRun { return dryRun(asked, isSerialized: true, call) }
+        let engine = try shards.engine(of: asked.request.scene)
+        if asked.isDryRun { return dryRun(asked, isSerialized: true, call, engine) }
         let wait = asked.wait.resolved(default: .zero)
         try call.reservePlace(for: wait)
         let waiter = engine.serialize(asked.request, wait: wait, by: call.caller) {
@@ -23,7 +25,7 @@ struct TransitionEndpoints: Sendable {
     }
 
     /// Answers what would come of the request; without waiting, so no place is needed.
-    private func dryRun(_ asked: AskedTransition, isSerialized: Bool, _ call: Call) {
+    private func dryRun(_ asked: AskedTransition, isSerialized: Bool, _ call: Call, _ engine: Engine) {
         engine.dryRun(asked.request, isSerialized: isSerialized, by: call.caller) { result in
             switch result {
             case .success(let dryRun): call.respond(200, dryRun.document)
@@ -62,6 +64,7 @@ struct TransitionEndpoints: Sendable {
     ) throws(Problem) {
         let duration = wait.resolved(default: Limits.defaultAwait)
         let session = try call.session()
+        let engine = try shards.engine(of: id)
         try call.reservePlace(for: duration)
         let waiter = engine.wait(
             on: id, token: token, until: until ?? .granted, session: session, wait: duration, by: call.caller
@@ -81,7 +84,7 @@ struct TransitionEndpoints: Sendable {
             }
         }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
-        engine.end(id, token: token, as: outcome, by: call.caller) { call.respond($0) }
+        try shards.engine(of: id).end(id, token: token, as: outcome, by: call.caller) { call.respond($0) }
     }
 
     func revoke(_ call: Call) throws(Problem) {
@@ -96,14 +99,14 @@ struct TransitionEndpoints: Sendable {
         }
         guard let id else { throw Problem.missing("id") }
         guard let reason else { throw Problem.missing("reason") }
-        engine.revoke(id, because: reason, by: call.caller) { call.respond($0) }
+        try shards.engine(of: id).revoke(id, because: reason, by: call.caller) { call.respond($0) }
     }
 
     func renew(_ call: Call) throws(Problem) {
         var transition = ActedTransition()
         try call.readBody { field, value throws(Problem) in try transition.read(field, &value) }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
-        engine.renew(id, token: token, by: call.caller) { call.respond($0) }
+        try shards.engine(of: id).renew(id, token: token, by: call.caller) { call.respond($0) }
     }
 }
 
@@ -119,6 +122,7 @@ extension TransitionEndpoints {
         filter.client = try call.query.value(of: .client, ClientName.init(_:field:))
         filter.limit = try call.query.value(of: .limit, Int.init(limit:field:)) ?? filter.limit
         filter.before = try call.query.value(of: .after, RequestOrder.init(after:field:))
+        let engine = if let scene = filter.scene { try shards.engine(of: scene) } else { try shards.engineOfAll() }
         engine.read { [filter] machine, now in
             var filter = filter
             // One more tells whether there is another page.
@@ -140,7 +144,7 @@ extension TransitionEndpoints {
         guard let id = TransitionID(text) else {
             throw Problem(.unknownTransition, "No transition \(quoted(text)) is known: ids look like t-7f3k9v0m2c5xq.")
         }
-        engine.read { machine, now throws(ArbiterError) in
+        try shards.engine(of: id).read { machine, now throws(ArbiterError) in
             try machine.check(call.caller, maySee: id)
             return try machine.view(of: id, at: now)
         } completion: {

@@ -7,6 +7,10 @@ package enum Peer: Hashable, Sendable {
     /// A Unix socket, from a process of this user.
     case local(LocalUser)
 
+    /// Another node of the cluster, from this IP address; whether it is one is known only over TLS once it has shown its
+    /// certificate.
+    case node(address: String, isTrusted: Bool)
+
     /// A peer about which nothing is known.
     package static let unknown = Peer.network(address: "")
 
@@ -15,16 +19,20 @@ package enum Peer: Hashable, Sendable {
         switch self {
         case .network(let address), .encrypted(let address, _): address
         case .local(let user): "uid:\(user.user)"
+        case .node(let address, _): "node:\(address)"
         }
     }
 
     /// The address, if it is connected over the network.
     package var address: String? {
         switch self {
-        case .network(let address), .encrypted(let address, _): address
+        case .network(let address), .encrypted(let address, _), .node(let address, _): address
         case .local: nil
         }
     }
+
+    /// Whether it is another node, or says so.
+    var isNode: Bool { if case .node = self { true } else { false } }
 }
 
 /// A client's certificate that a trusted authority has signed.

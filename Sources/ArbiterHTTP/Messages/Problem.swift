@@ -25,6 +25,8 @@ package struct Problem: Error, Sendable {
     var allowedMethods: [String] = []
     /// How to authenticate, if the request is not authenticated; without it, a session is needed.
     var challenge: String?
+    /// The address of the node that serves the scene, if it is known that another one does.
+    var owner: String?
     /// Whether nothing that follows on the connection can be trusted.
     var closesConnection: Bool
 
@@ -98,6 +100,7 @@ package struct Problem: Error, Sendable {
         case recovering
         case journalUnavailable = "journal-unavailable"
         case outOfRoom = "out-of-room"
+        case notOwner = "not-owner"
 
         /// Every status that an answer with the code may have; its own first.
         package var statuses: [Int] { self == .unknownController ? [status, 404] : [status] }
@@ -122,7 +125,7 @@ package struct Problem: Error, Sendable {
                 422
             case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions, .shareUsedUp, .tooManyRequests: 429
             case .headersTooLarge: 431
-            case .tooManyConnections, .draining, .recovering, .journalUnavailable, .outOfRoom: 503
+            case .tooManyConnections, .draining, .recovering, .journalUnavailable, .outOfRoom, .notOwner: 503
             }
         }
 
@@ -186,6 +189,7 @@ package struct Problem: Error, Sendable {
             case .recovering: "Leases from before the machine died may still be held"
             case .journalUnavailable: "The journal cannot be written"
             case .outOfRoom: "The state takes as much memory as it may"
+            case .notOwner: "Another node serves the scene"
             }
         }
     }

@@ -44,6 +44,9 @@ package protocol HeaderFields: Sendable {
 /// The header fields that mean something here.
 package enum HeaderName: String, Hashable, Sendable, CaseIterable {
     case accept = "Accept"
+    case forwardedEntry = "Arbiter-Entry"
+    case hops = "Arbiter-Hops"
+    case forwardedPrincipal = "Arbiter-Principal"
     case authorization = "Authorization"
     case contentEncoding = "Content-Encoding"
     case contentLength = "Content-Length"

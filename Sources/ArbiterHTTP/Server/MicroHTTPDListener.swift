@@ -17,6 +17,8 @@ internal import Glibc
     unowned let server: MicroHTTPDServer
     let address: ListenAddress
     let isInherited: Bool
+    /// Whether only other nodes of the cluster may connect.
+    let isForNodes: Bool
 
     private let threads: Int
     private let connectionLimit: Int
@@ -40,10 +42,13 @@ internal import Glibc
     ///   - identity: what is shown over TLS; without it, TLS is not spoken.
     ///   - threads: how many serve connections.
     ///   - connectionLimit: the most connections that one of these threads serves at once.
+    ///   - isForNodes: whether only other nodes of the cluster may connect.
     /// - Throws: `ServerError` if libmicrohttpd does not start.
     init(
-        _ socket: ListeningSocket, server: MicroHTTPDServer, identity: TLSIdentity?, threads: Int, connectionLimit: Int
+        _ socket: ListeningSocket, server: MicroHTTPDServer, identity: TLSIdentity?, threads: Int, connectionLimit: Int,
+        isForNodes: Bool = false
     ) throws(ServerError) {
+        self.isForNodes = isForNodes
         self.server = server
         self.threads = threads
         self.connectionLimit = connectionLimit
@@ -167,7 +172,7 @@ private func access(
             connection, target: record.headIsWhole(), method: method, path: url, version: version)
         let exchange = unsafe MicroHTTPDExchange(
             server: server, connection: MicroHTTPDConnection(pointer: connection), record: record, head: head,
-            peer: peer(of: connection, record, at: listener.address))
+            peer: peer(of: connection, record, at: listener))
         unsafe exchangeSlot.pointee = Unmanaged.passRetained(exchange).toOpaque()
         return exchange.refusalBeforeBody().map { unsafe queue($0, on: connection) } ?? .YES
     }
@@ -286,7 +291,11 @@ private func connectionChanged(
     let listener = unsafe listener(context)
     if change == .CONNECTION_NOTIFY_STARTED {
         let descriptor = unsafe arbiter_MHD_connection_descriptor(connection)
-        let record = listener.server.connections.begin(descriptor, Peer(of: descriptor, at: listener.address))
+        var client = Peer(of: descriptor, at: listener.address)
+        if listener.isForNodes {
+            client = .node(address: client.address ?? "", isTrusted: !listener.address.isEncrypted)
+        }
+        let record = listener.server.connections.begin(descriptor, client)
         unsafe socketContext.pointee = Unmanaged.passRetained(record).toOpaque()
     } else if let opaque = unsafe socketContext.pointee {
         unsafe socketContext.pointee = nil
@@ -299,8 +308,8 @@ private func listener(_ context: UnsafeMutableRawPointer) -> MicroHTTPDListener 
 }
 
 /// The other end of a connection, with its certificate, which is known since the handshake.
-private func peer(of connection: OpaquePointer, _ record: ConnectionRecord, at address: ListenAddress) -> Peer {
-    guard case .tls = address else { return record.client }
+private func peer(of connection: OpaquePointer, _ record: ConnectionRecord, at listener: MicroHTTPDListener) -> Peer {
+    guard case .tls = listener.address else { return record.client }
     return record.client { unsafe PeerCertificate(ofSession: arbiter_MHD_tls_session(connection)) }
 }
 

@@ -36,20 +36,24 @@ package final class MicroHTTPDServer: Sendable {
     /// - Parameters:
     ///   - socket: the socket.
     ///   - identity: what is shown over TLS; needed if the socket's address says so, and unused otherwise.
+    ///   - isForNodes: whether only other nodes of the cluster may connect.
     /// - Throws: `ServerError` if libmicrohttpd does not start.
-    package func listen(on socket: ListeningSocket, identity: TLSIdentity? = nil) throws(ServerError) {
+    package func listen(
+        on socket: ListeningSocket, identity: TLSIdentity? = nil, isForNodes: Bool = false
+    ) throws(ServerError) {
         let listener = try MicroHTTPDListener(
             socket, server: self, identity: socket.address.isEncrypted ? identity : nil, threads: limits.threads,
             // It is so high that one thread may serve every connection.
-            connectionLimit: limits.ordinaryConnections + 2 * ServerLimits.reservedConnections)
+            connectionLimit: limits.ordinaryConnections + 2 * ServerLimits.reservedConnections,
+            isForNodes: isForNodes)
         listeners.withLock { $0.append(listener) }
     }
 
-    /// Shows another identity to new connections over TLS; those that are open are served further.
+    /// Shows clients another identity, in new connections over TLS; those that are open are served further.
     ///
     /// - Throws: `ServerError` if libmicrohttpd does not start; then the sockets show what they showed before.
     package func replace(_ identity: TLSIdentity) throws(ServerError) {
-        for listener in listeners.withLock({ $0 }) { try listener.replace(identity) }
+        for listener in listeners.withLock({ $0 }) where !listener.isForNodes { try listener.replace(identity) }
     }
 
     private func sweep() {

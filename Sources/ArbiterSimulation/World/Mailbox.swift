@@ -51,7 +51,8 @@ extension Mailbox {
             switch result {
             case .success(let value): post(.answer(number, reply(value)))
             case .failure(.refused(let error)): post(.answer(number, .refused(error)))
-            case .failure(.journalUnavailable(let error)): post(.answer(number, .unavailable(error)))
+            case .failure(.journalUnavailable(let error)), .failure(.notOwner(let error)):
+                post(.answer(number, .unavailable(error)))
             }
         }
     }

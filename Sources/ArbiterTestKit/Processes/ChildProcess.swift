@@ -15,10 +15,10 @@ package final class ChildProcess {
     /// The longest time that a process may take to start, to answer or to end.
     package static let patience = Duration.seconds(20)
 
-    /// Starts an executable from the same build.
+    /// Starts an executable.
     ///
     /// - Parameters:
-    ///   - executable: its name.
+    ///   - executable: its name; or its path, if it is not of the same build.
     ///   - arguments: its arguments.
     ///   - environment: variables to add.
     ///   - listening: a socket that it gets as from a service manager (sd_listen_fds(3)).
@@ -35,7 +35,7 @@ package final class ChildProcess {
         }
         self.input = input
         self.output = output
-        let path = BuildProducts.path(of: executable)
+        let path = executable.hasPrefix("/") ? executable : BuildProducts.path(of: executable)
         if let listening {
             // LISTEN_PID has to be the process itself, which a shell that becomes it knows.
             let script = "export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$0\" \"$@\""

@@ -85,7 +85,7 @@ struct JSONLogHandlerTests {
             journal: MemoryJournal(keepsRecords: false), time: time, alarm: ManualAlarm(time: time))
         let exchange = RecordingExchange()
         let headers = DictionaryHeaders(fields: [.host: "localhost", .requestID: "r-1"])
-        Router(engine: engine, hub: EventHub(), logger: logger(.trace))
+        Router(shards: Shards(only: engine), hub: EventHub(), logger: logger(.trace))
             .handle(Request(method: method, path: path, headers: headers), exchange)
         return try exchange.answer()
     }

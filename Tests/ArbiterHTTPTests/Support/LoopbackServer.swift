@@ -17,7 +17,7 @@ final class LoopbackServer {
         self.hub = hub
         engine = try Engine(journal: MemoryJournal(keepsRecords: false), listener: hub.publish)
         let router = Router(
-            engine: engine, hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            shards: Shards(only: engine), hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let socket = try ListeningSocket(NetworkAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
         port = socket.address.port ?? 0
         let limits = ServerLimits(parked: parked, threads: 1)
@@ -41,4 +41,9 @@ final class LoopbackServer {
 
     /// Whether so many places are taken before long.
     func takes(_ places: Int) -> Bool { eventually(within: .seconds(20)) { placesTaken == places } }
+
+    /// Whether so many requests are parked in the engine before long; each takes its place before that.
+    func parks(_ requests: Int) -> Bool {
+        eventually(within: .seconds(20)) { engine.state.withLock { $0.parked.count } == requests }
+    }
 }

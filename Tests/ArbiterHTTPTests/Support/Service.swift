@@ -35,7 +35,7 @@ struct Service {
             if tellsEvents { hub.note(notice) }
         }
         router = Router(
-            engine: engine, hub: hub, web: web, access: access,
+            shards: Shards(only: engine), hub: hub, web: web, access: access,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 

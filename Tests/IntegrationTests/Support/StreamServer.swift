@@ -15,7 +15,7 @@ final class StreamServer {
         hub = EventHub(limits: limits)
         engine = try Engine(journal: MemoryJournal(keepsRecords: false))
         let router = Router(
-            engine: engine, hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            shards: Shards(only: engine), hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let socket = try ListeningSocket(NetworkAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
         port = socket.address.port ?? 0
         let limits = ServerLimits(parked: parked, threads: threads)

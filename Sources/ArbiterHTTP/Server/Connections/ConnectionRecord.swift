@@ -42,14 +42,23 @@ final class ConnectionRecord: Sendable {
     func client(_ certificate: () -> PeerCertificate?) -> Peer {
         state.withLock { state in
             if let identified = state.identified { return identified }
-            let identified = Peer.encrypted(address: client.address ?? "", certificate: certificate())
+            let (address, shown) = (client.address ?? "", certificate())
+            let identified =
+                client.isNode
+                ? Peer.node(address: address, isTrusted: shown != nil)
+                : .encrypted(address: address, certificate: shown)
             state.identified = identified
             return identified
         }
     }
 
     /// Whether the bytes on the connection are those of its requests; over TLS there are more.
-    private var hasPlainBytes: Bool { if case .encrypted = client { false } else { true } }
+    private var hasPlainBytes: Bool {
+        switch client {
+        case .encrypted, .node(_, isTrusted: false): false
+        case .network, .local, .node: true
+        }
+    }
 
     /// Whether libmicrohttpd can be left out of an answer.
     var canSayLast: Bool { if case .network = client { true } else { false } }

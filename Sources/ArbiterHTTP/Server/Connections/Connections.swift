@@ -55,7 +55,7 @@ final class Connections: Sendable {
             state.records[record.id] = record
             state.clients[client.key, default: 0] += 1
             defer { state.isCheckDue = true }
-            if let limit = limits.connectionsPerClient, state.clients[client.key, default: 0] > limit {
+            if let limit = limits.connectionsPerClient, !client.isNode, state.clients[client.key, default: 0] > limit {
                 return (record, nil, !state.isCheckDue, true)
             }
             var leaving: ConnectionRecord?

@@ -1,0 +1,237 @@
+internal import ArbiterCore
+package import ArbiterEngine
+internal import Dispatch
+package import Logging
+
+/// The journal of a shard in etcd: a snapshot of the state, and the records after it in groups, one for each commit.
+///
+/// One commit is on its way at a time, while the next group gathers. A commit is a transaction that holds only while the
+/// owner's key is that of this tenure, and while the last record in etcd is the one before the group. So nothing is committed
+/// twice, out of order or after the tenure, however late or often a transaction arrives.
+package final class EtcdJournal: Journal {
+    /// The most bytes of a group of records, unless it is a single record.
+    static let bytesInGroup = 512 << 10
+    /// The most records of a group.
+    static let recordsInGroup = 4096
+    /// The bytes of records after which a snapshot is made, unless the last snapshot is larger.
+    package static let bytesBetweenSnapshots = 1 << 20
+    /// The bytes of a part of a snapshot.
+    static let bytesInChunk = 512 << 10
+    /// How long an answer of etcd is waited for.
+    static let patience = Duration.seconds(2)
+
+    let shard: Int
+    let keys: ClusterKeys
+    let tenure: Tenure
+    let etcd: any Etcd
+    let alarm: any Alarm
+    let logger: Logger
+    let metrics: JournalMetrics
+    let bytesBetweenSnapshots: Int
+    let compaction = DispatchQueue(label: "arbiter.etcd.compaction", qos: .utility)
+    let state = Guarded(State())
+
+    struct State {
+        var pending: [JournalEntry] = []
+        /// A group is on its way.
+        var isCommitting = false
+        var isClosed = false
+        var hasFailed = false
+        var committed: @Sendable (Result<UInt64, JournalError>) -> Void = { _ in }
+        /// The last record that is committed; 0 if there is none.
+        var last: UInt64 = 0
+        /// Called when nothing is on its way any more.
+        var whenIdle: [@Sendable () -> Void] = []
+        /// The manifest of the newest snapshot as it is in etcd.
+        var manifest: [UInt8]?
+        /// The size of the newest snapshot.
+        var snapshotBytes = 0
+        /// The size of the records after it.
+        var bytes = 0
+        var isCompacting = false
+    }
+
+    /// - Parameters:
+    ///   - tenure: the time for which this node owns the shard.
+    ///   - keys: where it is.
+    ///   - etcd: where it is kept.
+    ///   - alarm: when it tries again.
+    ///   - logger: tells the operator.
+    ///   - bytesBetweenSnapshots: the bytes of records after which a snapshot is made.
+    ///   - metrics: what it counts.
+    package init(
+        tenure: Tenure, keys: ClusterKeys, etcd: any Etcd, alarm: any Alarm = SystemAlarm(), logger: Logger,
+        bytesBetweenSnapshots: Int = bytesBetweenSnapshots, metrics: JournalMetrics = JournalMetrics()
+    ) {
+        shard = tenure.shard
+        (self.tenure, self.keys, self.etcd, self.alarm, self.logger) = (tenure, keys, etcd, alarm, logger)
+        (self.bytesBetweenSnapshots, self.metrics) = (bytesBetweenSnapshots, metrics)
+    }
+
+    package var ownership: (any Ownership)? { tenure }
+
+    package func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void) {
+        state.withLock { $0.committed = committed }
+        tenure.whenLost { [weak self] in self?.fail(Self.lost) }
+        compactIfDue()
+    }
+
+    package func append(_ entry: JournalEntry) -> Bool {
+        state.withLock { state in
+            if !state.isClosed { state.pending.append(entry) }
+        }
+        return false
+    }
+
+    package func flush(mayCommit: Bool) { commitNext() }
+
+    package func close() {
+        let idle = DispatchSemaphore(value: 0)
+        let isBusy = state.withLock { state in
+            state.isClosed = true
+            guard !state.hasFailed, state.isCommitting || !state.pending.isEmpty else { return false }
+            state.whenIdle.append { idle.signal() }
+            return true
+        }
+        if isBusy {
+            commitNext()
+            idle.wait()
+        }
+        // A compaction that runs is awaited; one that has not begun sees that the journal is closed.
+        compaction.sync {}
+    }
+
+    /// Why nothing is committed after the tenure.
+    static let lost = JournalError(
+        .notOwner, reason: "this node no longer owns the shard of the scene: ask again", retryAfter: .seconds(1))
+}
+
+// MARK: - Committing
+
+extension EtcdJournal {
+    /// Sends the next group, unless one is on its way.
+    func commitNext() {
+        let (group, last, idle) = state.withLock { state -> ([JournalEntry], UInt64, [@Sendable () -> Void]) in
+            guard !state.isCommitting, !state.hasFailed else { return ([], 0, []) }
+            guard !state.pending.isEmpty else {
+                defer { state.whenIdle = [] }
+                return ([], 0, state.whenIdle)
+            }
+            state.isCommitting = true
+            return (Array(state.pending.prefix(Self.recordsInGroup)), state.last, [])
+        }
+        for tell in idle { tell() }
+        guard !group.isEmpty else { return }
+        send(PendingCommit(of: Self.batch(of: group), after: last, in: self))
+    }
+
+    /// As many of the records as fit into a group.
+    private static func batch(of records: [JournalEntry]) -> RecordBatch {
+        var records = records[...]
+        while true {
+            let batch = RecordBatch(Array(records))
+            guard batch.bytes.count > bytesInGroup, records.count > 1 else { return batch }
+            records = records.prefix(max(1, records.count / 2))
+        }
+    }
+
+    /// A commit, whose bytes stay the same however often it is sent.
+    struct PendingCommit: Sendable {
+        let batch: RecordBatch
+        let transaction: EtcdTransaction
+        /// What the key of the group holds once it is committed.
+        let value: [UInt8]
+        let begun: ContinuousClock.Instant
+        /// The pause before it is sent again.
+        var pause = Duration.milliseconds(20)
+
+        init(of batch: RecordBatch, after last: UInt64, in journal: EtcdJournal) {
+            let (keys, shard) = (journal.keys, journal.shard)
+            self.batch = batch
+            value = LogValue(batch).bytes
+            begun = .now
+            let (head, log) = (keys.head(of: shard), keys.log(of: shard, from: batch.first))
+            transaction = EtcdTransaction(
+                if: [
+                    journal.tenure.condition,
+                    last == 0 ? .isAbsent(head) : .holds(head, [UInt8](String(last).utf8)),
+                ],
+                then: [.put(log, value), .put(head, [UInt8](String(batch.last).utf8))],
+                else: [.read(.key(log)), .read(EtcdRange(start: journal.tenure.key, keysOnly: true))])
+        }
+    }
+
+    /// Sends a commit, and again until it is known what came of it.
+    ///
+    /// That its records are not in etcd proves nothing while an earlier one may still be on its way. So it is sent again, with
+    /// the same bytes, until etcd says that it has succeeded, or holds its records, or has another owner.
+    private func send(_ commit: PendingCommit) {
+        let turn = tenure.lastTurn
+        etcd.transact(commit.transaction, within: Self.patience) { [self] result in
+            switch result {
+            case .success(let outcome) where outcome.succeeded: finish(commit, shown: turn)
+            case .success(let outcome):
+                if outcome.found.first?.keys.first?.value == commit.value {
+                    // An earlier sending was carried out. It shows the tenure for the turns before itself only.
+                    finish(commit, shown: nil)
+                } else if outcome.found.last?.keys.first?.created != tenure.created {
+                    tenure.lose()
+                    fail(Self.lost)
+                } else {
+                    fail(
+                        JournalError(
+                            .damaged,
+                            reason:
+                                "somebody else has written to \(keys.head(of: shard)): restore a copy of the cluster"))
+                }
+            case .failure(let error): sendAgain(commit, after: error)
+            }
+        }
+    }
+
+    private func sendAgain(_ commit: PendingCommit, after error: EtcdError) {
+        guard !tenure.isOver else {
+            tenure.lose()
+            return fail(Self.lost)
+        }
+        logger.debug("a commit is sent again", metadata: ["shard": "\(shard)", "reason": "\(error.reason)"])
+        var next = commit
+        next.pause = min(commit.pause * 2, .milliseconds(500))
+        alarm.ring(after: commit.pause) { [self, next] in send(next) }
+    }
+
+    private func finish(_ commit: PendingCommit, shown turn: UInt64?) {
+        let committed = state.withLock { state -> (@Sendable (Result<UInt64, JournalError>) -> Void)? in
+            guard !state.hasFailed else { return nil }
+            state.last = commit.batch.last
+            state.pending.removeFirst(Int(commit.batch.last - commit.batch.first) + 1)
+            state.bytes += commit.value.count
+            state.isCommitting = false
+            return state.committed
+        }
+        guard let committed else { return }
+        metrics.commits.observe(commit.begun.duration(to: .now))
+        metrics.groups.observe(Int(commit.batch.last - commit.batch.first) + 1)
+        metrics.bytes.add(commit.value.count)
+        // Before the commit is reported, so that what it releases needs no other proof.
+        if let turn { tenure.noteShown(turn) }
+        committed(.success(commit.batch.last))
+        commitNext()
+        compactIfDue()
+    }
+
+    /// Stops for good.
+    func fail(_ error: JournalError) {
+        let (committed, idle) = state.withLock {
+            state -> ((@Sendable (Result<UInt64, JournalError>) -> Void)?, [@Sendable () -> Void]) in
+            guard !state.hasFailed else { return (nil, []) }
+            (state.hasFailed, state.isClosed, state.pending) = (true, true, [])
+            defer { state.whenIdle = [] }
+            return (state.committed, state.whenIdle)
+        }
+        for tell in idle { tell() }
+        guard let committed else { return }
+        if error.kind != .notOwner { metrics.failures.add() }
+        committed(.failure(error))
+    }
+}

@@ -1,0 +1,79 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+
+/// A group of records as etcd keeps it: the form in one byte, the first and the last sequence, the checksum, and the bytes of
+/// the group.
+struct LogValue {
+    private static let form: UInt8 = 1
+
+    let bytes: [UInt8]
+
+    init(_ batch: RecordBatch) {
+        var writer = BinaryWriter(capacity: batch.bytes.count + 32)
+        writer.write(Self.form)
+        writer.write(batch.first)
+        writer.write(batch.last)
+        writer.write(batch.checksum)
+        bytes = writer.bytes + batch.bytes
+    }
+
+    /// The group that a key holds.
+    ///
+    /// - Throws: `JournalError` if it is of a newer form, or is none.
+    static func batch(in key: EtcdKey) throws(JournalError) -> RecordBatch {
+        var reader = BinaryReader(key.value)
+        guard let form = try? reader.read(UInt8.self) else { throw damaged(key.name) }
+        guard form == Self.form else { throw JournalError(newer: "form \(form)", in: key.name) }
+        guard let first = try? reader.read(UInt64.self), let last = try? reader.read(UInt64.self),
+            let checksum = try? reader.read(UInt32.self)
+        else { throw damaged(key.name) }
+        let head = MemoryLayout<UInt8>.size + 2 * MemoryLayout<UInt64>.size + MemoryLayout<UInt32>.size
+        return RecordBatch(first: first, last: last, bytes: Array(key.value.dropFirst(head)), checksum: checksum)
+    }
+
+    static func damaged(_ name: String) -> JournalError {
+        JournalError(.damaged, reason: "\(name) in etcd is not what was written: restore a copy of the cluster")
+    }
+}
+
+/// What a snapshot in etcd consists of: the form in one byte, the sequence and moment of its last record, the number and the
+/// checksum of the bytes of the state, and the number of the parts they are in.
+struct SnapshotManifest {
+    private static let form: UInt8 = 1
+
+    let sequence: UInt64
+    let moment: Moment
+    let byteCount: UInt64
+    let checksum: UInt32
+    let chunkCount: UInt32
+
+    init(_ snapshot: JournalSnapshot, chunks: Int) {
+        (sequence, moment) = (snapshot.sequence, snapshot.moment)
+        (byteCount, checksum) = (UInt64(snapshot.state.count), Checksum.crc32(snapshot.state))
+        chunkCount = UInt32(chunks)
+    }
+
+    var bytes: [UInt8] {
+        var writer = BinaryWriter()
+        writer.write(Self.form)
+        writer.write(sequence)
+        writer.write(moment)
+        writer.write(byteCount)
+        writer.write(checksum)
+        writer.write(chunkCount)
+        return writer.bytes
+    }
+
+    /// - Throws: `JournalError` if the key holds one of a newer form, or none.
+    init(in key: EtcdKey) throws(JournalError) {
+        var reader = BinaryReader(key.value)
+        guard let form = try? reader.read(UInt8.self) else { throw LogValue.damaged(key.name) }
+        guard form == Self.form else { throw JournalError(newer: "form \(form)", in: key.name) }
+        guard let sequence = try? reader.read(UInt64.self), let moment = try? reader.read(Moment.self),
+            let byteCount = try? reader.read(UInt64.self), let checksum = try? reader.read(UInt32.self),
+            let chunkCount = try? reader.read(UInt32.self), reader.isAtEnd
+        else { throw LogValue.damaged(key.name) }
+        (self.sequence, self.moment, self.byteCount) = (sequence, moment, byteCount)
+        (self.checksum, self.chunkCount) = (checksum, chunkCount)
+    }
+}

@@ -1,0 +1,102 @@
+internal import ArbiterEngine
+internal import Logging
+
+// Leases, registration and claims; all on the node's queue.
+
+extension ClusterNode {
+    /// Stops to serve the shards whose tenures have ended.
+    func dropWhatIsLost() {
+        let lost = state.withLock { state in
+            let lost = state.tenures.values.filter(\.isOver)
+            for tenure in lost { state.tenures[tenure.shard] = nil }
+            return lost
+        }
+        for tenure in lost.sorted(by: { $0.shard < $1.shard }) { drop(tenure) }
+    }
+
+    private func drop(_ tenure: Tenure) {
+        tenure.lose()
+        host.drop(tenure.shard)
+        logger.warning("has lost a shard", metadata: ["shard": "\(tenure.shard)", "tenure": "\(tenure.created)"])
+    }
+
+    /// The node's lease, or a new one after that has ended.
+    func leaseInForce() throws(EtcdError) -> NodeLease {
+        if let lease = state.withLock({ $0.lease }), !lease.isOver { return lease }
+        state.withLock { ($0.lease, $0.isRegistered, $0.waitsFor) = (nil, false, "etcd") }
+        let lease = try NodeLease.grant(for: settings.timeToLive, etcd: etcd, time: time, alarm: alarm)
+        state.withLock { $0.lease = lease }
+        lease.whenOver { [weak self] in self?.look() }
+        return lease
+    }
+
+    func registration(_ lease: NodeLease) -> NodeRegistration {
+        NodeRegistration(address: settings.address, lease: lease.id, version: settings.version)
+    }
+
+    /// Registers the node; its name may still be that of its earlier life, whose lease has to end first.
+    func register(_ lease: NodeLease, _ found: Found) throws(EtcdError) {
+        guard !state.withLock({ $0.isRegistered }) else { return }
+        let key = keys.node(settings.address)
+        let isNew = try transact(
+            EtcdTransaction(if: [.isAbsent(key)], then: [.put(key, registration(lease).bytes, lease: lease.id)])
+        ).succeeded
+        guard isNew || found.map.nodes[settings.address]?.lease == lease.id else {
+            state.withLock { $0.waitsFor = "the lease of another node with the address \(settings.address)" }
+            throw EtcdError(.refused, "another node is registered as \(settings.address)")
+        }
+        state.withLock { ($0.isRegistered, $0.waitsFor) = (true, nil) }
+    }
+
+    /// Begins to serve every shard whose key in etcd says that this node owns it.
+    ///
+    /// That is how a claim is known to have succeeded, also one whose answer was lost.
+    func adopt(_ found: Found, _ lease: NodeLease) {
+        let mine = registration(lease)
+        for (shard, key) in found.owners.sorted(by: { $0.key < $1.key }) where found.map.owners[shard] == mine {
+            let known = state.withLock { $0.tenures[shard] }
+            if let known, known.created == key.created { continue }
+            if let known {
+                state.withLock { $0.tenures[shard] = nil }
+                drop(known)
+            }
+            begin(Tenure(shard: shard, key: key.name, created: key.created, rounds: rounds, lease: lease))
+        }
+        let lost = state.withLock { state in
+            let lost = state.tenures.values.filter { found.owners[$0.shard]?.created != $0.created }
+            for tenure in lost { state.tenures[tenure.shard] = nil }
+            return lost
+        }
+        for tenure in lost { drop(tenure) }
+    }
+
+    /// Claims free shards, up to this node's share of them.
+    func claim(_ found: Found, _ lease: NodeLease) throws(EtcdError) {
+        guard let form = found.form else { return }
+        let mine = registration(lease)
+        let nodes = Set(found.map.nodes.keys).union([settings.address]).count
+        let share = (settings.form.shards + nodes - 1) / nodes
+        var count = found.map.owners.values.count { $0 == mine }
+        // From a place of its own, so that nodes do not all try the same shards first.
+        let first = Int(UInt64(bitPattern: lease.id) % UInt64(settings.form.shards))
+        for offset in 0..<settings.form.shards where count < share {
+            let shard = (first + offset) % settings.form.shards
+            guard found.owners[shard] == nil else { continue }
+            let key = keys.owner(of: shard)
+            let outcome = try transact(
+                EtcdTransaction(
+                    if: [.isAbsent(key), .changed(keys.form, at: form.changed)],
+                    then: [.put(key, mine.bytes, lease: lease.id)]))
+            guard outcome.succeeded else { continue }
+            count += 1
+            begin(Tenure(shard: shard, key: key, created: outcome.revision, rounds: rounds, lease: lease))
+        }
+    }
+
+    /// Deletes the owner's key of a tenure, so that another node can claim the shard.
+    func release(_ tenure: Tenure) {
+        // If that fails, the end of the lease does it.
+        _ = try? transact(EtcdTransaction(if: [tenure.condition], then: [.delete(.key(tenure.key))]))
+        tenure.lose()
+    }
+}

@@ -1,0 +1,239 @@
+internal import ArbiterCore
+package import ArbiterEngine
+internal import Dispatch
+package import Logging
+
+/// What runs the shards that a node owns.
+package protocol ShardHost: AnyObject, Sendable {
+    /// Begins to serve a shard; reads its journal, and may take as long as that does. Called for one shard at a time.
+    ///
+    /// - Throws: `JournalError` if its journal cannot be read.
+    func begin(_ tenure: Tenure, _ journal: EtcdJournal) throws(JournalError)
+
+    /// Stops to serve a shard because its tenure has ended; nothing that its clients do may be submitted any more.
+    func drop(_ shard: Int)
+
+    /// Stops to serve a shard so that another node can go on: answers everyone who waits, and commits everything.
+    func handOver(_ shard: Int)
+
+    /// Takes notice of who owns what.
+    func note(_ map: ShardMap)
+}
+
+/// A node of a cluster: keeps its lease, registers itself, claims free shards, and stops to serve those that it loses.
+///
+/// Everything happens on one queue, except that a lost tenure is noticed by what asks etcd.
+package final class ClusterNode: Sendable {
+    package struct Settings: Sendable {
+        /// Where other nodes reach this one; also its name.
+        package var address: String
+        package var form: ClusterForm
+        /// How long its lease lives without a keepalive.
+        package var timeToLive: Duration
+        package var version: String
+
+        package init(address: String, form: ClusterForm, timeToLive: Duration, version: String) {
+            (self.address, self.form, self.timeToLive, self.version) = (address, form, timeToLive, version)
+        }
+    }
+
+    /// How long an answer of etcd is waited for.
+    private static let patience = Duration.seconds(2)
+    /// The longest time between two looks at who owns what; changes are usually told by a watch.
+    static let lookEvery = Duration.seconds(1)
+
+    struct State {
+        var lease: NodeLease?
+        var isRegistered = false
+        var tenures: [Int: Tenure] = [:]
+        /// What this node waits for before it can serve; `nil` if nothing.
+        var waitsFor: String? = "etcd"
+        var watch: (any EtcdWatch)?
+        var isLookDue = false
+        var isAlarmSet = false
+        var isStopped = false
+        var failure: JournalError?
+    }
+
+    let settings: Settings
+    let keys: ClusterKeys
+    let etcd: any Etcd
+    let host: any ShardHost
+    let rounds: OwnershipRounds
+    let time: any TimeSource
+    let alarm: any Alarm
+    let logger: Logger
+    private let queue = DispatchQueue(label: "arbiter.cluster", qos: .userInitiated)
+    let state = Guarded(State())
+    private let makeJournal: @Sendable (Tenure) -> EtcdJournal
+    private let whenFailed: @Sendable (JournalError) -> Void
+
+    /// - Parameters:
+    ///   - settings: what the node is.
+    ///   - keys: where the cluster is in etcd.
+    ///   - etcd: how it is reached.
+    ///   - host: what runs the shards.
+    ///   - time: the machine's clock.
+    ///   - alarm: when it looks again.
+    ///   - logger: tells the operator.
+    ///   - makeJournal: makes the journal of a shard that the node owns.
+    ///   - whenFailed: called once if the node can never serve, as with another number of shards.
+    package init(
+        _ settings: Settings, keys: ClusterKeys, etcd: any Etcd, host: any ShardHost,
+        time: any TimeSource = SystemTimeSource(), alarm: any Alarm = SystemAlarm(), logger: Logger,
+        makeJournal: @escaping @Sendable (Tenure) -> EtcdJournal,
+        whenFailed: @escaping @Sendable (JournalError) -> Void
+    ) {
+        (self.settings, self.keys, self.etcd, self.host) = (settings, keys, etcd, host)
+        (self.time, self.alarm, self.logger) = (time, alarm, logger)
+        (self.makeJournal, self.whenFailed) = (makeJournal, whenFailed)
+        rounds = OwnershipRounds(etcd: etcd, alarm: alarm)
+    }
+
+    /// Begins to take part in the cluster.
+    package func start() { look() }
+
+    /// Hands over all shards, and leaves the cluster; returns when that is done.
+    package func stop() {
+        queue.sync {
+            let (tenures, lease) = state.withLock { state -> ([Tenure], NodeLease?) in
+                state.isStopped = true
+                state.watch?.cancel()
+                return (state.tenures.values.sorted { $0.shard < $1.shard }, state.lease)
+            }
+            for tenure in tenures {
+                host.handOver(tenure.shard)
+                release(tenure)
+            }
+            lease?.revoke()
+        }
+    }
+
+    /// What the node waits for before it can serve; `nil` if nothing.
+    package var waitsFor: String? { state.withLock { $0.waitsFor } }
+
+    // MARK: - On the queue
+
+    /// Looks soon at who owns what.
+    func look() {
+        let isFirst = state.withLock { state in
+            defer { state.isLookDue = true }
+            return !state.isLookDue && !state.isStopped
+        }
+        guard isFirst else { return }
+        queue.async { [self] in
+            let isStopped = state.withLock { state in
+                state.isLookDue = false
+                return state.isStopped
+            }
+            guard !isStopped else { return }
+            do throws(EtcdError) {
+                try takePart()
+            } catch {
+                logger.debug("the cluster was not looked at", metadata: ["reason": "\(error.reason)"])
+            }
+            lookAgain()
+        }
+    }
+
+    /// Looks again after a while, also if no watch tells of a change.
+    private func lookAgain() {
+        let isFirst = state.withLock { state in
+            defer { state.isAlarmSet = true }
+            return !state.isAlarmSet
+        }
+        guard isFirst else { return }
+        alarm.ring(after: Self.lookEvery) { [weak self] in
+            self?.state.withLock { $0.isAlarmSet = false }
+            self?.look()
+        }
+    }
+
+    private func takePart() throws(EtcdError) {
+        dropWhatIsLost()
+        let lease = try leaseInForce()
+        let found = try read()
+        try agree(on: found)
+        try register(lease, found)
+        watch()
+        host.note(found.map)
+        adopt(found, lease)
+        try claim(found, lease)
+    }
+
+    /// What was read at one revision.
+    struct Found {
+        let form: EtcdKey?
+        let map: ShardMap
+        /// The owners' keys, by their shards.
+        let owners: [Int: EtcdKey]
+    }
+
+    private func read() throws(EtcdError) -> Found {
+        let outcome = try transact(
+            EtcdTransaction(then: [
+                .read(.key(keys.form)), .read(.prefix(keys.nodes)), .read(.prefix(keys.owners)),
+            ]))
+        var (map, owners) = (ShardMap(), [Int: EtcdKey]())
+        for key in outcome.found[1].keys {
+            if let node = NodeRegistration(key.value) { map.nodes[node.address] = node }
+        }
+        for key in outcome.found[2].keys {
+            guard let shard = Int(key.name.dropFirst(keys.owners.count)) else { continue }
+            owners[shard] = key
+            map.owners[shard] = NodeRegistration(key.value)
+        }
+        return Found(form: outcome.found[0].keys.first, map: map, owners: owners)
+    }
+
+    /// Makes the cluster if there is none yet, and checks that this node fits into it.
+    private func agree(on found: Found) throws(EtcdError) {
+        guard let key = found.form else {
+            _ = try transact(
+                EtcdTransaction(if: [.isAbsent(keys.form)], then: [.put(keys.form, settings.form.bytes)]))
+            throw EtcdError(.refused, "the cluster has just been made")
+        }
+        guard ClusterForm(key.value) == settings.form else {
+            let text = String(decoding: key.value, as: UTF8.self)
+            let error = JournalError(
+                .unknownForm,
+                reason: "the cluster at \(keys.prefix) was made with \(text), and this node has "
+                    + String(decoding: settings.form.bytes, as: UTF8.self))
+            let isFirst = state.withLock { state in
+                defer { (state.isStopped, state.failure) = (true, error) }
+                return state.failure == nil
+            }
+            if isFirst { whenFailed(error) }
+            throw EtcdError(.refused, error.reason)
+        }
+    }
+
+    func transact(_ transaction: EtcdTransaction) throws(EtcdError) -> EtcdOutcome {
+        try Answer.wait { etcd.transact(transaction, within: Self.patience, completion: $0) }
+    }
+
+    private func watch() {
+        guard state.withLock({ $0.watch == nil }) else { return }
+        let watch = etcd.watch(.prefix(keys.owners)) { [weak self] in
+            self?.look()
+        } ended: { [weak self] in
+            self?.state.withLock { $0.watch = nil }
+        }
+        state.withLock { $0.watch = watch }
+    }
+
+    /// Begins to serve a shard that this node owns.
+    func begin(_ tenure: Tenure) {
+        state.withLock { $0.tenures[tenure.shard] = tenure }
+        tenure.whenLost { [weak self] in self?.look() }
+        do throws(JournalError) {
+            try host.begin(tenure, makeJournal(tenure))
+            logger.notice("owns a shard", metadata: ["shard": "\(tenure.shard)", "tenure": "\(tenure.created)"])
+        } catch {
+            logger.critical(
+                "a shard cannot be served", metadata: ["shard": "\(tenure.shard)", "reason": "\(error.reason)"])
+            release(tenure)
+            state.withLock { $0.tenures[tenure.shard] = nil }
+        }
+    }
+}

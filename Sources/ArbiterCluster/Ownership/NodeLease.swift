@@ -1,0 +1,93 @@
+internal import ArbiterCore
+package import ArbiterEngine
+
+/// The lease by which a node owns its shards: its keys in etcd live as long as it does.
+///
+/// The node counts it from when it *sent* the last keepalive that was answered, on its own clock, and stops acting as its
+/// holder after four fifths of its time. That only makes it stop early: no answer leaves without an answer of etcd that shows
+/// that the tenure lasts.
+package final class NodeLease: LeaseTerm {
+    /// How long an answer of etcd is waited for.
+    static let patience = Duration.seconds(1)
+
+    private struct State {
+        /// When the last keepalive was sent that was answered.
+        var heard: Instant
+        var isOver = false
+        var whenOver: @Sendable () -> Void = {}
+    }
+
+    package let id: EtcdLeaseID
+    /// How long it lives in etcd.
+    package let timeToLive: Duration
+    private let etcd: any Etcd
+    private let time: any TimeSource
+    private let alarm: any Alarm
+    private let state: Guarded<State>
+
+    /// Grants a lease, and begins to keep it alive.
+    ///
+    /// - Throws: `EtcdError`.
+    package static func grant(
+        for timeToLive: Duration, etcd: any Etcd, time: any TimeSource = SystemTimeSource(),
+        alarm: any Alarm = SystemAlarm()
+    ) throws(EtcdError) -> NodeLease {
+        let sent = time.now().instant
+        let id = try Answer.wait { etcd.grantLease(for: timeToLive, within: Self.patience, completion: $0) }
+        let lease = NodeLease(id, timeToLive, since: sent, etcd, time, alarm)
+        lease.keepOn()
+        return lease
+    }
+
+    private init(
+        _ id: EtcdLeaseID, _ timeToLive: Duration, since heard: Instant, _ etcd: any Etcd, _ time: any TimeSource,
+        _ alarm: any Alarm
+    ) {
+        (self.id, self.timeToLive, self.etcd, self.time, self.alarm) = (id, timeToLive, etcd, time, alarm)
+        state = Guarded(State(heard: heard))
+    }
+
+    package var isOver: Bool {
+        let now = time.now().instant
+        return state.withLock { $0.isOver || now >= $0.heard.advanced(by: timeToLive * 4 / 5) }
+    }
+
+    /// Sets what is called, once, when the node has to stop.
+    package func whenOver(_ body: @escaping @Sendable () -> Void) {
+        let isOver = state.withLock { state in
+            state.whenOver = body
+            return state.isOver
+        }
+        if isOver { body() }
+    }
+
+    /// Ends it in etcd, and with it the node's registration and tenures.
+    package func revoke() {
+        finish()
+        _ = try? Answer.wait { etcd.revokeLease(id, within: Self.patience, completion: $0) } as Void
+    }
+
+    private func finish() {
+        let tell = state.withLock { state -> (@Sendable () -> Void)? in
+            guard !state.isOver else { return nil }
+            state.isOver = true
+            return state.whenOver
+        }
+        tell?()
+    }
+
+    /// Sends a keepalive, and the next one after a fifth of the lease's time.
+    private func keepOn() {
+        guard !isOver else { return finish() }
+        let sent = time.now().instant
+        etcd.keepAlive(id, within: Self.patience) { [self] result in
+            switch result {
+            case .success(true): state.withLock { $0.heard = max($0.heard, sent) }
+            case .success(false): finish()
+            // Another member is asked next time.
+            case .failure: break
+            }
+        }
+        alarm.ring(after: timeToLive / 5) { [weak self] in self?.keepOn() }
+    }
+}

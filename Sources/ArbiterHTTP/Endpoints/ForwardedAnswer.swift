@@ -1,0 +1,128 @@
+internal import ArbiterEngine
+internal import ArbiterTransfers
+
+/// The answer of another node on its way to the client: kept until it is whole, unless it is long or a stream.
+final class ForwardedAnswer: StreamSource {
+    /// How much of an answer is kept before it is passed on piece by piece.
+    private static let keptBytes = 1 << 20
+    /// How much of a stream is kept for a client that does not take it; then the stream is cut.
+    private static let waitingBytes = 16 << 20
+    /// The fields of an answer that are about its own connection, or that every answer of this node has.
+    private static let ownFields: Set<String> = [
+        "connection", "keep-alive", "transfer-encoding", "content-length", "date", "content-type", "cache-control",
+        "x-content-type-options", "x-request-id", "access-control-allow-origin", "access-control-expose-headers",
+        "vary",
+    ]
+
+    private struct State {
+        var number: TransferLoop.Number?
+        var head: TransferHead?
+        var bytes: [UInt8] = []
+        var isStreaming = false
+        var ending: StreamPiece?
+        var isClosed = false
+    }
+
+    private let call: Call
+    private let loop: TransferLoop
+    private let state = Guarded(State())
+
+    init(_ call: Call, _ loop: TransferLoop) {
+        (self.call, self.loop) = (call, loop)
+    }
+
+    func begin(_ request: TransferRequest) {
+        let number = loop.begin(request) { [self] event in take(event) }
+        state.withLock { $0.number = number }
+        call.exchange.whenAbandoned { [loop] in loop.cancel(number) }
+    }
+
+    // MARK: - From the other node
+
+    private func take(_ event: TransferLoop.Event) {
+        switch event {
+        case .head(let head):
+            state.withLock { $0.head = head }
+            if head.type == .eventStream { stream() }
+        case .bytes(let bytes): take(bytes)
+        case .ended(nil): finish()
+        case .ended(let failure?): fail(failure)
+        }
+    }
+
+    private func take(_ bytes: [UInt8]) {
+        let (isStreaming, count) = state.withLock { state in
+            if !state.isClosed { state.bytes += bytes }
+            return (state.isStreaming, state.bytes.count)
+        }
+        if isStreaming {
+            guard count <= Self.waitingBytes else { return end(.cut) }
+            call.exchange.wake()
+        } else if count > Self.keptBytes {
+            stream()
+        }
+    }
+
+    private func stream() {
+        let head = state.withLock { state in
+            state.isStreaming = true
+            return state.head
+        }
+        guard let head else { return }
+        call.stream(Response(head.status, head.type, body: [], headers: head.passedOn(Self.ownFields)), from: self)
+    }
+
+    private func finish() {
+        let (isStreaming, head, bytes) = state.withLock { ($0.isStreaming, $0.head, $0.bytes) }
+        if isStreaming { return end(.end) }
+        guard let head else { return fail(TransferFailure(reason: "there is no answer", wasSent: true)) }
+        call.respond(Response(head.status, head.type, body: bytes, headers: head.passedOn(Self.ownFields)))
+    }
+
+    private func fail(_ failure: TransferFailure) {
+        if state.withLock({ $0.isStreaming }) { return end(.cut) }
+        let problem =
+            failure.wasSent
+            ? Problem(
+                .journalUnavailable,
+                "The node that serves the scene did not answer (\(failure.reason)); the request may have been carried out.",
+                retryAfter: Problem.briefly)
+            : Problem(
+                .notOwner, "The node that serves the scene cannot be reached (\(failure.reason)); ask again.",
+                retryAfter: Problem.briefly)
+        call.respond(problem.response)
+    }
+
+    private func end(_ piece: StreamPiece) {
+        state.withLock { if $0.ending == nil { $0.ending = piece } }
+        call.exchange.wake()
+    }
+
+    // MARK: - To the client
+
+    func read(upTo count: Int) -> StreamPiece {
+        state.withLock { state in
+            if state.ending == .cut { return .cut }
+            guard !state.bytes.isEmpty else { return state.ending ?? .nothing }
+            defer { state.bytes.removeFirst(min(count, state.bytes.count)) }
+            return .bytes(state.bytes.prefix(count))
+        }
+    }
+
+    func close() {
+        let number = state.withLock { state in
+            state.isClosed = true
+            state.bytes = []
+            return state.number
+        }
+        if let number { loop.cancel(number) }
+    }
+}
+
+extension TransferHead {
+    fileprivate var type: ContentType? { value(of: "content-type").flatMap { ContentType(rawValue: $0) } }
+
+    fileprivate func passedOn(_ others: Set<String>) -> [HeaderField] {
+        fields.filter { !others.contains($0.name.lowercased()) }.map { HeaderField($0.name, $0.value) }
+    }
+}

@@ -1,0 +1,72 @@
+internal import ArbiterCore
+package import ArbiterTransfers
+
+/// Passes requests on to the nodes that serve their scenes, and the answers back.
+///
+/// A request is sent once. If its connection breaks, it may have been carried out, and the client is told so.
+package final class Forwarder: Sendable {
+    /// By how many nodes a request may be passed on: the second one may know of a move that the first one has not heard of.
+    private static let hopLimit = 2
+    /// How long connecting to a node may take.
+    private static let connecting = Duration.seconds(2)
+    /// How long an answer may take beyond the longest wait of a request.
+    private static let patience = Duration.seconds(30)
+    /// How long the stream of another node may be silent; its comments come more often.
+    private static let silence = Duration.seconds(60)
+
+    private let loop: TransferLoop
+    private let trust: TransferRequest.Trust
+
+    /// - Parameters:
+    ///   - loop: where the transfers take place.
+    ///   - trust: by what the nodes know each other.
+    package init(loop: TransferLoop, trust: TransferRequest.Trust) {
+        (self.loop, self.trust) = (loop, trust)
+    }
+
+    /// Whether a request may be passed on (again).
+    func mayForward(_ request: Request) -> Bool {
+        !request.peer.isNode || ForwardedClient(request.headers).hops < Self.hopLimit
+    }
+
+    /// Passes a request on; on the thread of its connection.
+    func forward(_ request: Request, to owner: String, for call: Call) {
+        guard call.exchange.reservePlace() else {
+            return call.respond(
+                Problem(
+                    .tooManyConnections, "No more requests can be passed on to other nodes here; try again.",
+                    retryAfter: Problem.briefly
+                ).response)
+        }
+        let answer = ForwardedAnswer(call, loop)
+        answer.begin(transfer(of: request, to: owner, call))
+    }
+
+    private func transfer(of request: Request, to owner: String, _ call: Call) -> TransferRequest {
+        let query = request.query.map { item in item.value.isEmpty ? item.name : "\(item.name)=\(item.value)" }
+        let target = request.path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+        let isStream = call.isStream
+        var transfer = TransferRequest(
+            owner + target,
+            limit: isStream ? .silence(Self.silence) : .whole(Limits.waitDurations.upperBound + Self.patience))
+        transfer.method = request.method
+        transfer.fields =
+            HeaderName.forwarded.compactMap { name in
+                request.headers.value(of: name).map { "\(name.rawValue): \($0)" }
+            } + ForwardedClient.fields(of: request, call.permission) + [
+                "\(HeaderName.requestID.rawValue): \(call.requestID)"
+            ]
+        if !request.body.isEmpty || !["GET", "HEAD"].contains(request.method) { transfer.body = request.body }
+        transfer.mayBeSentTwice = false
+        transfer.trust = trust
+        transfer.connecting = Self.connecting
+        return transfer
+    }
+}
+
+extension HeaderName {
+    /// The fields of a request that the node which serves it reads.
+    fileprivate static let forwarded: [HeaderName] = [
+        .accept, .contentType, .idempotencyKey, .ifMatch, .ifNoneMatch, .lastEventID, .prefer, .session, .traceParent,
+    ]
+}

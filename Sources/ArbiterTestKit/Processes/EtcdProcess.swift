@@ -1,0 +1,51 @@
+internal import Glibc
+
+/// A real etcd of one member, started on free ports and ready; killed on `deinit`.
+package final class EtcdProcess {
+    package let process: ChildProcess
+    /// Where clients reach it.
+    package let endpoint: String
+    private let directory: TemporaryDirectory
+
+    /// Where Debian's package etcd-server puts it.
+    package static let executable = "/usr/bin/etcd"
+
+    /// Starts etcd and waits until it says that it is ready.
+    ///
+    /// - Parameter arguments: further arguments of the command line.
+    /// - Throws: `ChildProcessError` if it does not become ready.
+    package init(_ arguments: [String] = []) throws {
+        directory = try TemporaryDirectory()
+        let notifications = try NotificationSocket(directory.path + "/ready")
+        endpoint = "http://127.0.0.1:\(try Self.freePort())"
+        let peers = "http://127.0.0.1:\(try Self.freePort())"
+        process = try ChildProcess(
+            Self.executable,
+            [
+                "--data-dir", directory.path + "/data", "--listen-client-urls", endpoint,
+                "--advertise-client-urls", endpoint, "--listen-peer-urls", peers,
+                "--initial-advertise-peer-urls", peers, "--initial-cluster", "default=\(peers)", "--logger", "zap",
+                "--log-outputs", "stderr", "--log-level", "warn",
+            ] + arguments, environment: ["NOTIFY_SOCKET": notifications.name])
+        guard try notifications.receive().contains("READY=1") else {
+            throw ChildProcessError.notStarted("etcd: \(process.standardError)")
+        }
+    }
+
+    /// A port that nobody listens on.
+    private static func freePort() throws(ChildProcessError) -> UInt16 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = unsafe withUnsafeMutablePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe bind(descriptor, address, size) == 0 ? unsafe getsockname(descriptor, address, &size) : -1
+            }
+        }
+        guard status == 0 else { throw .notStarted("there is no free port") }
+        return UInt16(bigEndian: address.sin_port)
+    }
+}

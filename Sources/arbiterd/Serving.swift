@@ -1,0 +1,181 @@
+internal import ArbiterCluster
+internal import ArbiterCore
+internal import ArbiterEngine
+internal import ArbiterHTTP
+internal import ArbiterTransfers
+internal import Logging
+
+/// What stands behind the shell: one engine of its own, or those of a cluster's node.
+protocol Serving: AnyObject {
+    var shards: Shards { get }
+    /// What passes on requests that another node serves.
+    var forwarder: Forwarder? { get }
+
+    /// Begins to serve; requests may come already.
+    func start()
+
+    /// Answers everyone who waits, and ends the streams; new requests are refused already.
+    func drain()
+
+    /// Commits everything, and ends.
+    func stop()
+}
+
+/// What the parts of a daemon have in common.
+struct ServingParts {
+    let options: Options
+    let hub: EventHub
+    let metrics: Metrics
+    let operatorLog: OperatorLog
+    let loss: Loss
+    let logger: Logger
+
+    /// Makes an engine that continues from a journal; what it replays goes to the streams, and is not counted.
+    func engine(on journal: any Journal, recovery: JournalRecovery? = nil) throws(JournalError) -> Engine {
+        let counting = Counting()
+        let engine = try Engine(
+            limits: options.arbiterLimits, journal: journal, recovery: recovery,
+            trustsLeasesOver: options.trustLeasesOver, time: RunningTime(), metrics: metrics.engine
+        ) { [hub, metrics] events in
+            if counting.hasBegun { metrics.note(events) }
+            hub.publish(events)
+        } observer: { [hub, operatorLog] notice in
+            operatorLog.note(notice)
+            hub.note(notice)
+        }
+        counting.begin()
+        return engine
+    }
+
+    /// Whether events are new, and not those of a replay.
+    private final class Counting: Sendable {
+        private let state = Guarded(false)
+
+        var hasBegun: Bool { state.withLock { $0 } }
+
+        func begin() { state.withLock { $0 = true } }
+    }
+}
+
+/// A daemon of its own.
+final class OwnServing: Serving {
+    let shards: Shards
+    var forwarder: Forwarder? { nil }
+    private let engine: Engine
+    private let hub: EventHub
+
+    init(_ parts: ServingParts) throws {
+        hub = parts.hub
+        let journal = try parts.options.makeJournal(logger: parts.logger, metrics: parts.metrics.engine.journal)
+        engine = try parts.engine(on: journal, recovery: try Self.recovery(parts))
+        shards = Shards(only: engine)
+        hub.begin(engine.lastEvents())
+    }
+
+    func start() {}
+
+    func drain() {
+        engine.drain()
+        hub.close()
+    }
+
+    func stop() { engine.stop() }
+
+    /// How the engine recovers if its journal fails.
+    private static func recovery(_ parts: ServingParts) throws -> JournalRecovery? {
+        guard parts.options.journal == .sqlite else { return nil }
+        let (hub, loss, logger) = (parts.hub, parts.loss, parts.logger)
+        let reopen = try parts.options.reopening(logger: logger, metrics: parts.metrics.engine.journal)
+        return JournalRecovery(reopen: reopen) { lastEvents in
+            hub.restart(lastEvents)
+            logger.notice("the journal has been opened again")
+        } whenLost: { error in
+            loss.note(error)
+        }
+    }
+}
+
+/// A node of a cluster on etcd.
+final class ClusterServing: Serving {
+    /// How many shards a cluster has; lists, streams and sessions of several are not gathered yet.
+    private static let shardCount = 1
+
+    let shards: Shards
+    let forwarder: Forwarder?
+    private let node: ClusterNode
+    private let hub: EventHub
+    private let loops: [TransferLoop]
+
+    /// - Parameters:
+    ///   - parts: what it is made of.
+    ///   - address: where other nodes reach it.
+    /// - Throws: `Failure` if a setting is missing, or if a file cannot be read.
+    init(_ parts: ServingParts, address: String) throws {
+        let cluster = parts.options.cluster
+        hub = parts.hub
+        // One of its own for etcd, so that keepalives do not wait for the bodies of other requests.
+        let (toEtcd, toNodes) = (TransferLoop(), TransferLoop())
+        loops = [toEtcd, toNodes]
+        let etcd = EtcdGateway(try cluster.etcdAccess(), loop: toEtcd)
+        let keys = ClusterKeys(prefix: cluster.etcdPrefix)
+        shards = Shards(count: Self.shardCount)
+        forwarder = Forwarder(loop: toNodes, trust: cluster.peerTrust)
+        let host = NodeHost(parts, shards: shards, address: address)
+        let settings = ClusterNode.Settings(
+            address: address, form: ClusterForm(shards: Self.shardCount),
+            timeToLive: .seconds(cluster.etcdLeaseSeconds), version: Arbiterd.version)
+        let (logger, metrics, loss) = (parts.logger, parts.metrics.engine.journal, parts.loss)
+        node = ClusterNode(settings, keys: keys, etcd: etcd, host: host, logger: logger) { tenure in
+            EtcdJournal(tenure: tenure, keys: keys, etcd: etcd, logger: logger, metrics: metrics)
+        } whenFailed: { error in
+            loss.note(error)
+        }
+        shards.setWaiting { [weak node] in node?.waitsFor }
+    }
+
+    func start() { node.start() }
+
+    func drain() {
+        node.stop()
+        hub.close()
+    }
+
+    func stop() {
+        for loop in loops { loop.close() }
+    }
+}
+
+/// Runs the engines of the shards that a node owns.
+final class NodeHost: ShardHost {
+    private let shards: Shards
+    private let hub: EventHub
+    private let address: String
+    private let makeEngine: @Sendable (any Journal) throws(JournalError) -> Engine
+
+    init(_ parts: ServingParts, shards: Shards, address: String) {
+        (self.shards, self.address, hub) = (shards, address, parts.hub)
+        makeEngine = { journal throws(JournalError) in try parts.engine(on: journal) }
+    }
+
+    func begin(_ tenure: Tenure, _ journal: EtcdJournal) throws(JournalError) {
+        hub.restart(([:], EventNumber(rawValue: 0)))
+        let engine = try makeEngine(journal)
+        hub.begin(engine.lastEvents())
+        shards.begin(tenure.shard, engine)
+    }
+
+    func drop(_ shard: Int) {
+        shards.end(shard)
+        hub.restart(([:], EventNumber(rawValue: 0)))
+    }
+
+    func handOver(_ shard: Int) {
+        guard let engine = shards.end(shard) else { return }
+        engine.drain()
+        engine.stop()
+    }
+
+    func note(_ map: ShardMap) {
+        shards.note(owners: map.owners.mapValues(\.address).filter { $0.value != address })
+    }
+}

@@ -1,0 +1,163 @@
+import ArbiterCluster
+import ArbiterCore
+import ArbiterEngine
+import ArbiterTestKit
+import Glibc
+import Logging
+import Testing
+
+/// Nodes on a real etcd.
+struct ClusterNodeTests {
+    /// A node, and the way by which it reaches etcd.
+    final class TestNode {
+        let host = EngineHost()
+        let etcd: UnsureEtcd
+        let node: ClusterNode
+        let failed = Failed()
+
+        init(_ name: String, on etcd: any Etcd, shards: Int, timeToLive: Duration = .seconds(60)) {
+            self.etcd = UnsureEtcd(etcd)
+            let keys = ClusterKeys(prefix: "/arbiter/")
+            let settings = ClusterNode.Settings(
+                address: "http://\(name)", form: ClusterForm(shards: shards), timeToLive: timeToLive, version: "test")
+            let (unsure, logger) = (self.etcd, Logger(label: "test"))
+            node = ClusterNode(settings, keys: keys, etcd: unsure, host: host, logger: logger) { tenure in
+                EtcdJournal(tenure: tenure, keys: keys, etcd: unsure, logger: logger)
+            } whenFailed: { [failed] in
+                failed.note($0)
+            }
+            node.start()
+        }
+    }
+
+    final class Failed: Sendable {
+        private let state = Guarded(JournalError?.none)
+        func note(_ error: JournalError) { state.withLock { $0 = error } }
+        var error: JournalError? { state.withLock { $0 } }
+    }
+
+    @Test func `one node claims every shard, and a second one gets those that the first hands over`() throws {
+        let etcd = try RunningEtcd()
+        let first = TestNode("first", on: etcd.gateway, shards: 4)
+        try first.host.wait { $0.shards.count == 4 }
+        let second = TestNode("second", on: etcd.gateway, shards: 4)
+        try second.host.wait { $0.map.nodes.count == 2 }
+        #expect(second.host.shards.isEmpty)
+        first.node.stop()
+        #expect(first.host.handedOver.sorted() == [0, 1, 2, 3])
+        try second.host.wait { $0.shards.count == 4 }
+        second.node.stop()
+    }
+
+    @Test func `two nodes that begin together share the shards`() throws {
+        let etcd = try RunningEtcd()
+        let nodes = ["first", "second"].map { TestNode($0, on: etcd.gateway, shards: 8) }
+        for node in nodes { try node.host.wait { $0.map.owners.count == 8 } }
+        let owned = nodes.map(\.host.shards)
+        #expect(owned[0].isDisjoint(with: owned[1]))
+        #expect(owned[0].union(owned[1]) == Set(0..<8))
+        for node in nodes { node.node.stop() }
+    }
+
+    @Test func `a node whose keepalives are not answered stops before its lease ends, and another one goes on`() throws
+    {
+        let etcd = try RunningEtcd()
+        let first = TestNode("first", on: etcd.gateway, shards: 1, timeToLive: .seconds(2))
+        try first.host.wait { $0.shards == [0] }
+        let granted = try start(on: first.host)
+        let second = TestNode("second", on: etcd.gateway, shards: 1, timeToLive: .seconds(2))
+        first.etcd.isCutOff = true
+        try first.host.wait { $0.shards.isEmpty }
+        try second.host.wait { $0.shards == [0] }
+        let seen = try view(of: granted.transition.id, on: second.host)
+        #expect(seen.transition.grant == granted.transition.grant)
+        // The first one comes back, and takes part again.
+        first.etcd.isCutOff = false
+        try first.host.wait { $0.map.nodes.count == 2 }
+        #expect(first.host.shards.isEmpty)
+        first.node.stop()
+        second.node.stop()
+    }
+
+    @Test func `an owner that does not know of its end answers nothing, also where nothing is committed`() throws {
+        let etcd = try RunningEtcd()
+        let first = TestNode("first", on: etcd.gateway, shards: 1)
+        try first.host.wait { $0.shards == [0] }
+        let granted = try start(on: first.host)
+        let engine = try #require(first.host.engine(of: 0))
+        // Its lease ends while it is paused, and it does not hear of that.
+        let owner = ClusterKeys(prefix: "/arbiter/").owner(of: 0)
+        first.etcd.decide { $0.conditions.isEmpty ? .lost : .answered }
+        _ = try etcd.transact(EtcdTransaction(then: [.delete(.key(owner))]))
+        _ = try etcd.transact(EtcdTransaction(then: [.put(owner, Array("other".utf8))]))
+        let renewed = Result {
+            try Reply.wait { engine.renew(granted.transition.id, token: granted.transition.token, completion: $0) }
+        }
+        #expect(throws: EngineError.self) { try renewed.get() }
+        guard case .failure(let error as EngineError) = renewed, case .journalUnavailable(let reason) = error else {
+            return
+        }
+        #expect(reason.kind == .notOwner)
+        try first.host.wait { $0.shards.isEmpty }
+    }
+
+    @Test func `many reads share few questions to etcd`() throws {
+        let etcd = try RunningEtcd()
+        let first = TestNode("first", on: etcd.gateway, shards: 1)
+        try first.host.wait { $0.shards == [0] }
+        let granted = try start(on: first.host)
+        let engine = try #require(first.host.engine(of: 0))
+        let before = first.etcd.sent.count
+        let answers = Guarded(0)
+        try Reply.wait { (completion: @escaping @Sendable (Result<Void, EtcdError>) -> Void) in
+            for _ in 0..<500 {
+                engine.renew(granted.transition.id, token: granted.transition.token) { _ in
+                    let count = answers.withLock { answers in
+                        answers += 1
+                        return answers
+                    }
+                    if count == 500 { completion(.success(())) }
+                }
+            }
+        }
+        #expect(first.etcd.sent.count - before < 250)
+        first.node.stop()
+    }
+
+    @Test func `a node with another number of shards does not take part`() throws {
+        let etcd = try RunningEtcd()
+        let first = TestNode("first", on: etcd.gateway, shards: 4)
+        try first.host.wait { $0.shards.count == 4 }
+        let other = TestNode("other", on: etcd.gateway, shards: 8)
+        first.node.stop()
+        try other.etcd.wait(for: 1) { _ in other.failed.error != nil }
+        #expect(other.failed.error?.kind == .unknownForm)
+        #expect(other.host.shards.isEmpty)
+    }
+
+    @Test func `a node waits until the lease of its earlier life is over`() throws {
+        let etcd = try RunningEtcd()
+        let earlier = TestNode("first", on: etcd.gateway, shards: 1, timeToLive: .seconds(2))
+        try earlier.host.wait { $0.shards == [0] }
+        earlier.etcd.isCutOff = true
+        let later = TestNode("first", on: etcd.gateway, shards: 1)
+        try later.host.wait { $0.shards == [0] }
+        later.node.stop()
+    }
+
+    private func start(on host: EngineHost) throws -> TransitionView {
+        let engine = try #require(host.engine(of: 0))
+        return try Reply.wait { engine.start(TransitionRequest(), completion: $0) }
+    }
+
+    private func view(of id: TransitionID, on host: EngineHost) throws -> TransitionView {
+        let engine = try #require(host.engine(of: 0))
+        return try Reply.wait { completion in
+            engine.read { machine, now throws(ArbiterError) in
+                try machine.view(of: id, at: now)
+            } completion: {
+                completion($0)
+            }
+        }
+    }
+}
