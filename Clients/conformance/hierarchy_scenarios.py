@@ -134,16 +134,22 @@ def test_hierarchy_over_connections_that_are_cut_after_any_byte(daemon, agent, p
     assert between.has_cut("down")
 
 
-def test_hierarchy_of_a_scene_that_goes_and_comes_back(daemon, agent):
+@pytest.mark.parametrize("is_there", [False, True])
+def test_hierarchy_of_a_scene_that_goes_and_comes_back(daemon, agent, is_there):
     running = daemon()
     follower = agent(running, "follower")
-    assert follower.ask("hierarchy", scene="main", **{"as": "h"}) == {"hierarchy": {"root": None, "revision": 0}}
+    if is_there:
+        follow(running, follower)
+        assert running.ask("DELETE", "/scenes/main")[0] == 204
+        assert follower.ask("emptied", **{"as": "h"})["hierarchy"] == {"root": None, "revision": 0}
+    else:
+        assert follower.ask("hierarchy", scene="main", **{"as": "h"}) == {"hierarchy": {"root": None, "revision": 0}}
     for _ in range(2):
         assert running.ask("PUT", "/scenes/main/storyboard", STORYBOARD)[0] == 200
         perform(running, PUSH)
         check(running, follower)
         assert running.ask("DELETE", "/scenes/main")[0] == 204
-        assert follower.ask("emptied", **{"as": "h"})["hierarchy"]["root"] is None
+        assert follower.ask("emptied", **{"as": "h"})["hierarchy"] == {"root": None, "revision": 0}
 
 
 def test_hierarchy_whose_changes_are_gone(daemon, agent, proxy):

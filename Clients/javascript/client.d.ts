@@ -42,7 +42,10 @@ export interface ArbiterOptions {
   fetch?: typeof fetch;
 }
 
-/** What may be asked of a transition; everything has a default. Names and values are those of the wire. */
+/**
+ * What may be asked of a transition; everything has a default. Names and values are those of the wire. Durations are seconds. A
+ * participant may also be the name of its client, and `coalesce` the key.
+ */
 export interface TransitionOptions {
   operation?: Operation;
   /** What is locked: the whole scene unless set. */
@@ -53,7 +56,7 @@ export interface TransitionOptions {
   /** Whether a finger drives it. */
   interactive?: boolean;
   policy?: Document;
-  participants?: { client: string; required?: boolean }[];
+  participants?: (string | { client: string; required?: boolean })[];
   readySeconds?: number;
   onUnready?: 'proceed' | 'abort';
   leaseSeconds?: number;
@@ -61,7 +64,7 @@ export interface TransitionOptions {
   onExpiry?: 'discard' | 'complete';
   ticketSeconds?: number;
   queueSeconds?: number;
-  coalesce?: { key: string; keep?: 'latest' | 'first' };
+  coalesce?: string | { key: string; keep?: 'latest' | 'first' };
   client?: string;
   /** Gives the ticket up when it is aborted. */
   signal?: AbortSignal;
@@ -70,6 +73,11 @@ export interface TransitionOptions {
 export interface TurnOptions extends TransitionOptions {
   /** How long the turn may take to come, in seconds; for ever unless set, or if it is null. */
   timeout?: number | null;
+  /**
+   * Called with the ticket whenever the daemon says that it still waits, at least every 30 seconds: its `state`, and while that
+   * is `queued` its `position` and `blockers`. If it throws, the ticket is given up.
+   */
+  waiting?: (ticket: Document) => void;
 }
 
 export interface StreamOptions {
@@ -138,7 +146,7 @@ export class Scene {
   readonly name: string;
   /**
    * Tries at once: the transition, or null if another one is in the way. Then the event is dropped.
-   * @throws Refused if what it asks for is impossible; Unreachable
+   * @throws Refused if what it asks for is impossible; TransitionEnded if it ended before it ran; Unreachable
    */
   start(options?: TransitionOptions): Promise<Transition | null>;
   /**
@@ -148,8 +156,9 @@ export class Scene {
    */
   serialize(options?: TurnOptions): Promise<Transition>;
   /**
-   * Waits for its turn, and holds it while the body runs. It is completed when the body returns, and cancelled if it throws.
-   * The body is told by `transition.signal` if it is lost.
+   * Waits for its turn, and holds it while the body runs. It is completed when the body returns, and cancelled if it throws;
+   * one whose gesture was decided ends as that was, and one that the body has ended is left alone. The body is told by
+   * `transition.signal` if it is lost.
    * @returns what the body returns
    * @throws what the body throws, and as `serialize`; TransitionEnded if it was lost meanwhile
    */
@@ -157,11 +166,16 @@ export class Scene {
   withTransition<Result>(
     options: TurnOptions, body: (transition: Transition) => Result | Promise<Result>): Promise<Result>;
   /**
-   * Declares the hierarchy, segues, transition types and defaults; `ifUndeclared`: only if nobody has; otherwise `null`.
+   * Declares the hierarchy, segues, transition types and defaults. With `ifUndeclared` only if nobody has, so that one of several
+   * processes that start together does it; for the others the answer is null. It is sent again if its answer is lost: then it may
+   * be null for the one that did it too, and may replace what others have changed in between.
    * @throws Refused, for example `busy` while a transition is unfinished; Unreachable
    */
   declare(storyboard: Document, options?: { ifUndeclared?: boolean }): Promise<Document | null>;
-  /** Its hierarchy, who runs and who waits. */
+  /**
+   * Its hierarchy, who runs and who waits.
+   * @throws Refused, for example `unknown-scene`; Unreachable
+   */
   read(): Promise<Document>;
   /**
    * Reads its hierarchy, and keeps it by events until it is closed or the signal is aborted. A scene that does not exist is
@@ -200,6 +214,8 @@ export class Transition {
   readonly id: string;
   /** Grows with every grant of the scene: what is written with a lower one is from an earlier holder. */
   readonly fence: number | null;
+  /** How many seconds its animation takes, as the daemon has resolved it; 0 if it has none. */
+  readonly duration: number;
   /** Whether there was nothing to do: then it has completed already, and holds nothing. */
   readonly noop: boolean;
   /** The transition as the daemon last showed it, without its token. */
@@ -209,24 +225,33 @@ export class Transition {
   /** How it ended; null while it runs, and if its lease ran out unseen. */
   readonly ended: Document | null;
   /**
-   * Ends it, and applies its operation.
-   * @throws TransitionEnded if it has ended without its owner; Unreachable
+   * Ends it, and applies its operation: the transition, with what was inserted and removed.
+   * @throws TransitionEnded if it has ended without its owner; Refused if its gesture was decided otherwise; Unreachable
    */
   complete(): Promise<Document>;
   /**
    * Ends it without applying its operation.
-   * @throws TransitionEnded if it has ended without its owner; Unreachable
+   * @throws as `complete`
    */
   cancel(): Promise<Document>;
-  /** Where the finger is, from 0 to 1, of an interactive transition. */
+  /**
+   * Where the finger is, from 0 to 1, of an interactive transition: the answer says whether it was applied. `velocity` is
+   * fractions a second. Of numbered positions, in `sequence`, a late one does not replace a newer one.
+   * @throws Refused, Unreachable
+   */
   progress(fraction: number, options?: { velocity?: number; sequence?: number }): Promise<Document>;
-  /** The finger has left: decides, once, whether an interactive transition will finish or cancel. */
+  /**
+   * The finger has left: decides, once, whether an interactive transition will finish or cancel. Without a `decision`, the
+   * transition's policy decides, by the last `fraction` and `velocity` or those given here. The answer has the decision, and in
+   * `remaining` how many seconds the rest of the animation takes, which `completionSpeed` divides.
+   * @throws Refused, Unreachable
+   */
   release(options?: {
     decision?: 'finish' | 'cancel'; fraction?: number; velocity?: number; cancelled?: boolean; completionSpeed?: number;
   }): Promise<Document>;
 }
 
-/** Makes the operations of transitions. */
+/** Makes the operations of transitions; docs/hierarchy.md describes each. */
 export const operations: {
   present(controller: Controller, fields: { presenter: string }): Operation;
   dismiss(controller: string): Operation;
@@ -238,6 +263,11 @@ export const operations: {
   /** Exactly one of the index, the controller and the offset from the selected tab. */
   select(tabs: string, fields: { index?: number; controller?: string; offset?: number }): Operation;
   segue(identifier: string, fields: { source: string; destination?: Controller }): Operation;
+  showDetail(controller: Controller, fields: { split: string }): Operation;
+  collapse(split: string): Operation;
+  expand(split: string): Operation;
+  /** `selected` is the index of the tab that is selected then. */
+  setTabs(tabs: string, controllers: Controller[], fields?: { selected?: number }): Operation;
   setRoot(controller: Controller): Operation;
 };
 

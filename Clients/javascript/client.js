@@ -1,11 +1,8 @@
 // A client of `arbiterd`, the lock of user interface transitions, for browsers and Node 20. Types and documentation are in
 // client.d.ts. The daemon serves this file at /client.js.
 
-/** Refusals that pass: the same request may be accepted later. A queue that is full is the caller's to handle. */
-const PASSING = new Set([
-  'too-many-requests', 'too-many-connections', 'draining', 'recovering', 'journal-unavailable', 'not-owner',
-]);
 const SESSION = 'Arbiter-Session';
+/** The lease of a transition, in seconds, unless the daemon says another. */
 const LEASE = 10;
 /** The longest wait of one request, in seconds. */
 const LONGEST_WAIT = 30;
@@ -68,6 +65,10 @@ export const operations = {
   setStack: (controllers, { navigation }) => ({ type: 'setStack', navigation, controllers }),
   select: (tabs, { index, controller, offset }) => ({ type: 'select', tabs, ...defined({ index, controller, offset }) }),
   segue: (identifier, { source, destination }) => ({ type: 'segue', source, identifier, ...defined({ destination }) }),
+  showDetail: (controller, { split }) => ({ type: 'showDetail', split, controller }),
+  collapse: split => ({ type: 'collapse', split }),
+  expand: split => ({ type: 'expand', split }),
+  setTabs: (tabs, controllers, { selected } = {}) => ({ type: 'setTabs', tabs, controllers, ...defined({ selected }) }),
   setRoot: controller => ({ type: 'setRoot', controller }),
 };
 
@@ -120,7 +121,7 @@ function frozen(node) {
  */
 function after(snapshot, { name, data }) {
   if (name === 'reset') return snapshotOf(data);
-  if (name === 'scene.deleted') return new HierarchySnapshot(null, snapshot.revision);
+  if (name === 'scene.deleted') return new HierarchySnapshot(null, 0);
   if (name !== 'hierarchy.changed') return snapshot;
   if (!data.changes || data.revision !== snapshot.revision + 1) throw new Inapplicable('There is a gap');
   return new HierarchySnapshot(applied(snapshot.root, data.changes), data.revision);
@@ -297,10 +298,36 @@ function linked(...signals) {
 
 function parsed(text) {
   try {
-    return JSON.parse(text) ?? {};
+    return JSON.parse(text);
   } catch {
-    return {};
+    return null;
   }
+}
+
+/**
+ * The status of a response, its document or problem, and the seconds that it asks to wait before the next attempt.
+ * @throws Error for what is no answer of a daemon, but for example of a proxy whose daemon is gone
+ */
+async function answerOf(response) {
+  const { status } = response;
+  const text = await response.text();
+  let document = parsed(text);
+  if (typeof document !== 'object' || !document || Array.isArray(document)) {
+    // The daemon refuses in HTML what is no HTTP.
+    if (status !== 204 && !(text && status >= 400 && status < 500)) {
+      throw new Error(`an answer of status ${status} is not one of the daemon`);
+    }
+    document = {};
+  }
+  return { status, document, retryAfter: Number(response.headers.get('Retry-After')) || 0 };
+}
+
+/**
+ * Whether an answer refuses something that may be accepted later, or that may have happened. So does every 503 that this client
+ * does not know. A queue that is full is the caller's to handle.
+ */
+function passes({ status, document: { code } }) {
+  return status === 503 ? code !== 'out-of-room' : status === 429 && code === 'too-many-requests';
 }
 
 /** The document of an answer; throws the problem that it tells. */
@@ -338,12 +365,23 @@ function checkedURL(text) {
 
 const sessionIsOver = answer => answer.status === 401 && answer.document.field === SESSION;
 
+/** The options as members of a request. */
+function wireFields({ participants, coalesce, ...options }) {
+  return {
+    ...options,
+    ...defined({
+      participants: participants?.map(each => (typeof each === 'string' ? { client: each } : each)),
+      coalesce: typeof coalesce === 'string' ? { key: coalesce } : coalesce,
+    }),
+  };
+}
+
 /** A request on its way, so that it can be given up at any moment. */
 class Ticket {
   constructor(scene, options) {
     this.key = Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('');
     // A copy, because the key stands for the same request only. What is no JSON is the caller's TypeError now.
-    this.body = JSON.parse(JSON.stringify({ ...options, scene }));
+    this.body = JSON.parse(JSON.stringify({ ...wireFields(options), scene }));
     this.headers = null;
     /** The path and the body of the request, as soon as it may have arrived. */
     this.asked = null;
@@ -372,6 +410,12 @@ class Ticket {
     return this.document?.state === 'ended';
   }
 
+  /** Whether it may wait or run at the daemon after an error, so that it has to be given up. */
+  mayWaitAfter(error) {
+    if (error instanceof Refused) return error.status === 503 || !!this.document;
+    return !(error instanceof TransitionEnded);
+  }
+
   /** What the daemon said, without the token. */
   get shown() {
     const { token, ...shown } = this.document;
@@ -398,7 +442,7 @@ async function* parseEvents(body) {
     rest = lines.pop();
     for (const line of lines) {
       if (line === '') {
-        if (data.length) yield { name: name || 'message', data: parsed(data.join('\n')), id };
+        if (data.length) yield { name: name || 'message', data: parsed(data.join('\n')) ?? {}, id };
         else if (id !== null) yield { name: null, data: null, id };
         [name, data, id] = ['', [], null];
         continue;
@@ -605,7 +649,7 @@ export class Arbiter {
 
   constructor({ url, token, client, patience = 30, headers = {}, shared = canShare(), fetch } = {}) {
     this.url = checkedURL(
-      url ?? globalThis.location?.origin ?? globalThis.process?.env?.ARBITER_URL ?? 'http://127.0.0.1:8080');
+      url ?? globalThis.location?.origin ?? (globalThis.process?.env?.ARBITER_URL || 'http://127.0.0.1:8080'));
     this.client = client;
     this.patience = patience;
     this.headers = checkedHeaders({ ...headers, ...(token ? { Authorization: `Bearer ${token.trim()}` } : {}) });
@@ -626,8 +670,8 @@ export class Arbiter {
   }
 
   async ready(id) {
-    const headers = { [SESSION]: await this.#open() };
-    return documentOf(await this.ask('POST', '/transitions/ready', { id }, { headers }));
+    return documentOf(await this.#inSession(session =>
+      this.ask('POST', '/transitions/ready', { id }, { headers: { [SESSION]: session } })));
   }
 
   async close() {
@@ -691,9 +735,7 @@ export class Arbiter {
         headers: { ...this.headers, ...headers, ...(text === undefined ? {} : { 'Content-Type': 'application/json' }) },
         body: text,
       });
-      const document = parsed(await response.text());
-      const retryAfter = Number(response.headers.get('Retry-After')) || 0;
-      return { status: response.status, document, retryAfter, sent };
+      return { ...await answerOf(response), sent };
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       throw new Unreachable(`${method} ${path}: ${error.message}`, { cause: error });
@@ -703,7 +745,10 @@ export class Arbiter {
     }
   }
 
-  /** Sends a request that may be repeated, until there is an answer or `patience` seconds are over. */
+  /**
+   * Sends a request until there is an answer or `patience` seconds are over. It may arrive several times, so it must be one that
+   * does the same then, by its nature or by its idempotency key.
+   */
   async ask(method, path, body, { signal, ...options } = {}) {
     const deadline = now() + this.patience;
     const over = this.#abortedWith(signal);
@@ -713,7 +758,7 @@ export class Arbiter {
         over.signal.throwIfAborted();
         try {
           const answer = await this.#send(method, path, body, { ...options, signal: over.signal });
-          if (![429, 503].includes(answer.status) || !PASSING.has(answer.document.code)) return answer;
+          if (!passes(answer)) return answer;
           after = Math.max(delay, answer.retryAfter);
           if (now() + after > deadline) return answer;
         } catch (error) {
@@ -736,19 +781,25 @@ export class Arbiter {
     return this.#session;
   }
 
-  /** Asks for a transition that is bound to the session; a session that has ended is replaced once. */
-  async #askInSession(path, ticket, body, options) {
-    for (let attempt = 0; ; attempt += 1) {
-      const session = await this.#open();
+  /** Asks something of the session, whose token `ask` is called with; a session that has ended is replaced once. */
+  async #inSession(ask) {
+    const session = await this.#open();
+    const answer = await ask(session);
+    if (!sessionIsOver(answer)) return answer;
+    if (this.#session === session) this.#session = null;
+    return ask(await this.#open());
+  }
+
+  /** Asks for a transition that is bound to the session. */
+  #askInSession(path, ticket, body, options) {
+    return this.#inSession(session => {
       options.signal?.throwIfAborted();
       ticket.headers = { [SESSION]: session, 'Idempotency-Key': ticket.key };
       ticket.asked = [path, body];
       ticket.epoch = this.#epoch;
       ticket.mark = this.#shared?.mark;
-      const answer = await this.ask('POST', path, body, { ...options, headers: ticket.headers });
-      if (attempt > 0 || !sessionIsOver(answer)) return answer;
-      if (this.#session === session) this.#session = null;
-    }
+      return this.ask('POST', path, body, { ...options, headers: ticket.headers });
+    });
   }
 
   /** Registers a transition that is held, to be lost with its session, until the function that is returned is called. */
@@ -768,15 +819,16 @@ export class Arbiter {
     return true;
   }
 
-  async serialize(ticket, timeout, signal) {
+  async serialize(ticket, { timeout, waiting, signal }) {
     const deadline = timeout == null ? Infinity : now() + timeout;
     const body = { ...ticket.body, wait: 0 };
     ticket.note(await this.#askInSession('/transitions/serialize', ticket, body, { timeout: MARGIN, signal }));
-    await this.#untilRunning(ticket, deadline, signal);
+    await this.#untilRunning(ticket, deadline, signal, waiting);
   }
 
-  async #untilRunning(ticket, deadline, signal) {
+  async #untilRunning(ticket, deadline, signal, waiting) {
     while (['queued', 'preparing'].includes(ticket.document.state)) {
+      waiting?.(ticket.shown);
       const left = Math.max(0, deadline - now());
       if (left === 0) throw new TimedOut(`The turn in ${ticket.body.scene} did not come in time`);
       if (this.#shared) await this.#news(ticket, RUNNING, Math.min(SHARED_WAIT, left), signal);
@@ -860,7 +912,8 @@ export class Arbiter {
             isLate = false;
             continue;
           }
-          delay = Math.max(delay, answer.retryAfter);
+          // Not until the lease has run out.
+          delay = Math.max(delay, Math.min(answer.retryAfter, pause));
         } catch (error) {
           if (!(error instanceof Unreachable)) throw error;
         }
@@ -922,7 +975,7 @@ export class Arbiter {
               if (event.name) yield event;
             }
           } else {
-            const answer = { status: response.status, document: parsed(await response.text()) };
+            const answer = await answerOf(response);
             if (session && sessionIsOver(answer)) this.#session = null;
             else if (![429, 503].includes(answer.status)) documentOf(answer);
           }
@@ -1037,9 +1090,9 @@ export class Scene {
     return isGranted ? new Transition(this.arbiter, ticket) : null;
   }
 
-  async serialize({ signal, timeout, ...options } = {}) {
+  async serialize({ signal, timeout, waiting, ...options } = {}) {
     const ticket = new Ticket(this.name, options);
-    await this.#givingUp(ticket, () => this.arbiter.serialize(ticket, timeout, signal));
+    await this.#givingUp(ticket, () => this.arbiter.serialize(ticket, { timeout, waiting, signal }));
     return new Transition(this.arbiter, ticket);
   }
 
@@ -1093,7 +1146,7 @@ export class Scene {
     try {
       return await body();
     } catch (error) {
-      if (!(error instanceof Refused || error instanceof TransitionEnded)) await this.arbiter.giveUp(ticket);
+      if (ticket.mayWaitAfter(error)) await this.arbiter.giveUp(ticket);
       throw error;
     }
   }
@@ -1239,6 +1292,10 @@ export class Transition {
 
   get fence() {
     return this.#ticket.document.fence ?? null;
+  }
+
+  get duration() {
+    return this.#ticket.document.animation?.duration ?? 0;
   }
 
   get noop() {

@@ -18,7 +18,7 @@ const hierarchies = new Map();
 
 const held = (command, transition) => {
   transitions.set(command.as, transition);
-  return { transition: transition?.document ?? null };
+  return transition ? { transition: transition.document, duration: transition.duration } : { transition: null };
 };
 
 const kept = ({ root, revision }) => ({ hierarchy: { root, revision } });
@@ -45,8 +45,11 @@ const wrongUses = {
 
 const commands = {
   start: async command => held(command, await arbiter.scene(command.scene).start(command.options)),
-  serialize: async command =>
-    held(command, await arbiter.scene(command.scene).serialize({ timeout: command.timeout, ...command.options })),
+  async serialize(command) {
+    const waited = [];
+    const options = { timeout: command.timeout, waiting: ticket => waited.push(ticket), ...command.options };
+    return { ...held(command, await arbiter.scene(command.scene).serialize(options)), waited };
+  },
   complete: async command => ({ transition: await transitions.get(command.as).complete() }),
   cancel: async command => ({ transition: await transitions.get(command.as).cancel() }),
   progress: async command => ({ answer: await transitions.get(command.as).progress(command.fraction) }),

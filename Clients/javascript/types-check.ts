@@ -24,7 +24,10 @@ for await (const snapshot of hierarchy.changes()) {
 if (root) root.id = 'other';
 hierarchy.close();
 const nothing: void = await scene.withTransition(() => {});
-const tried = await scene.start({ scope: 'operation' });
+const tried = await scene.start({ scope: 'operation', participants: ['part', { client: 'other', required: false }] });
+const seconds: number | undefined = tried?.duration;
+await scene.serialize({ coalesce: 'selection', waiting: ({ position }) => console.log(position, seconds) });
+await scene.start({ operation: operations.setTabs('tabs', ['first', { id: 'second' }], { selected: 1 }) });
 await tried?.complete();
 for await (const event of scene.events({ since: '0', attached: true, signal: AbortSignal.timeout(1000) })) {
   const name: string = event.name;

@@ -99,7 +99,9 @@ class Agent:
 
     def held(self, command: dict, transition) -> dict:
         self.transitions[command["as"]] = transition
-        return {"transition": transition and transition.document}
+        if transition is None:
+            return {"transition": None}
+        return {"transition": transition.document, "duration": transition.duration}
 
     def start(self, command):
         return self.held(command, self.arbiter.scene(command["scene"]).start(**given(command.get("options", {}))))
@@ -107,7 +109,9 @@ class Agent:
     def serialize(self, command):
         options = given(command.get("options", {}))
         scene = self.arbiter.scene(command["scene"])
-        return self.held(command, scene.serialize(timeout=command.get("timeout"), **options))
+        waited: list[dict] = []
+        transition = scene.serialize(timeout=command.get("timeout"), waiting=waited.append, **options)
+        return {**self.held(command, transition), "waited": waited}
 
     def complete(self, command):
         return {"transition": self.transitions[command["as"]].complete()}
@@ -215,7 +219,9 @@ class AsyncAgent(Agent):
     async def serialize(self, command):
         options = given(command.get("options", {}))
         scene = self.arbiter.scene(command["scene"])
-        return self.held(command, await scene.serialize(timeout=command.get("timeout"), **options))
+        waited: list[dict] = []
+        transition = await scene.serialize(timeout=command.get("timeout"), waiting=waited.append, **options)
+        return {**self.held(command, transition), "waited": waited}
 
     async def complete(self, command):
         return {"transition": await self.transitions[command["as"]].complete()}

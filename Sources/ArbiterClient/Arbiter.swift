@@ -82,10 +82,11 @@ public final class Arbiter: Sendable {
     /// - Throws: `ClientError`, for example `refused` with `too-late`; `CancellationError`.
     @discardableResult
     public func ready(for transition: String) async throws -> JSONValue {
-        let token = try await openSession()
-        let answer = try await ask(
-            WireRequest("POST", "/transitions/ready", ["id": .string(transition)], headers: [Self.sessionField: token]))
-        return try answer.accepted()
+        let body: JSONValue = ["id": .string(transition)]
+        return try await inSession { token in
+            try await ask(WireRequest("POST", "/transitions/ready", body, headers: [Self.sessionField: token]))
+        }
+        .accepted()
     }
 
     /// Ends the session, and with it what is still held: that is lost, as `expired` with the reason `session-lost`.
@@ -97,7 +98,7 @@ public final class Arbiter: Sendable {
             defer { state.held = [:] }
             return state.held.values
         }
-        for transition in held { transition.lose() }
+        for transition in held { transition.loseSession() }
         guard let token = await session.forget() else { return }
         // Without a word, it ends by itself.
         let headers = headers.merging([Self.sessionField: token]) { $1 }
@@ -138,9 +139,9 @@ public final class Arbiter: Sendable {
 
     /// A line break would begin another field, or the body.
     private static func misuse(_ headers: [String: String]) -> Refusal? {
-        guard headers.contains(where: { $0.key.hasControls || $0.value.hasControls }) else { return nil }
-        return Refusal(
-            status: 400, ["code": "invalid-header", "detail": "A header field contains control characters."])
+        guard headers.contains(where: { !$0.key.isToken || !$0.value.isVisible }) else { return nil }
+        let detail = "A header field has a name or a value with other characters than visible ones of ASCII."
+        return Refusal(status: 400, ["code": "invalid-header", "detail": .string(detail)])
     }
 
     /// Has a transition lost when the client is closed, which it may be already.
@@ -149,7 +150,7 @@ public final class Arbiter: Sendable {
             if !state.isClosed { state.held[ObjectIdentifier(transition)] = transition }
             return state.isClosed
         }
-        if isClosed { transition.lose() }
+        if isClosed { transition.loseSession() }
     }
 
     /// A transition is over.
@@ -157,7 +158,11 @@ public final class Arbiter: Sendable {
         state.withLock { _ = $0.held.removeValue(forKey: ObjectIdentifier(transition)) }
     }
 
-    /// Sends a request that may be repeated, until there is an answer or the patience is over.
+    /// Sends a request until there is an answer or the patience is over.
+    ///
+    /// It may arrive several times, so it must be one that does the same then, by its nature or by its idempotency key.
+    ///
+    /// - Throws: `ClientError.unreachable`, `closed`, `refused` if it cannot be sent; `CancellationError`.
     package func ask(_ request: WireRequest) async throws -> WireAnswer {
         let deadline = ContinuousClock.now + patience
         var backoff = Backoff()
@@ -201,18 +206,23 @@ public final class Arbiter: Sendable {
         refusal.status == 401 && refusal.problem["field"]?.string == sessionField
     }
 
-    /// Asks for a transition that is bound to the session; a session that has ended is replaced once.
+    /// Asks for a transition that is bound to the session.
     func askInSession(_ path: String, _ body: JSONValue, for ticket: PendingTransition) async throws -> WireAnswer {
-        for isLast in [false, true] {
-            let token = try await openSession()
+        try await inSession { token in
             let headers = [Self.sessionField: token, "Idempotency-Key": ticket.key]
             let request = WireRequest("POST", path, body, headers: headers, timeout: WireTimes.margin)
             ticket.note(asked: request)
-            let answer = try await ask(request)
-            guard !isLast, Self.isOverForSession(Refusal(status: answer.status, answer.document)) else { return answer }
-            await session.forget(token)
+            return try await ask(request)
         }
-        preconditionFailure("the last answer is returned")
+    }
+
+    /// Asks something of the session, with its token; a session that has ended is replaced once.
+    private func inSession(_ ask: (_ token: String) async throws -> WireAnswer) async throws -> WireAnswer {
+        let token = try await openSession()
+        let answer = try await ask(token)
+        guard Self.isOverForSession(Refusal(status: answer.status, answer.document)) else { return answer }
+        await session.forget(token)
+        return try await ask(try await openSession())
     }
 }
 
@@ -241,5 +251,11 @@ private actor SessionOfClient {
 }
 
 extension String {
-    fileprivate var hasControls: Bool { unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f } }
+    /// Whether it can be the name of a header field (RFC 9110, 5.6.2).
+    fileprivate var isToken: Bool {
+        !isEmpty && utf8.allSatisfy { 0x21...0x7e ~= $0 && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0) }
+    }
+
+    /// Whether it has only visible characters of ASCII, spaces and tabs.
+    fileprivate var isVisible: Bool { utf8.allSatisfy { 0x20...0x7e ~= $0 || $0 == 0x09 } }
 }

@@ -44,7 +44,7 @@ public struct ArbiterScene: Sendable {
     ///   - options: what is asked.
     ///   - timeout: how long the turn may take to come; for ever unless set.
     ///   - waiting: called with the ticket whenever the daemon says that it still waits, at least every 30 seconds: its
-    ///     `position` and `blockers`.
+    ///     `state`, and while that is `queued` its `position` and `blockers`.
     /// - Returns: the transition, which runs, or has ended with ``HeldTransition/isNoop`` if there was nothing to do.
     /// - Throws: `ClientError.timedOut`; `ended` if it is impossible when its turn comes; `refused` if it cannot even queue;
     ///   `unreachable`; `CancellationError` if the task is cancelled, which gives the ticket up.
@@ -115,13 +115,18 @@ public struct ArbiterScene: Sendable {
 
     /// The same for one operation.
     public func withTransition<Result>(
-        _ operation: TransitionOperation, timeout: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ operation: TransitionOperation, timeout: Duration? = nil,
+        waiting: @Sendable (JSONValue) -> Void = { _ in }, isolation: isolated (any Actor)? = #isolation,
         _ body: (HeldTransition) async throws -> Result
     ) async throws -> Result {
-        try await withTransition(TransitionOptions(operation), timeout: timeout, isolation: isolation, body)
+        try await withTransition(
+            TransitionOptions(operation), timeout: timeout, waiting: waiting, isolation: isolation, body)
     }
 
     /// Declares the hierarchy, segues, transition types and defaults.
+    ///
+    /// It is sent again if its answer is lost: then it may return `nil` for the one that did it too, and may replace what
+    /// others have changed in between.
     ///
     /// - Parameters:
     ///   - storyboard: the document, as openapi.yaml of the daemon describes it.
@@ -196,11 +201,8 @@ public struct ArbiterScene: Sendable {
         do {
             return try await body()
         } catch {
-            switch error as? ClientError {
-            case .refused, .ended, .closed: break
             // In a task of its own, because this one may be cancelled.
-            case .timedOut, .unreachable, nil: await Task { await arbiter.giveUp(ticket) }.value
-            }
+            if ticket.mayWait(after: error) { await Task { await arbiter.giveUp(ticket) }.value }
             throw error
         }
     }

@@ -9,12 +9,20 @@ public final class HeldTransition: Sendable {
     private let state: Mutex<State>
 
     private struct State {
+        /// How it ended; `nil` while it runs, and if its lease ran out unseen.
         var ended: JSONValue?
+        /// Whether its owner ends it now.
         var isEnding = false
+        /// What is heard of its end meanwhile: it is the owner's, or counts after a refusal.
+        var unseen: [JSONValue?] = []
+        /// Whether it need not be kept any longer, because its owner has ended it or has lost it.
+        var isOver = false
         /// Whether its gesture was decided, so that it ends as that was.
         var isDecided = false
         var isLost = false
         var keeper: Task<Void, Never>?
+        /// Passes the time until the keeper tries again.
+        var pause: Task<Void, Never>?
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWaiting = 0
     }
@@ -22,7 +30,7 @@ public final class HeldTransition: Sendable {
     init(_ ticket: PendingTransition, of arbiter: Arbiter) {
         self.ticket = ticket
         self.arbiter = arbiter
-        state = Mutex(State(ended: ticket.hasEnded ? ticket.shown : nil))
+        state = Mutex(State(ended: ticket.hasEnded ? ticket.shown : nil, isOver: ticket.hasEnded))
         guard !ticket.hasEnded else { return }
         let keeper = Task { await self.keep() }
         state.withLock { $0.keeper = keeper }
@@ -61,7 +69,7 @@ public final class HeldTransition: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    guard state.ended == nil, !state.isLost, !Task.isCancelled else { return true }
+                    guard !state.isOver, !Task.isCancelled else { return true }
                     state.waiting[number] = continuation
                     return false
                 }
@@ -75,34 +83,60 @@ public final class HeldTransition: Sendable {
     /// Ends it, and applies its operation.
     ///
     /// - Returns: the transition, with what its operation inserted and removed.
-    /// - Throws: `ClientError.ended` if it has ended without its owner; `unreachable`; `CancellationError`.
+    /// - Throws: `ClientError.ended` if it has ended without its owner; `refused` if its gesture was decided otherwise;
+    ///   `unreachable`; `CancellationError`.
     @discardableResult
     public func complete() async throws -> JSONValue { try await end("completed") }
 
     /// Ends it without applying its operation.
     ///
     /// - Returns: the transition.
-    /// - Throws: `ClientError.ended` if it has ended without its owner; `unreachable`; `CancellationError`.
+    /// - Throws: what ``complete()`` throws.
     @discardableResult
     public func cancel() async throws -> JSONValue { try await end("cancelled") }
 
-    /// Where the finger is, from 0 to 1, of an interactive transition.
+    /// Where the finger is, of an interactive transition.
     ///
+    /// - Parameters:
+    ///   - fraction: how much of the transition is done, from 0 to 1.
+    ///   - velocity: fractions per second; negative towards the beginning.
+    ///   - sequence: of numbered positions, a late one does not replace a newer one.
     /// - Returns: whether it was applied, and the interaction.
     /// - Throws: `ClientError`; `CancellationError`.
     @discardableResult
-    public func progress(_ fraction: Double, velocity: Double? = nil) async throws -> JSONValue {
-        try await drive("progress", ["fraction": .number(fraction), "velocity": velocity.map { .number($0) }])
+    public func progress(
+        _ fraction: Double, velocity: Double? = nil, sequence: Int? = nil
+    ) async throws -> JSONValue {
+        try await drive(
+            "progress",
+            [
+                "fraction": .number(fraction), "velocity": velocity.map { .number($0) },
+                "sequence": sequence.map { .number(Double($0)) },
+            ])
     }
 
     /// The finger has left: decides, once, whether an interactive transition will finish or cancel.
     ///
-    /// - Parameter decision: `finish` or `cancel`; unless given, the transition's policy decides.
+    /// - Parameters:
+    ///   - decision: `finish` or `cancel`; unless given, the transition's policy decides.
+    ///   - fraction: how much of the transition is done, from 0 to 1; the last position unless given.
+    ///   - velocity: fractions per second; the last one unless given.
+    ///   - isCancelled: whether the gesture was cancelled, for example by an incoming call.
+    ///   - completionSpeed: what the rest of the animation is faster by than its duration.
     /// - Returns: the decision, and the seconds that the rest of the animation takes, as `remaining`.
     /// - Throws: `ClientError`; `CancellationError`.
     @discardableResult
-    public func release(_ decision: String? = nil) async throws -> JSONValue {
-        let released = try await drive("release", ["decision": decision.map { .string($0) }])
+    public func release(
+        _ decision: String? = nil, fraction: Double? = nil, velocity: Double? = nil, isCancelled: Bool? = nil,
+        completionSpeed: Double? = nil
+    ) async throws -> JSONValue {
+        let released = try await drive(
+            "release",
+            [
+                "decision": decision.map { .string($0) }, "fraction": fraction.map { .number($0) },
+                "velocity": velocity.map { .number($0) }, "cancelled": isCancelled.map { .bool($0) },
+                "completionSpeed": completionSpeed.map { .number($0) },
+            ])
         state.withLock { $0.isDecided = true }
         return released
     }
@@ -113,15 +147,15 @@ public final class HeldTransition: Sendable {
     /// - Throws: `ClientError.ended` if it has ended without its owner; `unreachable`; `CancellationError`.
     @discardableResult
     func endAsDecided() async throws -> JSONValue {
-        let (isDecided, ended) = state.withLock { ($0.isDecided, $0.isEnding ? $0.ended : nil) }
+        let (isDecided, ended) = state.withLock { ($0.isDecided, $0.isLost ? nil : $0.ended) }
         if let ended { return ended }
         return try await end(isDecided ? nil : "completed")
     }
 
     /// Ends it because what it was held for has failed; nothing if its owner has ended it before.
     func abandon() async {
-        let (isDecided, isOver) = state.withLock { ($0.isDecided, $0.isEnding && $0.ended != nil) }
-        if !isOver { _ = try? await end(isDecided ? nil : "cancelled") }
+        let (isDecided, isEnded) = state.withLock { ($0.isDecided, $0.ended != nil && !$0.isLost) }
+        if !isEnded { _ = try? await end(isDecided ? nil : "cancelled") }
     }
 
     private func drive(_ call: String, _ fields: [String: JSONValue?]) async throws -> JSONValue {
@@ -133,68 +167,76 @@ public final class HeldTransition: Sendable {
     private func end(_ outcome: String?) async throws -> JSONValue {
         if isNoop { return document }
         if let ending { throw ClientError.ended(ending) }
-        let keeper = state.withLock { state in
-            state.isEnding = true
-            return state.keeper
-        }
-        let body = ticket.named(outcome.map { ["outcome": .string($0)] } ?? [:])
-        let answer = try await arbiter.ask(WireRequest("POST", "/transitions/end", body, timeout: WireTimes.margin))
-        if answer.status >= 400, let transition = answer.document["transition"], transition["state"]?.string == "ended"
-        {
-            throw ClientError.ended(EndedTransition(transition))
-        }
+        state.withLock { $0.isEnding = true }
         let ended: JSONValue
         do {
-            ended = try answer.accepted()
+            ended = try await askForEnd(outcome)
+        } catch ClientError.refused(let refusal) {
+            refuseEnd()
+            throw ClientError.refused(refusal)
         } catch {
-            // It goes on, and so does its lease.
-            keepOn()
+            finishEnd(nil)
             throw error
         }
-        state.withLock { $0.ended = ended }
+        finishEnd(ended)
         // Its await is answered by the end, so that no connection is cut.
-        await keeper?.value
+        await state.withLock { $0.keeper }?.value
         return ended
+    }
+
+    private func askForEnd(_ outcome: String?) async throws -> JSONValue {
+        let body = ticket.named(outcome.map { ["outcome": .string($0)] } ?? [:])
+        let answer = try await arbiter.ask(WireRequest("POST", "/transitions/end", body, timeout: WireTimes.margin))
+        if answer.status >= 400, let transition = answer.document["transition"], transition["state"] == "ended" {
+            throw ClientError.ended(EndedTransition(transition))
+        }
+        return try answer.accepted()
+    }
+
+    private func finishEnd(_ ended: JSONValue?) {
+        tell { state in (state.ended, state.isOver) = (ended, true) }
+    }
+
+    /// It goes on, as far as is known, and is kept.
+    private func refuseEnd() {
+        let unseen = state.withLock { state in
+            state.isEnding = false
+            return state.unseen.first
+        }
+        if let unseen { lose(unseen) }
     }
 
     // MARK: - Keeping the lease
 
-    /// Keeps the lease after an end that was refused.
-    private func keepOn() {
-        let keeper = Task { await self.keep() }
-        state.withLock { state in
-            state.isEnding = false
-            state.keeper = keeper
-        }
-        arbiter.note(held: self)
-    }
-
-    private var isEnding: Bool { state.withLock { $0.isEnding } }
+    private var isOver: Bool { state.withLock { $0.isOver } }
 
     private func keep() async {
         let ended = await untilEnded()
         arbiter.note(over: self)
-        end { state in
-            state.keeper = nil
-            if !state.isEnding, !state.isLost { (state.ended, state.isLost) = (ended, true) }
-        }
+        lose(ended)
     }
 
     /// The client is closed, and its session with it.
-    func lose() {
-        let document = ticket.shown.object ?? [:]
-        let ended = document.merging(["state": "ended", "outcome": "expired", "reason": "session-lost"]) { $1 }
-        end { state in
-            guard state.ended == nil, !state.isLost else { return }
-            (state.ended, state.isLost) = (.object(ended), true)
-            state.keeper?.cancel()
+    func loseSession() {
+        let members = ticket.shown.object ?? [:]
+        lose(.object(members.merging(["state": "ended", "outcome": "expired", "reason": "session-lost"]) { $1 }))
+        state.withLock { $0.keeper }?.cancel()
+    }
+
+    /// Says that it has ended without its owner, unless its owner is ending it.
+    private func lose(_ ended: JSONValue?) {
+        tell { state in
+            if state.isEnding { return state.unseen.append(ended) }
+            if !state.isOver { (state.ended, state.isLost, state.isOver) = (ended, true, true) }
         }
     }
 
-    /// Notes the end, and tells those that wait for it.
-    private func end(_ note: (inout State) -> Void) {
+    /// Notes something, and if it is over then, tells those that wait for that.
+    private func tell(_ note: (inout State) -> Void) {
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             note(&state)
+            guard state.isOver else { return [] }
+            state.pause?.cancel()
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }
@@ -208,7 +250,7 @@ public final class HeldTransition: Sendable {
     private func untilEnded() async -> JSONValue? {
         let wait = min(ticket.lease / 3, WireTimes.longestWait)
         var backoff = Backoff()
-        while !isEnding, !Task.isCancelled, ticket.heldUntil > .now {
+        while !isOver, !Task.isCancelled, ticket.heldUntil > .now {
             var delay = backoff.next()
             let body = ticket.named(["until": "ended", "wait": .number(wait.inSeconds)])
             let timeout = min(wait + WireTimes.margin, ticket.heldUntil - .now)
@@ -223,11 +265,21 @@ public final class HeldTransition: Sendable {
                     backoff = Backoff()
                     continue
                 }
-                delay = max(delay, answer.retryAfter)
+                // Not until the lease has run out.
+                delay = max(delay, min(answer.retryAfter, wait))
             }
-            guard !isEnding else { break }
-            try? await Task.sleep(for: max(.zero, min(delay, ticket.heldUntil - .now)))
+            await pass(min(delay, ticket.heldUntil - .now))
         }
         return nil
+    }
+
+    /// Passes so much time, or less if it is over.
+    private func pass(_ duration: Duration) async {
+        let pause = Task { _ = try? await Task.sleep(for: duration) }
+        state.withLock { state in
+            state.pause = pause
+            if state.isOver { pause.cancel() }
+        }
+        await pause.value
     }
 }

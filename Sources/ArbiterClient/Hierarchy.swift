@@ -78,15 +78,20 @@ public struct Hierarchy: Hashable, Sendable {
         return node
     }
 
+    /// Puts a node where there is room, if none of its controllers is there already.
     private mutating func put(_ node: HierarchyNode?, _ place: JSONValue?) throws(NotApplicable) {
         guard let node, let type = place?["type"]?.string else { throw NotApplicable() }
-        let parent = place?["parent"]?.string ?? ""
+        let all = node.ids + (root?.ids ?? [])
+        guard Set(all).count == all.count else { throw NotApplicable() }
+        let id = place?["parent"]?.string ?? ""
+        let parent = self[id]
         switch type {
-        case "root": root = node
-        case "top", "tab": try change(parent) { $0.children.append(node) }
-        case "presented": try change(parent) { $0.presented = node }
-        case let column where HierarchyNode.columnNames.contains(column):
-            try change(parent) { $0.columns[column] = node }
+        case "root" where root == nil: root = node
+        case "top" where parent?.kind == "navigation", "tab" where parent?.kind == "tabs":
+            try change(id) { $0.children.append(node) }
+        case "presented" where parent?.presented == nil: try change(id) { $0.presented = node }
+        case let column where HierarchyNode.columnNames.contains(column) && parent?.columns[column] == nil:
+            try change(id) { $0.columns[column] = node }
         default: throw NotApplicable()
         }
     }

@@ -55,6 +55,9 @@ public struct HierarchyNode: Hashable, Sendable, Identifiable {
         children + Self.columnNames.compactMap { columns[$0] } + modal
     }
 
+    /// Its id, and those of all below it.
+    var ids: [String] { [id] + below.flatMap(\.ids) }
+
     /// The node with this id, here or below.
     public func node(_ id: String) -> HierarchyNode? {
         if self.id == id { return self }

@@ -46,6 +46,15 @@ final class PendingTransition: Sendable {
 
     func hold(until instant: ContinuousClock.Instant) { state.withLock { $0.heldUntil = instant } }
 
+    /// Whether it may wait or run at the daemon after an error, so that it has to be given up.
+    func mayWait(after error: any Error) -> Bool {
+        switch error as? ClientError {
+        case .refused(let refusal): refusal.status == 503 || document != nil
+        case .ended, .closed: false
+        case .timedOut, .unreachable, nil: true
+        }
+    }
+
     /// Takes in what the daemon says of the transition; its token is in the first answer only.
     func note(_ answer: WireAnswer) throws {
         guard case .object(var members) = try answer.accepted() else { return }

@@ -36,6 +36,34 @@ public struct TransitionOperation: Hashable, Sendable {
         Self(["type": "popToRoot", "navigation": .string(navigation)])
     }
 
+    /// Replaces the stack of a navigation.
+    public static func setStack(_ controllers: [ControllerNode], of navigation: String) -> Self {
+        Self([
+            "type": "setStack", "navigation": .string(navigation),
+            "controllers": .array(controllers.map(\.document)),
+        ])
+    }
+
+    /// Shows a controller as the detail of a split.
+    public static func showDetail(_ controller: ControllerNode, of split: String) -> Self {
+        Self(["type": "showDetail", "split": .string(split), "controller": controller.document])
+    }
+
+    /// Collapses a split, so that only its primary column is shown.
+    public static func collapse(_ split: String) -> Self { Self(["type": "collapse", "split": .string(split)]) }
+
+    /// Expands a split that is collapsed.
+    public static func expand(_ split: String) -> Self { Self(["type": "expand", "split": .string(split)]) }
+
+    /// Replaces the tabs; `selected` is the index of the one that is selected then.
+    public static func setTabs(_ controllers: [ControllerNode], of tabs: String, selected: Int? = nil) -> Self {
+        var members: [String: JSONValue] = [
+            "type": "setTabs", "tabs": .string(tabs), "controllers": .array(controllers.map(\.document)),
+        ]
+        members["selected"] = selected.map { .number(Double($0)) }
+        return Self(.object(members))
+    }
+
     /// Selects a tab by its index, from 0.
     public static func select(index: Int, of tabs: String) -> Self {
         Self(["type": "select", "tabs": .string(tabs), "index": .number(Double(index))])

@@ -48,15 +48,16 @@ package struct WireAnswer: Hashable, Sendable {
         return document
     }
 
-    /// Whether it refuses something that may be accepted later; a queue that is full is the caller's to handle.
+    /// Whether it refuses something that may be accepted later, or that may have happened.
+    ///
+    /// So does every 503 that this client does not know. A queue that is full is the caller's to handle.
     var passes: Bool {
-        guard status == 429 || status == 503, let code = document["code"]?.string else { return false }
-        return Self.passing.contains(code)
+        switch status {
+        case 429: document["code"] == "too-many-requests"
+        case 503: document["code"] != "out-of-room"
+        default: false
+        }
     }
-
-    private static let passing: Set<String> = [
-        "too-many-requests", "too-many-connections", "draining", "recovering", "journal-unavailable", "not-owner",
-    ]
 }
 
 /// How requests reach the daemon.

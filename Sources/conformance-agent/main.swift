@@ -74,7 +74,12 @@ final class Agent: Sendable {
         case "start": return hold(try await scene.start(command.options), for: command)
         case "serialize":
             let timeout = command.members["timeout"]?.number.map { Duration.seconds($0) }
-            return hold(try await scene.serialize(command.options, timeout: timeout), for: command)
+            let waited = Mutex<[JSONValue]>([])
+            let transition = try await scene.serialize(command.options, timeout: timeout) { ticket in
+                waited.withLock { $0.append(ticket) }
+            }
+            let answer = hold(transition, for: command)
+            return answer.merging(["waited": .array(waited.withLock { $0 })]) { $1 }
         case "complete": return ["transition": try await held(command).complete()]
         case "cancel": return ["transition": try await held(command).cancel()]
         case "progress":
@@ -147,6 +152,7 @@ final class Agent: Sendable {
         let uses: [(String, () async throws -> Void)] = [
             ("token", { _ = try await arbiter(url, token: "\(secret)\nX-A: b").scene("misused").start() }),
             ("header", { _ = try await arbiter(url, headers: ["X-A": "\(secret)\r\n"]).scene("misused").start() }),
+            ("name of a header", { _ = try await arbiter(url, headers: ["X Y": secret]).scene("misused").start() }),
             (
                 "scheme",
                 { _ = try await arbiter(URL(string: "ftp://127.0.0.1") ?? url).scene("misused").start() }
@@ -187,7 +193,8 @@ final class Agent: Sendable {
 
     private func hold(_ transition: HeldTransition?, for command: AgentCommand) -> [String: JSONValue] {
         transitions.withLock { $0[command.text("as")] = transition }
-        return ["transition": transition?.document ?? .null]
+        guard let transition else { return ["transition": .null] }
+        return ["transition": transition.document, "duration": .number(transition.duration.inSeconds)]
     }
 
     private static func shown(_ ending: EndedTransition?) -> [String: JSONValue] {

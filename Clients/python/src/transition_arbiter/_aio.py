@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Self, Unpack
 
@@ -15,8 +15,8 @@ from ._aio_hierarchy import AsyncHierarchy
 from ._events import Event, EventStream
 from ._flows import MARGIN, Flows, Ticket, TransitionOptions
 from ._held import HeldTransition
-from ._wire import Answer, Document, Flow, Result, Send
-from .errors import ArbiterError, Closed, Refused, TimedOut, TransitionEnded, Unreachable
+from ._wire import Answer, Document, Flow, Result, Send, now
+from .errors import ArbiterError, Closed, TimedOut, Unreachable
 
 
 class AsyncArbiter:
@@ -44,7 +44,8 @@ class AsyncArbiter:
         return self._events(self._stream("/events", since, attached))
 
     async def ready(self, id: str) -> Document:
-        """Says that this client, by its name, is ready for a transition in which it takes part."""
+        """See `Arbiter.ready`."""
+        await self._open()
         return await self._run(self._flows.ready(id))
 
     async def aclose(self) -> None:
@@ -80,7 +81,7 @@ class AsyncArbiter:
             return await self._run(self._flows.session())
 
     async def _send(self, send: Send) -> Answer:
-        sent = _transport.now()
+        sent = now()
         try:
             response = await self._http.request(**_transport.request(send))
         except httpx.TransportError as error:
@@ -107,6 +108,8 @@ class AsyncArbiter:
                     step = next(flow)
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
+        finally:
+            flow.close()  # It learns that it was left.
 
     def _stream(self, path: str, since: str | None, attached: bool = False) -> EventStream[asyncio.Event]:
         self._flows.check_open()
@@ -163,22 +166,24 @@ class AsyncScene:
         return None if document is None else AsyncTransition(self.arbiter, ticket)
 
     async def serialize(
-        self, *, timeout: float | None = None, **options: Unpack[TransitionOptions]
+        self, *, timeout: float | None = None, waiting: Callable[[Document], None] | None = None,
+        **options: Unpack[TransitionOptions],
     ) -> AsyncTransition:
         """See `Scene.serialize`. A task that is cancelled gives its ticket up."""
         ticket = Ticket(self.name, options)
         async with self._giving_up(ticket):
             await self.arbiter._open()
-            if await self.arbiter._run(self.arbiter._flows.serialize(ticket, timeout)) is None:
+            if await self.arbiter._run(self.arbiter._flows.serialize(ticket, timeout, waiting)) is None:
                 raise TimedOut(f"The turn in {self.name} did not come within {timeout} s")
         return AsyncTransition(self.arbiter, ticket)
 
     @asynccontextmanager
     async def transition(
-        self, *, timeout: float | None = None, **options: Unpack[TransitionOptions]
+        self, *, timeout: float | None = None, waiting: Callable[[Document], None] | None = None,
+        **options: Unpack[TransitionOptions],
     ) -> AsyncIterator[AsyncTransition]:
         """See `Scene.transition`: `async with scene.transition() as transition: …`."""
-        transition = await self.serialize(timeout=timeout, **options)
+        transition = await self.serialize(timeout=timeout, waiting=waiting, **options)
         try:
             yield transition
         except BaseException:
@@ -187,14 +192,15 @@ class AsyncScene:
             except (ArbiterError, asyncio.CancelledError):
                 pass  # What the body raised is what the caller has to know.
             raise
-        await transition._end_after_body(failed=False)
+        # It ends also if the task is cancelled.
+        await asyncio.shield(transition._end_after_body(failed=False))
 
     async def declare(self, storyboard: Mapping[str, Any], *, if_undeclared: bool = False) -> Document | None:
         """See `Scene.declare`."""
         return await self.arbiter._run(self.arbiter._flows.declare(self.name, storyboard, if_undeclared))
 
     async def read(self) -> Document:
-        """Its hierarchy, who runs and who waits."""
+        """See `Scene.read`."""
         return await self.arbiter._run(self.arbiter._flows.read(self.name))
 
     def hierarchy(self) -> AsyncHierarchy:
@@ -210,13 +216,12 @@ class AsyncScene:
     async def _giving_up(self, ticket: Ticket) -> AsyncIterator[None]:
         try:
             yield
-        except (Refused, TransitionEnded):
-            raise
-        except BaseException:
-            try:
-                await asyncio.shield(self.arbiter._run(self.arbiter._flows.give_up(ticket)))
-            except (ArbiterError, asyncio.CancelledError):
-                pass  # The ticket ends with the session.
+        except BaseException as error:
+            if ticket.may_wait_after(error):
+                try:
+                    await asyncio.shield(self.arbiter._run(self.arbiter._flows.give_up(ticket)))
+                except (ArbiterError, asyncio.CancelledError):
+                    pass  # The ticket ends with the session.
             raise
 
 
@@ -233,15 +238,15 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
                 self._lose_session()
 
     async def complete(self) -> Document:
-        """Ends it, and applies its operation."""
+        """See `Transition.complete`."""
         return await self._end("completed")
 
     async def cancel(self) -> Document:
-        """Ends it without applying its operation."""
+        """See `Transition.cancel`."""
         return await self._end("cancelled")
 
     async def progress(self, fraction: float, *, velocity: float | None = None, sequence: int | None = None) -> Document:
-        """Where the finger is, of an interactive transition."""
+        """See `Transition.progress`."""
         fields = {"fraction": fraction, "velocity": velocity, "sequence": sequence}
         return await self._arbiter._run(self._arbiter._flows.drive(self._ticket, "progress", fields))
 
@@ -249,7 +254,7 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
         self, *, decision: str | None = None, fraction: float | None = None, velocity: float | None = None,
         cancelled: bool | None = None, completion_speed: float | None = None,
     ) -> Document:
-        """The finger has left: decides, once, whether an interactive transition will finish or cancel."""
+        """See `Transition.release`."""
         fields = {
             "decision": decision, "fraction": fraction, "velocity": velocity, "cancelled": cancelled,
             "completion_speed": completion_speed,
@@ -266,16 +271,7 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
     async def _end(self, outcome: str | None) -> Document:
         if self.noop:
             return self.document
-        self._begin_end()
-        try:
-            document = await self._arbiter._run(self._arbiter._flows.end(self._ticket, outcome))
-        except Refused:
-            self._refuse_end()
-            raise
-        except BaseException:
-            self._finish_end(None)
-            raise
-        self._finish_end(document)
+        document = await self._arbiter._run(self._ending(self._arbiter._flows, outcome))
         # Its await is answered by the end, so that no connection is cut.
         await asyncio.wait([self._keeper], timeout=MARGIN)
         return document

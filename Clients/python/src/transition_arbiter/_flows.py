@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import secrets
-import time
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 from urllib.parse import quote
 
 from ._events import Flag
-from ._wire import SESSION, Answer, Document, Flow, Send, Sleep, backoff, checked_headers
+from ._wire import SESSION, Answer, Document, Flow, Send, Sleep, backoff, checked_headers, now
 from .errors import Closed, Refused, TransitionEnded, Unreachable
 
-# Refusals that pass: the same request may be accepted later. A queue that is full is the caller's to handle.
-PASSING = {"too-many-requests", "too-many-connections", "draining", "recovering", "journal-unavailable", "not-owner"}
+# The lease of a transition, in seconds, unless the daemon says another.
 LEASE = 10.0
 # The longest wait of one request, in seconds.
 LONGEST_WAIT = 30.0
@@ -23,7 +22,11 @@ MARGIN = 5.0
 
 
 class TransitionOptions(TypedDict, total=False):
-    """What may be asked of a transition; everything has a default. Durations are seconds."""
+    """What may be asked of a transition; everything has a default. Durations are seconds.
+
+    The names are those of the wire in snake case, and so are the values. A participant may also be the name of its client,
+    and `coalesce` the key.
+    """
 
     operation: Mapping[str, Any]
     scope: str | list[str]
@@ -31,7 +34,7 @@ class TransitionOptions(TypedDict, total=False):
     animation: Mapping[str, Any]
     interactive: bool
     policy: Mapping[str, Any]
-    participants: list[Mapping[str, Any]]
+    participants: Sequence[str | Mapping[str, Any]]
     ready_seconds: float
     on_unready: str
     lease_seconds: float
@@ -39,7 +42,7 @@ class TransitionOptions(TypedDict, total=False):
     on_expiry: str
     ticket_seconds: float
     queue_seconds: float
-    coalesce: Mapping[str, Any]
+    coalesce: str | Mapping[str, Any]
     client: str
 
 
@@ -47,6 +50,16 @@ def wire_name(name: str) -> str:
     """`lease_seconds` as the wire has it: `leaseSeconds`."""
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)
+
+
+def wire_fields(options: TransitionOptions) -> Document:
+    """The options as members of a request."""
+    fields: Document = {wire_name(name): value for name, value in options.items()}
+    if "participants" in fields:
+        fields["participants"] = [{"client": each} if isinstance(each, str) else each for each in fields["participants"]]
+    if isinstance(fields.get("coalesce"), str):
+        fields["coalesce"] = {"key": fields["coalesce"]}
+    return fields
 
 
 def has_ended(transition: Document) -> bool:
@@ -59,14 +72,18 @@ class Ticket:
     def __init__(self, scene: str, options: TransitionOptions) -> None:
         self.key = secrets.token_hex(16)
         # A copy, because the key stands for the same request only. What is no JSON is the caller's TypeError now.
-        fields = {wire_name(name): value for name, value in options.items()}
-        self.body: Document = json.loads(json.dumps({**fields, "scene": scene}, allow_nan=False))
+        self.body: Document = json.loads(json.dumps({**wire_fields(options), "scene": scene}, allow_nan=False))
         self.headers: dict[str, str] = {}
         self.asked: tuple[str, Document] | None = None
         """The path and the body of the request, as soon as it may have arrived."""
         self.document: Document = {}
         self.held_until = 0.0
-        """Until when the lease certainly lasts, by `time.monotonic`."""
+        """Until when the lease certainly lasts, by `now`."""
+
+    @property
+    def lease(self) -> float:
+        """How long its lease lasts, in seconds."""
+        return float(self.document.get("leaseSeconds", LEASE))
 
     @property
     def shown(self) -> Document:
@@ -76,8 +93,17 @@ class Ticket:
     def note(self, answer: Answer) -> None:
         """Takes in what the daemon says of the transition; its token is in the first answer only."""
         self.document = {**answer.document(), "token": self.document.get("token")} if self.document else answer.document()
-        left = self.document.get("leaseRemaining") or self.document.get("leaseSeconds") or LEASE
-        self.held_until = answer.sent + float(left)
+        self.held_until = answer.sent + float(self.document.get("leaseRemaining", self.lease))
+
+    def may_wait_after(self, error: BaseException) -> bool:
+        """Whether it may wait or run at the daemon after an error, so that it has to be given up."""
+        if isinstance(error, Refused):
+            return error.status == 503 or bool(self.document)
+        return not isinstance(error, TransitionEnded)
+
+    def named(self, **fields: Any) -> Document:
+        """A body that names the transition with its token."""
+        return {"id": self.document["id"], "token": self.document["token"], **fields}
 
 
 class Flows:
@@ -92,6 +118,7 @@ class Flows:
         self.headers = checked_headers({**(headers or {}), **authorization})
         self._closing = closing
         self._session: str | None = None
+        self._lock = threading.Lock()
 
     @property
     def is_closed(self) -> bool:
@@ -108,33 +135,28 @@ class Flows:
         self, method: str, path: str, body: Mapping[str, Any] | None = None, *,
         headers: Mapping[str, str] | None = None, timeout: float = LONGEST_WAIT,
     ) -> Flow[Answer]:
-        """Sends a request that may be repeated, until there is an answer or `patience` seconds are over."""
-        deadline = time.monotonic() + self.patience
+        """Sends a request until there is an answer or `patience` seconds are over.
+
+        It may arrive several times, so it must be one that does the same then, by its nature or by its idempotency key.
+        """
+        deadline = now() + self.patience
         for delay in backoff():
             self.check_open()
             after = 0.0
             try:
                 answer = yield Send(method, path, body, {**self.headers, **(headers or {})}, timeout)
             except Unreachable:
-                if time.monotonic() + delay > deadline:
+                if now() + delay > deadline:
                     raise
             else:
                 self.check_open()
-                if answer.status not in (429, 503) or not self._passes(answer):
+                if not answer.passes:
                     return answer
                 after = answer.retry_after
-                if time.monotonic() + max(delay, after) > deadline:
+                if now() + max(delay, after) > deadline:
                     return answer
             yield Sleep(max(delay, after))
         raise AssertionError("the delays never end")
-
-    @staticmethod
-    def _passes(answer: Answer) -> bool:
-        try:
-            answer.document()
-        except Refused as refused:
-            return refused.code in PASSING
-        return False
 
     # Sessions
 
@@ -143,7 +165,11 @@ class Flows:
         if self._session is None:
             body = {} if self.client is None else {"client": self.client}
             answer = yield from self.ask("POST", "/sessions", body)
-            self._session = str(answer.document()["token"])
+            opened = str(answer.document()["token"])
+            with self._lock:
+                # Another call may have opened one meanwhile. This one, which nothing is bound to, ends by itself.
+                self._session = self._session or opened
+                return self._session
         return self._session
 
     def end_session(self) -> Flow[None]:
@@ -156,31 +182,34 @@ class Flows:
         if self._session == token:
             self._session = None
 
-    def _asked_in_session(self, path: str, ticket: Ticket, body: Document, timeout: float) -> Flow[Answer]:
-        """Asks for a transition that is bound to the session; a session that has ended is replaced once."""
-        for attempt in range(2):
-            token = yield from self.session()
+    def _in_session(self, ask: Callable[[str], Flow[Answer]]) -> Flow[Answer]:
+        """Asks something of the session, whose token `ask` is called with; a session that has ended is replaced once."""
+        token = yield from self.session()
+        answer = yield from ask(token)
+        if self._session_is_over(answer):
+            self._forget_session(token)
+            answer = yield from ask((yield from self.session()))
+        return answer
+
+    def _asked_in_session(self, path: str, ticket: Ticket, body: Document) -> Flow[Answer]:
+        """Asks for a transition that is bound to the session."""
+
+        def ask(token: str) -> Flow[Answer]:
             ticket.headers = {SESSION: token, "Idempotency-Key": ticket.key}
             ticket.asked = path, body
-            answer = yield from self.ask("POST", path, body, headers=ticket.headers, timeout=timeout)
-            if answer.status != 401 or attempt or not self._session_is_over(answer):
-                break
-            self._forget_session(token)
-        return answer
+            return self.ask("POST", path, body, headers=ticket.headers, timeout=MARGIN)
+
+        return self._in_session(ask)
 
     @staticmethod
     def _session_is_over(answer: Answer) -> bool:
-        try:
-            answer.document()
-        except Refused as refused:
-            return refused.problem.get("field") == SESSION
-        return False
+        return answer.status == 401 and answer.body.get("field") == SESSION
 
     # Turns
 
     def start(self, ticket: Ticket) -> Flow[Document | None]:
         """Tries at once: the transition, or nothing if another one is in the way."""
-        answer = yield from self._asked_in_session("/transitions/start", ticket, ticket.body, MARGIN)
+        answer = yield from self._asked_in_session("/transitions/start", ticket, ticket.body)
         try:
             ticket.note(answer)
         except Refused as refused:
@@ -191,35 +220,40 @@ class Flows:
             yield from self._await_running(ticket, LONGEST_WAIT)
         return (yield from self._granted(ticket))
 
-    def serialize(self, ticket: Ticket, timeout: float | None) -> Flow[Document | None]:
+    def serialize(
+        self, ticket: Ticket, timeout: float | None, waiting: Callable[[Document], None] | None
+    ) -> Flow[Document | None]:
         """Waits for the turn: the running transition, or nothing if it did not come in time.
+
+        `waiting` is called with the ticket whenever the daemon says that it still waits.
 
         Raises `TransitionEnded` if it ended before it ran, except if there was nothing to do.
         """
-        deadline = float("inf") if timeout is None else time.monotonic() + timeout
+        deadline = float("inf") if timeout is None else now() + timeout
 
         def wait() -> float:
-            return max(0.0, min(LONGEST_WAIT, deadline - time.monotonic()))
+            return max(0.0, min(LONGEST_WAIT, deadline - now()))
 
         # Until the ticket has an id there is nothing to wait with.
         body = {**ticket.body, "wait": 0}
-        answer = yield from self._asked_in_session("/transitions/serialize", ticket, body, MARGIN)
+        answer = yield from self._asked_in_session("/transitions/serialize", ticket, body)
         ticket.note(answer)
         while ticket.document["state"] in ("queued", "preparing"):
+            if waiting is not None:
+                waiting(ticket.shown)
             if wait() == 0:
                 return None
             yield from self._await_running(ticket, wait())
         return (yield from self._granted(ticket))
 
     def _await_running(self, ticket: Ticket, wait: float) -> Flow[None]:
-        body = {"id": ticket.document["id"], "token": ticket.document["token"], "until": "running", "wait": wait}
+        body = ticket.named(until="running", wait=wait)
         answer = yield from self.ask("POST", "/transitions/await", body, headers=ticket.headers, timeout=wait + MARGIN)
         ticket.note(answer)
 
     def _granted(self, ticket: Ticket) -> Flow[Document]:
         """The granted transition, of whose lease at least a half is certainly left."""
-        lease = float(ticket.document.get("leaseSeconds", LEASE))
-        if not has_ended(ticket.document) and ticket.held_until - time.monotonic() < lease / 2:
+        if not has_ended(ticket.document) and ticket.held_until - now() < ticket.lease / 2:
             # The answer to a request that was parked for long says nothing about when it was given.
             yield from self._await_running(ticket, 0)
         if has_ended(ticket.document) and not ticket.document.get("noop"):
@@ -239,7 +273,7 @@ class Flows:
                 return
             ticket.note(answer)
         if not has_ended(ticket.document):
-            body = {"id": ticket.document["id"], "token": ticket.document["token"], "outcome": "cancelled"}
+            body = ticket.named(outcome="cancelled")
             yield from self._last_words(Send("POST", "/transitions/end", body, self.headers, MARGIN))
 
     def _last_words(self, send: Send) -> Flow[Answer]:
@@ -256,12 +290,12 @@ class Flows:
         a third of the lease: if none is, the lease is counted from the sending of the last request that was answered.
         `is_over` says whether its owner ends it, or has lost it; then it is not kept any longer.
         """
-        lease = float(ticket.document.get("leaseSeconds", LEASE))
+        lease = ticket.lease
         wait = min(lease / 3, LONGEST_WAIT)
-        body = {"id": ticket.document["id"], "token": ticket.document["token"], "until": "ended", "wait": wait}
+        body = ticket.named(until="ended", wait=wait)
         headers = {**self.headers, **ticket.headers}
         delays = backoff()
-        while not is_over() and (left := ticket.held_until - time.monotonic()) > 0:
+        while not is_over() and (left := ticket.held_until - now()) > 0:
             delay = next(delays)
             try:
                 answer = yield Send("POST", "/transitions/await", body, headers, min(wait + MARGIN, left))
@@ -278,8 +312,9 @@ class Flows:
                         return document
                     ticket.held_until, delays = answer.sent + lease, backoff()
                     continue
-                delay = max(delay, answer.retry_after)
-            yield Sleep(max(0.0, min(delay, ticket.held_until - time.monotonic())))
+                # Not until the lease has run out.
+                delay = max(delay, min(answer.retry_after, wait))
+            yield Sleep(max(0.0, min(delay, ticket.held_until - now())))
         return None
 
     def end(self, ticket: Ticket, outcome: str | None) -> Flow[Document]:
@@ -287,9 +322,7 @@ class Flows:
 
         Raises `TransitionEnded` if it has ended otherwise.
         """
-        body = {"id": ticket.document["id"], "token": ticket.document["token"]}
-        if outcome:
-            body["outcome"] = outcome
+        body = ticket.named(outcome=outcome) if outcome else ticket.named()
         answer = yield from self.ask("POST", "/transitions/end", body, timeout=MARGIN)
         try:
             return answer.document()
@@ -301,14 +334,13 @@ class Flows:
     def drive(self, ticket: Ticket, call: str, fields: Mapping[str, Any]) -> Flow[Document]:
         """`progress` or `release` of an interactive transition."""
         given = {wire_name(name): value for name, value in fields.items() if value is not None}
-        body = {"id": ticket.document["id"], "token": ticket.document["token"], **given}
-        answer = yield from self.ask("POST", f"/transitions/{call}", body, timeout=MARGIN)
+        answer = yield from self.ask("POST", f"/transitions/{call}", ticket.named(**given), timeout=MARGIN)
         return answer.document()
 
     def ready(self, id: str) -> Flow[Document]:
         """Says that this client is ready for a transition in which it takes part."""
-        token = yield from self.session()
-        answer = yield from self.ask("POST", "/transitions/ready", {"id": id}, headers={SESSION: token})
+        answer = yield from self._in_session(
+            lambda token: self.ask("POST", "/transitions/ready", {"id": id}, headers={SESSION: token}))
         return answer.document()
 
     # Scenes

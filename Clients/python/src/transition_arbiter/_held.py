@@ -6,9 +6,9 @@ import threading
 from typing import Generic
 
 from ._events import Over
-from ._flows import Ticket, has_ended
-from ._wire import Document
-from .errors import TransitionEnded
+from ._flows import Flows, Ticket, has_ended
+from ._wire import Document, Flow
+from .errors import Refused, TransitionEnded
 
 
 class HeldTransition(Generic[Over]):
@@ -44,6 +44,11 @@ class HeldTransition(Generic[Over]):
         return self._ticket.document.get("fence")
 
     @property
+    def duration(self) -> float:
+        """How many seconds its animation takes, as the daemon has resolved it; 0 if it has none."""
+        return float(self._ticket.document.get("animation", {}).get("duration", 0.0))
+
+    @property
     def noop(self) -> bool:
         """Whether there was nothing to do: then it has completed already, and holds nothing."""
         return bool(self._ticket.document.get("noop"))
@@ -65,11 +70,24 @@ class HeldTransition(Generic[Over]):
             self._is_over.set()
         self.lost.set()
 
-    def _begin_end(self) -> None:
-        """Raises `TransitionEnded` if it is lost."""
+    def _ending(self, flows: Flows, outcome: str | None) -> Flow[Document]:
+        """Ends it: without an outcome as its gesture was decided.
+
+        Raises `TransitionEnded` if it is lost.
+        """
         self.check()
         with self._lock:
             self._is_ending = True
+        try:
+            document = yield from flows.end(self._ticket, outcome)
+        except Refused:
+            self._refuse_end()
+            raise
+        except BaseException:
+            self._finish_end(None)
+            raise
+        self._finish_end(document)
+        return document
 
     def _finish_end(self, ended: Document | None) -> None:
         with self._lock:

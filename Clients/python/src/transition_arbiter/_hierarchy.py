@@ -53,7 +53,7 @@ def after(snapshot: HierarchySnapshot, event: Event) -> HierarchySnapshot:
         case "reset":
             return snapshot_of(event.data)
         case "scene.deleted":
-            return HierarchySnapshot(None, snapshot.revision)
+            return HierarchySnapshot(None, 0)
         case "hierarchy.changed":
             revision, changes = event.data["revision"], event.data.get("changes")
             if changes is None or revision != snapshot.revision + 1:
@@ -146,7 +146,7 @@ class _Draft:
                 self.root = node
             case {"type": "top" | "tab", "parent": parent}:
                 self._copy(parent)["children"].append(node)
-            case {"type": "presented" | "primary" | "secondary" as member, "parent": parent} \
+            case {"type": "presented" | "primary" | "supplementary" | "secondary" as member, "parent": parent} \
                     if member not in self._nodes[parent]:
                 self._copy(parent)[member] = node
             case _:

@@ -6,7 +6,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Self, Unpack
 
@@ -17,8 +17,8 @@ from ._events import Event, EventStream
 from ._flows import MARGIN, Flows, Ticket, TransitionOptions
 from ._held import HeldTransition
 from ._sync_hierarchy import Hierarchy
-from ._wire import Answer, Document, Flow, Result, Send
-from .errors import ArbiterError, Closed, Refused, TimedOut, TransitionEnded, Unreachable
+from ._wire import Answer, Document, Flow, Result, Send, now
+from .errors import ArbiterError, Closed, TimedOut, Unreachable
 
 
 class Arbiter:
@@ -56,7 +56,11 @@ class Arbiter:
         return self._events(self._stream("/events", since, attached))
 
     def ready(self, id: str) -> Document:
-        """Says that this client, by its name, is ready for a transition in which it takes part."""
+        """Says that this client, by its name, is ready for a transition in which it takes part, and returns that.
+
+        Raises `Refused`, for example with ``too-late``, or `Unreachable`.
+        """
+        self._open()
         return self._run(self._flows.ready(id))
 
     def close(self) -> None:
@@ -97,7 +101,7 @@ class Arbiter:
             return self._run(self._flows.session())
 
     def _send(self, send: Send) -> Answer:
-        sent = _transport.now()
+        sent = now()
         try:
             response = self._http.request(**_transport.request(send))
         except httpx.TransportError as error:
@@ -124,6 +128,8 @@ class Arbiter:
                     step = next(flow)
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
+        finally:
+            flow.close()  # It learns that it was left.
 
     def _stream(self, path: str, since: str | None, attached: bool = False) -> _Stream:
         self._flows.check_open()
@@ -185,7 +191,7 @@ class Scene:
         """Tries at once.
 
         Returns the transition, or `None` if another one is in the way: then the event is dropped. Raises `Refused` if what
-        it asks for is impossible.
+        it asks for is impossible, `TransitionEnded` if it ended before it ran, `Unreachable`.
         """
         ticket = Ticket(self.name, options)
         with self._giving_up(ticket):
@@ -193,30 +199,39 @@ class Scene:
             document = self.arbiter._run(self.arbiter._flows.start(ticket))
         return None if document is None else Transition(self.arbiter, ticket)
 
-    def serialize(self, *, timeout: float | None = None, **options: Unpack[TransitionOptions]) -> Transition:
+    def serialize(
+        self, *, timeout: float | None = None, waiting: Callable[[Document], None] | None = None,
+        **options: Unpack[TransitionOptions],
+    ) -> Transition:
         """Waits for its turn, strictly first come, first served, at most `timeout` seconds.
 
+        `waiting` is called with the ticket whenever the daemon says that it still waits, at least every 30 seconds: its
+        ``state``, and while that is ``queued`` its ``position`` and ``blockers``. An error that it raises gives the ticket up.
+
         Returns the transition, which runs, or has ended with `noop` if there was nothing to do. Raises `TimedOut`,
-        `TransitionEnded` if it is impossible when its turn comes, `Refused` if it cannot even queue.
+        `TransitionEnded` if it is impossible when its turn comes, `Refused` if it cannot even queue, `Unreachable`.
         """
         ticket = Ticket(self.name, options)
         with self._giving_up(ticket):
             self.arbiter._open()
-            if self.arbiter._run(self.arbiter._flows.serialize(ticket, timeout)) is None:
+            if self.arbiter._run(self.arbiter._flows.serialize(ticket, timeout, waiting)) is None:
                 raise TimedOut(f"The turn in {self.name} did not come within {timeout} s")
         return Transition(self.arbiter, ticket)
 
     @contextmanager
     def transition(
-        self, *, timeout: float | None = None, **options: Unpack[TransitionOptions]
+        self, *, timeout: float | None = None, waiting: Callable[[Document], None] | None = None,
+        **options: Unpack[TransitionOptions],
     ) -> Iterator[Transition]:
-        """Waits for its turn, and holds it while the body runs: `with scene.transition() as transition: …`.
+        """Waits for its turn, as `serialize` does, and holds it while the body runs.
+
+        `with scene.transition() as transition: …`
 
         It is completed at the end of the body, and cancelled if the body raises; one whose gesture was decided ends as that
         was, and one that the body has ended is left alone. If it was lost meanwhile, the body is told by `transition.lost`,
         and `TransitionEnded` is raised at its end.
         """
-        transition = self.serialize(timeout=timeout, **options)
+        transition = self.serialize(timeout=timeout, waiting=waiting, **options)
         try:
             yield transition
         except BaseException:
@@ -231,12 +246,17 @@ class Scene:
         """Declares the hierarchy, segues, transition types and defaults.
 
         With `if_undeclared` only if nobody has, so that one of several processes that start together does it; for the
-        others the answer is `None`.
+        others the answer is `None`. Raises `Refused`, for example with ``busy`` while a transition is unfinished, or
+        `Unreachable`. It is sent again if its answer is lost: then it may be `None` for the one that did it too, and may
+        replace what others have changed in between.
         """
         return self.arbiter._run(self.arbiter._flows.declare(self.name, storyboard, if_undeclared))
 
     def read(self) -> Document:
-        """Its hierarchy, who runs and who waits."""
+        """Its hierarchy, who runs and who waits.
+
+        Raises `Refused`, for example with ``unknown-scene``, or `Unreachable`.
+        """
         return self.arbiter._run(self.arbiter._flows.read(self.name))
 
     def hierarchy(self) -> Hierarchy:
@@ -247,7 +267,8 @@ class Scene:
         """What happens here, from now on or after the event `since`, until the iteration is left.
 
         A stream that is cut is resumed without a gap. Where the past is gone, a ``reset`` has the scene as it is. A stream
-        that is `attached` keeps the session alive: a client that takes part in the transitions of others has one.
+        that is `attached` keeps the session alive: a client that takes part in the transitions of others has one. Raises
+        `Refused` if it is refused for good, and `ValueError` at once if `since` cannot be an id.
         """
         arbiter = self.arbiter
         return arbiter._events(arbiter._stream(Flows.scene_path(self.name, "/events"), since, attached))
@@ -256,13 +277,12 @@ class Scene:
     def _giving_up(self, ticket: Ticket) -> Iterator[None]:
         try:
             yield
-        except (Refused, TransitionEnded):
-            raise
-        except BaseException:
-            try:
-                self.arbiter._run(self.arbiter._flows.give_up(ticket))
-            except ArbiterError:
-                pass  # The ticket ends with the session.
+        except BaseException as error:
+            if ticket.may_wait_after(error):
+                try:
+                    self.arbiter._run(self.arbiter._flows.give_up(ticket))
+                except ArbiterError:
+                    pass  # The ticket ends with the session.
             raise
 
 
@@ -280,21 +300,23 @@ class Transition(HeldTransition[threading.Event]):
                 self._lose_session()
 
     def complete(self) -> Document:
-        """Ends it, and applies its operation.
+        """Ends it, and applies its operation: the transition, with what was inserted and removed.
 
-        Raises `TransitionEnded` if it has ended without its owner.
+        Raises `TransitionEnded` if it has ended without its owner, `Refused` if its gesture was decided otherwise, or
+        `Unreachable`.
         """
         return self._end("completed")
 
     def cancel(self) -> Document:
-        """Ends it without applying its operation.
-
-        Raises `TransitionEnded` if it has ended without its owner.
-        """
+        """Ends it without applying its operation. Raises what `complete` raises."""
         return self._end("cancelled")
 
     def progress(self, fraction: float, *, velocity: float | None = None, sequence: int | None = None) -> Document:
-        """Where the finger is, of an interactive transition."""
+        """Where the finger is, of an interactive transition: the answer says whether it was applied.
+
+        `fraction` is from 0 to 1, `velocity` fractions a second. Of numbered positions, in `sequence`, a late one does not
+        replace a newer one. Raises `Refused` or `Unreachable`.
+        """
         fields = {"fraction": fraction, "velocity": velocity, "sequence": sequence}
         return self._arbiter._run(self._arbiter._flows.drive(self._ticket, "progress", fields))
 
@@ -302,7 +324,12 @@ class Transition(HeldTransition[threading.Event]):
         self, *, decision: str | None = None, fraction: float | None = None, velocity: float | None = None,
         cancelled: bool | None = None, completion_speed: float | None = None,
     ) -> Document:
-        """The finger has left: decides, once, whether an interactive transition will finish or cancel."""
+        """The finger has left: decides, once, whether an interactive transition will finish or cancel.
+
+        `decision` is ``finish`` or ``cancel``; without it, the transition's policy decides, by the last `fraction` and
+        `velocity` or those given here. The answer has the decision, and in ``remaining`` how many seconds the rest of the
+        animation takes, which `completion_speed` divides. Raises `Refused` or `Unreachable`.
+        """
         fields = {
             "decision": decision, "fraction": fraction, "velocity": velocity, "cancelled": cancelled,
             "completion_speed": completion_speed,
@@ -319,16 +346,7 @@ class Transition(HeldTransition[threading.Event]):
     def _end(self, outcome: str | None) -> Document:
         if self.noop:
             return self.document
-        self._begin_end()
-        try:
-            document = self._arbiter._run(self._arbiter._flows.end(self._ticket, outcome))
-        except Refused:
-            self._refuse_end()
-            raise
-        except BaseException:
-            self._finish_end(None)
-            raise
-        self._finish_end(document)
+        document = self._arbiter._run(self._ending(self._arbiter._flows, outcome))
         # Its await is answered by the end, so that no connection is cut.
         self._keeper.join(MARGIN)
         return document

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import ssl
-import time
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -52,12 +51,9 @@ def request(send: Send) -> dict[str, Any]:
 
 
 def answer(response: httpx.Response, sent: float) -> Answer:
-    return Answer(response.status_code, response.headers, response.content, sent)
+    """Raises `Unreachable` for what is no answer of a daemon."""
+    return Answer.of(response.status_code, response.headers, response.content, sent)
 
 
 # A comment comes every 15 seconds; after three of them are missing the stream is taken for dead.
 STREAM_TIMEOUT = httpx.Timeout(45.0, connect=5.0)
-
-
-def now() -> float:
-    return time.monotonic()

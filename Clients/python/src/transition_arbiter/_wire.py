@@ -6,11 +6,13 @@ from __future__ import annotations
 import json
 import random
 import re
+import sys
+import time
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from .errors import Refused
+from .errors import Refused, Unreachable
 
 SESSION = "Arbiter-Session"
 Document = dict[str, Any]
@@ -38,29 +40,57 @@ class Sleep:
 
 @dataclass(frozen=True)
 class Answer:
+    """What the daemon answers."""
+
     status: int
-    headers: Mapping[str, str]
-    content: bytes
+    body: Document
+    """The document, or the problem."""
+    retry_after: float
+    """The seconds that the daemon asks to wait before the next attempt; 0 if it does not say."""
     sent: float
-    """When its request was sent, by `time.monotonic`: a lease is counted from there."""
+    """When its request was sent, by `now`: a lease is counted from there."""
+
+    @classmethod
+    def of(cls, status: int, headers: Mapping[str, str], content: bytes, sent: float) -> Answer:
+        """Raises `Unreachable` for what is no answer of a daemon, but for example of a proxy whose daemon is gone."""
+        retry_after = headers.get("retry-after", "")
+        return cls(status, _body(status, content), float(retry_after) if retry_after.isdigit() else 0.0, sent)
 
     def document(self) -> Document:
-        """The body, or the problem that it tells.
+        """The document.
 
-        Raises `Refused` for a status of 400 or more.
+        Raises `Refused` if it is a problem.
         """
-        try:
-            document = json.loads(self.content) if self.content else {}
-        except ValueError:
-            document = {}
         if self.status >= 400:
-            raise Refused(self.status, document if isinstance(document, dict) else {})
-        return document if isinstance(document, dict) else {}
+            raise Refused(self.status, self.body)
+        return self.body
 
     @property
-    def retry_after(self) -> float:
-        value = self.headers.get("retry-after", "")
-        return float(value) if value.isdigit() else 0.0
+    def passes(self) -> bool:
+        """Whether it refuses something that may be accepted later, or that may have happened.
+
+        So does every 503 that this client does not know. A queue that is full is the caller's to handle.
+        """
+        code = self.body.get("code")
+        return code != "out-of-room" if self.status == 503 else self.status == 429 and code == "too-many-requests"
+
+
+def _body(status: int, content: bytes) -> Document:
+    try:
+        document = json.loads(content)
+    except ValueError:
+        document = None
+    if isinstance(document, dict):
+        return document
+    # The daemon refuses in HTML what is no HTTP.
+    if status == 204 or (content and 400 <= status < 500):
+        return {}
+    raise Unreachable(f"an answer of status {status} is not one of the daemon")
+
+
+def now() -> float:
+    """Seconds on a clock that does not jump, and that goes on while the machine is suspended, where the system has one."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic()
 
 
 Flow = Generator[Send | Sleep, Answer, Result]

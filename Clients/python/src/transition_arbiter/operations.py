@@ -1,6 +1,6 @@
-"""What a transition does to the hierarchy, as the `operation` of a request.
+"""What a transition does to the hierarchy, as the `operation` of a request; docs/hierarchy.md describes each.
 
-A controller is its id, or a node such as ``{"id": "editor", "kind": "view"}``.
+A controller that comes is its id, or a node such as ``{"id": "editor", "kind": "view"}``.
 """
 
 from __future__ import annotations
@@ -13,30 +13,37 @@ Operation = dict[str, Any]
 
 
 def present(controller: Controller, *, presenter: str) -> Operation:
+    """Presents a controller, modally."""
     return {"type": "present", "presenter": presenter, "controller": controller}
 
 
 def dismiss(controller: str) -> Operation:
+    """Dismisses what a controller presents, or the layer that it is in."""
     return {"type": "dismiss", "controller": controller}
 
 
 def push(controller: Controller, *, navigation: str) -> Operation:
+    """Pushes a controller onto the stack of a navigation."""
     return {"type": "push", "navigation": navigation, "controller": controller}
 
 
 def pop(navigation: str) -> Operation:
+    """Pops the top of the stack of a navigation; nothing at its root."""
     return {"type": "pop", "navigation": navigation}
 
 
 def pop_to(controller: str, *, navigation: str) -> Operation:
+    """Pops until a controller of the stack is at its top."""
     return {"type": "popTo", "navigation": navigation, "controller": controller}
 
 
 def pop_to_root(navigation: str) -> Operation:
+    """Pops until the root is at the top of the stack."""
     return {"type": "popToRoot", "navigation": navigation}
 
 
 def set_stack(controllers: Sequence[Controller], *, navigation: str) -> Operation:
+    """Replaces the stack of a navigation."""
     return {"type": "setStack", "navigation": navigation, "controllers": list(controllers)}
 
 
@@ -48,10 +55,33 @@ def select(
     return {"type": "select", "tabs": tabs, **{name: value for name, value in given.items() if value is not None}}
 
 
+def show_detail(controller: Controller, *, split: str) -> Operation:
+    """Shows a controller as the detail of a split."""
+    return {"type": "showDetail", "split": split, "controller": controller}
+
+
+def collapse(split: str) -> Operation:
+    """Collapses a split, so that only its primary column is shown."""
+    return {"type": "collapse", "split": split}
+
+
+def expand(split: str) -> Operation:
+    """Expands a split that is collapsed."""
+    return {"type": "expand", "split": split}
+
+
+def set_tabs(tabs: str, controllers: Sequence[Controller], *, selected: int | None = None) -> Operation:
+    """Replaces the tabs; `selected` is the index of the one that is selected then."""
+    operation: Operation = {"type": "setTabs", "tabs": tabs, "controllers": list(controllers)}
+    return operation if selected is None else {**operation, "selected": selected}
+
+
 def segue(identifier: str, *, source: str, destination: Controller | None = None) -> Operation:
+    """Performs a segue of the storyboard; `destination` stands in for the declared one."""
     operation: Operation = {"type": "segue", "source": source, "identifier": identifier}
     return operation if destination is None else {**operation, "destination": destination}
 
 
 def set_root(controller: Controller) -> Operation:
+    """Replaces the whole hierarchy."""
     return {"type": "setRoot", "controller": controller}
