@@ -46,7 +46,7 @@ struct Arbiterd: ParsableCommand {
         // Opened before the journal, so that an address in use changes nothing.
         let sockets = try options.openSockets()
         let places = ServerPlaces(limits)
-        let hub = EventHub()
+        let hub = EventHub(limits: options.eventLimits)
         let metrics = Metrics()
         if let identity { metrics.noteCertificate(expiringAt: identity.expiresAt) }
         let operatorLog = OperatorLog(logger)

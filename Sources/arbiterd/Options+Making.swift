@@ -130,6 +130,13 @@ extension Options {
         return limits
     }
 
+    /// The limits of the event streams; those of a cluster are never silent for long, so that the loss of a node is noticed.
+    var eventLimits: EventLimits {
+        var limits = EventLimits()
+        if journal == .etcd { limits.longestSilence = min(.seconds(5), .seconds(cluster.etcdLeaseSeconds) / 4) }
+        return limits
+    }
+
     var webAccess: WebAccess { WebAccess(hosts: allowHost, origins: allowOrigin) }
 
     /// Whether the log goes to journald, which wants to know the priority of each line.

@@ -104,7 +104,9 @@ final class ClusterServing: Serving {
     let forwarder: Forwarder?
     private let node: ClusterNode
     private let hub: EventHub
-    private let loops: [TransferLoop]
+    /// Apart from each other, so that keepalives to etcd do not wait for the bodies of other requests.
+    private let toEtcd = TransferLoop()
+    private let toNodes = TransferLoop()
 
     /// - Parameters:
     ///   - parts: what it is made of.
@@ -113,9 +115,6 @@ final class ClusterServing: Serving {
     init(_ parts: ServingParts, address: String) throws {
         let cluster = parts.options.cluster
         hub = parts.hub
-        // One of its own for etcd, so that keepalives do not wait for the bodies of other requests.
-        let (toEtcd, toNodes) = (TransferLoop(), TransferLoop())
-        loops = [toEtcd, toNodes]
         let etcd = EtcdGateway(try cluster.etcdAccess(), loop: toEtcd)
         let keys = ClusterKeys(prefix: cluster.etcdPrefix)
         shards = Shards(count: Self.shardCount)
@@ -138,10 +137,12 @@ final class ClusterServing: Serving {
     func drain() {
         node.stop()
         hub.close()
+        // What is on its way from other nodes ends here; its clients ask another one.
+        toNodes.close()
     }
 
     func stop() {
-        for loop in loops { loop.close() }
+        toEtcd.close()
     }
 }
 

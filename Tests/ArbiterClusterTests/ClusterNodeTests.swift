@@ -2,6 +2,7 @@ import ArbiterCluster
 import ArbiterCore
 import ArbiterEngine
 import ArbiterTestKit
+import Dispatch
 import Glibc
 import Logging
 import Testing
@@ -124,6 +125,32 @@ struct ClusterNodeTests {
         first.node.stop()
     }
 
+    @Test func `while etcd has no room, requests are refused, and parked ones are answered afterwards`() throws {
+        let etcd = try RunningEtcd()
+        let first = TestNode("first", on: etcd.gateway, shards: 1)
+        try first.host.wait { $0.shards == [0] }
+        let holder = try start(on: first.host)
+        let engine = try #require(first.host.engine(of: 0))
+        let granted = Grants()
+        engine.serialize(TransitionRequest(), wait: .seconds(100)) { granted.note($0) }
+        first.etcd.decide { $0.success.count == 2 ? .refused : .answered }
+        let ended = Result {
+            try Reply.wait {
+                engine.end(holder.transition.id, token: holder.transition.token, as: nil, completion: $0)
+            }
+        }
+        guard case .failure(let error as EngineError) = ended, case .journalUnavailable(let reason) = error else {
+            Issue.record("\(ended)")
+            return
+        }
+        #expect(reason.kind == .stalled)
+        #expect(throws: EngineError.self) { try start(on: first.host) }
+        #expect(granted.count == 0)
+        first.etcd.decide { _ in .answered }
+        try granted.wait()
+        first.node.stop()
+    }
+
     @Test func `a node with another number of shards does not take part`() throws {
         let etcd = try RunningEtcd()
         let first = TestNode("first", on: etcd.gateway, shards: 4)
@@ -143,6 +170,26 @@ struct ClusterNodeTests {
         let later = TestNode("first", on: etcd.gateway, shards: 1)
         try later.host.wait { $0.shards == [0] }
         later.node.stop()
+    }
+
+    /// The answers of a request that is parked.
+    final class Grants: Sendable {
+        private let state = Guarded(0)
+        private let arrival = DispatchSemaphore(value: 0)
+
+        var count: Int { state.withLock { $0 } }
+
+        func note(_ result: Result<TransitionView, EngineError>) {
+            guard case .success = result else { return }
+            state.withLock { $0 += 1 }
+            arrival.signal()
+        }
+
+        func wait() throws {
+            guard arrival.wait(timeout: .now() + .seconds(30)) == .success else {
+                throw EtcdError(.unknown, "no grant came")
+            }
+        }
     }
 
     private func start(on host: EngineHost) throws -> TransitionView {

@@ -91,7 +91,7 @@ struct EtcdGatewayTests {
     @Test func `what a member that is stopped was sent may have been carried out`() throws {
         let etcd = try RunningEtcd()
         _ = try etcd.transact(EtcdTransaction(then: [.put("a", [1])]))
-        etcd.process.process.signal(SIGSTOP)
+        try etcd.process.pause()
         defer { etcd.process.process.signal(SIGCONT) }
         let error = #expect(throws: EtcdError.self) {
             try Reply.wait {

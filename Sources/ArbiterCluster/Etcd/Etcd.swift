@@ -85,6 +85,6 @@ package struct EtcdError: Error, Hashable, Sendable {
         (self.kind, self.reason) = (kind, reason)
     }
 
-    /// Whether it was certainly not carried out, and never will be.
-    package var isCertain: Bool { kind != .unknown }
+    /// Whether it may have been carried out, or may be later, or will be by another member.
+    var isUncertain: Bool { kind == .unknown || kind == .unreachable }
 }

@@ -17,6 +17,8 @@ package final class EtcdJournal: Journal {
     package static let bytesBetweenSnapshots = 1 << 20
     /// The bytes of a part of a snapshot.
     static let bytesInChunk = 512 << 10
+    /// How long etcd may refuse a commit for want of room before that is reported.
+    static let stallPatience = Duration.seconds(1)
     /// How long an answer of etcd is waited for.
     static let patience = Duration.seconds(2)
 
@@ -37,6 +39,8 @@ package final class EtcdJournal: Journal {
         var isCommitting = false
         var isClosed = false
         var hasFailed = false
+        /// It is reported that etcd refuses commits.
+        var isStalled = false
         var committed: @Sendable (Result<UInt64, JournalError>) -> Void = { _ in }
         /// The last record that is committed; 0 if there is none.
         var last: UInt64 = 0
@@ -194,10 +198,28 @@ extension EtcdJournal {
             tenure.lose()
             return fail(Self.lost)
         }
+        if !error.isUncertain, commit.begun.duration(to: .now) >= Self.stallPatience { stall(error) }
         logger.debug("a commit is sent again", metadata: ["shard": "\(shard)", "reason": "\(error.reason)"])
         var next = commit
         next.pause = min(commit.pause * 2, .milliseconds(500))
         alarm.ring(after: commit.pause) { [self, next] in send(next) }
+    }
+
+    /// Reports that etcd refuses commits; they are sent again nevertheless.
+    private func stall(_ error: EtcdError) {
+        let committed = state.withLock { state -> (@Sendable (Result<UInt64, JournalError>) -> Void)? in
+            guard !state.isStalled else { return nil }
+            state.isStalled = true
+            return state.committed
+        }
+        guard let committed else { return }
+        metrics.failures.add()
+        logger.error("etcd refuses commits", metadata: ["shard": "\(shard)", "reason": "\(error.reason)"])
+        committed(
+            .failure(
+                JournalError(
+                    .stalled, reason: "etcd refuses commits (\(error.reason)); they go on when it takes them",
+                    retryAfter: .seconds(2))))
     }
 
     private func finish(_ commit: PendingCommit, shown turn: UInt64?) {
@@ -206,7 +228,7 @@ extension EtcdJournal {
             state.last = commit.batch.last
             state.pending.removeFirst(Int(commit.batch.last - commit.batch.first) + 1)
             state.bytes += commit.value.count
-            state.isCommitting = false
+            (state.isCommitting, state.isStalled) = (false, false)
             return state.committed
         }
         guard let committed else { return }

@@ -1,3 +1,4 @@
+internal import ArbiterCore
 internal import ArbiterEngine
 internal import Logging
 
@@ -91,6 +92,26 @@ extension ClusterNode {
             count += 1
             begin(Tenure(shard: shard, key: key, created: outcome.revision, rounds: rounds, lease: lease))
         }
+    }
+
+    /// Has etcd forget what keys were before, as the owner of the first shard; nothing here reads earlier revisions.
+    func compactIfDue(_ found: Found) {
+        let now = time.now().instant
+        let revision = state.withLock { state -> EtcdRevision? in
+            guard state.tenures[0] != nil else {
+                state.compaction = nil
+                return nil
+            }
+            guard let next = state.compaction else {
+                state.compaction = (found.revision, now.advanced(by: Self.historyKept))
+                return nil
+            }
+            guard now >= next.due else { return nil }
+            state.compaction = (found.revision, now.advanced(by: Self.historyKept))
+            return next.revision
+        }
+        // If it fails, the next one does it.
+        if let revision { etcd.compact(to: revision, within: Self.patience) { _ in } }
     }
 
     /// Deletes the owner's key of a tenure, so that another node can claim the shard.

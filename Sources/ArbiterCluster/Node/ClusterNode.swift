@@ -38,9 +38,11 @@ package final class ClusterNode: Sendable {
     }
 
     /// How long an answer of etcd is waited for.
-    private static let patience = Duration.seconds(2)
+    static let patience = Duration.seconds(2)
     /// The longest time between two looks at who owns what; changes are usually told by a watch.
     static let lookEvery = Duration.seconds(1)
+    /// How long etcd keeps what keys were before.
+    static let historyKept = Duration.seconds(30)
 
     struct State {
         var lease: NodeLease?
@@ -52,6 +54,8 @@ package final class ClusterNode: Sendable {
         var isLookDue = false
         var isAlarmSet = false
         var isStopped = false
+        /// The revision to which etcd is compacted next, and when.
+        var compaction: (revision: EtcdRevision, due: Instant)?
         var failure: JournalError?
     }
 
@@ -159,6 +163,7 @@ package final class ClusterNode: Sendable {
         host.note(found.map)
         adopt(found, lease)
         try claim(found, lease)
+        compactIfDue(found)
     }
 
     /// What was read at one revision.
@@ -167,6 +172,7 @@ package final class ClusterNode: Sendable {
         let map: ShardMap
         /// The owners' keys, by their shards.
         let owners: [Int: EtcdKey]
+        let revision: EtcdRevision
     }
 
     private func read() throws(EtcdError) -> Found {
@@ -183,7 +189,7 @@ package final class ClusterNode: Sendable {
             owners[shard] = key
             map.owners[shard] = NodeRegistration(key.value)
         }
-        return Found(form: outcome.found[0].keys.first, map: map, owners: owners)
+        return Found(form: outcome.found[0].keys.first, map: map, owners: owners, revision: outcome.revision)
     }
 
     /// Makes the cluster if there is none yet, and checks that this node fits into it.

@@ -70,9 +70,16 @@ extension ArbiterStateMachine {
     }
 
     /// The connection of a parked await has closed: no answer follows.
-    package mutating func leave(_ waiter: WaiterID, in step: inout Step) {
-        if leaveIdler(waiter, in: &step) { return }
-        guard let waiting = unpark(waiter, at: step.now, isCut: true), waiting.isOwner else { return }
+    ///
+    /// - Parameters:
+    ///   - waiter: the await.
+    ///   - isCut: whether its client closed the connection. If something between them did, the client may be alive: its
+    ///     transition is not abandoned, but has its full time from now on.
+    ///   - step: the turn.
+    package mutating func leave(_ waiter: WaiterID, isCut: Bool = true, in step: inout Step) {
+        if leaveIdler(waiter, isCut: isCut, in: &step) { return }
+        guard let waiting = unpark(waiter, at: step.now, isCut: isCut), waiting.isOwner else { return }
+        guard isCut else { return attend(waiting.transition, at: step.now) }
         if momentary.attention[waiting.transition]?.ownersWaiting == 0 { abandon(waiting.transition, at: step.now) }
     }
 

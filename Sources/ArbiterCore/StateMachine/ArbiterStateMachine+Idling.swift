@@ -108,8 +108,8 @@ extension ArbiterStateMachine {
     /// Ends a parked await whose connection has closed: no answer follows.
     ///
     /// - Returns: whether the waiter awaits an idle scene.
-    mutating func leaveIdler(_ waiter: WaiterID, in step: inout Step) -> Bool {
-        unparkIdler(waiter, at: step.now, isCut: true) != nil
+    mutating func leaveIdler(_ waiter: WaiterID, isCut: Bool, in step: inout Step) -> Bool {
+        unparkIdler(waiter, at: step.now, isCut: isCut) != nil
     }
 
     private mutating func unparkIdler(_ waiter: WaiterID, at now: Instant, isCut: Bool = false) -> IdleWaiter? {

@@ -138,12 +138,16 @@ extension Engine {
     }
 
     /// Notes that the connection of a waiter has closed; its completion will not be called.
-    package func leave(_ waiter: WaiterID) {
+    ///
+    /// - Parameters:
+    ///   - waiter: the waiter.
+    ///   - isCut: whether its client closed the connection, and not something between them.
+    package func leave(_ waiter: WaiterID, isCut: Bool = true) {
         tell { state in
             state.parked.removeValue(forKey: waiter)
             state.idlers.removeValue(forKey: waiter)
         } _: { machine, step in
-            machine.leave(waiter, in: &step)
+            machine.leave(waiter, isCut: isCut, in: &step)
         }
     }
 

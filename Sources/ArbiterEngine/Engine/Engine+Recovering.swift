@@ -85,6 +85,20 @@ extension Engine {
         alarm.ring(after: pause) { [weak self] in self?.takeUpAgain() }
     }
 
+    /// Answers all withheld requests that the journal is unavailable, and refuses new ones until it goes on.
+    ///
+    /// Events are withheld further, because they will be committed, and so are the answers of requests that were parked.
+    func stall(_ error: JournalError) {
+        let answers = state.withLock { state -> [Delivery] in
+            guard state.failure == nil, !state.isOver else { return [] }
+            state.failure = error
+            let answers = state.withheld.filter { $0.delivery.isAnswer && !$0.isPatient }.map(\.delivery)
+            state.withheld.removeAll { $0.delivery.isAnswer && !$0.isPatient }
+            return answers
+        }
+        for answer in answers { answer.deliver(unless: error) }
+    }
+
     /// Answers all withheld and parked requests that the journal is unavailable.
     func giveUp(because error: JournalError) {
         let (error, lost, parked, idlers) = state.withLock {

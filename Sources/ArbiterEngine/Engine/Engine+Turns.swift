@@ -90,7 +90,7 @@ extension Engine {
             for notice in notices { observer(notice) }
             return answers
         }
-        for answer in answers.woken { state.withhold(answer) }
+        for answer in answers.woken { state.withhold(answer, isPatient: true) }
         if !state.events.isEmpty { state.withhold(.events(state.events)) }
         for notice in notices { state.withhold(.notice(notice)) }
         if let own { state.withhold(own) }
@@ -219,17 +219,20 @@ extension Engine {
     func committed(_ result: Result<UInt64, JournalError>, in era: Int) {
         switch result {
         case .success(let sequence):
-            let (released, lacksProof) = state.withLock { state -> ([Delivery], Bool) in
-                guard state.era == era else { return ([], false) }
+            let (released, lacksProof, wasStalled) = state.withLock { state -> ([Delivery], Bool, Bool) in
+                guard state.era == era else { return ([], false, false) }
+                let wasStalled = state.failure?.kind == .stalled
                 state.pause = nil
+                if state.failure?.kind == .stalled { state.failure = nil }
                 state.committedSequence = max(state.committedSequence, sequence)
-                return (release(from: &state), state.lacksProof)
+                return (release(from: &state), state.lacksProof, wasStalled)
             }
             for delivery in released { delivery.deliver(unless: nil) }
             if lacksProof { ownership?.prove() }
+            if wasStalled { tick(for: now().instant) }
         case .failure(let error):
             guard state.withLock({ $0.era == era }) else { return }
-            fail(error)
+            if error.kind == .stalled { stall(error) } else { fail(error) }
         }
     }
 

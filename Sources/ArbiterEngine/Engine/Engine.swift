@@ -50,9 +50,8 @@ package final class Engine: Sendable {
         var turn: UInt64 = 0
         /// The last turn for which it is shown that no other process had taken over the journal.
         var shownTurn: UInt64 = 0
-        /// The deliveries that wait for a commit or for a proof of ownership, in order; each with the sequence of the last record
-        /// it may depend on, and the turn in which it was computed.
-        var withheld: Deque<(sequence: UInt64, turn: UInt64, delivery: Delivery)> = []
+        /// The deliveries that wait for a commit or for a proof of ownership, in order.
+        var withheld: Deque<Withheld> = []
         /// The step of the current turn, and the events that it publishes; kept, so that they keep their memory.
         var step = Step(moment: Moment(instant: Instant(nanoseconds: 0), timestamp: Timestamp(milliseconds: 0)))
         var events: [SceneEvent] = []
@@ -65,8 +64,13 @@ package final class Engine: Sendable {
         var gathering: (any Journal)? { committedSequence < lastSequence && failure == nil ? journal : nil }
 
         /// Withholds a delivery until the newest record, on which it may depend, is committed.
-        mutating func withhold(_ delivery: Delivery) {
-            withheld.append((lastSequence, turn, delivery))
+        ///
+        /// - Parameters:
+        ///   - delivery: the delivery.
+        ///   - isPatient: whether its client has waited for it in any case.
+        mutating func withhold(_ delivery: Delivery, isPatient: Bool = false) {
+            withheld.append(
+                Withheld(sequence: lastSequence, turn: turn, delivery: delivery, isPatient: isPatient))
         }
 
         /// Whether something is withheld only because ownership is not shown for it.
@@ -74,6 +78,17 @@ package final class Engine: Sendable {
             guard failure == nil, let next = withheld.first else { return false }
             return next.sequence <= committedSequence && next.turn > shownTurn
         }
+    }
+
+    /// A delivery that has to wait.
+    struct Withheld {
+        /// The last record that it may depend on.
+        let sequence: UInt64
+        /// The turn in which it was computed.
+        let turn: UInt64
+        let delivery: Delivery
+        /// Whether it is the answer of a request that was parked.
+        let isPatient: Bool
     }
 
     /// The answers that a turn gives, to be delivered after the lock is released.
@@ -97,6 +112,13 @@ package final class Engine: Sendable {
         case notice(EngineNotice)
         /// An answer that is not a transition; called with the failure of the journal if it may be lost.
         case answer(@Sendable (JournalError?) -> Void)
+
+        var isAnswer: Bool {
+            switch self {
+            case .transition, .idle, .answer: true
+            case .events, .notice: false
+            }
+        }
 
         /// Delivers an answer, or the failure of the journal instead; events and notices are announced elsewhere.
         func deliver(unless failure: JournalError?) {

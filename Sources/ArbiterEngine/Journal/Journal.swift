@@ -83,7 +83,7 @@ package protocol Journal: Sendable {
     /// Sets the callback that reports commits: the sequence number up to which everything is committed, or a failure.
     ///
     /// Called once, before the first entry. The callback runs on any thread, also within `flush`, but never within
-    /// `append`. After a failure nothing more is committed.
+    /// `append`. After a failure nothing more is committed, unless it is `stalled`.
     func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void)
 
     /// Takes an entry in, without waiting for a disk or a network; its commit may wait for the next `flush`.
@@ -142,13 +142,15 @@ package struct JournalError: Error, Hashable, Sendable {
         case closed
         /// Another process has taken it over, or may have.
         case notOwner
+        /// It cannot commit for now, but still has what it has taken in, and goes on by itself.
+        case stalled
 
         /// Whether the journal failed for now, so that it may work again by itself.
         ///
         /// Otherwise it failed for good, until it is repaired.
         package var isTemporary: Bool {
             switch self {
-            case .busy, .inaccessible: true
+            case .busy, .inaccessible, .stalled: true
             case .inUse, .damaged, .unknownForm, .vanished, .closed, .notOwner: false
             }
         }

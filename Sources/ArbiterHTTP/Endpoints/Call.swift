@@ -46,6 +46,14 @@ final class Call: Sendable {
     /// The id of the request.
     var requestID: String { context.requestID }
 
+    /// Whether it was the client that closed the connection, if that is closed.
+    ///
+    /// Of a client of another node only that node knows; the loss of the node says nothing about the client.
+    var clientHasLeft: Bool {
+        guard request.peer.isNode else { return true }
+        return request.headers.value(of: .forwarded).map { router.departures.take($0) } ?? false
+    }
+
     /// Whether what it asks for is a stream.
     var isStream: Bool { context.route?.contentTypes.contains("text/event-stream") ?? false }
 

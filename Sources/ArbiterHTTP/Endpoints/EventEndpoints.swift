@@ -104,7 +104,7 @@ struct EventEndpoints: Sendable {
         ) { completion in
             engine.snapshot(of: topic, scenes: call.caller.scenes, completion: completion)
         } whenClosed: { isCut in
-            if let attachment { engine.detach(attachment, isCut: isCut) }
+            if let attachment { engine.detach(attachment, isCut: isCut && call.clientHasLeft) }
         }
     }
 }

@@ -25,16 +25,21 @@ final class ForwardedAnswer: StreamSource {
 
     private let call: Call
     private let loop: TransferLoop
+    private let departure: TransferRequest
     private let state = Guarded(State())
 
-    init(_ call: Call, _ loop: TransferLoop) {
-        (self.call, self.loop) = (call, loop)
+    /// - Parameters:
+    ///   - call: what is answered.
+    ///   - loop: where the transfers take place.
+    ///   - departure: the request that tells the other node that the client has left.
+    init(_ call: Call, _ loop: TransferLoop, departure: TransferRequest) {
+        (self.call, self.loop, self.departure) = (call, loop, departure)
     }
 
     func begin(_ request: TransferRequest) {
         let number = loop.begin(request) { [self] event in take(event) }
         state.withLock { $0.number = number }
-        call.exchange.whenAbandoned { [loop] in loop.cancel(number) }
+        call.exchange.whenAbandoned { [self] in depart(number) }
     }
 
     // MARK: - From the other node
@@ -113,9 +118,16 @@ final class ForwardedAnswer: StreamSource {
         let number = state.withLock { state in
             state.isClosed = true
             state.bytes = []
-            return state.number
+            return state.ending == nil ? state.number : nil
         }
-        if let number { loop.cancel(number) }
+        if let number { depart(number) }
+    }
+
+    /// Tells the other node that the client has left, and ends the transfer only then: a connection that just ends says
+    /// nothing about the client.
+    private func depart(_ number: TransferLoop.Number) {
+        guard call.clientHasLeft else { return loop.cancel(number) }
+        loop.fetch(departure) { [loop] _ in loop.cancel(number) }
     }
 }
 

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 package import ArbiterTransfers
+internal import Synchronization
 
 /// Passes requests on to the nodes that serve their scenes, and the answers back.
 ///
@@ -12,10 +13,13 @@ package final class Forwarder: Sendable {
     /// How long an answer may take beyond the longest wait of a request.
     private static let patience = Duration.seconds(30)
     /// How long the stream of another node may be silent; its comments come more often.
-    private static let silence = Duration.seconds(60)
+    private static let silence = Duration.seconds(15)
 
     private let loop: TransferLoop
     private let trust: TransferRequest.Trust
+    /// Tells the requests of this run from those of others.
+    private let run = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+    private let last = Atomic<UInt64>(0)
 
     /// - Parameters:
     ///   - loop: where the transfers take place.
@@ -38,11 +42,18 @@ package final class Forwarder: Sendable {
                     retryAfter: Problem.briefly
                 ).response)
         }
-        let answer = ForwardedAnswer(call, loop)
-        answer.begin(transfer(of: request, to: owner, call))
+        let name = "\(run)-\(last.wrappingAdd(1, ordering: .relaxed).newValue)"
+        var departure = TransferRequest(owner + Departures.path, limit: .whole(Self.connecting))
+        departure.method = "POST"
+        departure.fields = ["\(HeaderName.forwarded.rawValue): \(name)"]
+        departure.trust = trust
+        let answer = ForwardedAnswer(call, loop, departure: departure)
+        answer.begin(transfer(of: request, to: owner, call, named: name))
     }
 
-    private func transfer(of request: Request, to owner: String, _ call: Call) -> TransferRequest {
+    private func transfer(
+        of request: Request, to owner: String, _ call: Call, named name: String
+    ) -> TransferRequest {
         let query = request.query.map { item in item.value.isEmpty ? item.name : "\(item.name)=\(item.value)" }
         let target = request.path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
         let isStream = call.isStream
@@ -51,10 +62,10 @@ package final class Forwarder: Sendable {
             limit: isStream ? .silence(Self.silence) : .whole(Limits.waitDurations.upperBound + Self.patience))
         transfer.method = request.method
         transfer.fields =
-            HeaderName.forwarded.compactMap { name in
+            HeaderName.passedOn.compactMap { name in
                 request.headers.value(of: name).map { "\(name.rawValue): \($0)" }
             } + ForwardedClient.fields(of: request, call.permission) + [
-                "\(HeaderName.requestID.rawValue): \(call.requestID)"
+                "\(HeaderName.requestID.rawValue): \(call.requestID)", "\(HeaderName.forwarded.rawValue): \(name)",
             ]
         if !request.body.isEmpty || !["GET", "HEAD"].contains(request.method) { transfer.body = request.body }
         transfer.mayBeSentTwice = false
@@ -66,7 +77,7 @@ package final class Forwarder: Sendable {
 
 extension HeaderName {
     /// The fields of a request that the node which serves it reads.
-    fileprivate static let forwarded: [HeaderName] = [
+    fileprivate static let passedOn: [HeaderName] = [
         .accept, .contentType, .idempotencyKey, .ifMatch, .ifNoneMatch, .lastEventID, .prefer, .session, .traceParent,
     ]
 }

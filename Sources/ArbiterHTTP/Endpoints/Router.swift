@@ -22,6 +22,8 @@ package final class Router: Sendable {
     private let operatorLog: OperatorLog
     private let shards: Shards
     private let forwarder: Forwarder?
+    /// The clients of other nodes that have left.
+    let departures = Departures()
     private let isDraining = Atomic(false)
     /// The last request id that was made; where it begins tells one run from another.
     private let lastRequestID = Atomic(UInt64.random(in: 0..<1 << 59))
@@ -108,6 +110,9 @@ package final class Router: Sendable {
         var context = Call.Context(requestID: requestID(of: request))
         do throws(Problem) {
             context.allowedOrigin = try admit(request)
+            if request.peer.isNode, request.path == Departures.path {
+                return note(departureIn: request, exchange, context)
+            }
             if context.allowedOrigin != nil, CrossOrigin.isPreflight(request) {
                 let methods = try methods(for: request)
                 return Call(request, exchange, context, router: self)
@@ -130,6 +135,11 @@ package final class Router: Sendable {
             }
             forwarder.forward(request, to: owner, for: Call(request, exchange, context, router: self))
         }
+    }
+
+    private func note(departureIn request: Request, _ exchange: any Exchange, _ context: Call.Context) {
+        if let name = request.headers.value(of: .forwarded) { departures.note(name) }
+        Call(request, exchange, context, router: self).respond(.noContent)
     }
 
     /// The origin of the page that may read the answer, if it is another's.

@@ -45,6 +45,7 @@ package protocol HeaderFields: Sendable {
 package enum HeaderName: String, Hashable, Sendable, CaseIterable {
     case accept = "Accept"
     case forwardedEntry = "Arbiter-Entry"
+    case forwarded = "Arbiter-Forwarded"
     case hops = "Arbiter-Hops"
     case forwardedPrincipal = "Arbiter-Principal"
     case authorization = "Authorization"

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Glibc
 
 /// A real etcd of one member, started on free ports and ready; killed on `deinit`.
@@ -30,6 +31,22 @@ package final class EtcdProcess {
         guard try notifications.receive().contains("READY=1") else {
             throw ChildProcessError.notStarted("etcd: \(process.standardError)")
         }
+    }
+
+    /// Stops it, and waits until all of it stands still; `SIGCONT` lets it go on.
+    ///
+    /// - Throws: `ChildProcessError.timedOut`.
+    package func pause() throws(ChildProcessError) {
+        process.signal(SIGSTOP)
+        let path = "/proc/\(process.identifier)/task"
+        let stands = eventually {
+            let threads = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+            return threads.allSatisfy { thread in
+                let status = try? String(contentsOfFile: "\(path)/\(thread)/stat", encoding: .utf8)
+                return status?.split(separator: ") ").last?.hasPrefix("T") == true
+            }
+        }
+        guard stands else { throw .timedOut("etcd does not stop") }
     }
 
     /// A port that nobody listens on.

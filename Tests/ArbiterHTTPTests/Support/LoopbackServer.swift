@@ -1,7 +1,7 @@
-import ArbiterEngine
 import ArbiterTestKit
 import Logging
 
+@testable import ArbiterEngine
 @testable import ArbiterHTTP
 
 /// The whole arbiter in this process, on a real socket, with the system's clocks.

@@ -1,0 +1,168 @@
+import ArbiterCore
+import ArbiterTestKit
+import Foundation
+import Glibc
+import Testing
+
+extension Integration {
+    /// Two nodes on a real etcd, one of which serves.
+    @Suite struct Clusters {
+        private let etcd: EtcdProcess
+        private let started = Started()
+
+        /// Keeps the nodes until the end of a test.
+        private final class Started {
+            var nodes: [DaemonProcess] = []
+        }
+
+        init() throws {
+            etcd = try EtcdProcess()
+        }
+
+        private func node(_ arguments: [String] = []) throws -> DaemonProcess {
+            let daemon = try DaemonProcess(
+                [
+                    "--journal", "etcd", "--etcd", etcd.endpoint, "--peer-listen", "127.0.0.1:0",
+                    "--etcd-lease-seconds", "30",
+                ] + arguments)
+            started.nodes.append(daemon)
+            let client = try daemon.connect()
+            try #require(try eventually { try client.get("/readyz").status == 200 })
+            return daemon
+        }
+
+        /// A node that serves, and one that passes requests on to it.
+        private func nodes(_ arguments: [String] = []) throws -> (owner: DaemonProcess, relay: DaemonProcess) {
+            let owner = try node(arguments)
+            return (owner, try node(arguments))
+        }
+
+        @Test func `a node passes on what another one serves, and its answers back`() throws {
+            let (owner, relay) = try nodes()
+            let (there, here) = (try owner.connect(), try relay.connect())
+            let started = try here.post("/transitions/start", ["scene": "a.b-1"], headers: ["X-Request-Id: mine"])
+            #expect(started.status == 201)
+            #expect(started.header("X-Request-Id") == "mine")
+            let id = try #require(started["id"].string)
+            #expect(try there.get("/transitions/\(id)")["state"] == "running")
+            #expect(try here.get("/scenes/a.b-1")["runningCount"].number == 1)
+            let storyboard = try here.request(
+                "PUT", "/scenes/a/storyboard", headers: ["If-None-Match: *"],
+                body: #"{"root": "nav"}"#)
+            #expect(storyboard.status == 200)
+            #expect(storyboard.header("ETag") != nil)
+            let again = try here.request(
+                "PUT", "/scenes/a/storyboard", headers: ["If-None-Match: *"],
+                body: #"{"root": "nav"}"#)
+            #expect(again.status == 412)
+            #expect(again["code"] == "already-declared")
+            let end = try here.post("/transitions/end", ["id": .string(id), "token": started["token"]])
+            #expect(end.status == 200)
+            #expect(try here.get("/transitions/\(id)")["outcome"] == "completed")
+        }
+
+        @Test func `events come through another node, and each has its number`() throws {
+            let (owner, relay) = try nodes()
+            let streams = try [owner, relay].map { try WireEventStream(port: $0.port) }
+            let client = try relay.connect()
+            let started = try client.start()
+            _ = try client.post("/transitions/end", ["id": started["id"], "token": started["token"]])
+            let events = try streams.map { stream in try (0..<2).compactMap { _ in try stream.next() } }
+            #expect(events[0].map(\.id) == events[1].map(\.id))
+            #expect(events[0].map(\.name) == events[1].map(\.name))
+        }
+
+        @Test func `a client that leaves another node's connection gives its ticket up`() throws {
+            let (_, relay) = try nodes()
+            let client = try relay.connect()
+            _ = try client.start()
+            let waiter = try relay.connect()
+            try waiter.park()
+            try #require(try client.isQueueLong(1))
+            waiter.close()
+            try #require(try client.isQueueLong(0))
+            let ended = try client.get("/transitions?state=ended")
+            #expect(ended["transitions"].elements.map { $0["reason"] } == ["abandoned"])
+        }
+
+        @Test func `the loss of a node gives no ticket up`() throws {
+            let (owner, relay) = try nodes()
+            let client = try owner.connect()
+            let holder = try client.start(["leaseSeconds": 60])
+            let waiter = try relay.connect()
+            try waiter.park(["ticketSeconds": 60])
+            try #require(try client.isQueueLong(1))
+            relay.signal(SIGKILL)
+            #expect(waiter.isClosedByPeer())
+            try #require(try eventually { try client.get("/metrics").text.contains("arbiter_parked_connections 0") })
+            #expect(try client.get("/transitions?state=queued")["transitions"].elements.count == 1)
+            _ = try client.post("/transitions/end", ["id": holder["id"], "token": holder["token"]])
+            #expect(try client.get("/transitions?state=ended")["transitions"].elements.count == 1)
+        }
+
+        @Test func `a node that is told to stop hands over, and nobody loses a place`() throws {
+            let (owner, relay) = try nodes()
+            let client = try relay.connect()
+            let holder = try client.start(["leaseSeconds": 60])
+            let waiter = try relay.connect()
+            try waiter.park(["ticketSeconds": 60])
+            try #require(try client.isQueueLong(1))
+            owner.signal(SIGTERM)
+            let ticket = try waiter.receive()
+            #expect(ticket.status == 202)
+            #expect(try owner.waitForExit() == .exited(0))
+            try #require(try eventually { try client.get("/readyz").status == 200 })
+            let ended = try client.post("/transitions/end", ["id": holder["id"], "token": holder["token"]])
+            #expect(ended.status == 200)
+            let granted = try client.post(
+                "/transitions/await", ["id": ticket["id"], "token": ticket["token"], "wait": 10])
+            #expect(granted["state"] == "running")
+            #expect(granted["fence"].number == (holder["fence"].number ?? 0) + 1)
+        }
+
+        @Test func `when the owner is killed, another node goes on with what was answered`() throws {
+            let (owner, relay) = (try node(["--etcd-lease-seconds", "3"]), try node())
+            let client = try relay.connect()
+            let key = ["Idempotency-Key: 0123456789-cluster"]
+            let holder = try client.post("/transitions/start", ["leaseSeconds": 60], headers: key)
+            #expect(holder.status == 201)
+            owner.signal(SIGKILL)
+            var again: WireResponse?
+            try #require(
+                try eventually {
+                    again = try client.post("/transitions/start", ["leaseSeconds": 60], headers: key)
+                    return again?.status == 201
+                })
+            #expect(again?["id"] == holder["id"])
+            #expect(again?["fence"] == holder["fence"])
+            #expect(try client.start().status == 409)
+        }
+
+        @Test func `the owner decides what a client may do whom another node knows`() throws {
+            let directory = try TemporaryDirectory()
+            let file = directory.path + "/access.yaml"
+            let eyes = try entry("eyes", in: file, "--role", "observe", "--scene", "*")
+            let hands = try entry("hands", in: file, "--role", "transition", "--scene", "k-*")
+            let (_, relay) = try nodes(["--access", file])
+            let client = try relay.connect()
+            func start(_ scene: JSONValue, _ fields: String...) throws -> WireResponse {
+                try client.post("/transitions/start", ["scene": scene], headers: fields)
+            }
+            #expect(try start("k-1", eyes).status == 403)
+            #expect(try start("other", hands).status == 403)
+            let started = try start("k-1", hands)
+            #expect(started.status == 201)
+            #expect(started["principal"] == "token:hands")
+            #expect(try start("k-1").status == 401)
+            // What only nodes may say counts nothing from a client.
+            #expect(try start("k-2", eyes, "Arbiter-Principal: token:hands", "Arbiter-Entry: hands").status == 403)
+        }
+
+        /// Makes an entry, and returns the header field with its secret.
+        private func entry(_ name: String, in file: String, _ arguments: String...) throws -> String {
+            let process = try ChildProcess("arbiterd", ["access", "new", name, "--access", file] + arguments)
+            #expect(try process.waitForExit() == .exited(0))
+            return "Authorization: Bearer " + process.restOfOutput.trimmingCharacters(in: .newlines)
+        }
+    }
+}
