@@ -177,6 +177,7 @@ final class NodeHost: ShardHost {
     }
 
     func note(_ map: ShardMap) {
-        shards.note(owners: map.owners.mapValues(\.address).filter { $0.value != address })
+        shards.note(
+            owners: map.owners.mapValues(\.address).filter { $0.value != address }, nodes: map.nodes.count)
     }
 }

@@ -40,6 +40,8 @@ extension Integration {
         @Test func `a node passes on what another one serves, and its answers back`() throws {
             let (owner, relay) = try nodes()
             let (there, here) = (try owner.connect(), try relay.connect())
+            #expect(try there.get("/metrics").text.contains(#"arbiter_cluster_shards{served="here"} 1"#))
+            #expect(try here.get("/metrics").text.contains(#"arbiter_cluster_shards{served="elsewhere"} 1"#))
             let started = try here.post("/transitions/start", ["scene": "a.b-1"], headers: ["X-Request-Id: mine"])
             #expect(started.status == 201)
             #expect(started.header("X-Request-Id") == "mine")

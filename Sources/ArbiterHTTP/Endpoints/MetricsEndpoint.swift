@@ -22,6 +22,7 @@ struct MetricsEndpoint: Sendable {
         writeTransitions(state, to: &page)
         writeConnections(to: &page)
         writeJournal(to: &page)
+        writeCluster(to: &page)
         writeProcess(to: &page)
         call.respond(Response(200, .metrics, body: Array(page.text.utf8)))
     }
@@ -115,6 +116,18 @@ struct MetricsEndpoint: Sendable {
         page.single(
             "arbiter_journal_available", .gauge, "1 while the journal can be written.",
             shards.here.allSatisfy(\.isAvailable) ? 1 : 0)
+    }
+
+    /// How the cluster is, as this node knows it; nothing for a daemon of its own.
+    private func writeCluster(to page: inout Exposition) {
+        guard let counts = shards.counts else { return }
+        page.begin("arbiter_cluster_shards", .gauge, "Shards, by where they are served.")
+        page.sample("arbiter_cluster_shards", ["served": "here"], Double(counts.here))
+        page.sample("arbiter_cluster_shards", ["served": "elsewhere"], Double(counts.elsewhere))
+        page.sample(
+            "arbiter_cluster_shards", ["served": "nowhere"], Double(shards.count - counts.here - counts.elsewhere))
+        page.single("arbiter_cluster_nodes", .gauge, "Nodes that are registered.", counts.nodes)
+        page.single("arbiter_cluster_moves_total", .counter, "How often a shard came to this node.", counts.moves)
     }
 
     /// The names that Prometheus's own client libraries use.

@@ -15,6 +15,10 @@ package final class Shards: Sendable {
         var engines: [Int: Engine] = [:]
         /// The addresses of the nodes that own the shards.
         var owners: [Int: String] = [:]
+        /// How many nodes are registered.
+        var nodes = 0
+        /// How often a shard began to be served here.
+        var moves = 0
         var waitsFor: @Sendable () -> String? = { nil }
     }
 
@@ -29,7 +33,12 @@ package final class Shards: Sendable {
     }
 
     /// Serves a shard from now on.
-    package func begin(_ shard: Int, _ engine: Engine) { state.withLock { $0.engines[shard] = engine } }
+    package func begin(_ shard: Int, _ engine: Engine) {
+        state.withLock { state in
+            state.engines[shard] = engine
+            state.moves += 1
+        }
+    }
 
     /// Serves a shard no longer.
     ///
@@ -37,8 +46,22 @@ package final class Shards: Sendable {
     @discardableResult
     package func end(_ shard: Int) -> Engine? { state.withLock { $0.engines.removeValue(forKey: shard) } }
 
-    /// Takes notice of the nodes that own the shards, by their addresses.
-    package func note(owners: [Int: String]) { state.withLock { $0.owners = owners } }
+    /// Takes notice of the other nodes.
+    ///
+    /// - Parameters:
+    ///   - owners: the addresses of those that own shards, by their shards.
+    ///   - nodes: how many nodes are registered.
+    package func note(owners: [Int: String], nodes: Int) {
+        state.withLock { ($0.owners, $0.nodes) = (owners, nodes) }
+    }
+
+    /// What there is to count of a cluster; `nil` if the daemon is no node of one.
+    var counts: (here: Int, elsewhere: Int, nodes: Int, moves: Int)? {
+        guard only == nil else { return nil }
+        return state.withLock { state in
+            (state.engines.count, state.owners.keys.count { state.engines[$0] == nil }, state.nodes, state.moves)
+        }
+    }
 
     /// Sets what says for what the node waits before it can serve.
     package func setWaiting(_ waitsFor: @escaping @Sendable () -> String?) { state.withLock { $0.waitsFor = waitsFor } }
