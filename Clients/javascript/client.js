@@ -760,11 +760,12 @@ export class Arbiter {
           const answer = await this.#send(method, path, body, { ...options, signal: over.signal });
           if (!passes(answer)) return answer;
           after = Math.max(delay, answer.retryAfter);
-          if (now() + after > deadline) return answer;
+          if (now() >= deadline || now() + answer.retryAfter > deadline) return answer;
         } catch (error) {
-          if (!(error instanceof Unreachable) || now() + delay > deadline) throw error;
+          if (!(error instanceof Unreachable) || now() >= deadline) throw error;
         }
-        await sleep(after, over.signal);
+        // The last attempt is made when the patience is over.
+        await sleep(Math.min(after, Math.max(0, deadline - now())), over.signal);
       }
     } finally {
       over.release();

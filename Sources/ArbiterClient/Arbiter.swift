@@ -172,11 +172,12 @@ public final class Arbiter: Sendable {
                 let answer = try await sendOnce(request)
                 guard answer.passes else { return answer }
                 delay = max(delay, answer.retryAfter)
-                guard ContinuousClock.now + delay <= deadline else { return answer }
+                guard ContinuousClock.now + answer.retryAfter <= deadline, .now < deadline else { return answer }
             } catch let error as ClientError {
-                guard case .unreachable = error, ContinuousClock.now + delay <= deadline else { throw error }
+                guard case .unreachable = error, .now < deadline else { throw error }
             }
-            try await Task.sleep(for: delay)
+            // The last attempt is made when the patience is over.
+            try await Task.sleep(for: min(delay, max(.zero, deadline - .now)))
         }
     }
 

@@ -1,5 +1,6 @@
 #if os(Linux)
     internal import CCurl
+    internal import Dispatch
     internal import Foundation
     internal import Synchronization
 
@@ -31,6 +32,8 @@
 
         private let state = Mutex(State())
         private let handle: Handle
+        /// Left when the thread ends.
+        private let end = DispatchGroup()
 
         /// libcurl's handle.
         ///
@@ -43,6 +46,7 @@
         package init() {
             guard let loop = unsafe arbiter_loop_new() else { preconditionFailure("libcurl has no memory") }
             handle = unsafe Handle(loop: loop)
+            end.enter()
             // The thread ends with `close`.
             Thread.detachNewThread { [self] in run() }
         }
@@ -93,8 +97,14 @@
         /// Ends a transfer; nothing is told of it any more once the loop has taken notice.
         package func cancel(_ number: Number) { state.withLock { _ = add(.cancel(number), &$0) } }
 
-        /// Ends all transfers, which have failed then, and the thread.
+        /// Ends all transfers, which have failed then, and the thread; returns at once.
         package func close() { state.withLock { _ = add(.close, &$0) } }
+
+        /// Ends all transfers and the thread, and returns once everybody has been told.
+        package func closeAndWait() {
+            close()
+            end.wait()
+        }
 
         /// Wakes the thread under the lock: after `close` the handle may be freed at any time.
         private func add(_ command: Command, _ state: inout State) -> Bool {
@@ -122,6 +132,7 @@
             }
             for transfer in transfers.values { transfer.fail("the client is closed") }
             unsafe arbiter_loop_free(handle.loop)
+            end.leave()
         }
 
         /// Carries out what was asked for.

@@ -157,6 +157,8 @@ static inline void arbiter_transfer_set_socket(arbiter_transfer *transfer, const
 static inline void arbiter_transfer_set_authority(arbiter_transfer *transfer, const char *path)
 {
     curl_easy_setopt(transfer->easy, CURLOPT_CAINFO, path);
+    /* Else those in the system's folder are trusted too. */
+    curl_easy_setopt(transfer->easy, CURLOPT_CAPATH, NULL);
 }
 
 /* The certificate and the private key by which it shows who it is. */

@@ -138,7 +138,7 @@ final class ClusterServing: Serving {
         node.stop()
         hub.close()
         // What is on its way from other nodes ends here; its clients ask another one.
-        toNodes.close()
+        toNodes.closeAndWait()
     }
 
     func stop() {

@@ -23,7 +23,10 @@ extension ClusterNode {
 
     /// The node's lease, or a new one after that has ended.
     func leaseInForce() throws(EtcdError) -> NodeLease {
-        if let lease = state.withLock({ $0.lease }), !lease.isOver { return lease }
+        let earlier = state.withLock { $0.lease }
+        if let earlier, !earlier.isOver { return earlier }
+        // Nothing is served in it any more, and what it keeps in etcd would only be in the way.
+        if let earlier { etcd.revokeLease(earlier.id, within: Self.patience) { _ in } }
         state.withLock { ($0.lease, $0.isRegistered, $0.waitsFor) = (nil, false, "etcd") }
         let lease = try NodeLease.grant(for: settings.timeToLive, etcd: etcd, time: time, alarm: alarm)
         state.withLock { $0.lease = lease }

@@ -28,6 +28,18 @@ final class Call: Sendable {
     let exchange: any Exchange
     private let context: Context
     private let router: Router
+    /// What its answer needs of its header, which is gone when its connection is.
+    private let kept: KeptFields
+
+    private struct KeptFields {
+        /// The versions that the client has, of a request that only reads.
+        var ifNoneMatch: String?
+        /// The trace that it is part of, if that is logged.
+        var trace: TraceParent?
+        /// The name under which another node has passed it on.
+        var forwarded: String?
+    }
+
     private var logger: Logger { router.logger }
 
     init(_ request: Request, _ exchange: any Exchange, _ context: Context, router: Router) {
@@ -35,7 +47,18 @@ final class Call: Sendable {
         self.exchange = exchange
         self.context = context
         self.router = router
+        let headers = request.headers
+        var kept = KeptFields()
+        if request.method == "GET" || request.method == "HEAD" { kept.ifNoneMatch = headers.value(of: .ifNoneMatch) }
+        if router.logger.logLevel <= .debug {
+            kept.trace = headers.value(of: .traceParent).flatMap { TraceParent($0) }
+        }
+        if request.peer.isNode { kept.forwarded = headers.value(of: .forwarded) }
+        self.kept = kept
     }
+
+    /// The versions that the client has, of a request that only reads.
+    var ifNoneMatch: String? { kept.ifNoneMatch }
 
     /// The parts of the path that its route names, percent-decoded.
     var parameters: [String: String] { context.parameters }
@@ -51,7 +74,7 @@ final class Call: Sendable {
     /// Of a client of another node only that node knows; the loss of the node says nothing about the client.
     var clientHasLeft: Bool {
         guard request.peer.isNode else { return true }
-        return request.headers.value(of: .forwarded).map { router.departures.take($0) } ?? false
+        return kept.forwarded.map { router.departures.take($0) } ?? false
     }
 
     /// Whether what it asks for is a stream.
@@ -99,7 +122,7 @@ final class Call: Sendable {
             metadata["route"] = "\(route.name)"
             if let role = route.role { metadata["role"] = "\(role.rawValue)" }
         }
-        if let trace = request.headers.value(of: .traceParent).flatMap({ TraceParent($0) }) {
+        if let trace = kept.trace {
             metadata["trace"] = "\(trace.traceID)"
         }
         if let principal = caller.principal { metadata["principal"] = "\(loggable(principal.description))" }

@@ -17,7 +17,7 @@ extension Call {
     func unchanged(_ status: Int, _ headers: [HeaderField]) -> Response? {
         guard status == 200, request.method == "GET" || request.method == "HEAD",
             let tag = headers.first(where: { $0.name == "ETag" }),
-            let known = request.headers.value(of: .ifNoneMatch), IfNoneMatch.matches(known, tag.value)
+            let known = ifNoneMatch, IfNoneMatch.matches(known, tag.value)
         else { return nil }
         return Response(304, nil, body: [], headers: [tag])
     }

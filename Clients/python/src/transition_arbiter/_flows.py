@@ -146,16 +146,17 @@ class Flows:
             try:
                 answer = yield Send(method, path, body, {**self.headers, **(headers or {})}, timeout)
             except Unreachable:
-                if now() + delay > deadline:
+                if now() >= deadline:
                     raise
             else:
                 self.check_open()
                 if not answer.passes:
                     return answer
                 after = answer.retry_after
-                if now() + max(delay, after) > deadline:
+                if now() >= deadline or now() + after > deadline:
                     return answer
-            yield Sleep(max(delay, after))
+            # The last attempt is made when the patience is over.
+            yield Sleep(min(max(delay, after), max(0.0, deadline - now())))
         raise AssertionError("the delays never end")
 
     # Sessions
