@@ -57,6 +57,14 @@ lost-peer-test: deps ## take the link between a client and the daemon away (need
 	@swift build --product arbiterd
 	@scripts/lost-peer-test
 
+# SEED= draws the same faults again, FAULTS= sets how many.
+.PHONY: cluster-test
+cluster-test: FAULTS ?= 100
+cluster-test: $(if $(ARBITERD),,deps) ## three nodes on three members of etcd, and one fault after another (needs root): FAULTS=, SEED=
+	@scripts/install-packages etcd-server iproute2 nftables openssl python3
+	@$(if $(ARBITERD),,swift build --product arbiterd)
+	@scripts/cluster-test --faults $(FAULTS) $(if $(SEED),--seed $(SEED))
+
 .PHONY: readme-test
 readme-test: deps ## run the examples of the README and docs, and compare their answers
 	@scripts/install-packages python3

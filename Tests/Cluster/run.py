@@ -1,0 +1,226 @@
+"""Runs three nodes on three members of etcd, has clients work with them, and brings faults about.
+
+See scripts/cluster-test.
+"""
+
+import argparse
+import collections
+import dataclasses
+import json
+import os
+import queue
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+from clients import Watcher, World, clock, everybody
+from faults import Faults
+from history import Checker
+from processes import PATIENCE, Cluster, TooLate, wait_for
+
+
+class Run:
+    # After how many faults the history so far is checked; then the clients wait.
+    CHECKS_EVERY = 50
+
+    def __init__(self, options: argparse.Namespace, logs: Path) -> None:
+        (self.options, self.logs) = (options, logs)
+        self.outages: dict[str, list[float]] = collections.defaultdict(list)
+        self.done = 0
+
+    def __call__(self) -> list[str]:
+        base = "/dev/shm" if Path("/dev/shm").is_dir() else None
+        data = Path(tempfile.mkdtemp(prefix="arbiter-cluster-", dir=base))
+        self.cluster = Cluster(self.options.arbiterd, self.options.lease, self.logs, data)
+        try:
+            return self.work()
+        finally:
+            self.cluster.close()
+
+    def work(self) -> list[str]:
+        self.world = World({str(node): node.host.address for node in self.cluster.nodes}, self.options.seed)
+        self.clients = everybody(self.world)
+        for client in self.clients:
+            client.start()
+        failures = []
+        try:
+            self.wait_until_whole(clock())
+            self.bring_faults()
+        except TooLate as error:
+            failures.append(f"the cluster does not recover: {error}")
+        self.cluster.network.heal()
+        failures += self.finish()
+        return failures
+
+    # MARK: - Faults
+
+    def bring_faults(self) -> None:
+        faults = Faults(self.cluster, self.world, self.options.seed)
+        for number in range(1, self.options.faults + 1):
+            kind = faults.draw(self.options.only)
+            began, target = clock(), ""
+            try:
+                target = faults.inject(kind)
+                ended = clock()
+                self.wait_until_whole(ended)
+            except (TooLate, queue.Empty) as error:
+                raise TooLate(f"fault {number}, {kind} {target}, begun at {began:.3f}: {error!r}") from None
+            whole = clock()
+            outage = self.longest_outage(began, whole)
+            self.outages[kind].append(outage)
+            self.done = number
+            print(f"{number:4} {began:11.3f} {kind:19} {target}: {outage:.2f} s until a start was answered again, "
+                  f"all nodes {whole - ended:.2f} s after its end", flush=True)
+            # The cluster works for a moment, so that leases and tickets are in every state when the next one comes.
+            faults.last(0.3, 1.5)
+            found = self.complaints()
+            if number % self.CHECKS_EVERY == 0:
+                found = found + list(Checker(list(self.world.calls)).violations())
+            if found:
+                print(f"     {len(found)} violations, the last: {found[-1].splitlines()[0]}", flush=True)
+                if not self.options.go_on:
+                    return
+
+    def complaints(self) -> list[str]:
+        world = self.world
+        return world.violations + world.register.violations + world.events.violations + world.failures
+
+    def wait_until_whole(self, since: float) -> None:
+        def is_whole() -> bool:
+            self.world.violations.extend(self.cluster.revive())
+            answered = {node for sent, _, node in self.world.probes[-100:] if sent > since}
+            return len(answered) == len(self.cluster.nodes)
+
+        wait_for("all nodes answer a start", is_whole)
+        wait_for("etcd is healthy", lambda: all(member.is_healthy for member in self.cluster.members))
+
+    def longest_outage(self, began: float, ended: float) -> float:
+        """The longest time in which no start that was sent in it was answered."""
+        instants = sorted(answered for _, answered, _ in list(self.world.probes) if began <= answered <= ended)
+        times = [began, *instants, ended]
+        return max(later - earlier for earlier, later in zip(times, times[1:]))
+
+    # MARK: - The end
+
+    def finish(self) -> list[str]:
+        world = self.world
+        world.over.set()
+        deadline = clock() + 30
+        for client in self.clients:
+            client.join(max(0.1, deadline - clock()))
+        world.abandoned.set()
+        failures = [f"{client.name} does not end" for client in self.clients if client.is_alive()
+                    and not isinstance(client, Watcher)]
+        self.look_once_more()
+        behind = {client.scene for client in self.clients if isinstance(client, Watcher)
+                  and (client.is_alive() or not client.catch_up())}
+        checker = Checker(list(world.calls))
+        failures += self.complaints() + checker.violations() + world.events.check() + self.unheard(checker, behind)
+        return list(dict.fromkeys(failures))
+
+    def look_once_more(self) -> None:
+        """Reads what was acknowledged, as far as it is still kept."""
+        reader = self.clients[0]
+        recent = {call.id: call for call in self.world.calls
+                  if call.kind == "end" and call.status == 200 and call.answered > clock() - 300}
+        for call in random.Random(self.options.seed).sample(sorted(recent.values(), key=lambda call: call.sent),
+                                                           min(len(recent), 3000)):
+            reader.look(call.id, call.scene)
+
+    def unheard(self, checker: Checker, behind: set[str]) -> list[str]:
+        """Acknowledged ends that a follower which heard everything has not heard."""
+        found = []
+        world = self.world
+        followed = {client.scene for client in self.clients if isinstance(client, Watcher)}
+        followed -= world.events.reset | behind
+        heard = {event.id for events in world.events.heard.values() for event in events.values()
+                 if event.name == "transition.ended"}
+        first = {scene: min(events) for scene, events in world.events.heard.items() if events}
+        for call in checker.calls:
+            # The first events of a scene may come before its followers.
+            if call.kind == "end" and call.status == 200 and call.scene in followed and call.id not in heard \
+                    and call.seen and call.seen.state == "ended" and first.get(call.scene) == 1:
+                found.append(f"no follower of {call.scene} has heard of the end of {call.id}, acknowledged at "
+                             f"{call.answered:.3f} by {call.node}")
+        return found
+
+    def summarize(self, violations: list[str], seconds: float) -> None:
+        world = self.world
+        counts = world.counts
+        unknown = sum(call.is_uncertain for call in world.calls)
+        print(f"\n{self.done} faults in {seconds:.0f} s with seed {self.options.seed}: {counts['requests']} requests, "
+              f"{counts['grants']} grants, {counts['ends']} acknowledged ends, {unknown} calls of "
+              f"unknown outcome, {counts['sessions']} sessions, {world.events.count} events to followers, "
+              f"{world.register.writes} writes with fences ({world.register.refusals} refused), "
+              f"{len(violations)} violations")
+        if self.options.verbose:
+            print(json.dumps(dict(sorted(counts.items())), indent=1))
+        print("longest outage by kind (s):")
+        for kind, times in sorted(self.outages.items()):
+            print(f"  {kind:19} {max(times):6.2f}  in {len(times)}")
+
+    def keep_history(self) -> None:
+        with (self.logs / "history.jsonl").open("w") as file:
+            for call in sorted(self.world.calls, key=lambda call: call.sent):
+                file.write(json.dumps(dataclasses.asdict(call)) + "\n")
+        with (self.logs / "events.txt").open("w") as file:
+            for scene, events in self.world.events.heard.items():
+                for number in sorted(events):
+                    event = events[number]
+                    file.write(f"{scene} {number} {event.name} {event.id} {event.fence} {event.outcome}\n")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--arbiterd", type=Path, required=True)
+    parser.add_argument("--faults", type=int, default=100)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--lease", type=int, default=3, help="of the nodes, in seconds")
+    parser.add_argument("--only", action="append", help="a kind of fault; can be repeated")
+    parser.add_argument("--go-on", action="store_true", help="after a violation, too")
+    parser.add_argument("--keep", action="store_true", help="the logs and the history, also without a violation")
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    if options.seed is None:
+        options.seed = random.SystemRandom().randrange(1 << 32)
+    logs = Path(tempfile.mkdtemp(prefix="cluster-test-"))
+    print(f"seed {options.seed}, {options.faults} faults, logs in {logs}", flush=True)
+    # So that everything is ended and removed then, too.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
+    began = time.monotonic()
+    run = Run(options, logs)
+    violations = run()
+    run.summarize(violations, time.monotonic() - began)
+    if violations or options.keep:
+        run.keep_history()
+    else:
+        shutil.rmtree(logs)
+    if not violations:
+        if options.keep:
+            print(f"logs and history are in {logs}")
+        return 0
+    (logs / "violations.txt").write_text("\n".join(violations) + "\n")
+    for violation in violations[:20]:
+        print(f"violation: {violation}")
+    print(f"{len(violations)} violations; seed {options.seed}; logs and history are in {logs}")
+    return 1
+
+
+if __name__ == "__main__":
+    try:
+        code = main()
+    except SystemExit as exit:
+        code = exit.code
+    except BaseException:
+        traceback.print_exc()
+        code = 2
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # What is left of clients that wait must not keep the process.
+    os._exit(code if isinstance(code, int) else 2)
