@@ -9,10 +9,12 @@ struct Arbiterctl: AsyncParsableCommand {
         abstract: "Uses the locks of arbiterd from a shell.",
         discussion: """
             The daemon is found by --url, or else by ARBITER_URL: http://…, https://… or unix:/path. If it has access \
-            control, the token is read from --token-file, or else from ARBITER_TOKEN.
+            control, the token is read from --token-file, or else from ARBITER_TOKEN. A variable that is empty counts as \
+            unset.
 
             Exit codes: 64 the command line is wrong or a file that it names cannot be used, 123 the transition was lost, \
-            124 the turn did not come in time, 125 the daemon cannot be reached or refuses.
+            124 the turn did not come in time, 125 the daemon cannot be reached or refuses, or standard output cannot be \
+            written.
             """,
         version: Tool.version,
         groupedSubcommands: [
@@ -50,6 +52,11 @@ struct Arbiterctl: AsyncParsableCommand {
             Exit.tell("\(error)")
             exit(withError: ExitCode(Exit.code(of: error)))
         } catch {
+            // Help is output like any other.
+            if exitCode(for: error) == .success, case let text = fullMessage(for: error), !text.isEmpty {
+                Terminal.output.line(text)
+                exit()
+            }
             exit(withError: error)
         }
     }

@@ -42,7 +42,7 @@ def test_a_command_holds_the_lock_and_knows_it(tool):
 
 @pytest.mark.parametrize("arguments, code, reason", [
     (["run"], 64, "give a command behind --"),
-    (["run", "--wait", "-1", "--", "true"], 64, ""),
+    (["run", "--wait", "-1", "--", "true"], 64, "--wait must be 0 to 86400 seconds"),
     (["run", "--operation", "7", "--", "true"], 64, "--operation must be a JSON object"),
     (["run", "--", "no-such-command"], 127, "No such file or directory"),
     (["run", "--", "/etc/passwd"], 126, "Permission denied"),
@@ -52,6 +52,8 @@ def test_a_command_holds_the_lock_and_knows_it(tool):
     (["run", "--scope", "nav,", "--", "true"], 64, "--scope has an empty id"),
     (["run", "--url", "ftp://127.0.0.1", "--", "true"], 64, "must begin with http://"),
     (["run", "--url", "http://127.0.0.1:1", "--patience", "0", "--", "true"], 125, "cannot be reached"),
+    (["run", "--url", "http://127.0.0.1:99999", "--", "true"], 64, "is not the URL of a daemon"),
+    (["run", "--url", "unix:socket", "--", "true"], 64, "absolute path"),
     (["run", "--", "sh", "-c", "kill -USR1 $$"], 128 + signal.SIGUSR1, ""),
 ])
 def test_exit_codes(tool, arguments, code, reason):

@@ -226,7 +226,7 @@ def test_a_recording_says_how_many_events_are_no_longer_stored(declared, tmp_pat
         header, *events = map(json.loads, file.read_text().splitlines())
         return run.stderr, len(events), header["dropped"]
 
-    assert saved() == (f"{file}: 1 events\n", 1, 0)
+    assert saved() == (f"{file}: 1 event\n", 1, 0)
     # A scene keeps 1 MiB of events.
     for number in range(12):
         children = [f"{number}-{index}-{'a' * 50}" for index in range(2000)]

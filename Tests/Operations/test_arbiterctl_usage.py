@@ -1,6 +1,7 @@
 """What arbiterctl says of a command line that is wrong, and of files that it cannot use."""
 
 import subprocess
+import time
 
 import pytest
 from test_arbiterctl_commands import said
@@ -33,6 +34,50 @@ def test_a_number_that_is_none_is_refused(tool, arguments, number):
     assert option in said(tool, *others, f"{option}={number}", code=64)
 
 
+@pytest.mark.parametrize("arguments, reason", [
+    (["serialize", "--wait", "-1"], "--wait must be 0 to"), (["start", "--lease", "-5"], "--lease must be more than 0"),
+    (["scenes", "--patience", "-1"], "--patience must be 0 to"), (["watch", "--since", "-1"], "--since must be the id"),
+    (["bench", "--clients", "-1"], "1 to 1000"), (["await", "--idle", "--quiet-seconds", "-1"], "0 to 120"),
+])
+def test_a_negative_number_is_told_the_range(tool, arguments, reason):
+    assert reason in said(tool, *arguments, code=64)
+
+
+@pytest.mark.parametrize("url", [
+    "http://127.0.0.1:99999", "http://127.0.0.1:0", "http://127.0.0.1:port", "http://[::1", "http://", "http:///x",
+    "http://a b", "http://a?b", "unix:", "unix:socket"])
+def test_an_address_that_cannot_be_one_is_refused_at_once(tool, url):
+    assert "the URL" in (reason := said(tool, "scenes", "--url", url, code=64)) or "absolute path" in reason
+
+
+@pytest.mark.parametrize("url", ["http://localhost:1", "http://a_b.invalid", "https://[::1]:1", "http://127.0.0.1:1/prefix/"])
+def test_an_address_that_can_be_one_is_tried(tool, url):
+    assert "cannot be reached" in said(tool, "scenes", "--patience", "0", "--url", url, code=125)
+
+
+def test_a_variable_that_is_empty_counts_as_unset(tool):
+    said(tool, "scenes", ARBITER_TOKEN="")
+    said(tool, "end", "t-aaaaaaaaaaaaa", ARBITER_TRANSITION_TOKEN="", code=64)
+
+
+def test_the_patience_is_used_up(tool):
+    begun = time.monotonic()
+    said(tool, "scenes", "--patience", "1", "--url", "http://127.0.0.1:1", code=125)
+    assert time.monotonic() - begun >= 1
+
+
+def test_doctor_has_no_patience(tool):
+    assert "--patience" not in said(tool, "doctor", "--help")
+
+
+@pytest.mark.parametrize("arguments", [["scenes"], ["doctor"], ["trace"], ["--help"]], ids=" ".join)
+def test_output_that_cannot_be_written_is_said(tool, arguments):
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [tool.path, *arguments], env=tool.environment, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (run.returncode, run.stderr) == (125, "arbiterctl: standard output: No space left on device\n")
+
+
 def test_a_velocity_is_finite(tool):
     said(tool, "progress", "t-aaaaaaaaaaaaa", "t", "--fraction", "0", "--velocity", "-inf", code=64)
 
@@ -41,7 +86,14 @@ def test_what_a_file_makes_impossible_is_said_in_one_line(tool, tmp_path):
     (tmp_path / "broken.json").write_text('{"root": ')
     deep = '{"[\\"": ' * 513 + "1" + "}" * 513
     (tmp_path / "deep.json").write_text(deep)
+    (tmp_path / "lines").write_text("a\nb\n")
+    (tmp_path / "binary").write_bytes(b"\x00\xff\xfe")
     for arguments, reason in [
+        (["tree", "--token-file", f"{tmp_path}/lines"], f"{tmp_path}/lines: it has more than one line"),
+        (["tree", "--token-file", f"{tmp_path}/binary"],
+         f"{tmp_path}/binary: it has other characters than those of a token"),
+        (["tree", "--authority", "/nowhere"], "/nowhere: No such file or directory"),
+        (["doctor", "--authority", "/"], "/: Is a directory"),
         (["storyboard", "check", "/nowhere"], "/nowhere: No such file or directory"),
         (["storyboard", "set", "/"], "/: Is a directory"),
         (["storyboard", "check", f"{tmp_path}/broken.json"], f"{tmp_path}/broken.json: it is not JSON"),

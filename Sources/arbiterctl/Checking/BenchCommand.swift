@@ -17,16 +17,20 @@ struct BenchCommand: ClientCommand {
 
     @OptionGroup var connection: Connection
 
-    @Option(help: ArgumentHelp("How many clients, 1 to 1000.", valueName: "count"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("How many clients, 1 to 1000.", valueName: "count"))
     var clients = 8
 
-    @Option(help: ArgumentHelp("Over how many scenes they are spread, 1 to 1000.", valueName: "count"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Over how many scenes they are spread, 1 to 1000.", valueName: "count"))
     var scenes = 8
 
-    @Option(help: ArgumentHelp("How long, up to 3600.", valueName: "seconds"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("How long, up to 3600.", valueName: "seconds"))
     var seconds = 5.0
 
-    @Option(help: ArgumentHelp("How long each holds the lock, up to 270.", valueName: "seconds"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("How long each holds the lock, up to 270.", valueName: "seconds"))
     var hold = 0.0
 
     @OptionGroup var json: JSONOutput

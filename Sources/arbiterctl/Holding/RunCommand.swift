@@ -9,15 +9,17 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Waits for its turn, and runs a command while it holds the lock.",
         discussion: """
-            The command has ARBITER_SCENE, ARBITER_TRANSITION and ARBITER_FENCE in its environment. Signals are passed on \
-            to it. If the lock is lost, the command gets SIGTERM, and SIGKILL ten seconds later. If arbiterctl is killed, \
-            the command gets SIGTERM, and the lock is free two seconds later.
+            The command has ARBITER_SCENE, ARBITER_TRANSITION and ARBITER_FENCE in its environment. The signals HUP, INT, \
+            QUIT, TERM, USR1 and USR2 are passed on to it, not to what it starts. If the lock is lost, the command gets \
+            SIGTERM, and SIGKILL ten seconds later. If arbiterctl is killed, the command gets SIGTERM, and the lock is free \
+            two seconds later.
 
             The transition is completed if the command succeeds, and cancelled otherwise.
 
-            Exit codes: that of the command, or 128 and the number of the signal that ended it; 123 if the lock was lost, \
-            124 if the turn did not come in time (timeout(1) says the same), 125 if the daemon cannot be reached or \
-            refuses, 126 if the command cannot be executed, 127 if there is none.
+            Exit codes: that of the command, or 128 and the number of the signal that ended it; 123 if the lock was lost or \
+            the daemon could not be told of the end, 124 if the turn did not come in time (timeout(1) says the same), 125 \
+            if the daemon cannot be reached or refuses, or the ticket ended before its turn, 126 if the command cannot be \
+            executed, 127 if there is none.
 
                 arbiterctl run --scene device-7 --wait 60 -- ./run-ui-tests
             """

@@ -18,13 +18,21 @@ struct WatchCommand: ClientCommand {
     @Option(help: "The scene; all scenes unless given.")
     var scene: String?
 
-    @Option(help: ArgumentHelp("The id of an event: shows what came after it.", valueName: "id"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The id of an event: shows what came after it.", valueName: "id"))
     var since: String?
 
     @Flag(help: "Begin each line with the id of the event.")
     var ids = false
 
     @OptionGroup var json: JSONOutput
+
+    func validate() throws {
+        guard since.map({ !$0.isEmpty && !$0.hasPrefix("-") }) ?? true else {
+            throw ValidationError("--since must be the id of an event, as --ids shows it")
+        }
+    }
 
     func run(_ arbiter: Arbiter) async throws {
         let events = scene.map { arbiter.scene($0).events(since: since) } ?? arbiter.events(since: since)

@@ -8,7 +8,7 @@ enum Exit {
     static let lost: Int32 = 123
     /// The turn did not come in time, or another transition was in the way.
     static let timedOut: Int32 = 124
-    /// The daemon cannot be reached, or refuses.
+    /// The daemon cannot be reached, or refuses; or standard output cannot be written.
     static let failed: Int32 = 125
     /// The command cannot be executed.
     static let notExecutable: Int32 = 126

@@ -40,16 +40,24 @@ struct Terminal: Sendable {
         return columns > 0 && rows > 0 ? (Int(columns), Int(rows)) : (80, 24)
     }
 
-    /// Writes text as it is; ends the process if nobody reads it any more.
+    /// Writes text as it is; ends the process if nobody reads it any more, or if standard output cannot be written.
     func write(_ text: String) {
         var bytes = ArraySlice(text.utf8)
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes { unsafe Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             // As with SIGPIPE: `arbiterctl watch | head` ends quietly.
-            guard count > 0 else { exit(errno == EPIPE ? 128 + SIGPIPE : Exit.failed) }
+            if count < 0, errno == EPIPE { exit(128 + SIGPIPE) }
+            guard count > 0 else { return cannotWrite(errno) }
             bytes = bytes.dropFirst(count)
         }
+    }
+
+    /// Output that is missing is a failure; words on standard error that nobody can get are not.
+    private func cannotWrite(_ reason: Int32) {
+        guard descriptor == STDOUT_FILENO else { return }
+        Exit.tell("standard output: \(unsafe String(cString: strerror(reason)))")
+        exit(Exit.failed)
     }
 
     func line(_ text: String) { write(text + "\n") }

@@ -34,7 +34,9 @@ struct AwaitCommand: ClientCommand {
     @Option(help: "The scene, with --idle; main unless given.")
     var scene: String?
 
-    @Option(help: ArgumentHelp("How long the scene must have been idle, up to 120; with --idle.", valueName: "seconds"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("How long the scene must have been idle, up to 120; with --idle.", valueName: "seconds"))
     var quietSeconds: Double?
 
     @OptionGroup var waiting: WaitOption

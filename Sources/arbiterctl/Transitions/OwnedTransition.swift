@@ -108,7 +108,7 @@ struct OwnedArguments: ParsableArguments {
     var token: String?
 
     private var givenToken: String? {
-        token ?? ProcessInfo.processInfo.environment["ARBITER_TRANSITION_TOKEN"]
+        token ?? Environment.variable("ARBITER_TRANSITION_TOKEN")
     }
 
     /// The transition that is meant.

@@ -52,7 +52,7 @@ struct ProgressCommand: ClientCommand {
     @OptionGroup var connection: Connection
     @OptionGroup var transition: OwnedArguments
 
-    @Option(help: "How much of the transition is done, from 0 to 1.")
+    @Option(parsing: .unconditional, help: "How much of the transition is done, from 0 to 1.")
     var fraction: Double
 
     @Option(parsing: .unconditional, help: "Fractions per second; negative towards the beginning.")

@@ -5,6 +5,7 @@ internal import Foundation
 /// How long the daemon keeps a transition whose owner says nothing, and what else is asked of it.
 struct LeaseOption: ParsableArguments {
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "How many seconds the transition is kept without a word; up to 300.", valueName: "seconds"))
     var lease = 30.0

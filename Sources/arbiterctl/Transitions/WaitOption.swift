@@ -3,7 +3,9 @@ internal import ArgumentParser
 
 /// How long a wait may take.
 struct WaitOption: ParsableArguments {
-    @Option(help: ArgumentHelp("How long to wait; for ever unless given. 0 only tries.", valueName: "seconds"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("How long to wait; for ever unless given. 0 only tries.", valueName: "seconds"))
     var wait: Double?
 
     func validate() throws {
