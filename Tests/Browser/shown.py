@@ -52,6 +52,14 @@ class Shown:
     def row(self, controller: str) -> Locator:
         return self.page.locator(f'.row[data-id="{controller}"][role=treeitem]')
 
+    def drop(self, text: str) -> None:
+        """Drops a file onto the page."""
+        self.page.evaluate("""text => {
+          const data = new DataTransfer();
+          data.items.add(new File([text], 'field.jsonl'));
+          document.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+        }""", text)
+
     def is_connected(self) -> None:
         expect(self.status).to_contain_text("Connected to")
 
@@ -76,11 +84,11 @@ def push(controller: str, navigation: str = "nav") -> dict:
     return {"type": "push", "navigation": navigation, "controller": controller}
 
 
-def new_token(access: Path, name: str, *roles: str) -> str:
+def new_token(access: Path, name: str, *roles: str, scene: str = "*") -> str:
     """A token of a new entry in an access file."""
     options = [word for role in roles for word in ("--role", role)]
     return subprocess.run(
-        [os.environ["ARBITERD"], "access", "new", name, *options, "--scene", "*", "--access", access],
+        [os.environ["ARBITERD"], "access", "new", name, *options, "--scene", scene, "--access", access],
         check=True, capture_output=True, text=True, timeout=PATIENCE).stdout.strip()
 
 

@@ -1,5 +1,6 @@
 """The daemon's own page: what it shows of processes that contend."""
 
+import json
 import re
 import urllib.error
 import urllib.request
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from daemon import PATIENCE, Daemon
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Route, expect
 from shown import NAVIGATION, MortalDaemon, OpenPage, Shown, declare, end, new_token, push, queue, start
 
 EVIL = "<img src=x onerror=window.harm=1><script>window.harm=1</script>"
@@ -50,7 +51,7 @@ def test_what_happened_before_the_page_was_opened_is_shown(daemon: Daemon, open_
     expect(shown.card("ended", "menu")).to_contain_text("Completed")
     expect(shown.holder).to_contain_text("alert has held")
     expect(shown.next).to_contain_text("tabs has waited")
-    expect(shown.page.locator("#revision")).to_have_value("1")
+    expect(shown.page.locator("#revision")).to_have_value("2")
 
 
 def test_the_blockers_are_drawn_and_named(daemon: Daemon, open_page: OpenPage) -> None:
@@ -164,6 +165,165 @@ def test_a_finger_and_participants_are_shown(daemon: Daemon, open_page: OpenPage
     expect(card).to_contain_text("The finger is at 42 %")
 
 
+def test_a_longest_hold_that_ends_before_the_lease_is_said(daemon: Daemon, open_page: OpenPage) -> None:
+    start(daemon, "menu", maxHoldSeconds=120)
+    shown = Shown(open_page, daemon)
+    words = "even if its owner renews it: it may hold it for 2 min at most"
+    expect(shown.card("running", "menu").locator(".meter.clock")).to_contain_text(words)
+    expect(shown.holder).to_contain_text(words)
+    expect(shown.holder).not_to_contain_text("unless")
+
+
+def test_what_was_before_the_first_known_tree_is_not_made_up(
+    daemon: Daemon, context: BrowserContext, open_page: OpenPage
+) -> None:
+    declare(daemon, NAVIGATION)
+    # As when the events before are no longer stored.
+    scene = daemon.ask("GET", "/scenes/main")
+    reset = json.dumps({**scene, "scene": "main", "number": scene["lastEvent"]})
+    context.route("**/scenes/main/events*", lambda route: route.fulfill(
+        content_type="text/event-stream", body=f"id: {scene['lastEvent']}\nevent: reset\ndata: {reset}\n\n"))
+    shown = Shown(open_page, daemon)
+    expect(shown.row("list")).to_be_visible()
+    end(daemon, start(daemon, "menu", operation=push("editor")))
+    expect(shown.row("editor")).to_be_visible()
+    shown.page.get_by_role("button", name="One revision back").click()
+    expect(shown.page.locator("#tree-note")).to_contain_text("Since when is not known here.")
+    expect(shown.page.locator("#changes")).to_contain_text("What was before is not known here.")
+
+
+def test_a_tree_that_was_only_read_is_no_change_in_the_timeline(daemon: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, daemon)
+    marks = shown.page.evaluate("""async () => {
+      const { Scale, TimelineDrawing } = await import('/page/timeline-drawing.js');
+      const revisions = [{ revision: 7, at: 10, event: null }, { revision: 8, at: 20, event: {} }];
+      const picture = {
+        model: { revisions }, rows: { groups: [] }, scale: new Scale(0, 100, 500), height: 100, now: 90, nowWord: 'now',
+        viewing: null, isMarked: () => false,
+      };
+      return new TimelineDrawing(document.createElement('canvas')).draw(picture).revisions.map(each => each.revision.revision);
+    }""")
+    assert marks == [8]
+
+
+def test_counts_do_not_drift_from_what_is_known(daemon: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, daemon)
+    counts = shown.page.evaluate("""async () => {
+      const { SceneModel } = await import('/page/model.js');
+      const model = new SceneModel('main');
+      const at = '2026-01-01T00:00:00Z';
+      const ticket = (id, more = {}) => ({ id, scope: 'scene', state: 'queued', requestedAt: at, ...more });
+      const [first, second] = [ticket('t-1'), ticket('t-2')];
+      const counts = [];
+      // An answer is there before the events that have led to it.
+      model.takeUnfinished({ running: [], queue: [first, second], runningCount: 0, queuedCount: 2 });
+      [first, second].forEach((data, index) => model.takeEvent({ name: 'transition.queued', data: { ...data, number: index + 1 } }));
+      counts.push(model.counts);
+      const over = { state: 'ended', outcome: 'cancelled', endedAt: at };
+      [first, second].forEach((data, index) => (
+        model.takeEvent({ name: 'transition.ended', data: { ...data, ...over, number: index + 3 } })));
+      counts.push(model.counts);
+      // Of 300, the first 100 are shown.
+      const shown = Array.from({ length: 100 }, (_, index) => ticket(`t-${index + 10}`, { position: index + 1 }));
+      model.takeUnfinished({ running: [], queue: shown, runningCount: 1, queuedCount: 300, lastEvent: 4 });
+      counts.push(model.counts);
+      const granted = { ...ticket('t-900'), state: 'running', grantedAt: '2026-01-01T00:00:01Z', fence: 1, leaseSeconds: 10, number: 5 };
+      model.takeEvent({ name: 'transition.running', data: granted });
+      counts.push(model.counts);
+      return counts.map(({ running, queued }) => [running, queued]);
+    }""")
+    assert counts == [[0, 2], [0, 0], [1, 300], [2, 299]]
+
+
+def test_the_scene_that_is_followed_is_counted_by_its_events(
+    daemon: Daemon, context: BrowserContext, open_page: OpenPage
+) -> None:
+    declare(daemon, NAVIGATION)
+    stale = daemon.ask("GET", "/scenes")
+    context.route("**/scenes?limit=200", lambda route: route.fulfill(json=stale))
+    shown = Shown(open_page, daemon)
+    button = shown.page.get_by_role("navigation", name="Scenes").get_by_role("button", name="main")
+    expect(button).to_contain_text("idle")
+    menu = start(daemon, "menu")
+    queue(daemon, "alert")
+    expect(button).to_contain_text("1 running")
+    expect(button).to_contain_text("1 waiting")
+    end(daemon, menu)
+    expect(button).not_to_contain_text("waiting")
+
+
+@pytest.mark.parametrize(("scene", "words"), [
+    ("nothing", "There is no scene nothing yet: its first transition makes it, or its storyboard."),
+    ("a%20b", "No scene can have the name “a b”."),
+])
+def test_a_scene_that_is_not_there_is_not_made_up(daemon: Daemon, open_page: OpenPage, scene: str, words: str) -> None:
+    declare(daemon, NAVIGATION)
+    shown = Shown(open_page, daemon, f"?scene={scene}")
+    expect(shown.holder).to_have_text(words)
+    expect(shown.page.locator("#tree-note")).to_have_text(words)
+    expect(shown.page.locator("#scene-list > li")).to_have_count(1)
+
+
+def test_what_happens_while_the_stream_begins_is_not_missed(
+    daemon: Daemon, context: BrowserContext, open_page: OpenPage
+) -> None:
+    held = []
+
+    def answer(route: Route) -> None:
+        # The stream asks first, and is answered after the page and after what has happened meanwhile.
+        held.append(route)
+        if len(held) == 2:
+            route.fulfill(status=404, json={"code": "unknown-scene"})
+            end(daemon, start(daemon, "menu"), "cancelled")
+            held[0].continue_()
+        elif len(held) > 2:
+            route.continue_()
+
+    context.route("**/scenes/main", answer)
+    shown = Shown(open_page, daemon)
+    expect(shown.card("ended", "menu")).to_contain_text("Its owner gave it up.")
+    expect(shown.holder).to_contain_text("Nobody holds a lock in main.")
+
+
+def test_a_scene_comes_and_goes(daemon: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, daemon)
+    expect(shown.holder).to_contain_text("There is no scene main yet")
+    declare(daemon, NAVIGATION)
+    expect(shown.holder).to_contain_text("Nobody holds a lock in main.")
+    expect(shown.page.locator("#scene-list > li")).to_have_count(1)
+    request = urllib.request.Request(f"{daemon.url}/scenes/main", method="DELETE")
+    with urllib.request.urlopen(request, timeout=PATIENCE):
+        pass
+    expect(shown.holder).to_have_text("The scene main has been deleted.")
+    expect(shown.page.locator("#scene-list > li")).to_have_count(0)
+
+
+def test_a_scene_that_may_not_be_seen_is_not_shown_as_free(
+    tmp_path: Path, context: BrowserContext, open_page: OpenPage
+) -> None:
+    errors = []
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    access = tmp_path / "access.yaml"
+    token = new_token(access, "ops", "observe", scene="kitchen")
+    with Daemon(tmp_path, "--access", str(access)) as daemon:
+        shown = Shown(open_page, daemon)
+        shown.page.get_by_label("Access token").fill(token)
+        shown.page.get_by_role("button", name="Use this token").click()
+        expect(shown.holder).to_have_text("You may not see the scene main.")
+        expect(shown.next).to_have_text("Not known.")
+        expect(shown.banner).to_contain_text("You are known as token:ops, and the scene main is not among your scenes.")
+        assert errors == []
+
+
+def test_the_scene_in_which_most_happens_is_opened(daemon: Daemon, open_page: OpenPage) -> None:
+    declare(daemon, NAVIGATION, "a-first")
+    end(daemon, start(daemon, "cook", scene="kitchen"))
+    expect(Shown(open_page, daemon, "").failure).to_have_text("None of those that ended has failed.")
+    declare(daemon, NAVIGATION, "b-second")
+    start(daemon, "guest", scene="lobby")
+    expect(Shown(open_page, daemon, "").holder).to_contain_text("guest has held")
+
+
 def test_the_daemon_dies_and_returns(tmp_path: Path, open_page: OpenPage) -> None:
     with MortalDaemon(tmp_path, "--data", str(tmp_path / "journal")) as daemon:
         declare(daemon, NAVIGATION)
@@ -191,7 +351,7 @@ def test_a_daemon_without_a_journal_returns_and_knows_nothing(tmp_path: Path, op
         expect(shown.status).to_have_text("Not connected")
         daemon.start_again()
         expect(shown.card("ended", "menu")).to_contain_text("The daemon no longer knows how it ended")
-        expect(shown.page.locator("#tree-note")).to_contain_text(re.compile("deleted|declared a tree"))
+        expect(shown.page.locator("#tree-note")).to_contain_text(re.compile("deleted|no scene main"))
         start(daemon, "alert")
         expect(shown.holder).to_contain_text("alert has held")
 
@@ -207,7 +367,7 @@ def test_the_page_asks_for_a_token_and_keeps_it_for_the_tab(
         expect(dialog).to_be_visible()
         dialog.get_by_label("Access token").fill("arbiter_wrong")
         dialog.get_by_role("button", name="Use this token").click()
-        expect(dialog).to_contain_text("It does not know the token that was used until now.")
+        expect(dialog).to_contain_text("It does not know this token.")
         dialog.get_by_label("Access token").fill(token)
         dialog.get_by_role("button", name="Use this token").click()
         expect(shown.status).to_contain_text("as token:ops")
@@ -281,7 +441,7 @@ def test_windows_share_one_stream(daemon: Daemon, open_page: OpenPage) -> None:
     windows = [Shown(open_page, daemon) for _ in range(8)]
     for shown in windows:
         shown.is_connected()
-        expect(shown.holder).to_contain_text("Nobody holds")
+        expect(shown.holder).to_contain_text("There is no scene main yet")
     start(daemon, "menu")
     for shown in windows:
         expect(shown.holder).to_contain_text("menu has held")

@@ -131,3 +131,24 @@ def test_hundreds_of_tickets_are_counted_and_a_few_are_shown(daemon: Daemon, ope
     expect(shown.page.locator("#waiting-note")).to_have_text("150 tickets wait in order. 110 of them are not shown.")
     expect(shown.cards("waiting")).to_have_count(40)
     expect(shown.next).to_contain_text("After it 149 more tickets wait.")
+    # Those that come first, and not those that came last.
+    expect(shown.next).to_contain_text("client-0 has waited")
+    expect(shown.cards("waiting").first.locator(".plain")).to_have_text("1.\u00a0client-0")
+    expect(shown.cards("waiting").last.locator(".plain")).to_have_text("40.\u00a0client-39")
+    expect(shown.card("running", "menu")).to_contain_text("100 tickets or more are behind it")
+
+
+def test_the_first_of_hundreds_is_next_whatever_is_heard_first(daemon: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, daemon)
+    first = shown.page.evaluate("""async () => {
+      const { SceneModel } = await import('/page/model.js');
+      const model = new SceneModel('main');
+      const ticket = number => ({
+        id: `t-${number}`, scope: 'scene', state: 'queued', requestedAt: new Date(1000 * Math.floor(number / 200)).toISOString(),
+      });
+      for (let number = 299; number > 99; number -= 1) model.take(ticket(number));
+      const queue = Array.from({ length: 100 }, (_, index) => ({ ...ticket(index), position: index + 1 }));
+      model.takeUnfinished({ running: [], queue, runningCount: 0, queuedCount: 300, lastEvent: 0 });
+      return [model.queued.length, ...model.queued.slice(0, 3).map(({ id }) => id)];
+    }""")
+    assert first == [300, "t-0", "t-1", "t-2"]

@@ -2,15 +2,16 @@
 
 import json
 import re
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from daemon import Daemon
+from daemon import PATIENCE, Daemon
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
-from shown import NAVIGATION, OpenPage, Shown, declare, end, push, queue, recording, start
+from shown import NAVIGATION, MortalDaemon, OpenPage, Shown, declare, end, push, queue, recording, start
 
 
 def is_focused(locator: Locator) -> None:
@@ -41,7 +42,7 @@ def test_a_transition_is_started_and_ended_from_the_page(daemon: Daemon, open_pa
     dialog = shown.page.get_by_role("dialog", name="Start a transition")
     dialog.get_by_label("Operation").select_option("push")
     dialog.get_by_label("Controller", exact=True).fill("list")
-    dialog.get_by_label("Navigation").fill("nav")
+    dialog.get_by_label("Stack").fill("nav")
     # It is checked as one types.
     expect(dialog.get_by_role("status")).to_contain_text("more than once which is not supported")
     dialog.get_by_label("Controller", exact=True).fill("editor")
@@ -70,13 +71,62 @@ def test_a_ticket_is_given_up_and_a_lock_cancelled_from_the_page(daemon: Daemon,
 
 
 def test_why_a_transition_did_not_begin_is_said(daemon: Daemon, open_page: OpenPage) -> None:
-    start(daemon, "menu")
+    menu = start(daemon, "menu")
     shown = Shown(open_page, daemon)
     shown.page.get_by_role("button", name="Start a transition…").click()
     dialog = shown.page.get_by_role("dialog", name="Start a transition")
     dialog.get_by_label("If another one is in the way").select_option("drop")
+    expect(dialog.get_by_role("status")).to_have_text("menu is in the way, so nothing would be done.")
     dialog.get_by_role("button", name="Ask for the lock").click()
     expect(shown.told).to_contain_text("Another transition is in the way, so nothing was done.")
+    # It does not outlive the next attempt.
+    end(daemon, menu)
+    shown.page.get_by_role("button", name="Start a transition…").click()
+    expect(shown.told).to_be_empty()
+    dialog.get_by_role("button", name="Ask for the lock").click()
+    expect(shown.holder).to_contain_text("page has held")
+    expect(shown.told).to_be_empty()
+
+
+def test_a_fourth_transition_does_not_lose_what_was_typed(daemon: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, daemon)
+    dialog = shown.page.get_by_role("dialog", name="Start a transition")
+    for number in range(4):
+        shown.page.get_by_role("button", name="Start a transition…").click()
+        dialog.get_by_label("As the client").fill(f"mine-{number}")
+        dialog.get_by_role("button", name="Ask for the lock").click()
+        if number < 3:
+            lane = "waiting" if number else "running"
+            expect(shown.card(lane, f"mine-{number}").get_by_role("button").nth(1)).to_be_visible()
+    expect(dialog.get_by_role("status")).to_have_text("This page has 3 transitions already: end one of them first.")
+    expect(dialog.get_by_label("As the client")).to_have_value("mine-3")
+    dialog.get_by_label("As the client").fill("")
+    expect(dialog.get_by_role("status")).to_have_text("Something is missing above.")
+
+
+def test_what_is_asked_for_while_the_daemon_is_gone_is_said(tmp_path: Path, open_page: OpenPage) -> None:
+    with MortalDaemon(tmp_path, "--data", str(tmp_path / "journal")) as daemon:
+        shown = Shown(open_page, daemon)
+        shown.page.get_by_role("button", name="Start a transition…").click()
+        shown.page.get_by_label("Lease, in seconds").fill("300")
+        shown.page.get_by_role("button", name="Ask for the lock").click()
+        expect(shown.holder).to_contain_text("page has held")
+        daemon.kill()
+        shown.card("running", "page").get_by_role("button", name="End it").click()
+        expect(shown.told).to_contain_text("The transition ends as soon as the daemon is there again")
+        daemon.start_again()
+        expect(shown.card("ended", "page")).to_contain_text("Its owner finished.")
+        expect(shown.told).to_be_empty()
+
+
+def test_the_name_on_a_card_is_not_broken_by_its_buttons(daemon: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, daemon)
+    shown.page.set_viewport_size({"width": 1440, "height": 980})
+    shown.page.get_by_role("button", name="Start a transition…").click()
+    shown.page.get_by_role("button", name="Ask for the lock").click()
+    name = shown.card("running", "page").locator(".head .plain")
+    expect(shown.card("running", "page").get_by_role("button", name="Cancel it")).to_be_visible()
+    assert name.evaluate("button => button.getBoundingClientRect().height") < 30
 
 
 def test_the_lock_is_taken_from_a_client(daemon: Daemon, open_page: OpenPage) -> None:
@@ -84,6 +134,9 @@ def test_the_lock_is_taken_from_a_client(daemon: Daemon, open_page: OpenPage) ->
     shown = Shown(open_page, daemon)
     shown.card("running", "menu").get_by_role("button", name="Revoke").click()
     dialog = shown.page.get_by_role("dialog", name="Revoke a transition")
+    dialog.get_by_label("Reason").fill("  ")
+    dialog.get_by_role("button", name="Revoke it").click()
+    expect(dialog.get_by_role("status")).to_have_text("It needs a reason.")
     dialog.get_by_label("Reason").fill("the menu hangs")
     dialog.get_by_role("button", name="Revoke it").click()
     expect(shown.failure).to_contain_text("menu was revoked")
@@ -99,14 +152,37 @@ def test_a_storyboard_is_checked_while_it_is_typed_and_declared(daemon: Daemon, 
     text.fill('{"root":{"id":"nav","kind":"nothing"}}')
     expect(check).to_contain_text("kind")
     expect(dialog.get_by_role("button", name="Declare it")).to_be_disabled()
-    text.fill('{"root":')
-    expect(check).to_contain_text("not valid JSON")
+    text.fill('{\n  "root":')
+    expect(check).to_contain_text(re.compile("not valid JSON.* at line 2, column "))
     text.fill(json.dumps(NAVIGATION))
     expect(check).to_contain_text("Correct: 2 controllers, 0 segues")
+    dialog.get_by_label("Scene", exact=True).fill("")
+    expect(check).to_have_text("The scene needs a name.")
     dialog.get_by_label("Scene", exact=True).fill("kiosk")
     dialog.get_by_role("button", name="Declare it").click()
     expect(shown.row("list")).to_contain_text("visible")
     assert daemon.ask("GET", "/scenes/kiosk")["revision"] == 1
+
+
+def test_a_storyboard_that_another_window_has_changed_is_not_replaced(daemon: Daemon, open_page: OpenPage) -> None:
+    windows = [Shown(open_page, daemon) for _ in range(2)]
+    dialogs = []
+    for shown in windows:
+        shown.page.get_by_role("button", name="Declare a scene…").click()
+        dialogs.append(shown.page.get_by_role("dialog", name="Declare a scene"))
+        expect(dialogs[-1].get_by_role("button", name="Declare it")).to_be_enabled()
+    dialogs[0].get_by_role("button", name="Declare it").click()
+    expect(windows[0].told).to_contain_text("The scene main is declared.")
+    dialogs[1].get_by_label("Storyboard, as JSON").fill(json.dumps({"root": "other"}))
+    expect(dialogs[1].get_by_role("status")).to_contain_text("Correct: 1 controller")
+    dialogs[1].get_by_role("button", name="Declare it").click()
+    expect(dialogs[1].get_by_role("status")).to_contain_text("has changed since it was read here")
+    assert daemon.ask("GET", "/scenes/main")["revision"] == 1
+    dialogs[1].get_by_role("button", name="Read it again").click()
+    expect(dialogs[1].get_by_label("Storyboard, as JSON")).to_have_value(re.compile('"list"'))
+    dialogs[1].get_by_label("Storyboard, as JSON").fill(json.dumps({"root": "other"}))
+    dialogs[1].get_by_role("button", name="Declare it").click()
+    expect(windows[1].row("other")).to_be_visible()
 
 
 # The past
@@ -160,11 +236,7 @@ def test_a_trace_of_the_daemon_is_a_recording(busy: Daemon, open_page: OpenPage,
 def test_a_recording_is_dropped_onto_the_page(busy: Daemon, open_page: OpenPage) -> None:
     shown = Shown(open_page, busy, "")
     shown.is_connected()
-    shown.page.evaluate("""text => {
-      const data = new DataTransfer();
-      data.items.add(new File([text], 'field.jsonl'));
-      document.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
-    }""", recording(busy))
+    shown.drop(recording(busy))
     is_the_recording(shown)
 
 
@@ -224,7 +296,7 @@ def test_another_file_is_refused_in_words(
 
 
 def head(**members: object) -> str:
-    return json.dumps({"trace": "transition-arbiter", "form": 1, "at": "2026-01-01T00:00:00Z", **members})
+    return json.dumps({"trace": "transition-arbiter", "form": 1, "at": "2026-01-01T00:00:00Z", "scenes": [], **members})
 
 
 def event(name: str, **data: object) -> str:
@@ -260,6 +332,49 @@ def test_a_damaged_recording_is_refused_in_words(
     shown.page.locator("#recording-file").set_input_files(file)
     expect(shown.told).to_contain_text(words)
     shown.is_connected()
+
+
+def without_states(lines: list[str]) -> list[str]:
+    return [json.dumps({**json.loads(lines[0]), "scenes": []}), *lines[1:]]
+
+
+@pytest.mark.parametrize(("damage", "line", "words"), [
+    (lambda lines: lines[:-2], -1, "is missing"),
+    (lambda lines: lines[:3] + lines[5:], 4, "event 3 of main is missing before event 5"),
+    (lambda lines: lines[:1] + lines[4:] + lines[1:4], 2, "event 1 of main is missing before event 4"),
+    (lambda lines: lines[:4] + lines[3:], 5, "event 3 of main is there already, or comes too late"),
+    (without_states, 1, "it does not show the scene main"),
+], ids=["cut", "lines are missing", "swapped", "doubled", "no states"])
+@pytest.mark.parametrize("path", ["/scenes/main/trace?format=jsonl", "/trace?format=jsonl"])
+def test_a_recording_that_is_not_whole_is_refused(
+    busy: Daemon, open_page: OpenPage, path: str, damage: Callable[[list[str]], list[str]], line: int, words: str
+) -> None:
+    with urllib.request.urlopen(busy.url + path, timeout=PATIENCE) as answer:
+        lines = answer.read().decode().splitlines()
+    damaged = damage(lines)
+    shown = Shown(open_page, busy)
+    shown.is_connected()
+    shown.drop("\n".join(damaged))
+    expect(shown.told).to_contain_text(f"Line {line if line > 0 else len(damaged) + 1} is wrong:")
+    expect(shown.told).to_contain_text(words)
+    # What is whole is opened, and the message is gone.
+    shown.drop("\n".join(lines))
+    expect(shown.banner).to_contain_text("This is a recording, not a daemon.")
+    expect(shown.told).to_be_empty()
+
+
+def test_a_recording_is_closed_where_it_was_opened(busy: Daemon, open_page: OpenPage) -> None:
+    start(busy, "cook", scene="kitchen")
+    text = recording(busy)
+    shown = Shown(open_page, busy, "?scene=kitchen")
+    expect(shown.holder).to_contain_text("cook has held")
+    shown.drop(text)
+    is_the_recording(shown)
+    shown.card("ended", "first").locator(".plain").click()
+    expect(shown.record.get_by_role("group", name="The request as curl")).to_contain_text('"$ARBITER_URL/transitions/start"')
+    shown.page.get_by_role("button", name="Close the recording").click()
+    expect(shown.holder).to_contain_text("cook has held")
+    assert shown.page.url == busy.url + "/?scene=kitchen"
 
 
 def test_what_a_recording_says_beyond_what_is_known_does_no_harm(
@@ -367,6 +482,8 @@ def test_the_page_is_used_by_keyboard_alone(busy: Daemon, open_page: OpenPage) -
     press("Escape")
 
     tab_to(page, page.locator("#chart"))
+    press("-")
+    expect(page.locator("#chart-said")).to_have_text("2 min are shown.")
     press("Home")
     expect(page.locator("#chart-said")).to_contain_text("first, to push editor onto nav")
     press("ArrowRight")
@@ -413,6 +530,30 @@ def open_as(browser: Browser) -> Callable[..., Page]:
     yield open_as
     for context in contexts:
         context.close()
+
+
+def test_a_record_covers_neither_the_lanes_nor_the_timeline(busy: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, busy)
+    shown.page.set_viewport_size({"width": 1440, "height": 980})
+    shown.card("ended", "failing").locator(".plain").click()
+    expect(shown.record).to_contain_text("curl -s")
+    record = shown.record.bounding_box()
+    for name in ["now", "lanes", "timeline"]:
+        box = shown.page.locator(f"#{name}").bounding_box()
+        apart = [
+            box["x"] >= record["x"] + record["width"], record["x"] >= box["x"] + box["width"],
+            box["y"] >= record["y"] + record["height"], record["y"] >= box["y"] + box["height"]]
+        assert any(apart), name
+
+
+def test_long_and_blank_names_leave_room_for_what_is_said(daemon: Daemon, open_page: OpenPage) -> None:
+    start(daemon, "n" * 128)
+    queue(daemon, "   ")
+    shown = Shown(open_page, daemon)
+    expect(shown.next).to_contain_text("“   ” has waited")
+    expect(shown.next).to_contain_text(f"because {'n' * 63}… has locked the whole scene")
+    shown.holder.locator("button").click()
+    expect(shown.page.locator("#record-title")).to_have_text("n" * 128)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

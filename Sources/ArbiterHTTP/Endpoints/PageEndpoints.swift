@@ -51,6 +51,7 @@ enum PageEndpoints {
         "past-view.js": PackageResources.past_view_js,
         "record-view.js": PackageResources.record_view_js,
         "recording-form.js": PackageResources.recording_form_js,
+        "recording-order.js": PackageResources.recording_order_js,
         "recording.js": PackageResources.recording_js,
         "scenes-view.js": PackageResources.scenes_view_js,
         "timeline-drawing.js": PackageResources.timeline_drawing_js,

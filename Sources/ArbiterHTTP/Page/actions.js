@@ -12,6 +12,11 @@ const OPERANDS = {
   present: ['controller', 'presenter'], dismiss: ['controller'], select: ['controller', 'tabs'], showDetail: ['controller', 'split'],
   collapse: ['split'], expand: ['split'], setRoot: ['controller'], segue: ['identifier', 'source'],
 };
+/** What the operands are called. */
+const LABELS = {
+  controller: 'Controller', navigation: 'Stack', presenter: 'Presented by', tabs: 'Tab bar', split: 'Split', identifier: 'Segue',
+  source: 'Of the controller',
+};
 /** What the page calls them in its list. */
 const NAMES = {
   none: 'none: an animation that leaves the tree as it is', push: 'push a controller onto a stack', pop: 'pop the top of a stack',
@@ -31,17 +36,26 @@ export class Actions {
   #check = 0;
   #timer = 0;
   #revoked = null;
+  /** How many ends of transitions have been asked for, and not been answered yet. */
+  #ending = 0;
+  #isLateSaid = false;
+  /**
+   * The scene whose storyboard was read last, and the storyboard's tag; null if it has none.
+   * @type {{scene: string, tag: string | null}}
+   */
+  #declared = { scene: '', tag: null };
 
   /**
    * @param {{live: any, scene: () => string, name: (id: string) => string, follow: (scene: string) => void,
-   *   tell: (text: string) => void}} options `name` is whose a transition is
+   *   tell: (text: string) => void, untell: () => void}} options `name` is whose a transition is
    */
-  constructor({ live, scene, name, follow, tell }) {
+  constructor({ live, scene, name, follow, tell, untell }) {
     this.live = live;
     this.scene = scene;
     this.name = name;
     this.follow = follow;
     this.tell = tell;
+    this.untell = untell;
     byId('start-open').addEventListener('click', () => this.#openStart());
     byId('storyboard-open').addEventListener('click', () => this.#openStoryboard());
     for (const name of ['start', 'storyboard', 'revoke']) byId(`${name}-cancel`).addEventListener('click', () => byId(name).close());
@@ -50,8 +64,12 @@ export class Actions {
     byId('start-scope').addEventListener('change', () => showControllers());
     byId('start-form').addEventListener('input', () => this.#checkSoon(() => this.#checkStart()));
     byId('start-form').addEventListener('submit', event => this.#submit(event, () => this.#start()));
-    byId('storyboard-form').addEventListener('input', () => this.#checkSoon(() => this.#checkStoryboard()));
+    byId('storyboard-form').addEventListener('input', () => {
+      byId('storyboard-go').disabled = true;
+      this.#checkSoon(() => this.#checkStoryboard());
+    });
     byId('storyboard-form').addEventListener('submit', event => this.#submit(event, () => this.#declare()));
+    byId('storyboard-load').addEventListener('click', () => this.#load());
     byId('revoke-form').addEventListener('submit', event => this.#submit(event, () => this.#revoke()));
   }
 
@@ -65,9 +83,10 @@ export class Actions {
 
   act(kind, transition) {
     if (kind !== 'revoke') {
-      this.live.end(transition.id, kind).catch(error => this.tell(error.message));
+      this.#end(transition.id, kind);
       return;
     }
+    this.untell();
     this.#revoked = transition;
     const { document } = transition;
     const has = document.state === 'queued' ? 'waits for' : 'has locked';
@@ -78,8 +97,33 @@ export class Actions {
     byId('revoke').showModal();
   }
 
+  async #end(id, kind) {
+    this.untell();
+    this.#ending += 1;
+    if (this.live.status === 'lost') this.#sayItIsLate();
+    try {
+      await this.live.end(id, kind);
+      if (this.live.status !== 'lost') this.untell();
+    } catch (error) {
+      this.tell(error.message);
+    } finally {
+      this.#ending -= 1;
+    }
+  }
+
+  #sayItIsLate() {
+    this.#isLateSaid = true;
+    this.tell('The daemon does not answer. '
+      + 'The transition ends as soon as the daemon is there again, unless it has lost its lock before.');
+  }
+
   /** Shows the buttons of what the page may do. */
   draw(isLive) {
+    if (this.#ending && this.live.status === 'lost') this.#sayItIsLate();
+    if (this.#isLateSaid && isLive) {
+      this.#isLateSaid = false;
+      this.untell();
+    }
     const { roles } = this.live.identity;
     byId('start-open').hidden = !(isLive && roles.includes('transition'));
     byId('storyboard-open').hidden = !(isLive && roles.includes('design'));
@@ -98,6 +142,7 @@ export class Actions {
   // Starting
 
   #openStart() {
+    this.untell();
     byId('start').showModal();
     showControllers();
     this.#fillOperands();
@@ -110,7 +155,7 @@ export class Actions {
     ofOperation.disabled = type === 'none';
     if (byId('start-scope').value !== 'controllers') byId('start-scope').value = type === 'none' ? 'scene' : 'operation';
     byId('start-operands').replaceChildren(...OPERANDS[type].flatMap(name => [
-      el('label', { for: `start-${name}`, text: `${name[0].toUpperCase()}${name.slice(1)}` }),
+      el('label', { for: `start-${name}`, text: LABELS[name] }),
       el('input', { id: `start-${name}`, name, required: true, autocomplete: 'off', spellcheck: 'false' }),
     ]));
     this.#checkStart();
@@ -122,9 +167,10 @@ export class Actions {
     const operands = Object.fromEntries(OPERANDS[type].map(name => [name, byId(`start-${name}`).value.trim()]));
     const scope = byId('start-scope').value;
     const ids = byId('start-controllers').value.split(',').map(id => id.trim()).filter(Boolean);
-    if (Object.values(operands).some(value => !value) || (scope === 'controllers' && !ids.length)) return null;
+    const client = byId('start-client').value.trim();
+    if (!client || Object.values(operands).some(value => !value) || (scope === 'controllers' && !ids.length)) return null;
     return {
-      client: byId('start-client').value.trim() || 'page', leaseSeconds: Number(byId('start-lease').value),
+      client, leaseSeconds: Number(byId('start-lease').value),
       ...(type === 'none' ? {} : { operation: { type, ...operands } }),
       scope: scope === 'controllers' ? ids : scope,
     };
@@ -138,9 +184,10 @@ export class Actions {
       return;
     }
     try {
-      const path = byId('start-queue').value === 'wait' ? 'serialize' : 'start';
+      const waits = byId('start-queue').value === 'wait';
+      const path = waits ? 'serialize' : 'start';
       const answer = await this.live.send('POST', `/transitions/${path}?dryRun=true`, { ...asked, scene: this.scene() });
-      if (check === this.#check) verdict('start', 'good', dryRunWords(answer, this.name));
+      if (check === this.#check) verdict('start', 'good', dryRunWords(answer, this.name, waits));
     } catch (error) {
       if (check === this.#check) verdict('start', 'bad', error.message);
     }
@@ -149,6 +196,12 @@ export class Actions {
   async #start() {
     const asked = this.#asked();
     if (!asked) return;
+    const full = this.live.whyNoMore();
+    if (full) {
+      // What was typed stays.
+      verdict('start', 'bad', full);
+      return;
+    }
     byId('start').close();
     try {
       const why = await this.live.request(this.scene(), asked, byId('start-queue').value === 'wait');
@@ -161,21 +214,38 @@ export class Actions {
   // Declaring
 
   async #openStoryboard() {
-    const scene = this.scene();
-    byId('storyboard-scene').value = scene;
-    byId('storyboard-text').value = '';
-    verdict('storyboard', '', '');
+    this.untell();
+    byId('storyboard-scene').value = this.scene();
     byId('storyboard').showModal();
+    await this.#load();
+  }
+
+  /** Begins with what is declared now. */
+  async #load() {
+    byId('storyboard-text').value = '';
     setHidden(byId('storyboard-note'), true);
+    setHidden(byId('storyboard-load'), true);
+    verdict('storyboard', '', '');
     try {
-      this.#suggest(await this.live.get(`/scenes/${encodeURIComponent(scene)}/storyboard`));
+      const storyboard = await this.#read();
+      setHidden(byId('storyboard-note'), storyboard !== null);
+      this.#suggest(storyboard ?? EXAMPLE);
     } catch (error) {
-      if (error.status === 404) {
-        setHidden(byId('storyboard-note'), false);
-        this.#suggest(EXAMPLE);
-      } else {
-        verdict('storyboard', 'bad', error.message);
-      }
+      verdict('storyboard', 'bad', error.message);
+    }
+  }
+
+  /** The storyboard of the scene, or null if it has none. */
+  async #read() {
+    const scene = byId('storyboard-scene').value;
+    try {
+      const { document, tag } = await this.live.ask('GET', `/scenes/${encodeURIComponent(scene)}/storyboard`);
+      this.#declared = { scene, tag };
+      return document;
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      this.#declared = { scene, tag: null };
+      return null;
     }
   }
 
@@ -188,39 +258,59 @@ export class Actions {
   async #checkStoryboard() {
     const check = this.#check += 1;
     byId('storyboard-go').disabled = true;
+    const field = byId('storyboard-scene');
+    if (!field.checkValidity()) {
+      verdict('storyboard', 'bad', field.value ? `No scene can have the name “${field.value}”.` : 'The scene needs a name.');
+      return;
+    }
+    const text = byId('storyboard-text').value;
     try {
       const answer = await this.#put('?dryRun=true');
+      const isAnother = field.value !== this.#declared.scene;
+      if (isAnother) await this.#read();
       if (check !== this.#check) return;
-      verdict('storyboard', 'good', storyboardWords(answer));
+      const isReplaced = field.value !== this.scene() && this.#declared.tag !== null;
+      verdict('storyboard', 'good', storyboardWords(answer)
+        + (isReplaced ? ` It would replace what is declared in ${field.value}.` : ''));
       byId('storyboard-go').disabled = false;
     } catch (error) {
-      const field = error.problem?.field ? `${error.problem.field}: ` : '';
-      if (check === this.#check) verdict('storyboard', 'bad', field + error.message);
+      const name = error.problem?.field ? `${error.problem.field}: ` : '';
+      if (check === this.#check) verdict('storyboard', 'bad', name + withLines(error.message, text));
     }
   }
 
   async #declare() {
-    const scene = byId('storyboard-scene').value;
+    const { scene, tag } = this.#declared;
     try {
-      const { revision } = await this.#put('');
+      // Only what has been seen here is replaced.
+      const { revision } = await this.#put('', tag === null ? { 'If-None-Match': '*' } : { 'If-Match': tag });
       byId('storyboard').close();
-      this.tell(`The scene ${scene} is declared. Its tree has revision ${revision}.`);
       if (scene !== this.scene()) this.follow(scene);
+      this.tell(`The scene ${scene} is declared. Its tree has revision ${revision}.`);
     } catch (error) {
-      verdict('storyboard', 'bad', error.message);
+      const hasChanged = error.status === 412;
+      setHidden(byId('storyboard-load'), !hasChanged);
+      const changed = `The storyboard of ${scene} has changed since it was read here, so yours was not declared. `
+        + '“Read it again” shows it, in the place of yours.';
+      verdict('storyboard', 'bad', hasChanged ? changed : withLines(error.message, byId('storyboard-text').value));
     }
   }
 
-  #put(query) {
+  #put(query, headers = {}) {
     const scene = encodeURIComponent(byId('storyboard-scene').value);
-    return this.live.send('PUT', `/scenes/${scene}/storyboard${query}`, byId('storyboard-text').value);
+    return this.live.send('PUT', `/scenes/${scene}/storyboard${query}`, byId('storyboard-text').value, headers);
   }
 
   // Revoking
 
   async #revoke() {
+    const reason = byId('revoke-reason').value.trim();
+    if (!reason) {
+      verdict('revoke', 'bad', 'It needs a reason.');
+      return;
+    }
     try {
-      await this.live.send('POST', '/transitions/revoke', { id: this.#revoked.id, reason: byId('revoke-reason').value });
+      await this.live.send('POST', '/transitions/revoke', { id: this.#revoked.id, reason });
       byId('revoke').close();
     } catch (error) {
       verdict('revoke', 'bad', error.message);
@@ -240,14 +330,26 @@ function verdict(name, kind, text) {
   setText(check, text);
 }
 
-function dryRunWords(answer, name) {
+/** A sentence of the daemon, with the place in a text of several lines as an editor counts it. */
+function withLines(sentence, text) {
+  return sentence.replace(/ at byte (\d+)/, (_, byte) => {
+    const before = new TextDecoder().decode(new TextEncoder().encode(text).slice(0, Number(byte))).split('\n');
+    return ` at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+  });
+}
+
+function dryRunWords(answer, name, waits) {
   if (answer.noop) return 'It would change nothing.';
   if (answer.wouldRun) {
     const coming = answer.inserted?.length ? ` ${list(answer.inserted)} would come.` : '';
     const going = answer.removed?.length ? ` ${list(answer.removed)} would go.` : '';
     return `It would run at once.${coming}${going}`;
   }
-  if (answer.reason === 'busy') return `It would have to wait for ${list(answer.blockers.map(name))}.`;
+  if (answer.reason === 'busy') {
+    const others = list(answer.blockers.map(name));
+    const are = answer.blockers.length === 1 ? 'is' : 'are';
+    return waits ? `It would have to wait for ${others}.` : `${others} ${are} in the way, so nothing would be done.`;
+  }
   if (answer.reason === 'superseded') return 'An older ticket for the same thing waits already.';
   return 'Nothing is granted at the moment, because the daemon has restarted, and those that held locks before may still return.';
 }

@@ -6,7 +6,7 @@ import { byId, el, keep, setHidden, setText } from './dom.js';
 import { ENDED_SHOWN, RUNNING_SHOWN, WAITING_SHOWN } from './limits.js';
 import { WiresView } from './wires-view.js';
 import {
-  clockTime, duration, endWords, hasFailed, holdWords, lockWords, operationWords, outcomeWord, plural, who,
+  clockTime, duration, endWords, hasFailed, holdWords, lockWords, lossOf, lossWords, operationWords, outcomeWord, who,
 } from './words.js';
 
 /** A lease of which less than this part is left is shown as running out. */
@@ -49,10 +49,9 @@ export class LanesView {
     keep(byId('waiting-cards'), waiting, keyOf, each => this.#make(each),
       (card, each, index) => this.#fillQueued(card, each, index, model, now));
     keep(byId('ended-cards'), ended, keyOf, each => this.#make(each), (card, each) => this.#fillEnded(card, each, now));
-    const grants = Math.max(model.counts.running, granted.length);
-    const tickets = Math.max(model.counts.queued, queued.length);
+    const { running: grants, queued: tickets } = model.counts;
     setText(byId('running-note'), grants ? sentence(grants, 'transition has', 'transitions have', 'a lock', granted.length, RUNNING_SHOWN)
-      : 'Nobody. Any transition may start.');
+      : model.presence === 'known' ? 'Nobody. Any transition may start.' : 'Nobody.');
     setText(byId('waiting-note'), tickets ? sentence(tickets, 'ticket waits', 'tickets wait', 'in order', queued.length, WAITING_SHOWN)
       : 'Nobody.');
     setHidden(byId('waiting-arrows'), !tickets);
@@ -89,6 +88,7 @@ export class LanesView {
 
   #fillGranted(card, transition, now) {
     const { document, granted, until, fraction } = transition;
+    const loss = lossOf(transition);
     const [head, what, why, meters, chips] = card.children;
     card.className = `card ${document.state === 'preparing' ? 'prepares' : 'runs'}`;
     setText(head.children[0], who(document));
@@ -96,9 +96,10 @@ export class LanesView {
     setText(what, `It has locked ${lockWords(document)}, to ${operationWords(document.operation)}. It ${holdWords(transition)}.`);
     setHidden(why, true);
     const shown = [];
-    if (until.lease !== undefined) {
-      const words = left => `It loses the lock in ${left} unless its owner renews it`;
-      shown.push({ name: 'lease', shape: 'strip', ...runningOut(until.lease - now, document.leaseSeconds, words) });
+    if (Number.isFinite(loss.at)) {
+      const [name, shape, seconds] = loss.isFinal ? ['hold', 'clock', document.maxHoldSeconds]
+        : ['lease', 'strip', document.leaseSeconds];
+      shown.push({ name, shape, ...runningOut(loss.at - now, seconds, () => lossWords(transition, now)) });
     }
     if (document.state === 'preparing' && until.ready !== undefined) {
       const then = document.onUnready === 'abort' ? 'it gives up' : 'it starts without those that are missing';
@@ -174,7 +175,8 @@ const spent = (requested, granted, ended) => {
 function sentence(count, one, many, rest, known, shown) {
   const hidden = count - Math.min(known, shown);
   const first = `${count.toLocaleString('en')} ${count === 1 ? one : many} ${rest}.`;
-  return hidden > 0 ? `${first} ${hidden.toLocaleString('en')} of them are not shown.` : first;
+  if (hidden <= 0) return first;
+  return `${first} ${hidden.toLocaleString('en')} of them ${hidden === 1 ? 'is' : 'are'} not shown.`;
 }
 
 /**
@@ -186,7 +188,13 @@ function runningOut(left, seconds, words) {
   return { text: words(duration(left)), part, isLow: part < LOW };
 }
 
-const waitingChip = count => ({ text: `${plural(count, 'transition')} wait${count === 1 ? 's' : ''} for it`, class: 'waits' });
+/** The daemon counts to 100. */
+const COUNTED = 100;
+const waitingChip = count => ({
+  text: count >= COUNTED ? `${COUNTED} tickets or more are behind it`
+    : `${count} ticket${count === 1 ? ' is' : 's are'} behind it`,
+  class: 'waits',
+});
 
 function participantChip({ client, required, state }) {
   if (state === 'ready') return { text: `✓ ${client} is ready`, class: 'good' };

@@ -19,6 +19,8 @@ export const TIMELINE_CLIENTS = 24;
 export const TIMELINE_ROWS_PER_CLIENT = 3;
 /** Rows of the tree that are drawn beyond the ones in sight, above and below. */
 export const TREE_OVERSCAN = 12;
+/** Characters of a name that are shown in a sentence. */
+export const NAME_SHOWN = 64;
 /** Scenes in the list. */
 export const SCENES_SHOWN = 200;
 /** Requests that may be unfinished from this page. A browser opens six connections to a host. */
@@ -40,6 +42,8 @@ export const MISSING_ASKED = 10;
 export const PAST_READ = 1000;
 /** Clocks that differ by less are taken to be the same; the `Date` of an answer is a whole second. */
 export const SKEW_IGNORED = 3000;
+/** How long a message is shown. */
+export const TOLD_FOR = 60_000;
 /** How long the page collects news before a screen reader says them. */
 export const ANNOUNCE_EVERY = 3000;
 /** How long the page waits for the next key before a document is checked. */

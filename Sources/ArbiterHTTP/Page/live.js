@@ -15,7 +15,9 @@ export class Refusal extends Error {
   }
 }
 
-const NO_SCENE = { revision: 0, lastEvent: 0, runningCount: 0, queuedCount: 0, running: [], queue: [] };
+const UNFINISHED = ['running', 'preparing', 'queued'];
+/** How many transitions of a state the daemon shows at once. */
+const SHOWN_AT_ONCE = 100;
 const scenePath = (scene, rest = '') => `/scenes/${encodeURIComponent(scene)}${rest}`;
 
 export class Live {
@@ -41,10 +43,16 @@ export class Live {
   #skew = 0;
   /** @type {SceneModel | null} */
   #model = null;
+  /** Whether the past of the scene has been read. */
+  #isLoaded = false;
+  /** Whether it has been seen that nothing is missing between the past and the stream. */
+  #isComplete = false;
+  /** Whether the daemon has known the token that is used. */
+  isTokenKnown = false;
 
   /**
-   * @param {{status: () => void, scenes: (scenes: any[], isWhole: boolean) => void, changed: (kind: string) => void,
-   *   notice: (kind: string, transition: any) => void}} heard
+   * @param {{status: () => void, scenes: (scenes: any[], isWhole: boolean, newest: string | null) => void,
+   *   changed: (kind: string) => void, notice: (kind: string, transition: any) => void}} heard
    */
   constructor(heard) {
     this.heard = heard;
@@ -58,6 +66,7 @@ export class Live {
   /** Begins, or begins again with another token, which is kept for this tab only. @param {string | null} token */
   connect(token = this.#token) {
     this.#token = token;
+    this.isTokenKnown = false;
     if (token === null) sessionStorage.removeItem(TOKEN);
     else sessionStorage.setItem(TOKEN, token);
     this.#stop.abort();
@@ -87,18 +96,27 @@ export class Live {
   /** Follows a scene, and no other. @param {string} name @returns {SceneModel} */
   follow(name) {
     let isLoaded = false;
-    this.#model = new SceneModel(name, {
+    const model = this.#model = new SceneModel(name, {
       clock: () => Date.now() - this.#skew, notice: (...what) => { if (isLoaded) this.heard.notice(...what); },
     });
-    this.#begin(this.#model, () => { isLoaded = true; });
-    return this.#model;
+    model.presence = 'loading';
+    this.#begin(model, () => { isLoaded = true; });
+    return model;
   }
 
   #begin(model, loaded = () => {}) {
     this.#stop.abort();
+    this.#isLoaded = false;
+    this.#isComplete = false;
     const stop = this.#stop = new AbortController();
     this.#follow(model, stop.signal, loaded).catch(error => {
-      if (!stop.signal.aborted) this.#fail(error);
+      if (stop.signal.aborted) return;
+      if (error.status === 403) {
+        model.presence = 'forbidden';
+        this.heard.changed('scene');
+      } else {
+        this.#fail(error);
+      }
     });
   }
 
@@ -107,8 +125,11 @@ export class Live {
     const events = scene.events({ signal });
     // It listens from here on; what comes while the past is read waits in it.
     let next = events.next();
+    // Why it cannot be followed is also why its past cannot be read.
+    next.catch(() => {});
     await this.#readPast(model, scene, signal);
     if (signal.aborted) return;
+    this.#isLoaded = true;
     loaded();
     this.heard.changed('scene');
     for (;;) {
@@ -126,13 +147,16 @@ export class Live {
     if (signal.aborted) return;
     if (document === null || document.lastEvent < model.lastNumber) {
       // There was another daemon before, or another scene of this name.
-      model.takeScene(document ?? NO_SCENE);
+      if (document) model.takeScene(document);
+      else model.takeAbsence();
     } else if (document.lastEvent > model.lastNumber) {
       await this.#catchUp(model, scene, String(model.lastNumber), document.lastEvent, signal);
     }
     if (document === null) return;
+    model.presence = 'known';
     const { transitions } = await this.get(`/transitions?scene=${encodeURIComponent(model.name)}&limit=${PAST_READ}`);
     for (const each of transitions) model.take(each);
+    model.takeUnfinished(document);
   }
 
   async #catchUp(model, scene, since, until, signal) {
@@ -176,6 +200,11 @@ export class Live {
 
   /** Sends a request, and reads the document of its answer. @returns {Promise<any>} @throws {Refusal} */
   async send(method, path, body, headers = {}) {
+    return (await this.ask(method, path, body, headers)).document;
+  }
+
+  /** The same, with the tag of the document. @returns {Promise<{document: any, tag: string | null}>} @throws {Refusal} */
+  async ask(method, path, body = undefined, headers = {}) {
     const response = await this.#fetch(path, {
       method, cache: 'no-store', signal: AbortSignal.timeout(PATIENCE),
       headers: {
@@ -192,7 +221,7 @@ export class Live {
       // The status says enough.
     }
     if (!response.ok) throw new Refusal(response.status, document);
-    return document;
+    return { document, tag: response.headers.get('ETag') };
   }
 
   /** Every request of the page goes through here, those of the client too: so it is seen whether the daemon is there. */
@@ -244,13 +273,16 @@ export class Live {
     if (document.hidden && this.status === 'connected') return;
     try {
       if (this.status !== 'connected') this.identity = await this.get('/whoami');
+      this.isTokenKnown = this.hasToken;
       const { scenes } = await this.get(`/scenes?limit=${SCENES_SHOWN}`);
+      const newest = this.#model ? null : await this.#newestScene();
       if (round !== this.#round) return;
       // Another daemon may be there now, which counts its events anew.
       if (this.status === 'lost' && this.#model) this.#begin(this.#model);
       this.#set('connected');
-      this.heard.scenes(scenes, scenes.length < SCENES_SHOWN);
-      await this.#askForScene(scenes);
+      this.heard.scenes(scenes, scenes.length < SCENES_SHOWN, newest);
+      if (this.#isLoaded) await this.#askForScene(scenes);
+      else if (this.#model?.presence === 'forbidden' && scenes.some(each => each.name === this.#model?.name)) this.#begin(this.#model);
     } catch (error) {
       if (round === this.#round) this.#fail(error);
     }
@@ -262,6 +294,7 @@ export class Live {
     const model = this.#model;
     if (!model) return;
     const summary = scenes.find(each => each.name === model.name);
+    if (!this.#isComplete || (summary && model.presence === 'unknown')) await this.#complete(model);
     // Events come before answers; a tree that is behind twice has missed one.
     this.#suspicion = summary && summary.revision !== model.revision ? this.#suspicion + 1 : 0;
     if (this.#suspicion > 1) {
@@ -269,15 +302,41 @@ export class Live {
       model.takeScene(await this.get(scenePath(model.name)));
       this.heard.changed('reset');
     }
-    if (!model.unfinished.size && !summary?.runningCount && !summary?.queuedCount) return;
+    const { running, queued } = model.counts;
+    if (running + queued === 0 && !summary?.runningCount && !summary?.queuedCount) return;
     const before = [...model.unfinished.keys()];
-    const lists = await Promise.all(['running', 'preparing', 'queued'].map(
-      state => this.get(`/transitions?scene=${encodeURIComponent(model.name)}&state=${state}&limit=100`)));
-    const found = lists.flatMap(each => each.transitions);
-    const counts = { runningCount: summary?.runningCount ?? 0, queuedCount: summary?.queuedCount ?? 0 };
-    const missing = new Set(model.takeUnfinished(found, counts));
+    const state = await this.#unfinished(model.name);
+    if (this.#model !== model) return;
+    const missing = new Set(model.takeUnfinished(state));
     for (const id of before.filter(each => missing.has(each)).slice(0, MISSING_ASKED)) await this.#askFor(model, id);
     this.heard.changed('leases');
+  }
+
+  /** Reads what has happened while the past was read and the stream began, which may be in neither. */
+  async #complete(model) {
+    const { signal } = this.#stop;
+    const document = await this.#askUntilAnswered(scenePath(model.name), signal);
+    if (signal.aborted) return;
+    this.#isComplete = true;
+    if (!document || document.lastEvent <= model.lastNumber) return;
+    await this.#catchUp(model, this.#arbiter.scene(model.name), String(model.lastNumber), document.lastEvent, signal);
+    this.heard.changed('reset');
+  }
+
+  /** What runs and waits: from the lists, which show the newest, or if there are too many from the scene, which shows the first. */
+  async #unfinished(scene) {
+    const lists = await Promise.all(UNFINISHED.map(
+      state => this.get(`/transitions?scene=${encodeURIComponent(scene)}&state=${state}&limit=${SHOWN_AT_ONCE}`)));
+    const [running, preparing, queue] = lists.map(each => each.transitions);
+    if (lists.some(each => each.transitions.length >= SHOWN_AT_ONCE)) return this.get(scenePath(scene));
+    const granted = [...running, ...preparing];
+    return { running: granted, queue, runningCount: granted.length, queuedCount: queue.length };
+  }
+
+  /** The scene in which something has happened last; null if nothing has happened. @returns {Promise<string | null>} */
+  async #newestScene() {
+    const { transitions: [newest] } = await this.get('/transitions?limit=1');
+    return newest?.scene ?? null;
   }
 
   async #askFor(model, id) {
@@ -291,16 +350,20 @@ export class Live {
 
   // Transitions of this page
 
+  /** Why this page cannot ask for a transition now, in a sentence; nothing if it can. */
+  whyNoMore() {
+    if (this.own.size >= OWN_TRANSITIONS) return `This page has ${this.own.size} transitions already: end one of them first.`;
+    return this.#requesting ? 'The daemon has not yet answered what this page asked before: try again.' : '';
+  }
+
   /**
    * Asks for a transition, which this page keeps until it ends it.
    * @param {string} scene @param {any} options @param {boolean} isQueueing
    * @returns {Promise<string>} why there is no such transition, in a sentence; nothing if there is one, or was
    */
   async request(scene, options, isQueueing) {
-    if (this.own.size >= OWN_TRANSITIONS) {
-      throw new Error(`This page has ${this.own.size} transitions already: end one of them first.`);
-    }
-    if (this.#requesting) throw new Error('The daemon has not yet answered what this page asked before: try again.');
+    const full = this.whyNoMore();
+    if (full) throw new Error(full);
     const giveUp = new AbortController();
     const own = this.#requesting = { id: null, giveUp, held: null };
     const target = this.#arbiter.scene(scene);

@@ -20,17 +20,24 @@ export class SceneModel {
   /** The number of the last event that is included. */
   lastNumber = 0;
   isDeleted = false;
+  /** Whether there is such a scene, as far as is known. @type {'loading' | 'known' | 'unknown' | 'forbidden'} */
+  presence = 'known';
   /** Whether `hierarchy` is the tree of now; where events are missing it is not, until the whole has been read. */
   isTreeKnown = true;
-  /** How many run and wait, of which the documents may show fewer. */
-  counts = { running: 0, queued: 0 };
+  /** How many run and wait of which no document has been seen. */
+  #unseen = { running: 0, queued: 0 };
+  /** The ids of the first tickets, in the order in which the daemon has shown them last. @type {string[]} */
+  #front = [];
   /** @type {Map<string, Transition>} */
   unfinished = new Map();
   /** The ended ones by their ends, oldest first. @type {Transition[]} */
   ended = [];
   /** @type {Map<string, Transition>} */
   #endedById = new Map();
-  /** The last revisions, oldest first. @type {{revision: number, root: any, isKnown: boolean, at: number, event: any}[]} */
+  /**
+   * The last revisions, oldest first; one without an event was read, and had come about before.
+   * @type {{revision: number, root: any, isKnown: boolean, at: number, event: any}[]}
+   */
   revisions = [];
   /** The first and the last instant that anything is known about. */
   span = { from: Infinity, to: 0 };
@@ -64,7 +71,18 @@ export class SceneModel {
 
   /** The tickets in the order of their requests. */
   get queued() {
-    return this.#inState(each => each.document.state === 'queued');
+    const waiting = new Map(this.#inState(each => each.document.state === 'queued').map(each => [each.id, each]));
+    const front = this.#front.map(id => waiting.get(id)).filter(each => each !== undefined);
+    for (const { id } of front) waiting.delete(id);
+    // Nobody comes before those whose place is known. Of one instant, those that were heard of first come first.
+    return [...front, ...[...waiting.values()].sort((a, b) => a.requested - b.requested)];
+  }
+
+  /** How many run and wait, of which the documents may show fewer. */
+  get counts() {
+    let queued = 0;
+    for (const { document } of this.unfinished.values()) if (document.state === 'queued') queued += 1;
+    return { running: this.unfinished.size - queued + this.#unseen.running, queued: queued + this.#unseen.queued };
   }
 
   /** The transitions that were granted at an instant. @param {number} at */
@@ -82,24 +100,47 @@ export class SceneModel {
   /** Takes in the document of the scene, or a `reset`, which stands for events that are gone. @param {any} scene */
   takeScene(scene) {
     this.isDeleted = false;
+    this.presence = 'known';
     this.isTreeKnown = true;
     this.lastNumber = scene.lastEvent;
     this.hierarchy.replace(scene.hierarchy ?? null);
     this.revision = scene.revision;
     this.#keepRevision(this.now(), null);
-    this.takeUnfinished(scene.running.concat(scene.queue), scene);
+    this.takeUnfinished(scene);
   }
 
-  /** Takes in what runs and waits now, and returns the ids of those that are not among them any more. */
-  takeUnfinished(documents, { runningCount, queuedCount }) {
-    this.counts = { running: runningCount, queued: queuedCount };
+  /** Takes in that there is no such scene. */
+  takeAbsence() {
+    this.takeScene({ revision: 0, lastEvent: 0, running: [], queue: [], runningCount: 0, queuedCount: 0 });
+    this.presence = 'unknown';
+  }
+
+  /**
+   * Takes in what runs and waits, of the tickets the first ones, and returns the ids of those that should be among them, and
+   * are not any more.
+   * @param {{running: any[], queue: any[], runningCount: number, queuedCount: number, lastEvent?: number}} state
+   *   `lastEvent` is the last event that it includes; without it, the state has to be whole
+   * @returns {string[]}
+   */
+  takeUnfinished({ running, queue, runningCount, queuedCount, lastEvent }) {
     const seen = new Set();
-    for (const document of documents) {
+    for (const document of [...running, ...queue]) {
       seen.add(document.id);
       this.take(document);
     }
-    const isWhole = documents.length >= runningCount + queuedCount;
-    return isWhole ? [...this.unfinished.keys()].filter(id => !seen.has(id)) : [];
+    this.#front = [...queue].sort((a, b) => (a.position ?? 0) - (b.position ?? 0)).map(({ id }) => id);
+    const areAllShown = { running: running.length >= runningCount, queued: queue.length >= queuedCount };
+    const last = areAllShown.queued ? Infinity : Math.max(...queue.map(({ requestedAt }) => instant(requestedAt) ?? 0));
+    const missing = [...this.unfinished.values()].filter(({ id, document, requested }) => (
+      !seen.has(id) && (document.state === 'queued' ? requested < last : areAllShown.running)));
+    // An older or newer state would count those twice that events tell about.
+    if (lastEvent === undefined || lastEvent === this.lastNumber) {
+      this.#unseen = { running: 0, queued: 0 };
+      const known = this.counts;
+      for (const { document } of missing) known[document.state === 'queued' ? 'queued' : 'running'] -= 1;
+      this.#unseen = { running: Math.max(0, runningCount - known.running), queued: Math.max(0, queuedCount - known.queued) };
+    }
+    return missing.map(({ id }) => id);
   }
 
   /** Takes in a transition as it is, or was; never a state before the known one. @param {any} document @returns {Transition} */
@@ -164,6 +205,8 @@ export class SceneModel {
     if (data.number !== undefined) {
       if (data.number <= this.lastNumber) return;
       this.lastNumber = data.number;
+      this.presence = 'known';
+      this.isDeleted = false;
     }
     if (name === 'reset') {
       this.takeScene(data);
@@ -171,6 +214,7 @@ export class SceneModel {
       this.#takeChange(data, at);
     } else if (name === 'scene.deleted') {
       this.isDeleted = true;
+      this.presence = 'unknown';
       this.isTreeKnown = true;
       this.hierarchy.replace(null);
       this.#keepRevision(at, { ...data, changes: [], inserted: [], removed: [] });
@@ -183,11 +227,12 @@ export class SceneModel {
   }
 
   #takeTransition(data, at) {
-    const before = this.unfinished.get(data.id)?.document.state;
-    const after = this.take(data, at).document.state;
-    if (before === after) return;
-    if (before) this.counts[before === 'queued' ? 'queued' : 'running'] -= 1;
-    if (after !== 'ended') this.counts[after === 'queued' ? 'queued' : 'running'] += 1;
+    const isKnown = this.transition(data.id) !== null;
+    const { document, requested, granted } = this.take(data, at);
+    if (isKnown || document.state === 'queued' || granted === requested) return;
+    // It had waited, or run, without having been seen.
+    const kind = document.state === 'ended' && this.#unseen.running ? 'running' : 'queued';
+    this.#unseen[kind] = Math.max(0, this.#unseen[kind] - 1);
   }
 
   #takeChange(data, at) {
@@ -201,7 +246,6 @@ export class SceneModel {
       this.isTreeKnown = false;
     }
     if (!this.isTreeKnown) this.hierarchy.replace(null);
-    this.isDeleted = false;
     this.revision = data.revision;
     this.#keepRevision(at, data);
   }

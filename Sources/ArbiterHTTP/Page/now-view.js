@@ -3,7 +3,9 @@
 
 import { whyItWaits } from './blockers.js';
 import { byId, setHidden, setText } from './dom.js';
-import { duration, endWords, hasFailed, holdWords, list, lockWords, operationWords, outcomeWord, plural, who } from './words.js';
+import {
+  absenceWords, duration, endWords, hasFailed, holdWords, list, lockWords, lossOf, lossWords, operationWords, outcomeWord, plural, who,
+} from './words.js';
 
 /** @typedef {import('./model.js').Transition} Transition @typedef {import('./model.js').SceneModel} SceneModel */
 /** A line: whose it is, and what is said of it. @typedef {{transition: Transition | null, text: string}} Line */
@@ -40,13 +42,14 @@ function holder(model) {
   const now = model.now();
   const { granted } = model;
   const [first] = granted;
+  if (!first && model.presence !== 'known') return { transition: null, text: absenceWords(model) };
   if (!first) {
     const newest = model.ended.at(-1);
     const before = newest ? ` The last one was ${who(newest.document)}, ${ago(newest, model)}.` : '';
     return { transition: null, text: `Nobody holds a lock in ${model.name}. The next transition may start at once.${before}` };
   }
-  const { document, until } = first;
-  const left = until.lease === undefined ? '' : ` It loses the lock in ${duration(until.lease - now)} unless its owner renews it.`;
+  const { document } = first;
+  const left = Number.isFinite(lossOf(first).at) ? ` ${lossWords(first, now)}.` : '';
   const others = granted.slice(1).map(each => `${who(each.document)} (${lockWords(each.document)})`);
   const beside = others.length ? ` At the same time, others hold other locks: ${list(others, 3)}.` : '';
   const lock = `has held the lock of ${lockWords(document)} for ${duration(now - (first.granted ?? now))}`;
@@ -58,7 +61,7 @@ function holder(model) {
 function next(model) {
   const { queued, counts } = model;
   const [first] = queued;
-  if (!first) return { transition: null, text: 'Nobody waits.' };
+  if (!first) return { transition: null, text: isHidden(model) ? 'Not known.' : 'Nobody waits.' };
   const more = Math.max(counts.queued, queued.length) - 1;
   const rest = more ? ` After it ${plural(more, 'more ticket')} wait${more === 1 ? 's' : ''}.` : '';
   const text = `has waited ${duration(model.now() - first.requested)}, to ${operationWords(first.document.operation)}.`;
@@ -68,10 +71,13 @@ function next(model) {
 /** @param {SceneModel} model @returns {Line} */
 function failure(model) {
   const last = model.ended.findLast(each => hasFailed(each.document));
+  if (!last && isHidden(model)) return { transition: null, text: 'Not known.' };
   if (!last) return { transition: null, text: model.ended.length ? 'None of those that ended has failed.' : 'Nothing has ended yet.' };
   const { document } = last;
   const passive = ['rejected', 'revoked'].includes(document.outcome) ? 'was ' : '';
   return { transition: last, text: `${passive}${outcomeWord(document).toLowerCase()} ${ago(last, model)}. ${endWords(document)}` };
 }
+
+const isHidden = ({ presence }) => presence === 'loading' || presence === 'forbidden';
 
 const ago = ({ ended }, model) => `${duration(model.now() - (ended ?? 0))} ago`;

@@ -4,15 +4,15 @@
 import { Actions } from './page/actions.js';
 import { byId, el, Painter, setHidden, setText } from './page/dom.js';
 import { LanesView } from './page/lanes-view.js';
-import { ANNOUNCE_EVERY, DRAW_EVERY, SCENES_SHOWN, TICK_EVERY } from './page/limits.js';
+import { ANNOUNCE_EVERY, DRAW_EVERY, SCENES_SHOWN, TICK_EVERY, TOLD_FOR } from './page/limits.js';
 import { NowView } from './page/now-view.js';
 import { PastView } from './page/past-view.js';
 import { fetchRecording, fetchTrace, readRecording, Unreadable } from './page/recording.js';
 import { RecordView } from './page/record-view.js';
-import { busiest, ScenesView } from './page/scenes-view.js';
+import { firstScene, ScenesView } from './page/scenes-view.js';
 import { TimelineView } from './page/timeline-view.js';
 import { TreeView } from './page/tree-view.js';
-import { clockTime, endWords, hasFailed, holdWords, outcomeWord, plural, who } from './page/words.js';
+import { absenceWords, clockTime, endWords, hasFailed, holdWords, outcomeWord, plural, who } from './page/words.js';
 
 /** The parts of the page that are drawn on their own. */
 const ALL = ['status', 'scenes', 'now', 'tree', 'past', 'lanes', 'timeline', 'record'];
@@ -24,7 +24,10 @@ class Page {
   recording = null;
   /** @type {import('./page/model.js').SceneModel | null} */
   model = null;
-  sceneName = new URLSearchParams(location.search).get('scene');
+  /** @type {string | null} */
+  sceneName = new URLSearchParams(location.search).get('scene') || null;
+  /** The scene of the daemon that was shown before a recording. @type {string | null} */
+  #sceneBefore = null;
   scenes = [];
   /** Whether `scenes` is all there are. */
   isWhole = true;
@@ -36,6 +39,7 @@ class Page {
   /** What is to be said to a screen reader. @type {string[]} */
   #news = [];
   #newsTimer = 0;
+  #toldTimer = 0;
   /** How many recordings were to be opened; the last one is shown, whichever is read first. */
   #openings = 0;
 
@@ -43,7 +47,9 @@ class Page {
     const changed = name => () => this.painter.changed(name);
     const open = id => this.record.open(id);
     const view = revision => this.#view(revision);
-    this.record = new RecordView({ read: id => this.#readWhole(id), changed: changed('record') });
+    this.record = new RecordView({
+      read: id => this.#readWhole(id), changed: changed('record'), origin: () => (this.live ? location.origin : null),
+    });
     this.tree = new TreeView({ open, changed: changed('tree') });
     this.now = new NowView({ open });
     this.lanes = new LanesView({
@@ -78,12 +84,13 @@ class Page {
     const { Live } = await import('./page/live.js');
     this.live = new Live({
       status: () => this.#statusChanged(),
-      scenes: (scenes, isWhole) => this.#takeScenes(scenes, isWhole),
+      scenes: (scenes, isWhole, newest) => this.#takeScenes(scenes, isWhole, newest),
       changed: kind => this.#heard(kind),
       notice: (kind, transition) => this.#notice(kind, transition),
     });
     this.actions = new Actions({
-      live: this.live, scene: () => this.sceneName ?? 'main', follow: name => this.follow(name), tell: text => this.#tell(text),
+      live: this.live, scene: () => this.sceneName ?? 'main', follow: name => this.follow(name),
+      tell: text => this.#tell(text), untell: () => this.#untell(),
       name: id => who(this.model?.transition(id)?.document ?? { id }),
     });
     this.live.connect();
@@ -92,6 +99,7 @@ class Page {
   /** Shows a scene. @param {string} name */
   follow(name) {
     this.sceneName = name;
+    this.#untell();
     this.viewing = null;
     this.timeline.reset();
     this.model = this.recording ? this.recording.scenes.get(name) ?? null : this.live.follow(name);
@@ -103,17 +111,17 @@ class Page {
     this.painter.changed(...ALL);
   }
 
-  #takeScenes(scenes, isWhole) {
+  #takeScenes(scenes, isWhole, newest) {
     this.scenes = scenes;
     this.isWhole = isWhole;
-    if (!this.model) this.follow(this.sceneName ?? busiest(scenes)?.name ?? 'main');
+    if (!this.model) this.follow(this.sceneName ?? firstScene(scenes, newest));
     this.painter.changed('scenes');
   }
 
   #heard(kind) {
     if (kind === 'transition.progress') this.painter.changed('lanes', 'now', 'record');
     else if (['hierarchy.changed', 'reset', 'scene', 'scene.deleted'].includes(kind)) this.painter.changed(...ALL);
-    else if (!kind.startsWith('controller.')) this.painter.changed('now', 'tree', 'lanes', 'timeline', 'record');
+    else if (!kind.startsWith('controller.')) this.painter.changed('scenes', 'now', 'tree', 'lanes', 'timeline', 'record');
   }
 
   #statusChanged() {
@@ -126,7 +134,8 @@ class Page {
   }
 
   #askForToken() {
-    setText(byId('token-why'), this.live.hasToken ? 'It does not know the token that was used until now.'
+    setText(byId('token-why'), this.live.isTokenKnown ? 'It no longer knows the token that was used until now.'
+      : this.live.hasToken ? 'It does not know this token. Look whether it is whole.'
       : 'It has access control, and does not show anything to those it does not know.');
     byId('token-text').value = '';
     if (!byId('token').open) byId('token').showModal();
@@ -151,6 +160,7 @@ class Page {
 
   /** @param {import('./page/recording.js').Recording} recording */
   #show(recording) {
+    if (this.live) this.#sceneBefore = this.sceneName;
     this.live?.close();
     this.live = null;
     this.actions = null;
@@ -159,11 +169,11 @@ class Page {
       { name, runningCount: counts.running, queuedCount: counts.queued }));
     this.scenes = scenes.slice(0, SCENES_SHOWN);
     this.isWhole = scenes.length <= SCENES_SHOWN;
-    const first = scenes.find(each => each.name === this.sceneName) ?? busiest(scenes);
-    if (first) this.follow(first.name);
+    const first = scenes.find(each => each.name === this.sceneName)?.name ?? firstScene(scenes, null);
+    this.follow(first);
     for (const name of ['start-open', 'storyboard-open', 'recording-save', 'token-forget']) byId(name).hidden = true;
     for (const dialog of document.querySelectorAll('dialog')) dialog.close();
-    byId('told').replaceChildren();
+    this.#untell();
     this.#say('The recording is open.');
   }
 
@@ -173,6 +183,7 @@ class Page {
       const url = URL.createObjectURL(await fetchTrace(this.sceneName ?? 'main'));
       el('a', { href: url, download: `${this.sceneName ?? 'main'}.jsonl` }).click();
       setTimeout(() => URL.revokeObjectURL(url), 60_000);
+      this.#untell();
     } catch (error) {
       this.#fail(error);
     }
@@ -208,21 +219,29 @@ class Page {
       connecting: 'Connecting…', lost: 'Not connected', refused: 'A token is needed', denied: 'Not allowed to look',
       connected: `Connected to ${location.host}${version ? `, version ${version}` : ''}${principal ? `, as ${principal}` : ''}`,
     }[live.status]);
-    const reason = {
+    const known = `You are known as ${principal ?? 'nobody'}`;
+    const isForbidden = live.status === 'connected' && this.model?.presence === 'forbidden';
+    const reason = isForbidden ? `${known}, and the scene ${this.sceneName} is not among your scenes.` : {
       lost: `Not connected: the daemon at ${location.host} does not answer. What you see is what was known last. `
         + 'The page tries again every second.',
-      denied: `You are known as ${principal ?? 'nobody'}, with the roles ${roles.join(', ') || 'none'}. `
-        + (roles.includes('observe') ? `The scene ${this.sceneName} is not among your scenes.` : 'To look, the role observe is needed.'),
+      denied: `${known}, with the roles ${roles.join(', ') || 'none'}. To look, the role observe is needed.`,
     }[live.status];
     banner(reason ? 'lost' : '', reason ?? '');
     setHidden(byId('token-forget'), !live.hasToken);
-    setHidden(byId('recording-save'), live.status !== 'connected');
+    setHidden(byId('recording-save'), live.status !== 'connected' || this.model?.presence !== 'known');
     this.actions?.draw(live.status === 'connected');
   }
 
   #drawScenes() {
     const hint = this.recording ? 'There are more scenes in the recording.' : 'There are more scenes.';
-    this.scenesView.draw(this.scenes, this.sceneName,
+    const { model } = this;
+    // Of a recording, one looks at those that are gone, too.
+    const scenes = this.recording ? this.scenes
+      : this.scenes.filter(({ name }) => name !== model?.name || model.presence === 'known');
+    // Of the scene that is followed, more is known than the list said last.
+    const shown = scenes.map(each => (each.name === model?.name
+      ? { ...each, runningCount: model.counts.running, queuedCount: model.counts.queued } : each));
+    this.scenesView.draw(shown, model,
       this.isWhole ? '' : `${hint} Add scene=NAME to the query of the address to see one of them.`);
   }
 
@@ -233,9 +252,10 @@ class Page {
     const root = viewing ? viewing.root : model.hierarchy.root;
     this.tree.draw(model.name, root, viewing ? model.grantedAt(viewing.at) : model.granted);
     let note = `${plural(model.hierarchy.size, 'controller')}. ● visible, ○ not visible.`;
-    if (viewing && isKnown) note = `As it was from ${clockTime(viewing.at)} on.`;
-    else if (viewing) note = 'What was before it is not known, so neither is this tree: only its changes are.';
-    else if (model.isDeleted) note = 'The scene has been deleted.';
+    if (viewing && !isKnown) note = 'What was before it is not known, so neither is this tree: only its changes are.';
+    else if (viewing?.event) note = `As it was from ${clockTime(viewing.at)} on.`;
+    else if (viewing) note = `As it was at ${clockTime(viewing.at)}. Since when is not known here.`;
+    else if (model.presence !== 'known') note = absenceWords(model);
     else if (!root) note = 'Nobody has declared a tree in this scene. Transitions lock the whole scene.';
     setText(byId('tree-note'), note);
   }
@@ -274,11 +294,18 @@ class Page {
     setText(byId('said'), text);
   }
 
-  /** Says something to everybody, until it is hidden or something else is said. */
+  /** Says something to everybody, until it is hidden, something else is done or said, or much time has passed. */
   #tell(text) {
-    const hide = () => byId('told').replaceChildren();
+    clearTimeout(this.#toldTimer);
+    this.#toldTimer = window.setTimeout(() => this.#untell(), TOLD_FOR);
+    const on = { click: () => this.#untell() };
     byId('told').replaceChildren(
-      el('span', { text }), el('button', { type: 'button', text: 'Hide', 'aria-label': 'Hide the message', on: { click: hide } }));
+      el('span', { text }), el('button', { type: 'button', text: 'Hide', 'aria-label': 'Hide the message', on }));
+  }
+
+  #untell() {
+    clearTimeout(this.#toldTimer);
+    byId('told').replaceChildren();
   }
 
   // What is done to the page
@@ -291,7 +318,9 @@ class Page {
       event.target.value = '';
     });
     byId('recording-save').addEventListener('click', () => this.#save());
-    byId('recording-close').addEventListener('click', () => { location.href = '/'; });
+    byId('recording-close').addEventListener('click', () => {
+      location.href = this.#sceneBefore === null ? '/' : `/?scene=${encodeURIComponent(this.#sceneBefore)}`;
+    });
     byId('token-form').addEventListener('submit', event => {
       event.preventDefault();
       byId('token').close();

@@ -16,7 +16,7 @@ export class PastView {
   /** @param {{view: (revision: any) => void}} options `view` shows a revision, or with null the newest */
   constructor({ view }) {
     this.view = view;
-    byId('revision').addEventListener('input', event => view(this.#model?.revisions[event.target.value] ?? null));
+    byId('revision').addEventListener('input', event => view(this.#model?.revisions[event.target.value - event.target.min] ?? null));
     byId('revision-back').addEventListener('click', () => this.#step(-1));
     byId('revision-on').addEventListener('click', () => this.#step(1));
     byId('revision-now').addEventListener('click', () => {
@@ -39,8 +39,11 @@ export class PastView {
     const last = revisions.length - 1;
     const shown = revisions[at];
     const slider = byId('revision');
-    slider.max = String(Math.max(0, last));
-    slider.value = String(Math.max(0, at));
+    // The number of the revision, as long as none is missing.
+    const first = last < 0 ? 0 : Math.max(0, revisions[last].revision - last);
+    slider.min = String(first);
+    slider.max = String(first + Math.max(0, last));
+    slider.value = String(first + Math.max(0, at));
     slider.setAttribute('aria-valuetext', shown ? `Revision ${shown.revision}, ${clockTime(shown.at)}` : 'No revision');
     slider.disabled = last < 1;
     setText(byId('revision-label'), viewing ? `Revision ${shown.revision}` : `Revision ${model.revision}, now`);
@@ -64,7 +67,7 @@ export class PastView {
 }
 
 function changesOf({ event, at, isKnown }, model) {
-  if (!event) return [el('p', { text: 'This is the first tree that is known here.' })];
+  if (!event) return [el('p', { text: `The tree was read at ${clockTime(at)}, and is older. What was before is not known here.` })];
   const transition = event.transition ? model.transition(event.transition) : null;
   const by = transition ? `${who(transition.document)}, ${duration(at - transition.requested)} after its request`
     : event.transition ?? 'a declaration';

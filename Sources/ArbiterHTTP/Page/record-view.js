@@ -24,8 +24,12 @@ export class RecordView {
   #isReading = false;
   #opener = null;
 
-  /** @param {{read: (id: string) => Promise<any>, changed: () => void}} options */
-  constructor({ read, changed }) {
+  /**
+   * @param {{read: (id: string) => Promise<any>, changed: () => void, origin: () => string | null}} options
+   *   `origin` is that of the daemon, if it is known
+   */
+  constructor({ read, changed, origin }) {
+    this.origin = origin;
     this.read = read;
     this.changed = changed;
     byId('record-close').addEventListener('click', () => this.close());
@@ -68,7 +72,7 @@ export class RecordView {
       byId('record-body').replaceChildren(el('p', { text }));
       return;
     }
-    setText(byId('record-title'), who(document));
+    setText(byId('record-title'), document.client?.trim() ? document.client : who(document));
     const body = byId('record-body');
     if (!body.querySelector('dl')) body.replaceChildren(...this.#make());
     const [lead, facts, , curl, , source] = body.children;
@@ -83,7 +87,7 @@ export class RecordView {
       setText(facts.children[2 * index + 1], text);
     });
     const shown = this.#whole?.state === document.state ? this.#whole : document;
-    setText(curl, curlOf(this.#whole ?? document));
+    setText(curl, curlOf(this.#whole ?? document, this.origin()));
     setText(source.querySelector('pre'), JSON.stringify(shown, null, 2));
   }
 
@@ -143,8 +147,8 @@ function nameOf(model, id) {
   return other ? `${who(other.document)} (${id})` : id;
 }
 
-/** The command that asks for the same again. */
-function curlOf(document) {
+/** The command that asks for the same again; of which daemon, the reader has to know if it is not known here. */
+function curlOf(document, origin) {
   /** @type {Record<string, any>} */
   const body = {};
   for (const name of ASKED) if (document[name] !== undefined) body[name] = document[name];
@@ -155,7 +159,7 @@ function curlOf(document) {
   // Defaults of the wire need not be said again.
   if (body.scope === 'scene') delete body.scope;
   const call = document.grantedAt === document.requestedAt && document.state !== 'queued' ? 'start' : 'serialize';
-  return `curl -s --json ${quoted(JSON.stringify(body))} ${quoted(`${location.origin}/transitions/${call}`)}`;
+  return `curl -s --json ${quoted(JSON.stringify(body))} ${origin === null ? `"$ARBITER_URL/transitions/${call}"` : quoted(`${origin}/transitions/${call}`)}`;
 }
 
 /** A word of a shell, whatever is in it. */

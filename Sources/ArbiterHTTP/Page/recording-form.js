@@ -72,7 +72,9 @@ const isSceneState = objectWith({
 });
 
 /** The first line, once it is known to be that of a recording. @type {Check} */
-export const isHead = objectWith({ at: isInstant, dropped: maybe(isCount), scenes: maybe(listOf(isSceneState)) });
+export const isHead = objectWith({
+  at: isInstant, scene: value => value === undefined || isText(value), dropped: maybe(isCount), scenes: listOf(isSceneState),
+});
 
 const ofScene = objectWith({ scene: isText, at: maybe(isInstant), number: maybe(isCount) });
 const isProgress = objectWith({ transition: isText, fraction: isNumber });

@@ -4,6 +4,7 @@
 import { RECORDING_BYTES, TOKEN } from './limits.js';
 import { instant, SceneModel } from './model.js';
 import { isEvent, isHead } from './recording-form.js';
+import { Disorder, RecordingOrder } from './recording-order.js';
 
 /** The form of recordings that this page can read. */
 const FORM = 1;
@@ -62,7 +63,7 @@ export async function readRecording(file) {
   if (head.form !== FORM) throw new Unreadable(`The recording has the form ${head.form}, and this page knows form ${FORM} only.`);
   if (!isHead(head)) throw new Unreadable('Line 1 does not say what a recording has to say.');
   const at = instant(head.at) ?? 0;
-  const { scenes: states = [], dropped = 0 } = head;
+  const { scenes: states, dropped = 0 } = head;
   /** @type {Map<string, SceneModel>} */
   const scenes = new Map();
   const model = name => {
@@ -71,16 +72,28 @@ export async function readRecording(file) {
     return known;
   };
   for (const { name } of states) model(name);
+  const order = inOrder(() => new RecordingOrder(head));
   for (let index = 1; index < lines.length; index += 1) {
     if (!lines[index].trim()) continue;
     const line = parsed(lines[index], index + 1);
     if (!isEvent(line)) throw new Unreadable(`Line ${index + 1} is no event that this page knows.`);
+    inOrder(() => order.take(index + 1, line));
     model(line.data.scene).takeEvent({ name: line.event, data: line.data });
   }
-  // The events come first: the states are what they led to.
-  for (const state of states) model(state.name).takeScene(state);
+  inOrder(() => order.finish());
+  // The events come first: the states are what they led to, but for what has happened while they were written.
+  for (const state of states) if (model(state.name).lastNumber <= state.lastEvent) model(state.name).takeScene(state);
   if (!scenes.size) throw new Unreadable('Nothing happened in this recording: it has no scene.');
   return { at, dropped, scenes };
+}
+
+/** @template Result @param {() => Result} body @returns {Result} @throws {Unreadable} */
+function inOrder(body) {
+  try {
+    return body();
+  } catch (error) {
+    throw error instanceof Disorder ? new Unreadable(error.message) : error;
+  }
 }
 
 function parsed(line, number) {

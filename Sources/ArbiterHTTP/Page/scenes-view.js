@@ -11,10 +11,16 @@ export class ScenesView {
     this.follow = follow;
   }
 
-  /** @param {Summary[]} scenes @param {string | null} followed @param {string} note what is to be said about those left out */
-  draw(scenes, followed, note) {
-    const isListed = followed === null || scenes.some(each => each.name === followed);
-    const shown = isListed ? scenes : [{ name: followed, runningCount: 0, queuedCount: 0 }, ...scenes];
+  /**
+   * @param {Summary[]} scenes
+   * @param {import('./model.js').SceneModel | null} model the scene that is followed
+   * @param {string} note what is to be said about those left out
+   */
+  draw(scenes, model, note) {
+    const followed = model?.name ?? null;
+    const isMissing = model?.presence === 'known' && !scenes.some(({ name }) => name === followed);
+    const { running = 0, queued = 0 } = model?.counts ?? {};
+    const shown = isMissing ? [{ name: model.name, runningCount: running, queuedCount: queued }, ...scenes] : scenes;
     keep(byId('scene-list'), shown, each => each.name, each => this.#make(each), (item, each) => fill(item, each, followed));
     setText(byId('scenes-note'), note);
     setHidden(byId('scenes-note'), !note);
@@ -27,10 +33,14 @@ export class ScenesView {
   }
 }
 
-/** The one in which most happens. @param {Summary[]} scenes @returns {Summary | undefined} */
-export function busiest(scenes) {
+/**
+ * The scene to begin with: the one in which most happens, or else the one in which something has happened last.
+ * @param {Summary[]} scenes @param {string | null} newest
+ */
+export function firstScene(scenes, newest) {
   const count = ({ runningCount, queuedCount }) => runningCount + queuedCount;
-  return [...scenes].sort((a, b) => count(b) - count(a))[0];
+  const [busiest] = [...scenes].sort((a, b) => count(b) - count(a));
+  return busiest && count(busiest) ? busiest.name : newest ?? busiest?.name ?? 'main';
 }
 
 function fill(item, { name, runningCount, queuedCount }, followed) {

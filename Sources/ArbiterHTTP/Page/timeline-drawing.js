@@ -13,12 +13,13 @@ const FONT = '11.5px system-ui, sans-serif';
 /** The distances between two instants of the axis, in seconds. */
 const STEPS = [0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 43200, 86400];
 const COLOURS = [
-  'ink', 'soft', 'line', 'sheet', 'sunken', 'accent', 'on-accent', 'wait-fill', 'wait-soft', 'prepare-fill', 'run-fill', 'good',
+  'ink', 'soft', 'line', 'sheet', 'sunken', 'accent', 'on-accent', 'wait', 'wait-fill', 'wait-soft', 'prepare-fill', 'run-fill', 'good',
   'bad', 'layer-1-line',
 ];
 /** The lines that say how a transition ended. @type {Record<string, number[][][]>} */
 const MARKS = {
   good: [[[1, 0], [3, 3], [7, -4]]], bad: [[[1, -3], [7, 3]], [[7, -3], [1, 3]]], soft: [[[1, 0], [7, 0]]],
+  wait: [[[1, -3], [4, 0], [1, 3]], [[5, -3], [8, 0], [5, 3]]],
 };
 
 /**
@@ -157,6 +158,8 @@ export class TimelineDrawing {
   /** @returns {Bar[]} */
   #drawBars(pen, { scale, rows, height, now, isMarked }) {
     const bars = [];
+    /** @type {Bar[]} */
+    const ends = [];
     pen.save();
     pen.beginPath();
     pen.rect(scale.gutter, 0, scale.width - scale.gutter, height);
@@ -170,6 +173,7 @@ export class TimelineDrawing {
         if (pixel !== null && drawnTo.get(row) === pixel) continue;
         drawnTo.set(row, pixel);
         const bar = this.#drawBar(pen, scale, transition, row, now);
+        if (ended !== null) ends.push(bar);
         if (isMarked(transition.id)) {
           pen.strokeStyle = this.#colour('ink');
           pen.lineWidth = 2;
@@ -178,6 +182,8 @@ export class TimelineDrawing {
         bars.push(bar);
       }
     }
+    // Last, because the next transition of a client may begin where one has ended.
+    for (const { transition: { document, ended }, y } of ends) this.#drawEnd(pen, document, scale.x(ended ?? 0), y);
     pen.restore();
     return bars;
   }
@@ -199,18 +205,16 @@ export class TimelineDrawing {
       piece(granted, began, this.#colour('prepare-fill'));
       piece(began, last, this.#colour('run-fill'));
     }
-    if (ended !== null) this.#drawEnd(pen, document, scale.x(ended), y);
     const x = scale.x(requested);
     return { x, y, width: Math.max(3, scale.x(last) - x), row, transition };
   }
 
   /** Says by a colour and a shape how it ended. */
   #drawEnd(pen, document, x, y) {
-    const kind = document.outcome === 'completed' ? 'good' : hasFailed(document) ? 'bad' : 'soft';
+    const { outcome } = document;
+    const kind = outcome === 'completed' ? 'good' : outcome === 'superseded' ? 'wait' : hasFailed(document) ? 'bad' : 'soft';
     pen.fillStyle = this.#colour('sheet');
     pen.fillRect(x - 1, y - 1, 2, BAR + 2);
-    pen.strokeStyle = this.#colour(kind);
-    pen.lineWidth = 1.8;
     pen.beginPath();
     const middle = y + BAR / 2;
     for (const line of MARKS[kind]) {
@@ -218,13 +222,19 @@ export class TimelineDrawing {
       pen.moveTo(...start);
       for (const point of rest) pen.lineTo(...point);
     }
-    pen.stroke();
+    // With a border, because it may stand on another bar.
+    for (const [colour, width] of [['sheet', 4.5], [kind, 1.8]]) {
+      pen.strokeStyle = this.#colour(colour);
+      pen.lineWidth = width;
+      pen.stroke();
+    }
   }
 
   /** @returns {RevisionMark[]} */
   #drawRevisions(pen, { scale, height, model, viewing }) {
     pen.fillStyle = this.#colour('layer-1-line');
-    const marks = model.revisions.filter(({ at }) => at >= scale.begin && at <= scale.end)
+    // One without an event was only read then.
+    const marks = model.revisions.filter(({ at, event }) => event && at >= scale.begin && at <= scale.end)
       .map(revision => ({ x: scale.x(revision.at), revision }));
     for (const { x } of marks) pen.fillRect(Math.round(x) - 1, AXIS - 6, 3, 6);
     if (viewing) pen.fillRect(Math.round(scale.x(viewing.at)) - 1, AXIS - 6, 2, height);

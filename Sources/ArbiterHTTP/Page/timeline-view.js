@@ -116,6 +116,7 @@ export class TimelineView {
     const length = LENGTHS[Math.max(0, Math.min(at + by, LENGTHS.length - 1))];
     if (this.#end !== null && around !== null) this.#end = around + (this.#end - around) * length / this.#length;
     this.#length = length;
+    setText(byId('chart-said'), `${duration(length * 1000)} are shown.`);
     this.changed();
   }
 

@@ -1,9 +1,50 @@
 // @ts-check
 // What the page says, in plain sentences.
 
+import { NAME_SHOWN } from './limits.js';
+
+/** What is closer to one another than this is taken to be the same instant, in milliseconds. */
+const CLOSE = 250;
+
 /** @typedef {import('./model.js').Transition} Transition */
 
-export const who = document => document.client ?? `a client without a name (${document.id})`;
+/** Whose a transition is. */
+export function who({ client, id }) {
+  if (client === undefined || client === null) return `a client without a name (${id})`;
+  return client.trim() ? shortened(client) : `“${client}”`;
+}
+
+/** A name as it stands in a sentence. @param {string} name */
+export const shortened = name => (name.length > NAME_SHOWN ? `${name.slice(0, NAME_SHOWN - 1)}…` : name);
+
+const NAME = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** Why nothing is shown of a scene. @param {import('./model.js').SceneModel} model */
+export function absenceWords({ name, presence, isDeleted }) {
+  if (presence === 'loading') return 'What has happened is being read.';
+  if (presence === 'forbidden') return `You may not see the scene ${name}.`;
+  if (!NAME.test(name)) return `No scene can have the name “${shortened(name)}”.`;
+  return isDeleted ? `The scene ${name} has been deleted.` : `There is no scene ${name} yet: its first transition makes it, or its storyboard.`;
+}
+
+/** When a granted transition loses its lock, and whether renewing would not help. @param {Transition} transition */
+export function lossOf({ document, granted, until }) {
+  const { maxHoldSeconds } = document;
+  const hold = maxHoldSeconds === undefined || granted === null ? Infinity : granted + maxHoldSeconds * 1000;
+  const lease = until.lease ?? Infinity;
+  // The daemon says what is left of the lease, which ends with the longest hold; its answer takes a while.
+  const isFinal = hold < lease + CLOSE;
+  return { at: isFinal ? hold : lease, isFinal };
+}
+
+/** How an owner loses its lock. @param {Transition} transition @param {number} now */
+export function lossWords(transition, now) {
+  const { at, isFinal } = lossOf(transition);
+  const left = duration(at - now);
+  const { maxHoldSeconds } = transition.document;
+  return isFinal ? `It loses the lock in ${left}, even if its owner renews it: it may hold it for ${duration(maxHoldSeconds * 1000)} at most`
+    : `It loses the lock in ${left} unless its owner renews it`;
+}
 
 /** Several names in one phrase. @param {string[]} names @param {number} most */
 export function list(names, most = 4) {
@@ -60,7 +101,7 @@ const idOf = controller => (typeof controller === 'string' ? controller : contro
 
 function tabOf({ index, offset }, controller) {
   if (controller) return `the tab ${controller}`;
-  if (index !== undefined) return `tab ${index + 1}`;
+  if (index !== undefined) return `tab ${index + 1} (index ${index})`;
   if (Math.abs(offset) === 1) return offset > 0 ? 'the next tab' : 'the previous tab';
   return `the tab ${Math.abs(offset)} ${offset > 0 ? 'further' : 'back'}`;
 }
@@ -176,7 +217,7 @@ export function changeWords(change) {
     case 'insert': return `${change.controller.id} came ${placeWords(change.place)}`;
     case 'remove': return `${change.id} went`;
     case 'move': return `${change.id} moved ${placeWords(change.place)}`;
-    case 'select': return `tab ${change.selected + 1} of ${change.id} was selected`;
+    case 'select': return `tab ${change.selected + 1} (index ${change.selected}) of ${change.id} was selected`;
     case 'arrange': return `the children of ${change.id} were put in another order`;
     case 'collapse': return `${change.id} collapsed`;
     case 'expand': return `${change.id} expanded`;

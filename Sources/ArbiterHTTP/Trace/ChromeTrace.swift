@@ -7,13 +7,16 @@ internal import ArbiterEngine
 ///
 /// A client is a process, and what it locks is a thread of it: a scene, or a controller of a scene. A wait is an asynchronous
 /// span, what is granted a slice, and a flow leads from the request to the grant and the end. Each scene has a counter of those
-/// that run and wait.
+/// that run and wait, in a process that stands for the daemon.
 struct ChromeTrace: Sendable {
     private let views: [TransitionView]
     private let now: Timestamp
     private var processes: [String: Int] = [:]
     private var threads: [Thread: Int] = [:]
     private let counts: [Count]
+    private let entries: [Entry]
+    /// The process that has the counters.
+    private static let arbiter = 0
 
     private struct Thread: Hashable {
         let process: Int
@@ -28,6 +31,35 @@ struct ChromeTrace: Sendable {
         let waiting: Int
     }
 
+    /// An event of the trace that belongs to a transition.
+    private struct Entry: Comparable {
+        /// Those that are slices come first.
+        enum Kind: Int {
+            case lock
+            case request
+            case end
+            case waitBegins
+            case waitEnds
+            case flowBegins
+            case flowGoesOn
+            case flowEnds
+            case failure
+        }
+
+        let kind: Kind
+        /// The place of the transition among `views`.
+        let view: Int
+        /// In microseconds.
+        let at: Int
+        /// Of a slice, in microseconds.
+        let length: Int?
+
+        static func < (one: Entry, other: Entry) -> Bool {
+            (one.at, -(one.length ?? 0), one.kind.rawValue, one.view)
+                < (other.at, -(other.length ?? 0), other.kind.rawValue, other.view)
+        }
+    }
+
     /// - Parameters:
     ///   - views: the transitions, oldest request first.
     ///   - now: when unfinished transitions are cut off.
@@ -35,6 +67,7 @@ struct ChromeTrace: Sendable {
         self.views = views
         self.now = now
         counts = Self.counts(views)
+        entries = Self.entries(views, now: now)
         for view in views {
             let process = processes[Self.process(of: view), default: processes.count + 1]
             processes[Self.process(of: view)] = process
@@ -115,9 +148,13 @@ struct ChromeTrace: Sendable {
                 }
                 writer.begin("traceEvents")
                 writer.beginArray()
+                writer.beginElement()
+                writer.name("process_name", "arbiterd", process: Self.arbiter, thread: 0)
                 if let parked {
                     writer.beginElement()
-                    writer.event("C", "parked requests", at: now, process: 0, thread: 0) { writer in
+                    writer.event(
+                        "C", "parked requests", at: Self.microseconds(now), process: Self.arbiter, thread: 0
+                    ) { writer in
                         writer.object("args") { $0.member("parked", parked) }
                     }
                 }
@@ -134,14 +171,16 @@ struct ChromeTrace: Sendable {
             .each(counts.indices) { writer, index in
                 let count = counts[index]
                 writer.beginElement()
-                writer.event("C", "in \(count.scene)", at: count.at, process: 0, thread: 0) { writer in
+                writer.event(
+                    "C", "in \(count.scene)", at: Self.microseconds(count.at), process: Self.arbiter, thread: 0
+                ) { writer in
                     writer.object("args") { writer in
                         writer.member("running", count.running)
                         writer.member("waiting", count.waiting)
                     }
                 }
             },
-            .each(views.indices) { writer, index in write(views[index], to: &writer) },
+            .each(entries.indices) { writer, index in write(entries[index], to: &writer) },
             .brief { writer in
                 writer.endArray()
                 writer.endObject()
@@ -150,77 +189,110 @@ struct ChromeTrace: Sendable {
         ])
     }
 
-    private func write(_ view: TransitionView, to writer: inout JSONWriter) {
+    /// The entries of all transitions by their instants.
+    ///
+    /// Of the slices that begin at one instant, the longest comes first, so that it encloses the others; what belongs to a slice
+    /// comes after it.
+    private static func entries(_ views: [TransitionView], now: Timestamp) -> [Entry] {
+        var entries: [Entry] = []
+        for (index, view) in views.enumerated() {
+            let transition = view.transition
+            func add(_ kind: Entry.Kind, _ at: Int, length: Int? = nil) {
+                entries.append(Entry(kind: kind, view: index, at: at, length: length))
+            }
+            let requested = microseconds(transition.requestedAt.timestamp)
+            let ending: Transition.Ending? = if case .ended(let ending) = transition.phase { ending } else { nil }
+            let end = microseconds(ending?.endedAt.timestamp ?? now)
+            let granted = transition.grant.map { microseconds($0.grantedAt) }
+            // The flow begins in a slice, which a request has for a microsecond.
+            add(.request, requested, length: 1)
+            add(.flowBegins, requested)
+            let waited = granted ?? end
+            if waited != requested {
+                add(.waitBegins, requested)
+                add(.waitEnds, waited)
+            }
+            if let granted {
+                add(.lock, granted, length: max(1, end - granted))
+                if waited != requested { add(.flowGoesOn, granted) }
+            } else if ending != nil {
+                // Without a lock there is no slice that the flow could end in.
+                add(.end, end, length: 1)
+            }
+            guard let ending else { continue }
+            add(.flowEnds, granted.map { max($0, end - 1) } ?? end)
+            if granted != nil, hasFailed(ending.outcome) { add(.failure, end) }
+        }
+        return entries.sorted()
+    }
+
+    private static func microseconds(_ instant: Timestamp) -> Int { Int(instant.milliseconds) * 1000 }
+
+    private static func hasFailed(_ outcome: TransitionOutcome) -> Bool {
+        switch outcome {
+        case .completed, .cancelled: false
+        case .expired, .rejected, .superseded, .revoked: true
+        }
+    }
+
+    private func write(_ entry: Entry, to writer: inout JSONWriter) {
+        let view = views[entry.view]
         let transition = view.transition
-        let process = processes[Self.process(of: view)] ?? 0
+        let process = processes[Self.process(of: view)] ?? Self.arbiter
         let thread = threads[Thread(process: process, name: Self.lane(of: view))] ?? 0
         let name = transition.request.operationOutline?.type.rawValue ?? "lock"
         let id = transition.id.description
-        let requested = transition.requestedAt.timestamp
-        let ended: Timestamp? = if case .ended(let ending) = transition.phase { ending.endedAt.timestamp } else { nil }
-        let end = ended ?? now
 
-        func add(
-            _ phase: StaticString, _ name: String, _ at: Timestamp,
-            _ members: (inout JSONWriter) -> Void = { _ in }
-        ) {
-            writer.beginElement()
-            writer.event(phase, name, at: at, process: process, thread: thread, members)
+        func add(_ phase: StaticString, _ name: String, _ members: (inout JSONWriter) -> Void) {
+            writer.event(phase, name, at: entry.at, process: process, thread: thread) { writer in
+                if let length = entry.length { writer.member("dur", length) }
+                members(&writer)
+            }
         }
-        func flow(_ phase: StaticString, _ at: Timestamp) {
-            add(phase, "turn", at) { writer in
-                writer.member("cat", "turn")
+        func linked(_ phase: StaticString, _ name: String, _ category: String, bindsToSlice: Bool) {
+            add(phase, name) { writer in
+                writer.member("cat", category)
                 writer.member("id", id)
-                writer.member("bp", "e")
+                if bindsToSlice { writer.member("bp", "e") }
             }
+        }
+        func summary(_ writer: inout JSONWriter) {
+            writer.object("args") { $0.summaryMembers(of: view) }
         }
 
-        // The flow begins in a slice, which a request has for a microsecond.
-        add("X", "request", requested) { $0.member("dur", 1) }
-        flow("s", requested)
-        let waited = transition.grant?.grantedAt ?? end
-        if waited != requested {
-            for (phase, at) in [("b", requested), ("e", waited)] as [(StaticString, Timestamp)] {
-                add(phase, "waits: \(name)", at) { writer in
-                    writer.member("cat", "wait")
-                    writer.member("id", id)
-                }
+        writer.beginElement()
+        switch entry.kind {
+        case .lock: add("X", name, summary)
+        case .request: add("X", "request") { _ in }
+        case .end: add("X", "\(outcome(of: transition)): \(name)", summary)
+        case .waitBegins: linked("b", "waits: \(name)", "wait", bindsToSlice: false)
+        case .waitEnds: linked("e", "waits: \(name)", "wait", bindsToSlice: false)
+        case .flowBegins: linked("s", "turn", "turn", bindsToSlice: true)
+        case .flowGoesOn: linked("t", "turn", "turn", bindsToSlice: true)
+        case .flowEnds: linked("f", "turn", "turn", bindsToSlice: true)
+        case .failure:
+            add("i", "\(outcome(of: transition)): \(name)") { writer in
+                writer.member("s", "t")
+                summary(&writer)
             }
         }
-        if let grant = transition.grant {
-            add("X", name, grant.grantedAt) { writer in
-                writer.member("dur", Int(end.milliseconds - grant.grantedAt.milliseconds) * 1000)
-                writer.object("args") { writer in
-                    writer.summaryMembers(of: view)
-                }
-            }
-            flow("t", grant.grantedAt)
-        }
-        if let ended { flow("f", ended) }
-        if case .ended(let ending) = transition.phase, let ended {
-            switch ending.outcome {
-            case .completed, .cancelled: break
-            case .expired, .rejected, .superseded, .revoked:
-                add("i", "\(ending.outcome.name): \(name)", ended) { writer in
-                    writer.member("s", "t")
-                    writer.object("args") { $0.summaryMembers(of: view) }
-                }
-            }
-        }
+    }
+
+    private func outcome(of transition: Transition) -> String {
+        if case .ended(let ending) = transition.phase { ending.outcome.name } else { transition.state.rawValue }
     }
 }
 
 extension JSONWriter {
     /// An event of the format, with the members that only its kind has.
     fileprivate mutating func event(
-        _ phase: StaticString, _ name: String, at instant: Timestamp, process: Int, thread: Int,
+        _ phase: StaticString, _ name: String, at microseconds: Int, process: Int, thread: Int,
         _ members: (inout JSONWriter) -> Void
     ) {
         object { writer in
             writer.member("ph", "\(phase)")
             writer.member("name", name)
-            // In microseconds.
-            writer.member("ts", Int(instant.milliseconds) * 1000)
+            writer.member("ts", microseconds)
             writer.member("pid", process)
             writer.member("tid", thread)
             members(&writer)

@@ -10,7 +10,7 @@ struct TraceCommand: ClientCommand {
             A recording in the form jsonl is opened by the page of any daemon, at /?trace= or by dropping it there. One in the \
             form chrome is opened by Perfetto (https://ui.perfetto.dev) and chrome://tracing.
 
-            With --output it says how many events were saved, and how many earlier ones are no longer stored.
+            With --output it says how many events or transitions were saved, and whether earlier ones are no longer stored.
 
                 arbiterctl trace --scene device-7 -o device-7.jsonl
                 arbiterctl trace --format chrome -o trace.json
@@ -50,26 +50,54 @@ struct TraceCommand: ClientCommand {
             return
         }
         let (first, count) = try await save(lines, in: output)
-        guard format == .jsonl else {
-            if isSummaryJSON { Terminal.output.line(JSONValue.object(["file": .string(output)]).text()) }
-            return
-        }
-        // The first line is the header.
-        let header = try? JSONDecoder().decode(Header.self, from: Data(first.utf8))
-        let dropped = header?.dropped ?? 0
+        let (json, words) = summary(first: Data(first.utf8), lineCount: count)
         if isSummaryJSON {
-            let summary: JSONValue = [
-                "file": .string(output), "events": .number(Double(count - 1)), "dropped": .number(Double(dropped)),
-            ]
-            return Terminal.output.line(summary.text())
+            Terminal.output.line(JSONValue.object(["file": .string(output)].merging(json) { $1 }).text())
+        } else {
+            Terminal.error.line("\(output): \(words)".printable)
         }
-        let missing = dropped > 0 ? "; \(dropped) before them are no longer stored" : ""
-        Terminal.error.line("\(output): \(count - 1) events\(missing)".printable)
+    }
+
+    /// What was saved, as JSON and in words.
+    private func summary(first: Data, lineCount: Int) -> (json: [String: JSONValue], words: String) {
+        switch format {
+        case .jsonl:
+            // The first line is the header.
+            let dropped = (try? JSONDecoder().decode(Header.self, from: first))?.dropped ?? 0
+            let missing = dropped > 0 ? "; \(dropped) before them are no longer stored" : ""
+            let events = lineCount - 1
+            return (
+                ["events": .number(Double(events)), "dropped": .number(Double(dropped))],
+                "\(events) event\(events == 1 ? "" : "s")\(missing)"
+            )
+        case .chrome:
+            guard let facts = (try? JSONDecoder().decode(ChromeFacts.self, from: first))?.otherData else {
+                return ([:], "saved")
+            }
+            let missing = facts.droppedEarlierOnes ? "; earlier ones are not in it" : ""
+            return (
+                [
+                    "transitions": .number(Double(facts.transitions)),
+                    "droppedEarlierOnes": .bool(facts.droppedEarlierOnes),
+                ],
+                "\(facts.transitions) transition\(facts.transitions == 1 ? "" : "s")\(missing)"
+            )
+        }
     }
 
     /// What is needed of the first line of a recording.
     private struct Header: Decodable {
         let dropped: Int
+    }
+
+    /// What is needed of a recording for Perfetto, which is one line.
+    private struct ChromeFacts: Decodable {
+        struct Facts: Decodable {
+            let transitions: Int
+            let droppedEarlierOnes: Bool
+        }
+
+        let otherData: Facts
     }
 
     /// Saves the lines in a file, in one step at the end, so that a recording that is cut off does not replace a whole one.
