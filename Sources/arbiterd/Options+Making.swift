@@ -38,10 +38,17 @@ extension Options {
         _ = try makeAccessControl()
         _ = try makeIdentity()
         try checkSocketGroup()
-        guard journal == .etcd else { return }
+        guard journal == .etcd else { return try checkNoCluster() }
         _ = try cluster.etcdAccess()
         _ = try cluster.peerIdentity()
         guard cluster.peerListen != nil else { throw Self.lacksPeers }
+    }
+
+    /// What is said of a cluster counts for its nodes only.
+    private func checkNoCluster() throws {
+        guard cluster.etcd.isEmpty, cluster.peerListen == nil, cluster.advertise == nil else {
+            throw Failure(EX_USAGE, "--etcd, --peer-listen and --advertise need --journal etcd")
+        }
     }
 
     private static let lacksPeers = Failure(EX_USAGE, "--journal etcd needs --peer-listen")
@@ -50,7 +57,10 @@ extension Options {
     ///
     /// - Throws: `ListenError`, `Failure`.
     func openPeerSocket() throws -> ListeningSocket? {
-        guard journal == .etcd else { return nil }
+        guard journal == .etcd else {
+            try checkNoCluster()
+            return nil
+        }
         switch cluster.peerListen {
         case .tcp(let network)?: return try ListeningSocket(network, beyondLoopback: false)
         case .tls(let network)?: return try ListeningSocket(network, isEncrypted: true, beyondLoopback: true)
@@ -60,8 +70,12 @@ extension Options {
 
     /// Where other nodes reach this one: without an option, the address of its socket for them.
     func advertised(by socket: ListeningSocket?) throws -> String {
-        guard let address = cluster.advertise ?? socket?.address.url else { throw Self.lacksPeers }
-        return address
+        if let address = cluster.advertise { return address }
+        guard let socket else { throw Self.lacksPeers }
+        if case .tls(let network) = socket.address, ["0.0.0.0", "::"].contains(network.host) {
+            throw Failure(EX_USAGE, "--peer-listen \(socket.address) is no address of one node: give --advertise too")
+        }
+        return socket.address.url
     }
 
     /// Also where nothing listens on a Unix socket.

@@ -294,14 +294,15 @@ class Faults:
     def proxy_delay(self) -> str:
         owner = self.owner_behind_proxy()
         owner.proxy.tell("delay 10")
-        owner.proxy.lines.get(timeout=30)
+        for _ in ("caught", "passed on"):
+            owner.proxy.lines.get(timeout=30)
         return f"a transaction of {owner} (owner) for 10 s"
 
     def proxy_delay_kill(self) -> str:
         """A transaction arrives when its node is dead and another one owns the shard, or the same node again."""
         owner = self.owner_behind_proxy()
         owner.proxy.tell("delay 10")
-        time.sleep(0.3)
+        owner.proxy.lines.get(timeout=30)
         owner.kill()
         if self.random.random() < 0.7:
             owner.start()

@@ -69,6 +69,7 @@ async def ask(address: tuple[str, int], request: bytes) -> bytes:
 async def mistreat(address: tuple[str, int], request: bytes, kind: str, seconds: float) -> bytes | None:
     try:
         if kind == "delay":
+            print("caught", flush=True)
             await asyncio.sleep(seconds)
         answer = await ask(address, request)
         if kind == "twice":

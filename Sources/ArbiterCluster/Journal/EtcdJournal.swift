@@ -253,7 +253,11 @@ extension EtcdJournal {
         }
         for tell in idle { tell() }
         guard let committed else { return }
-        if error.kind != .notOwner { metrics.failures.add() }
+        if error.kind != .notOwner {
+            metrics.failures.add()
+            logger.critical(
+                "the journal cannot be written", metadata: ["shard": "\(shard)", "reason": "\(error.reason)"])
+        }
         committed(.failure(error))
     }
 }

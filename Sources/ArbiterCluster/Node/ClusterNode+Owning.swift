@@ -5,7 +5,7 @@ internal import Logging
 // Leases, registration and claims; all on the node's queue.
 
 extension ClusterNode {
-    /// Stops to serve the shards whose tenures have ended.
+    /// Stops serving the shards whose tenures have ended.
     func dropWhatIsLost() {
         let lost = state.withLock { state in
             let lost = state.tenures.values.filter(\.isOver)

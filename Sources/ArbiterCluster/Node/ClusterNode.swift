@@ -10,17 +10,17 @@ package protocol ShardHost: AnyObject, Sendable {
     /// - Throws: `JournalError` if its journal cannot be read.
     func begin(_ tenure: Tenure, _ journal: EtcdJournal) throws(JournalError)
 
-    /// Stops to serve a shard because its tenure has ended; nothing that its clients do may be submitted any more.
+    /// Stops serving a shard because its tenure has ended; nothing that its clients do may be submitted any more.
     func drop(_ shard: Int)
 
-    /// Stops to serve a shard so that another node can go on: answers everyone who waits, and commits everything.
+    /// Stops serving a shard so that another node can go on: answers everyone who waits, and commits everything.
     func handOver(_ shard: Int)
 
     /// Takes notice of who owns what.
     func note(_ map: ShardMap)
 }
 
-/// A node of a cluster: keeps its lease, registers itself, claims free shards, and stops to serve those that it loses.
+/// A node of a cluster: keeps its lease, registers itself, claims free shards, and stops serving those that it loses.
 ///
 /// Everything happens on one queue, except that a lost tenure is noticed by what asks etcd.
 package final class ClusterNode: Sendable {

@@ -61,7 +61,7 @@ final class ForwardedAnswer: StreamSource {
             return (state.isStreaming, state.bytes.count)
         }
         if isStreaming {
-            guard count <= Self.waitingBytes else { return end(.cut) }
+            guard count <= Self.waitingBytes else { return giveUp() }
             call.exchange.wake()
         } else if count > Self.keptBytes {
             stream()
@@ -96,6 +96,12 @@ final class ForwardedAnswer: StreamSource {
                 .notOwner, "The node that serves the scene cannot be reached (\(failure.reason)); ask again.",
                 retryAfter: Problem.briefly)
         call.respond(problem.response)
+    }
+
+    /// Ends both sides, because the client does not take what the other node sends.
+    private func giveUp() {
+        if let number = state.withLock({ $0.number }) { loop.cancel(number) }
+        end(.cut)
     }
 
     private func end(_ piece: StreamPiece) {
