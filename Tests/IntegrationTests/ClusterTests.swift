@@ -160,6 +160,18 @@ extension Integration {
             #expect(try start("k-2", eyes, "Arbiter-Principal: token:hands", "Arbiter-Entry: hands").status == 403)
         }
 
+        @Test(arguments: [
+            (["--etcd", "http://127.0.0.1:1"], "need --journal etcd"),
+            (["--journal", "etcd", "--etcd", "http://127.0.0.1:1"], "needs --peer-listen"),
+            (["--journal", "etcd", "--peer-listen", "127.0.0.1:0"], "needs --etcd"),
+            (["--journal", "etcd", "--etcd", "etcd:2379"], "expected an address such as"),
+        ])
+        func `settings that make no node are refused`(arguments: [String], reason: String) throws {
+            let process = try ChildProcess("arbiterd", ["--listen", "127.0.0.1:0"] + arguments)
+            #expect(try process.waitForExit() == .exited(64))
+            #expect(process.standardError.contains(reason))
+        }
+
         /// Makes an entry, and returns the header field with its secret.
         private func entry(_ name: String, in file: String, _ arguments: String...) throws -> String {
             let process = try ChildProcess("arbiterd", ["access", "new", name, "--access", file] + arguments)

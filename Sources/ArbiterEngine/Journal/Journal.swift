@@ -109,6 +109,17 @@ extension Journal {
 
     package func flush(mayCommit: Bool) {}
 
+    /// The contents, gathered by a replay; for journals that are read in parts.
+    package func replayedContents() throws(JournalError) -> JournalContents {
+        var (snapshot, records): (JournalSnapshot?, [JournalEntry]) = (nil, [])
+        let ending = try replay { found throws(JournalError) in
+            snapshot = found
+        } _: { more throws(JournalError) in
+            records += more
+        }
+        return JournalContents(snapshot: snapshot, records: records, ending: ending)
+    }
+
     /// Has the appended entries committed, on this thread if that is possible.
     package func flush() { flush(mayCommit: true) }
 

@@ -6,15 +6,7 @@ internal import Logging
 // Reads a journal.
 
 extension SQLiteJournal {
-    package func contents() throws(JournalError) -> JournalContents {
-        var (snapshot, records): (JournalSnapshot?, [JournalEntry]) = (nil, [])
-        let ending = try replay { found throws(JournalError) in
-            snapshot = found
-        } _: { more throws(JournalError) in
-            records += more
-        }
-        return JournalContents(snapshot: snapshot, records: records, ending: ending)
-    }
+    package func contents() throws(JournalError) -> JournalContents { try replayedContents() }
 
     package func replay(
         _ begin: (JournalSnapshot?) throws(JournalError) -> Void, _ take: ([JournalEntry]) throws(JournalError) -> Void
