@@ -135,6 +135,18 @@ def test_nothing_to_do(daemon, agent):
     done = client.ask("serialize", scene="main", options=options, **{"as": "t"})["transition"]
     assert (done["state"], done["noop"]) == ("ended", True)
     assert client.ask("complete", **{"as": "t"})["transition"]["noop"] is True
+    assert client.ask("start", scene="main", options=options, **{"as": "t"})["transition"]["noop"] is True
+
+
+@pytest.mark.parametrize("calls", [[], [{"do": "complete"}], [{"do": "cancel"}]])
+def test_a_body_that_has_nothing_to_hold(daemon, agent, calls):
+    running = daemon()
+    view, other = agent(running, "view"), agent(running, "other")
+    view.ask("declare", scene="main", storyboard=NAV)
+    # The body runs, without a lock, and so its calls end nothing.
+    assert view.ask("hold", scene="main", options={"operation": {"type": "pop", "navigation": "nav"}}, calls=calls) == {}
+    assert [(found["outcome"], found.get("fence")) for found in transitions(running, "main")] == [("completed", None)]
+    assert other.ask("start", scene="main", **{"as": "t"})["transition"]["state"] == "running"
 
 
 def test_drag(daemon, agent):
@@ -237,8 +249,33 @@ def test_session_lost(daemon, agent):
     # It forgets the session, and the transition with it.
     running.kill()
     running.start()
-    assert lost()["outcome"] == "expired"
+    heard = lost()
+    assert heard["outcome"] == "expired"
+    assert heard["reason"] == "forgotten"
     assert client.ask("start", scene="main", **{"as": "u"})["transition"]["state"] == "running"
+
+
+@not_shared
+def test_an_end_of_what_the_daemon_has_forgotten(daemon, agent, proxy):
+    running = daemon("--journal", "memory")
+    between = proxy(running)
+    client = agent(between, "view")
+    client.ask("start", scene="main", **{"as": "t"})
+    # The client does not hear by itself that it is lost.
+    between.hold(b"/transitions/await")
+    running.kill()
+    running.start()
+    ended = client.ask("complete", **{"as": "t"})
+    assert (ended["error"], ended["outcome"], ended["reason"]) == ("ended", "expired", "forgotten")
+
+
+def test_a_lease_that_runs_out_where_nothing_is_answered(daemon, agent, proxy):
+    running = daemon()
+    between = proxy(running)
+    client = agent(between, "view")
+    client.ask("start", scene="main", options={"leaseSeconds": 0.5}, **{"as": "t"})
+    between.hold()
+    assert client.ask("lost", **{"as": "t"}) == {"outcome": "expired", "reason": "unreachable"}
 
 
 def test_too_many_requests(daemon, agent):

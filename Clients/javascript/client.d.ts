@@ -1,5 +1,6 @@
 /**
- * A client of `arbiterd`, the lock of user interface transitions, for browsers and Node 20. Durations are seconds.
+ * A client of `arbiterd`, the lock of user interface transitions, for browsers and Node 20. Durations are seconds: finite
+ * numbers, 0 or more. Another number is a RangeError, and another type a TypeError, before anything is sent.
  *
  * ```js
  * import { Arbiter } from 'http://127.0.0.1:8080/client.js';
@@ -119,7 +120,10 @@ export interface HierarchySnapshot {
  * gives its session up, and so loses what it holds; when it is shown again, its client works with another session.
  */
 export class Arbiter {
-  /** @throws TypeError for another kind of URL, and for a token or a header field that cannot be sent */
+  /**
+   * @throws TypeError for another kind of URL, and for a token or a header field that cannot be sent; TypeError or RangeError for
+   *   a patience that is no duration
+   */
   constructor(options?: ArbiterOptions);
   readonly url: string;
   readonly client?: string;
@@ -145,20 +149,24 @@ export class Scene {
   readonly arbiter: Arbiter;
   readonly name: string;
   /**
-   * Tries at once: the transition, or null if another one is in the way. Then the event is dropped.
-   * @throws Refused if what it asks for is impossible; TransitionEnded if it ended before it ran; Unreachable
+   * Tries at once: the transition, or null if another one is in the way. Then the event is dropped. If there was nothing to do,
+   * the transition has ended with `noop`: it has no lock and no `fence`.
+   * @throws Refused if what it asks for is impossible; TransitionEnded if it ended before it ran; Unreachable; TypeError or
+   *   RangeError for what can never be sent
    */
   start(options?: TransitionOptions): Promise<Transition | null>;
   /**
    * Waits for its turn, strictly first come, first served: a transition that runs, or has ended with `noop` if there was
-   * nothing to do.
-   * @throws TimedOut; TransitionEnded if it is impossible when its turn comes; Refused if it cannot even queue; Unreachable
+   * nothing to do: then it has no lock and no `fence`.
+   * @throws TimedOut; TransitionEnded if it is impossible when its turn comes; Refused if it cannot even queue; Unreachable;
+   *   TypeError or RangeError for what can never be sent
    */
   serialize(options?: TurnOptions): Promise<Transition>;
   /**
    * Waits for its turn, and holds it while the body runs. It is completed when the body returns, and cancelled if it throws;
    * one whose gesture was decided ends as that was, and one that the body has ended is left alone. The body is told by
-   * `transition.signal` if it is lost.
+   * `transition.signal` if it is lost. If its operation has nothing to do, the body runs all the same, without a lock:
+   * `transition.noop` is true, and `transition.fence` is null.
    * @returns what the body returns
    * @throws what the body throws, and as `serialize`; TransitionEnded if it was lost meanwhile
    */
@@ -212,11 +220,14 @@ export class Hierarchy implements HierarchySnapshot {
 /** A transition that this client holds, until it ends it. */
 export class Transition {
   readonly id: string;
-  /** Grows with every grant of the scene: what is written with a lower one is from an earlier holder. */
+  /**
+   * Grows with every grant of the scene: what is written with a lower one is from an earlier holder. Null if it is a `noop`,
+   * which has no lock.
+   */
   readonly fence: number | null;
   /** How many seconds its animation takes, as the daemon has resolved it; 0 if it has none. */
   readonly duration: number;
-  /** Whether there was nothing to do: then it has completed already, and holds nothing. */
+  /** Whether there was nothing to do: then it has completed already, and has no lock and no `fence`. */
   readonly noop: boolean;
   /** The transition as the daemon last showed it, without its token. */
   readonly document: Document;
@@ -297,8 +308,12 @@ export class Refused extends ArbiterError {
 export class TransitionEnded extends ArbiterError {
   /** `expired`, `rejected`, `superseded` or `revoked`; `cancelled` or `completed` if somebody with its token ended it. */
   readonly outcome: string;
+  /**
+   * For example `session-lost`; `unreachable` if its lease ran out unseen, because the daemon could not be reached; `forgotten`
+   * if the daemon answers that it does not know the transition, as after a restart without its journal.
+   */
   readonly reason: string | null;
-  /** Which refusal it was, of a rejected one. */
+  /** Which refusal it was: of a rejected one, or of what keeps the lease. */
   readonly code: string | null;
   /** The transition; null if its lease ran out unseen, because the daemon could not be reached. */
   readonly document: Document | null;

@@ -44,7 +44,10 @@ export class Refused extends ArbiterError {
 
 export class TransitionEnded extends ArbiterError {
   constructor(document) {
-    const { outcome, reason, code, detail } = document ?? { outcome: 'expired', reason: 'unreachable' };
+    const { outcome, reason, code, detail } = document ?? {
+      outcome: 'expired', reason: 'unreachable',
+      detail: 'the daemon could not be reached for as long as the lease lasts (unreachable)',
+    };
     const why = detail ?? reason;
     super(`The transition is ${outcome}${why ? `: ${why}` : ''}`);
     Object.assign(this, { document: document ?? null, outcome, reason: reason ?? null, code: code ?? null });
@@ -259,6 +262,15 @@ class Draft {
 
 // Time
 
+/** @throws TypeError for what is no number; RangeError for a number that is no duration */
+function checkedSeconds(name, value) {
+  if (typeof value !== 'number') {
+    throw new TypeError(`${name} is a number of seconds, not ${value === null ? null : typeof value}`);
+  }
+  if (!Number.isFinite(value) || value < 0) throw new RangeError(`${name} is a finite number of seconds, 0 or more`);
+  return value;
+}
+
 /** Seconds on a clock that does not jump. */
 const now = () => performance.now() / 1000;
 
@@ -295,6 +307,14 @@ function linked(...signals) {
 }
 
 // Answers
+
+/** @throws TypeError for what is no JSON; RangeError for a number that JSON does not have */
+function jsonOf(value) {
+  return JSON.stringify(value, (name, each) => {
+    if (typeof each === 'number' && !Number.isFinite(each)) throw new RangeError(`JSON has no number ${each}, as in ${name}`);
+    return each;
+  });
+}
 
 function parsed(text) {
   try {
@@ -365,8 +385,17 @@ function checkedURL(text) {
 
 const sessionIsOver = answer => answer.status === 401 && answer.document.field === SESSION;
 
-/** The options as members of a request. */
+/**
+ * The options as members of a request.
+ * @throws TypeError, RangeError for what can be no duration
+ */
 function wireFields({ participants, coalesce, ...options }) {
+  for (const [name, value] of Object.entries(options)) {
+    if (name.endsWith('Seconds') && value !== undefined) checkedSeconds(name, value);
+  }
+  if (options.leaseSeconds === 0) throw new RangeError('leaseSeconds is more than 0');
+  const { duration } = options.animation ?? {};
+  if (duration !== undefined) checkedSeconds('animation.duration', duration);
   return {
     ...options,
     ...defined({
@@ -381,7 +410,7 @@ class Ticket {
   constructor(scene, options) {
     this.key = Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('');
     // A copy, because the key stands for the same request only. What is no JSON is the caller's TypeError now.
-    this.body = JSON.parse(JSON.stringify({ ...wireFields(options), scene }));
+    this.body = JSON.parse(jsonOf({ ...wireFields(options), scene }));
     this.headers = null;
     /** The path and the body of the request, as soon as it may have arrived. */
     this.asked = null;
@@ -425,6 +454,14 @@ class Ticket {
   named(fields) {
     return { id: this.document.id, token: this.document.token, ...fields };
   }
+}
+
+/** The transition as it has to be taken for lost, because the daemon answered and refused to keep it. */
+function refusedEnd(ticket, answer) {
+  const { code, detail } = new Refused(answer.status, answer.document);
+  const why = code === 'unknown-transition'
+    ? { reason: 'forgotten', detail: 'the daemon no longer knows the transition (forgotten)' } : { reason: code, detail };
+  return { ...ticket.shown, state: 'ended', outcome: 'expired', code, ...why };
 }
 
 // Events
@@ -651,7 +688,7 @@ export class Arbiter {
     this.url = checkedURL(
       url ?? globalThis.location?.origin ?? (globalThis.process?.env?.ARBITER_URL || 'http://127.0.0.1:8080'));
     this.client = client;
-    this.patience = patience;
+    this.patience = checkedSeconds('patience', patience);
     this.headers = checkedHeaders({ ...headers, ...(token ? { Authorization: `Bearer ${token.trim()}` } : {}) });
     this.fetch = fetch ?? globalThis.fetch.bind(globalThis);
     if (shared) this.#shared = SharedEvents.of(this);
@@ -724,7 +761,7 @@ export class Arbiter {
 
   /** Sends a request once. */
   async #send(method, path, body, { headers, timeout = LONGEST_WAIT, signal, keepalive } = {}) {
-    const text = body === undefined ? undefined : JSON.stringify(body);
+    const text = body === undefined ? undefined : jsonOf(body);
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), timeout * 1000);
     const both = linked(late.signal, signal);
@@ -738,7 +775,10 @@ export class Arbiter {
       return { ...await answerOf(response), sent };
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      throw new Unreachable(`${method} ${path}: ${error.message}`, { cause: error });
+      // In Node, the cause says more than that fetch has failed.
+      const why = late.signal.aborted
+        ? `no answer within ${timeout} s` : error.cause?.message || error.cause?.code || error.message;
+      throw new Unreachable(`${method} ${path} at ${this.url}: ${why}`, { cause: error });
     } finally {
       clearTimeout(timer);
       both.release();
@@ -890,6 +930,7 @@ export class Arbiter {
     const pause = Math.min(lease / 3, LONGEST_WAIT);
     const wait = this.#shared ? 0 : pause;
     const body = ticket.named({ until: 'ended', wait });
+    const headers = { ...ticket.headers };
     const closing = this.#abortedWith();
     let delays = backoff();
     let isLate = false;
@@ -901,12 +942,17 @@ export class Arbiter {
           if (signal.aborted) break;
         }
         const timeout = Math.min(wait + MARGIN, ticket.heldUntil - now());
-        const options = { headers: ticket.headers, timeout, signal: closing.signal };
+        const options = { headers, timeout, signal: closing.signal };
         try {
           const answer = await this.#send('POST', '/transitions/await', body, options);
           if (![429, 503].includes(answer.status)) {
             // The daemon does not know it any more, or says how it ended.
-            if (answer.status >= 400) return answer.document.transition ?? null;
+            if (sessionIsOver(answer) && headers[SESSION]) {
+              // Without the token of its session, which has ended, the daemon says what became of it.
+              delete headers[SESSION];
+              continue;
+            }
+            if (answer.status >= 400) return answer.document.transition ?? refusedEnd(ticket, answer);
             if (answer.document.state === 'ended') return answer.document;
             ticket.heldUntil = answer.sent + lease;
             delays = backoff();
@@ -932,6 +978,7 @@ export class Arbiter {
     if (answer.status >= 400 && answer.document.transition?.state === 'ended') {
       throw new TransitionEnded(answer.document.transition);
     }
+    if (answer.document.code === 'unknown-transition') throw new TransitionEnded(refusedEnd(ticket, answer));
     return documentOf(answer);
   }
 
@@ -1092,6 +1139,7 @@ export class Scene {
   }
 
   async serialize({ signal, timeout, waiting, ...options } = {}) {
+    if (timeout != null) checkedSeconds('timeout', timeout);
     const ticket = new Ticket(this.name, options);
     await this.#givingUp(ticket, () => this.arbiter.serialize(ticket, { timeout, waiting, signal }));
     return new Transition(this.arbiter, ticket);

@@ -43,6 +43,19 @@ const wrongUses = {
   'a transition without a body': () => arbiter.scene('misused').withTransition({ timeout: 1 }),
 };
 
+// What can be no duration, whether of a turn, of an option or of the client.
+const turn = options => arbiter.scene('misused').serialize(options);
+for (const value of [NaN, Infinity, -Infinity, -1, -0.001, true, '1', [1], 1n]) {
+  const shown = `${typeof value} ${value}`;
+  wrongUses[`patience ${shown}`] = () => new Arbiter({ url, patience: value });
+  wrongUses[`timeout ${shown}`] = () => turn({ timeout: value });
+  wrongUses[`animation ${shown}`] = () => turn({ animation: { duration: value } });
+  for (const name of ['leaseSeconds', 'maxHoldSeconds', 'ticketSeconds', 'queueSeconds', 'readySeconds']) {
+    wrongUses[`${name} ${shown}`] = () => turn({ [name]: value });
+  }
+}
+wrongUses['an infinite number'] = () => turn({ policy: { fraction: Infinity } });
+
 const commands = {
   start: async command => held(command, await arbiter.scene(command.scene).start(command.options)),
   async serialize(command) {
@@ -101,7 +114,8 @@ const commands = {
     const accepted = [];
     for (const [name, use] of Object.entries(wrongUses)) {
       const refusal = await (async () => use())().then(() => null, error => error);
-      if (!(refusal instanceof TypeError) || refusal.message.includes(SECRET)) accepted.push(name);
+      const isRight = refusal instanceof TypeError || refusal instanceof RangeError;
+      if (!isRight || refusal.message.includes(SECRET)) accepted.push(name);
     }
     return { accepted };
   },

@@ -60,6 +60,23 @@ def wrong_uses(kind: type) -> dict:
     }
 
 
+# What can be no duration, whether of a turn, of an option or of the client.
+NO_DURATIONS = [float("nan"), float("inf"), float("-inf"), -1, -0.001, True, "1", [1]]
+DURATIONS = ["lease_seconds", "max_hold_seconds", "ticket_seconds", "queue_seconds", "ready_seconds"]
+
+
+def wrong_durations(kind: type, turn) -> dict:
+    """Uses with what can be no duration; `turn` takes a turn with options."""
+    uses = {}
+    for value in NO_DURATIONS:
+        uses[f"patience {value}"] = lambda value=value: kind(patience=value)
+        uses[f"timeout {value}"] = lambda value=value: turn(timeout=value)
+        uses[f"animation {value}"] = lambda value=value: turn(animation={"duration": value})
+        for name in DURATIONS:
+            uses[f"{name} {value}"] = lambda name=name, value=value: turn(**{name: value})
+    return uses
+
+
 def accepted(use) -> bool:
     """Whether a wrong use is not refused, or the refusal gives the secret away."""
     try:
@@ -186,7 +203,10 @@ class Agent:
         def start_what_is_no_json() -> None:
             self.arbiter.scene("misused").start(operation={"type": {SECRET}})
 
-        uses = {**wrong_uses(Arbiter), "a body that is no JSON": start_what_is_no_json}
+        turn = self.arbiter.scene("misused").serialize
+        uses = {
+            **wrong_uses(Arbiter), **wrong_durations(Arbiter, turn), "a body that is no JSON": start_what_is_no_json,
+            "an infinite number": lambda: turn(policy={"fraction": float("inf")})}
         return {"accepted": [name for name, use in uses.items() if accepted(use)]}
 
 
@@ -291,13 +311,21 @@ class AsyncAgent(Agent):
         return {}
 
     async def misuse(self, command):
-        uses = wrong_uses(AsyncArbiter)
-        wrong = [name for name, use in uses.items() if accepted(use)]
-        try:
-            await self.arbiter.scene("misused").start(operation={"type": {SECRET}})
-            wrong.append("a body that is no JSON")
-        except TypeError:
-            pass
+        scene = self.arbiter.scene("misused")
+        uses = {
+            **wrong_uses(AsyncArbiter), **wrong_durations(AsyncArbiter, scene.serialize),
+            "a body that is no JSON": lambda: scene.start(operation={"type": {SECRET}}),
+            "an infinite number": lambda: scene.start(policy={"fraction": float("inf")})}
+        wrong = []
+        for name, use in uses.items():
+            try:
+                result = use()
+                if asyncio.iscoroutine(result):
+                    await result
+                wrong.append(name)
+            except (TypeError, ValueError) as error:
+                if SECRET in str(error):
+                    wrong.append(name)
         return {"accepted": wrong}
 
 

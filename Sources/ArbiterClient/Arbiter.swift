@@ -34,8 +34,10 @@ public final class Arbiter: Sendable {
     ///   - url: where the daemon listens, for example `http://127.0.0.1:8080`.
     ///   - token: a bearer token, if the daemon has access control.
     ///   - client: the name by which people, and transitions with participants, know this client.
-    ///   - patience: how long a request is repeated while the daemon cannot be reached, or is starting.
-    ///   - headers: header fields of every request, for example `traceparent`.
+    ///   - patience: how long a request is repeated while the daemon cannot be reached, or is starting. If it is negative, every
+    ///     request is refused with `invalid-field`; zero sends each request once.
+    ///   - headers: header fields of every request, for example `traceparent`, of visible characters of ASCII, spaces and tabs.
+    ///     If there are others, every request is refused with `invalid-header`.
     public convenience init(
         url: URL = Arbiter.defaultURL, token: String? = nil, client: String? = nil, patience: Duration = .seconds(30),
         headers: [String: String] = [:]
@@ -58,7 +60,7 @@ public final class Arbiter: Sendable {
         let token = token?.trimmingCharacters(in: .whitespacesAndNewlines)
         self.headers = headers.merging(token.map { ["Authorization": "Bearer \($0)"] } ?? [:]) { $1 }
         self.transport = transport
-        misuse = transport.misuse ?? Self.misuse(self.headers)
+        misuse = transport.misuse ?? Self.misuse(self.headers) ?? Self.misuse(patience: patience)
     }
 
     /// The environment's `ARBITER_URL`, or `http://127.0.0.1:8080`.
@@ -113,10 +115,7 @@ public final class Arbiter: Sendable {
     /// Sends a request once.
     package func sendOnce(_ request: WireRequest) async throws -> WireAnswer {
         try check(request.headers)
-        guard request.body?.isFinite ?? true else {
-            throw ClientError.refused(
-                Refusal(status: 400, ["code": "malformed-json", "detail": "JSON has no infinite number."]))
-        }
+        guard request.body?.isFinite ?? true else { throw ClientError.infiniteNumber }
         var request = request
         request.headers.merge(headers) { own, _ in own }
         do {
@@ -142,6 +141,10 @@ public final class Arbiter: Sendable {
         guard headers.contains(where: { !$0.key.isToken || !$0.value.isVisible }) else { return nil }
         let detail = "A header field has a name or a value with other characters than visible ones of ASCII."
         return Refusal(status: 400, ["code": "invalid-header", "detail": .string(detail)])
+    }
+
+    private static func misuse(patience: Duration) -> Refusal? {
+        patience < .zero ? Refusal(misuseOf: "patience", "The patience of a client must not be negative.") : nil
     }
 
     /// Has a transition lost when the client is closed, which it may be already.
@@ -182,12 +185,20 @@ public final class Arbiter: Sendable {
     }
 
     /// The lines of a stream.
+    ///
+    /// - Parameters:
+    ///   - path: what is followed.
+    ///   - own: further header fields.
+    ///   - limit: how many lines may wait for their reader; when there are more, the stream breaks.
+    /// - Returns: the lines, without their ends.
+    /// - Throws: `closed`; `refused` if it cannot be asked for.
     package func lines(
-        _ path: String, headers own: [String: String] = [:]
+        _ path: String, headers own: [String: String] = [:], limit: Int = WireLimits.waitingLines
     ) throws(ClientError) -> AsyncThrowingStream<String, any Error> {
         try check(own)
-        return transport.lines(
-            of: WireRequest("GET", path, headers: headers.merging(own) { $1 }, timeout: WireTimes.silence))
+        var request = WireRequest("GET", path, headers: headers.merging(own) { $1 }, timeout: WireTimes.silence)
+        request.lineLimit = limit
+        return transport.lines(of: request)
     }
 
     // MARK: - The session

@@ -11,6 +11,9 @@ public struct ArbiterEvent: Hashable, Sendable {
 }
 
 /// What happens in a scene or in all scenes; a stream that is cut is resumed without a gap.
+///
+/// So is one whose reader is so slow that 40,000 lines, of four for each event, wait for it. Events without an id, which are
+/// momentary, are lost in both cases.
 public struct ArbiterEvents: AsyncSequence, Sendable {
     private let arbiter: Arbiter
     private let path: String
@@ -49,14 +52,15 @@ public struct ArbiterEvents: AsyncSequence, Sendable {
 
         /// The next event.
         ///
-        /// - Throws: `ClientError.refused` if the stream is refused for good; `closed`.
+        /// - Throws: `ClientError.refused` if the stream is refused for good, or if an event cannot be read because it has too
+        ///   many levels (`too-deep`); `closed`.
         /// - Returns: `nil` if the task is cancelled.
         public mutating func next() async throws -> ArbiterEvent? {
             while !Task.isCancelled {
                 do {
                     if lines == nil { try await connect() }
                     while let line = try await lines?.next(isolation: #isolation) {
-                        let event = parser.take(line)
+                        let event = try parser.take(line)
                         last = parser.lastID ?? last
                         guard let event else { continue }
                         backoff = Backoff()
@@ -100,13 +104,18 @@ package struct EventParser: Sendable {
     package init() {}
 
     /// The event that the line completes, if it does.
-    package mutating func take(_ line: String) -> ArbiterEvent? {
+    ///
+    /// - Throws: what `WireDocument.read` throws, if its data cannot be read.
+    package mutating func take(_ line: String) throws(ClientError) -> ArbiterEvent? {
         guard !line.isEmpty else {
             defer { (name, data, id) = ("", [], nil) }
+            guard !data.isEmpty else {
+                lastID = id ?? lastID
+                return nil
+            }
+            let document = try WireDocument.read(data.joined(separator: "\n").utf8, named: "the event \(id ?? name)")
             lastID = id ?? lastID
-            guard !data.isEmpty else { return nil }
-            let document = try? JSONDecoder().decode(JSONValue.self, from: Data(data.joined(separator: "\n").utf8))
-            return ArbiterEvent(name: name.isEmpty ? "message" : name, data: document ?? .null, id: id)
+            return ArbiterEvent(name: name.isEmpty ? "message" : name, data: document, id: id)
         }
         let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let value = parts.count < 2 ? "" : String(parts[1].first == " " ? parts[1].dropFirst() : parts[1])

@@ -14,10 +14,12 @@ public struct ArbiterScene: Sendable {
 
     /// Tries at once.
     ///
-    /// - Returns: the transition; `nil` if another one is in the way. Then the event is dropped.
-    /// - Throws: `ClientError.refused` if what it asks for is impossible, `ended` if it ended before it ran, `unreachable`;
-    ///   `CancellationError`.
+    /// - Returns: the transition; `nil` if another one is in the way. Then the event is dropped. One with
+    ///   ``HeldTransition/isNoop`` holds no lock.
+    /// - Throws: `ClientError.refused` if what it asks for is impossible, and with `invalid-field` before anything is sent if a
+    ///   duration is; `ended` if it ended before it ran, `unreachable`; `CancellationError`.
     public func start(_ options: TransitionOptions = TransitionOptions()) async throws -> HeldTransition? {
+        try options.check()
         let ticket = PendingTransition(name, options)
         return try await givingUp(ticket) {
             let answer = try await arbiter.askInSession("/transitions/start", .object(ticket.body), for: ticket)
@@ -42,12 +44,13 @@ public struct ArbiterScene: Sendable {
     ///
     /// - Parameters:
     ///   - options: what is asked.
-    ///   - timeout: how long the turn may take to come; for ever unless set.
+    ///   - timeout: how long the turn may take to come, not negative; for ever unless set.
     ///   - waiting: called with the ticket whenever the daemon says that it still waits, at least every 30 seconds: its
     ///     `state`, and while that is `queued` its `position` and `blockers`.
     /// - Returns: the transition, which runs, or has ended with ``HeldTransition/isNoop`` if there was nothing to do.
-    /// - Throws: `ClientError.timedOut`; `ended` if it is impossible when its turn comes; `refused` if it cannot even queue;
-    ///   `unreachable`; `CancellationError` if the task is cancelled, which gives the ticket up.
+    /// - Throws: `ClientError.timedOut`; `ended` if it is impossible when its turn comes; `refused` if it cannot even queue,
+    ///   and with `invalid-field` before anything is sent if a duration is impossible; `unreachable`; `CancellationError`
+    ///   if the task is cancelled, which gives the ticket up.
     public func serialize(
         _ options: TransitionOptions = TransitionOptions(), timeout: Duration? = nil,
         waiting: @Sendable (JSONValue) -> Void = { _ in }
@@ -60,6 +63,13 @@ public struct ArbiterScene: Sendable {
         _ options: TransitionOptions, timeout: Duration? = nil, asked: () -> Void,
         waiting: @Sendable (JSONValue) -> Void = { _ in }
     ) async throws -> HeldTransition {
+        do {
+            try options.check()
+            if let timeout, timeout < .zero { throw ClientError.misuse("timeout", "The timeout must not be negative.") }
+        } catch {
+            asked()
+            throw error
+        }
         let ticket = PendingTransition(name, options)
         return try await givingUp(ticket) {
             let deadline = timeout.map { ContinuousClock.now + $0 }
@@ -75,6 +85,18 @@ public struct ArbiterScene: Sendable {
 
     /// Waits for its turn, and holds it while the body runs.
     ///
+    /// If the operation would change nothing, there is nothing to lock: **the body runs without the lock**, with
+    /// ``HeldTransition/isNoop``, and without a ``HeldTransition/fence``. A body that must be alone leaves then:
+    ///
+    /// ```swift
+    /// try await scene.withTransition(.pop("nav")) { transition in
+    ///     guard !transition.isNoop else { return }
+    ///     try await animate(for: transition.duration)
+    /// }
+    /// ```
+    ///
+    /// Without an operation, there is always a lock.
+    ///
     /// The transition is completed when the body returns, and cancelled if it throws; one whose gesture was decided ends as
     /// that was, and one that the body has ended is left alone. If the transition is lost meanwhile,
     /// ``HeldTransition/isLost`` is true at once, and what waits in ``HeldTransition/untilLost()`` goes on.
@@ -85,7 +107,7 @@ public struct ArbiterScene: Sendable {
     ///   - waiting: called with the ticket whenever the daemon says that it still waits; see
     ///     ``serialize(_:timeout:waiting:)``.
     ///   - isolation: where the body runs.
-    ///   - body: what must not overlap with other transitions.
+    ///   - body: what must not overlap with other transitions; see above for an operation that changes nothing.
     /// - Returns: what the body returns.
     /// - Throws: what the body throws, what ``serialize(_:timeout:waiting:)`` throws, and `ClientError.ended` if it was lost.
     public func withTransition<Result>(
@@ -113,7 +135,7 @@ public struct ArbiterScene: Sendable {
         return result
     }
 
-    /// The same for one operation.
+    /// The same for one operation, and with the same exception if it would change nothing.
     public func withTransition<Result>(
         _ operation: TransitionOperation, timeout: Duration? = nil,
         waiting: @Sendable (JSONValue) -> Void = { _ in }, isolation: isolated (any Actor)? = #isolation,

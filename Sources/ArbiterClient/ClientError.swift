@@ -4,7 +4,7 @@ public enum ClientError: Error, Hashable, Sendable {
     case unreachable(String)
     /// The turn did not come in time; the ticket has been given up.
     case timedOut
-    /// The daemon refused a request.
+    /// The daemon refused a request, or this client did, because it cannot be sent or its answer cannot be read.
     case refused(Refusal)
     /// The transition ended without its owner, before or after its turn came.
     case ended(EndedTransition)
@@ -12,7 +12,18 @@ public enum ClientError: Error, Hashable, Sendable {
     case closed
 }
 
-/// Why the daemon refused a request, as a problem of RFC 9457.
+extension ClientError {
+    /// A value that this client refuses, as the daemon would.
+    static func misuse(_ field: String, _ detail: String) -> ClientError {
+        .refused(Refusal(misuseOf: field, detail))
+    }
+
+    /// A body with a number that JSON does not have.
+    static let infiniteNumber = ClientError.refused(
+        Refusal(status: 400, ["code": "malformed-json", "detail": "JSON has no infinite number."]))
+}
+
+/// Why the daemon refused a request, as a problem of RFC 9457; or why this client refuses to send it, in the same form.
 public struct Refusal: Hashable, Sendable {
     /// The status of HTTP, 400 or more.
     public let status: Int
@@ -29,24 +40,49 @@ public struct Refusal: Hashable, Sendable {
         code = problem["code"]?.string ?? "unknown"
         detail = problem["detail"]?.string ?? problem["title"]?.string ?? "HTTP \(status)"
     }
+
+    /// A value that this client refuses, as the daemon would.
+    init(misuseOf field: String, _ detail: String) {
+        self.init(status: 400, ["code": "invalid-field", "detail": .string(detail), "field": .string(field)])
+    }
 }
 
 /// How a transition ended without its owner.
 public struct EndedTransition: Hashable, Sendable {
     /// `expired`, `rejected`, `superseded` or `revoked`; `cancelled` or `completed` if somebody with its token ended it.
     public let outcome: String
-    /// For example `session-lost`; `unreachable` if its lease ran out unseen, because the daemon could not be reached.
+    /// For example `session-lost`; `unreachable` if its lease ran out unseen, because the daemon could not be reached;
+    /// `forgotten` if the daemon answers that it does not know the transition, as after a restart without its journal.
     public let reason: String?
-    /// Which refusal it was, of a rejected one.
+    /// Which refusal it was: of a rejected one, or of what keeps the lease.
     public let code: String?
-    /// The transition; `nil` if its lease ran out unseen.
+    /// The transition; `nil` if its end was not seen.
     public let document: JSONValue?
 
-    package init(_ document: JSONValue?) {
+    /// An end that the daemon has shown.
+    package init(_ document: JSONValue) {
         self.document = document
-        outcome = document?["outcome"]?.string ?? "expired"
-        reason = document == nil ? "unreachable" : document?["reason"]?.string
-        code = document?["code"]?.string
+        outcome = document["outcome"]?.string ?? "expired"
+        reason = document["reason"]?.string
+        code = document["code"]?.string
+    }
+
+    /// An end that was not seen: without a refusal, because no answer came while the lease lasted.
+    init(unseen refusal: Refusal?) {
+        document = nil
+        outcome = "expired"
+        code = refusal?.code
+        reason = refusal.map { $0.code == "unknown-transition" ? "forgotten" : $0.code } ?? "unreachable"
+    }
+
+    /// Why it ended, in words as far as there are some.
+    package var words: String? {
+        switch (document?["detail"]?.string, reason) {
+        case (let detail?, _): detail
+        case (nil, "unreachable"): "the daemon could not be reached for as long as the lease lasts (unreachable)"
+        case (nil, "forgotten"): "the daemon no longer knows the transition (forgotten)"
+        case (nil, let reason): reason
+        }
     }
 }
 
@@ -59,8 +95,7 @@ extension ClientError: CustomStringConvertible {
         case .closed: "the client is closed"
         case .refused(let refusal): "\(refusal.detail) (\(refusal.code))"
         case .ended(let ending):
-            "the transition is \(ending.outcome)"
-                + ((ending.document?["detail"]?.string ?? ending.reason).map { ": \($0)" } ?? "")
+            "the transition is \(ending.outcome)" + (ending.words.map { ": \($0)" } ?? "")
         }
     }
 }

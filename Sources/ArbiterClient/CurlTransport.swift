@@ -49,34 +49,29 @@
             switch ending {
             case .failure(let failure): throw ClientError.unreachable("\(name): \(failure.reason)")
             case .success(let answer):
-                let document = Self.document(of: answer.body)
+                let (head, body) = (answer.head, answer.body)
                 // To libcurl an answer that is cut within its header is whole; the daemon's have a body.
-                guard document != nil || answer.head.status == 204 else {
-                    throw ClientError.unreachable("\(name): the answer is cut off")
-                }
+                let isEmpty = head.status == 204 && body.isEmpty
                 return WireAnswer(
-                    status: answer.head.status, document: document ?? .null,
-                    retryAfter: .seconds(answer.head.value(of: "retry-after").flatMap { Int($0) } ?? 0),
-                    date: answer.head.value(of: "date"), sent: sent)
+                    status: head.status,
+                    document: isEmpty ? .null : try WireDocument.read(body, named: "\(name): the answer"),
+                    retryAfter: .seconds(head.value(of: "retry-after").flatMap { Int($0) } ?? 0),
+                    date: head.value(of: "date"), tag: head.value(of: "etag"), sent: sent)
             }
         }
 
         package func lines(of request: WireRequest) -> AsyncThrowingStream<String, any Error> {
-            let (stream, continuation) = AsyncThrowingStream<String, any Error>.makeStream()
+            let (stream, sink) = LineSink.makeStream(limit: request.lineLimit)
             let lines = LineReader()
             let number = loop.begin(made(request, limit: .silence(request.timeout))) { event in
                 switch event {
                 case .head(let head): lines.begin(head)
-                case .bytes(let bytes): for line in lines.take(bytes) { continuation.yield(line) }
-                case .ended(let failure): continuation.finish(throwing: lines.ending(failure))
+                case .bytes(let bytes): sink.add(lines.take(bytes))
+                case .ended(let failure): sink.end(lines.ending(failure))
                 }
             }
-            continuation.onTermination = { [loop] _ in loop.cancel(number) }
+            sink.whenOver { [loop] in loop.cancel(number) }
             return stream
-        }
-
-        private static func document(of body: [UInt8]) -> JSONValue? {
-            try? JSONDecoder().decode(JSONValue.self, from: Data(body))
         }
 
         private func made(_ request: WireRequest, limit: TransferRequest.Limit) -> TransferRequest {
@@ -115,10 +110,12 @@
                 let (status, rest) = state.withLock { ($0.status, $0.rest) }
                 if let failure { return .unreachable(failure.reason) }
                 guard status != 200 else { return nil }
-                guard status >= 400, let document = CurlTransport.document(of: rest) else {
-                    return .unreachable("the answer is no stream")
+                guard status >= 400 else { return .unreachable("the answer is no stream") }
+                do {
+                    return .refused(Refusal(status: status, try WireDocument.read(rest, named: "the refusal")))
+                } catch {
+                    return error
                 }
-                return .refused(Refusal(status: status, document))
             }
         }
     }

@@ -9,17 +9,18 @@ public final class HeldTransition: Sendable {
     private let state: Mutex<State>
 
     private struct State {
-        /// How it ended; `nil` while it runs, and if its lease ran out unseen.
+        /// How it was ended by its owner, or before it was held; `nil` while it runs, and if it was lost.
         var ended: JSONValue?
+        /// How it ended without its owner; `nil` if it did not.
+        var loss: EndedTransition?
         /// Whether its owner ends it now.
         var isEnding = false
         /// What is heard of its end meanwhile: it is the owner's, or counts after a refusal.
-        var unseen: [JSONValue?] = []
+        var unseen: [EndedTransition] = []
         /// Whether it need not be kept any longer, because its owner has ended it or has lost it.
         var isOver = false
         /// Whether its gesture was decided, so that it ends as that was.
         var isDecided = false
-        var isLost = false
         var keeper: Task<Void, Never>?
         /// Passes the time until the keeper tries again.
         var pause: Task<Void, Never>?
@@ -41,9 +42,13 @@ public final class HeldTransition: Sendable {
     public var id: String { ticket.id }
 
     /// Grows with every grant of the scene: what is written with a lower one is from an earlier holder.
+    ///
+    /// `nil` with ``isNoop``, since nothing was granted.
     public var fence: Int? { ticket.document?["fence"]?.number.map { Int($0) } }
 
-    /// Whether there was nothing to do: then it has completed already, and holds nothing.
+    /// Whether its operation would have changed nothing, for example the pop of a navigation at its root.
+    ///
+    /// Then it has completed already: it has held no lock and has no ``fence``, and what must be alone must not be done.
     public var isNoop: Bool { ticket.isNoop }
 
     /// The transition as the daemon last showed it, without its token.
@@ -55,10 +60,10 @@ public final class HeldTransition: Sendable {
     }
 
     /// Whether it has ended without its owner: what was begun must not be continued.
-    public var isLost: Bool { state.withLock { $0.isLost } }
+    public var isLost: Bool { ending != nil }
 
     /// How it was lost; `nil` while it is not.
-    public var ending: EndedTransition? { state.withLock { $0.isLost ? EndedTransition($0.ended) : nil } }
+    public var ending: EndedTransition? { state.withLock { $0.loss } }
 
     /// Returns as soon as it is lost, its owner has ended it, or the task is cancelled.
     public func untilLost() async {
@@ -83,8 +88,8 @@ public final class HeldTransition: Sendable {
     /// Ends it, and applies its operation.
     ///
     /// - Returns: the transition, with what its operation inserted and removed.
-    /// - Throws: `ClientError.ended` if it has ended without its owner; `refused` if its gesture was decided otherwise;
-    ///   `unreachable`; `CancellationError`.
+    /// - Throws: `ClientError.ended` if it has ended without its owner, or the daemon does not know it any more; `refused` if its
+    ///   gesture was decided otherwise; `unreachable`; `CancellationError`.
     @discardableResult
     public func complete() async throws -> JSONValue { try await end("completed") }
 
@@ -147,14 +152,14 @@ public final class HeldTransition: Sendable {
     /// - Throws: `ClientError.ended` if it has ended without its owner; `unreachable`; `CancellationError`.
     @discardableResult
     func endAsDecided() async throws -> JSONValue {
-        let (isDecided, ended) = state.withLock { ($0.isDecided, $0.isLost ? nil : $0.ended) }
+        let (isDecided, ended) = state.withLock { ($0.isDecided, $0.loss == nil ? $0.ended : nil) }
         if let ended { return ended }
         return try await end(isDecided ? nil : "completed")
     }
 
     /// Ends it because what it was held for has failed; nothing if its owner has ended it before.
     func abandon() async {
-        let (isDecided, isEnded) = state.withLock { ($0.isDecided, $0.ended != nil && !$0.isLost) }
+        let (isDecided, isEnded) = state.withLock { ($0.isDecided, $0.ended != nil && $0.loss == nil) }
         if !isEnded { _ = try? await end(isDecided ? nil : "cancelled") }
     }
 
@@ -190,6 +195,9 @@ public final class HeldTransition: Sendable {
         if answer.status >= 400, let transition = answer.document["transition"], transition["state"] == "ended" {
             throw ClientError.ended(EndedTransition(transition))
         }
+        if answer.status == 404, answer.document["code"] == "unknown-transition" {
+            throw ClientError.ended(EndedTransition(unseen: Refusal(status: answer.status, answer.document)))
+        }
         return try answer.accepted()
     }
 
@@ -211,23 +219,24 @@ public final class HeldTransition: Sendable {
     private var isOver: Bool { state.withLock { $0.isOver } }
 
     private func keep() async {
-        let ended = await untilEnded()
+        let loss = await untilEnded()
         arbiter.note(over: self)
-        lose(ended)
+        lose(loss)
     }
 
     /// The client is closed, and its session with it.
     func loseSession() {
         let members = ticket.shown.object ?? [:]
-        lose(.object(members.merging(["state": "ended", "outcome": "expired", "reason": "session-lost"]) { $1 }))
+        let ended = members.merging(["state": "ended", "outcome": "expired", "reason": "session-lost"]) { $1 }
+        lose(EndedTransition(.object(ended)))
         state.withLock { $0.keeper }?.cancel()
     }
 
     /// Says that it has ended without its owner, unless its owner is ending it.
-    private func lose(_ ended: JSONValue?) {
+    private func lose(_ loss: EndedTransition) {
         tell { state in
-            if state.isEnding { return state.unseen.append(ended) }
-            if !state.isOver { (state.ended, state.isLost, state.isOver) = (ended, true, true) }
+            if state.isEnding { return state.unseen.append(loss) }
+            if !state.isOver { (state.loss, state.isOver) = (loss, true) }
         }
     }
 
@@ -243,24 +252,33 @@ public final class HeldTransition: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// The transition when it has ended; `nil` if the lease may have run out.
+    /// How it has ended, once it has or its lease may have run out.
     ///
     /// Each request is answered within a third of the lease: if none is, the lease is counted from the sending of the last one
     /// that was answered.
-    private func untilEnded() async -> JSONValue? {
+    private func untilEnded() async -> EndedTransition {
         let wait = min(ticket.lease / 3, WireTimes.longestWait)
+        var headers = ticket.headers
         var backoff = Backoff()
         while !isOver, !Task.isCancelled, ticket.heldUntil > .now {
             var delay = backoff.next()
             let body = ticket.named(["until": "ended", "wait": .number(wait.inSeconds)])
             let timeout = min(wait + WireTimes.margin, ticket.heldUntil - .now)
             let request = WireRequest(
-                "POST", "/transitions/await", body, headers: ticket.headers, timeout: timeout)
+                "POST", "/transitions/await", body, headers: headers, timeout: timeout)
             if let answer = try? await arbiter.sendOnce(request) {
                 if answer.status != 429, answer.status != 503 {
-                    // The daemon does not know it any more, or says how it ended.
-                    guard answer.status < 400 else { return answer.document["transition"] }
-                    guard answer.document["state"]?.string != "ended" else { return answer.document }
+                    if answer.status >= 400 {
+                        // It says how the transition ended, or the daemon does not know it any more.
+                        if let ended = answer.document["transition"] { return EndedTransition(ended) }
+                        let refusal = Refusal(status: answer.status, answer.document)
+                        // Without the token of its session, which has ended, the daemon says what became of it.
+                        guard Arbiter.isOverForSession(refusal),
+                            headers.removeValue(forKey: Arbiter.sessionField) != nil
+                        else { return EndedTransition(unseen: refusal) }
+                        continue
+                    }
+                    guard answer.document["state"]?.string != "ended" else { return EndedTransition(answer.document) }
                     ticket.hold(until: answer.sent + ticket.lease)
                     backoff = Backoff()
                     continue
@@ -270,7 +288,7 @@ public final class HeldTransition: Sendable {
             }
             await pass(min(delay, ticket.heldUntil - .now))
         }
-        return nil
+        return EndedTransition(unseen: nil)
     }
 
     /// Passes so much time, or less if it is over.

@@ -90,7 +90,8 @@ public struct Hierarchy: Hashable, Sendable {
         case "top" where parent?.kind == "navigation", "tab" where parent?.kind == "tabs":
             try change(id) { $0.children.append(node) }
         case "presented" where parent?.presented == nil: try change(id) { $0.presented = node }
-        case let column where HierarchyNode.columnNames.contains(column) && parent?.columns[column] == nil:
+        case let column
+        where HierarchyNode.columnNames.contains(column) && parent?.kind == "split" && parent?.columns[column] == nil:
             try change(id) { $0.columns[column] = node }
         default: throw NotApplicable()
         }

@@ -25,6 +25,13 @@ public final class TransitionLock: Sendable {
     }
 
     /// Performs a granted transition, for example draws its animation, and returns when that is over.
+    ///
+    /// It is not called for an operation that would change nothing, since no lock is held then; the completion is called with
+    /// `finished` at once:
+    ///
+    /// ```swift
+    /// lock.pop("nav") { completion in … }  // at the root: nothing is performed, and the completion is finished
+    /// ```
     public typealias Performer = @Sendable (HeldTransition) async throws -> Void
 
     private let scene: ArbiterScene

@@ -112,11 +112,11 @@ public struct TransitionOptions: Hashable, Sendable {
     public var operation: TransitionOperation?
     /// What is locked: the whole scene unless set.
     public var scope: Scope?
-    /// The longest that the daemon lets the lock be held without a word of this client; 10 seconds unless set.
+    /// The longest that the daemon lets the lock be held without a word of this client, more than zero; 10 seconds unless set.
     public var lease: Duration?
     /// The name of a transition type of the storyboard.
     public var transitionType: String?
-    /// How long the animation takes, as data for those who draw it.
+    /// How long the animation takes, not negative, as data for those who draw it.
     public var duration: Duration?
     /// Whether a finger drives it.
     public var isInteractive = false
@@ -140,6 +140,18 @@ public struct TransitionOptions: Hashable, Sendable {
     /// Options with an operation, and the defaults for everything else.
     public init(_ operation: TransitionOperation? = nil) {
         self.operation = operation
+    }
+
+    /// Refuses what no request can be made of.
+    ///
+    /// - Throws: `refused`: with `invalid-field`, a duration that is negative; with `malformed-json`, a number of `further` or of
+    ///   the operation that is not finite.
+    func check() throws(ClientError) {
+        if let lease, lease <= .zero { throw .misuse("leaseSeconds", "The lease must be more than zero.") }
+        if let duration, duration < .zero {
+            throw .misuse("animation.duration", "The duration of an animation must not be negative.")
+        }
+        guard JSONValue.object(members).isFinite else { throw .infiniteNumber }
     }
 
     /// The members of a request.

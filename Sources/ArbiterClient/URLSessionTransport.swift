@@ -29,6 +29,8 @@
             do {
                 let (data, response) = try await session.data(for: urlRequest(request))
                 return try Self.answer(response, data, sent)
+            } catch let error as ClientError {
+                throw error
             } catch {
                 try Task.checkCancellation()
                 throw ClientError.unreachable("\(request.method) \(request.path): \(error.localizedDescription)")
@@ -36,10 +38,10 @@
         }
 
         func lines(of request: WireRequest) -> AsyncThrowingStream<String, any Error> {
-            let (stream, continuation) = AsyncThrowingStream<String, any Error>.makeStream()
+            let (stream, sink) = LineSink.makeStream(limit: request.lineLimit)
             let task = session.dataTask(with: urlRequest(request))
-            streams.add(task, continuation)
-            continuation.onTermination = { _ in task.cancel() }
+            streams.add(task, sink)
+            sink.whenOver { task.cancel() }
             task.resume()
             return stream
         }
@@ -60,16 +62,16 @@
             return made
         }
 
-        /// - Throws: `URLError` if the answer is not one of the daemon's.
+        /// - Throws: `URLError` if the answer is not one of the daemon's; `ClientError` if its document cannot be read.
         fileprivate static func answer(
             _ response: URLResponse, _ data: Data, _ sent: ContinuousClock.Instant
         ) throws -> WireAnswer {
             guard let http = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
             return WireAnswer(
                 status: http.statusCode,
-                document: data.isEmpty ? .null : try JSONDecoder().decode(JSONValue.self, from: data),
+                document: data.isEmpty ? .null : try WireDocument.read(data, named: "the answer"),
                 retryAfter: .seconds(http.value(forHTTPHeaderField: "Retry-After").flatMap { Double($0) } ?? 0),
-                date: http.value(forHTTPHeaderField: "Date"), sent: sent)
+                date: http.value(forHTTPHeaderField: "Date"), tag: http.value(forHTTPHeaderField: "ETag"), sent: sent)
         }
     }
 
@@ -78,15 +80,15 @@
         private let readers = Mutex<[Int: Reader]>([:])
 
         private struct Reader {
-            let continuation: AsyncThrowingStream<String, any Error>.Continuation
+            let sink: LineSink
             var response: URLResponse?
             var rest = Data()
 
             var isRefused: Bool { (response as? HTTPURLResponse)?.statusCode != 200 }
         }
 
-        func add(_ task: URLSessionTask, _ continuation: AsyncThrowingStream<String, any Error>.Continuation) {
-            readers.withLock { $0[task.taskIdentifier] = Reader(continuation: continuation) }
+        func add(_ task: URLSessionTask, _ sink: LineSink) {
+            readers.withLock { $0[task.taskIdentifier] = Reader(sink: sink) }
         }
 
         func urlSession(
@@ -102,25 +104,30 @@
                 guard var reader = readers[dataTask.taskIdentifier] else { return }
                 reader.rest.append(data)
                 while !reader.isRefused, let end = reader.rest.firstIndex(of: UInt8(ascii: "\n")) {
-                    reader.continuation.yield(
-                        String(decoding: reader.rest[reader.rest.startIndex..<end], as: UTF8.self))
+                    reader.sink.add([String(decoding: reader.rest[reader.rest.startIndex..<end], as: UTF8.self)])
                     reader.rest.removeSubrange(reader.rest.startIndex...end)
                 }
                 readers[dataTask.taskIdentifier] = reader
             }
         }
 
+        private func refusal(_ response: URLResponse, _ body: Data) -> ClientError {
+            do {
+                let answer = try URLSessionTransport.answer(response, body, .now)
+                return .refused(Refusal(status: answer.status, answer.document))
+            } catch {
+                return error as? ClientError ?? .unreachable("the refusal is no answer of the daemon")
+            }
+        }
+
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
             guard let reader = readers.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
             if let response = reader.response, reader.isRefused {
-                let answer = try? URLSessionTransport.answer(response, reader.rest, .now)
-                reader.continuation.finish(
-                    throwing: answer.map { ClientError.refused(Refusal(status: $0.status, $0.document)) }
-                        ?? ClientError.unreachable("the refusal is cut off"))
+                reader.sink.end(refusal(response, reader.rest))
             } else if let error {
-                reader.continuation.finish(throwing: ClientError.unreachable(error.localizedDescription))
+                reader.sink.end(.unreachable(error.localizedDescription))
             } else {
-                reader.continuation.finish()
+                reader.sink.end()
             }
         }
     }

@@ -6,6 +6,8 @@ package struct WireRequest: Hashable, Sendable {
     package var headers: [String: String]
     /// How long the answer may take.
     package var timeout: Duration
+    /// How many lines of a stream may wait for their reader; when there are more, the stream breaks.
+    package var lineLimit = WireLimits.waitingLines
 
     package init(
         _ method: String, _ path: String, _ body: JSONValue? = nil, headers: [String: String] = [:],
@@ -27,16 +29,20 @@ package struct WireAnswer: Hashable, Sendable {
     package let retryAfter: Duration
     /// When it was answered, by the daemon's clock, in the form of RFC 9110; `nil` if it does not say.
     package let date: String?
+    /// The entity tag of the document, with its quotation marks; `nil` if it has none.
+    package let tag: String?
     /// When the request was sent: a lease is counted from there.
     package let sent: ContinuousClock.Instant
 
     package init(
-        status: Int, document: JSONValue, retryAfter: Duration, date: String?, sent: ContinuousClock.Instant
+        status: Int, document: JSONValue, retryAfter: Duration, date: String?, tag: String? = nil,
+        sent: ContinuousClock.Instant
     ) {
         self.status = status
         self.document = document
         self.retryAfter = retryAfter
         self.date = date
+        self.tag = tag
         self.sent = sent
     }
 
@@ -67,12 +73,13 @@ package protocol WireTransport: Sendable {
 
     /// Sends a request; a task that is cancelled ends it.
     ///
-    /// - Throws: `ClientError.unreachable`, `CancellationError`.
+    /// - Throws: `ClientError.unreachable`; `refused` if the answer cannot be read; `CancellationError`.
     func send(_ request: WireRequest) async throws -> WireAnswer
 
     /// The lines of a stream, without their ends, until it is over.
     ///
-    /// A problem is thrown as `ClientError.refused`, and a connection that is cut as `unreachable`.
+    /// A problem is thrown as `ClientError.refused`, and as `unreachable` a connection that is cut, or that more lines came over
+    /// than the request lets wait for their reader.
     func lines(of request: WireRequest) -> AsyncThrowingStream<String, any Error>
 }
 
@@ -83,6 +90,11 @@ extension WireTransport {
         let detail = "The URL of the daemon must begin with \(schemes.joined(separator: " or "))."
         return Refusal(status: 400, ["code": "invalid-url", "detail": .string(detail)])
     }
+}
+
+package enum WireLimits {
+    /// How many lines of a stream of events may wait for their reader; an event has four.
+    package static let waitingLines = 40_000
 }
 
 package enum WireTimes {

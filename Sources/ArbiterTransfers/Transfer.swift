@@ -4,6 +4,8 @@
     /// A request on its way, and its answer; on the thread of its loop.
     @safe final class Transfer {
         private let handle: UnsafeMutablePointer<arbiter_transfer>
+        /// The path of the Unix socket that it goes over.
+        private let socket: String?
         private let tell: @Sendable (TransferLoop.Event) -> Void
         private var hasTakenHead = false
 
@@ -18,6 +20,7 @@
             }
             unsafe self.handle = unsafe handle
             self.tell = tell
+            socket = request.socket
             let hasBody = request.body.map { body in
                 unsafe arbiter_transfer_set_body(handle, body, body.count, request.mayBeSentTwice ? 1 : 0) != 0
             }
@@ -73,7 +76,8 @@
         /// Tells that it has failed.
         func fail(_ reason: String) {
             let wasSent = unsafe arbiter_transfer_was_sent(handle) != 0
-            tell(.ended(TransferFailure(reason: reason, wasSent: wasSent)))
+            let place = socket.map { TransferFailure.naming($0, in: reason) } ?? reason
+            tell(.ended(TransferFailure(reason: place, wasSent: wasSent)))
             end()
         }
 

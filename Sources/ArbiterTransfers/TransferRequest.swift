@@ -76,5 +76,12 @@
         package init(reason: String, wasSent: Bool) {
             (self.reason, self.wasSent) = (reason, wasSent)
         }
+
+        /// What libcurl says of a transfer over a Unix socket, whose host and port it names although they mean nothing.
+        static func naming(_ path: String, in reason: String) -> String {
+            var words = reason
+            if let place = words.firstRange(of: "localhost port 80") { words.replaceSubrange(place, with: path) }
+            return words.contains(path) ? words : "\(path): \(words)"
+        }
     }
 #endif

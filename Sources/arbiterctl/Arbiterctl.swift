@@ -38,6 +38,7 @@ struct Arbiterctl: AsyncParsableCommand {
 
     /// Runs a command; what the daemon or a file makes it fail with is told in one line, without the usage.
     static func main() async {
+        Terminal.holdClosed()
         do {
             var command = try await asyncParseAsRoot()
             if var command = command as? any AsyncParsableCommand {

@@ -23,16 +23,22 @@ struct AgentCommand: Sendable {
     }
 }
 
+/// How many events, or commands, may wait; the scenarios need fewer.
+let waitingLimit = 10_000
+
 /// The streams of events, each read by the commands that ask for its next one, in turn.
 actor Streams {
     private var streams: [String: AsyncThrowingStream<ArbiterEvent, any Error>.Iterator] = [:]
 
     /// Follows from now on: the events are gathered until they are asked for.
     func follow(_ name: String, _ events: ArbiterEvents) {
-        let (stream, continuation) = AsyncThrowingStream<ArbiterEvent, any Error>.makeStream()
+        let (stream, continuation) = AsyncThrowingStream<ArbiterEvent, any Error>.makeStream(
+            bufferingPolicy: .bufferingOldest(waitingLimit))
         streams[name] = stream.makeAsyncIterator()
         Task {
-            for try await event in events { continuation.yield(event) }
+            for try await event in events {
+                if case .dropped = continuation.yield(event) { preconditionFailure("too many events of \(name) wait") }
+            }
         }
     }
 
@@ -171,6 +177,16 @@ final class Agent: Sendable {
                     _ = try await arbiter(url).scene("misused").start(options)
                 }
             ),
+            (
+                "lease",
+                {
+                    var options = TransitionOptions()
+                    options.lease = .seconds(-1)
+                    _ = try await arbiter(url).scene("misused").serialize(options)
+                }
+            ),
+            ("timeout", { _ = try await arbiter(url).scene("misused").serialize(timeout: .seconds(-1)) }),
+            ("patience", { _ = try await Arbiter(url: url, patience: .seconds(-1)).scene("misused").start() }),
         ]
         var accepted: [String] = []
         for (name, use) in uses {
@@ -233,9 +249,11 @@ let agent = Agent(
         headers: options["headers"]?.object?.compactMapValues(\.string) ?? [:]),
     at: url)
 // A thread of its own reads, because it waits for lines.
-let lines = AsyncStream<String> { continuation in
+let lines = AsyncStream<String>(bufferingPolicy: .bufferingOldest(waitingLimit)) { continuation in
     Thread.detachNewThread {
-        while let line = readLine() { continuation.yield(line) }
+        while let line = readLine() {
+            if case .dropped = continuation.yield(line) { preconditionFailure("too many commands wait") }
+        }
         continuation.finish()
     }
 }

@@ -91,4 +91,57 @@ struct HierarchyTests {
     {
         #expect(throws: Hierarchy.NotApplicable.self) { try applying(change) }
     }
+
+    @Test(
+        arguments: [
+            // Its id is there, at the top, below and as the root.
+            ["id": "list"], ["id": "menu", "kind": "view"], ["id": "tabs"],
+            // One of those below it is there, or two of them are the same.
+            ["id": "x", "kind": "navigation", "children": [["id": "list"]]],
+            ["id": "x", "kind": "view", "presented": ["id": "menu"]],
+            ["id": "x", "kind": "navigation", "children": [["id": "y"], ["id": "y"]]],
+            ["id": "x", "kind": "navigation", "children": [["id": "x"]]],
+            // It is no controller.
+            ["kind": "view"], "x", .null,
+        ] as [JSONValue]) func `no id comes twice`(controller: JSONValue)
+    {
+        let insert: JSONValue = [
+            "type": "insert", "controller": controller, "place": ["type": "top", "parent": "nav"],
+        ]
+        #expect(throws: Hierarchy.NotApplicable.self) { try applying(insert) }
+    }
+
+    @Test(
+        arguments: [
+            // Somebody is there.
+            ["type": "root"], ["type": "primary", "parent": "split"],
+            // The parent has no such place, or is not there.
+            ["type": "top", "parent": "tabs"], ["type": "tab", "parent": "nav"], ["type": "top", "parent": "list"],
+            ["type": "primary", "parent": "nav"], ["type": "presented", "parent": "absent"],
+            ["type": "secondary", "parent": "absent"], ["type": "presented"], ["parent": "nav"], .null,
+        ] as [JSONValue]) func `a place that is taken or not there takes nobody`(place: JSONValue)
+    {
+        let insert: JSONValue = ["type": "insert", "controller": ["id": "x", "kind": "view"], "place": place]
+        #expect(throws: Hierarchy.NotApplicable.self) { try applying(insert) }
+        let move: JSONValue = ["type": "move", "id": "list", "place": place]
+        #expect(throws: Hierarchy.NotApplicable.self) { try applying(move) }
+    }
+
+    @Test func `a second presentation, a subtree into itself and the root out of nothing are refused`() throws {
+        func presenting(_ id: String) -> JSONValue {
+            ["type": "insert", "controller": ["id": .string(id)], "place": ["type": "presented", "parent": "list"]]
+        }
+        #expect(throws: Hierarchy.NotApplicable.self) { try applying(presenting("a"), presenting("b")) }
+        #expect(throws: Hierarchy.NotApplicable.self) {
+            try applying(["type": "move", "id": "nav", "place": ["type": "top", "parent": "nav"]])
+        }
+        #expect(throws: Hierarchy.NotApplicable.self) {
+            try applying(["type": "remove", "id": "tabs"], ["type": "select", "id": "tabs", "selected": 0])
+        }
+        // What was taken out leaves its place.
+        let moved = try applying(
+            ["type": "remove", "id": "menu"],
+            ["type": "insert", "controller": ["id": "new"], "place": ["type": "primary", "parent": "split"]])
+        #expect(moved["split"]?.columns["primary"]?.id == "new")
+    }
 }

@@ -199,28 +199,3 @@ struct TransitionLockTests {
         #expect(try await scene.withTransition { $0.fence } == 3)
     }
 }
-
-struct EventParserTests {
-    @Test func `the id with which a stream begins is resumed after, though it is no event`() {
-        var parser = EventParser()
-        #expect(["id: 12", "", "event: x"].allSatisfy { parser.take($0) == nil })
-        #expect(parser.lastID == "12")
-        #expect(["data: 1", ""].compactMap { parser.take($0) }.map(\.id) == [nil])
-        #expect(parser.lastID == "12")
-    }
-
-    @Test func `events are made of lines`() {
-        var parser = EventParser()
-        let lines = [
-            ": connected", "retry: 1000", "", "id: 7", "event: transition.ended", "data: {\"id\":", "data: \"t\"}", "",
-            "event: x", "data:1", "", "event: nothing", "",
-        ]
-        let events = lines.compactMap { parser.take($0) }
-        #expect(parser.lastID == "7")
-        #expect(
-            events == [
-                ArbiterEvent(name: "transition.ended", data: ["id": "t"], id: "7"),
-                ArbiterEvent(name: "x", data: 1, id: nil),
-            ])
-    }
-}

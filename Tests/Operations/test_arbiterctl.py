@@ -1,5 +1,6 @@
 """Commands that run while they hold a lock."""
 
+import json
 import os
 import select
 import signal
@@ -38,6 +39,16 @@ def test_a_command_holds_the_lock_and_knows_it(tool):
     assert tool.daemon.ask("GET", f"/transitions/{id}")[1]["outcome"] == "cancelled"
     run = tool.run("run", "--", "sh", "-c", "echo $ARBITER_TRANSITION")
     assert tool.daemon.ask("GET", f"/transitions/{run.stdout.strip()}")[1]["outcome"] == "completed"
+
+
+@pytest.mark.parametrize("wait", [[], ["--wait", "0"], ["--quiet"]], ids=" ".join)
+def test_a_command_is_not_run_without_the_lock(tool, wait):
+    tree = {"root": {"id": "nav", "kind": "navigation", "children": ["list"]}}
+    assert tool.daemon.ask("PUT", "/scenes/main/storyboard", tree)[0] == 200
+    run = tool.run("run", "--operation", json.dumps({"type": "pop", "navigation": "nav"}), *wait, "--", "echo", "no")
+    assert (run.returncode, run.stdout) == (0, "")
+    assert run.stderr == (
+        "arbiterctl: the operation changes nothing in main: there is no lock, and the command is not run\n")
 
 
 @pytest.mark.parametrize("arguments, code, reason", [

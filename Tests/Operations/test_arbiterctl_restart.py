@@ -4,6 +4,7 @@ import json
 
 import pytest
 from conftest import Tool
+from test_arbiterctl import holding
 from test_arbiterctl_commands import TREE, said, started
 from waiting import PATIENCE, Lines, polled
 
@@ -43,6 +44,15 @@ def test_what_the_daemon_has_forgotten_is_lost(forgetful):
         assert (each.returncode, f"the daemon no longer knows {lost}" in err) == (123, True), err
     # An id that nobody has shown may be wrong.
     assert "unknown-transition" in said(forgetful, "await", id, code=125)
+
+
+def test_a_run_is_told_that_its_lock_is_forgotten(forgetful):
+    run = holding(forgetful, "import signal; signal.pause()")
+    forgetful.daemon.kill()
+    forgetful.daemon.restart()
+    _, err = run.communicate(timeout=PATIENCE)
+    assert (run.returncode, err) == (
+        123, "arbiterctl: the lock is lost: the daemon no longer knows the transition (forgotten)\n")
 
 
 def parked(tool: Tool) -> int:

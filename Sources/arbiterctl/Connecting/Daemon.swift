@@ -9,10 +9,13 @@ struct Daemon: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file with a bearer token, or - for standard input; ARBITER_TOKEN unless given.", valueName: "file"))
+            "A file with a bearer token, or - for standard input; ARBITER_TOKEN unless given.", valueName: "file"),
+        completion: .file())
     var tokenFile: String?
 
-    @Option(help: ArgumentHelp("A file of certificates that are trusted, instead of the system's.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A file of certificates that are trusted, instead of the system's.", valueName: "file"),
+        completion: .file())
     var authority: String?
 
     @Option(help: ArgumentHelp("The name by which people know this client.", valueName: "name"))

@@ -16,6 +16,9 @@ struct RunCommand: AsyncParsableCommand {
 
             The transition is completed if the command succeeds, and cancelled otherwise.
 
+            The command never runs without the lock. If the operation would change nothing, there is nothing to lock: the \
+            command is not run, which is said on standard error, and the exit code is 0.
+
             Exit codes: that of the command, or 128 and the number of the signal that ended it; 123 if the lock was lost or \
             the daemon could not be told of the end, 124 if the turn did not come in time (timeout(1) says the same), 125 \
             if the daemon cannot be reached or refuses, or the ticket ended before its turn, 126 if the command cannot be \
@@ -81,6 +84,11 @@ struct RunCommand: AsyncParsableCommand {
             Exit.tell("\(error)")
             throw ExitCode(Exit.failed)
         }
+        guard !transition.isNoop else {
+            await arbiter.close()
+            withExtendedLifetime(signals) {}
+            return Exit.tell("the operation changes nothing in \(scene): there is no lock, and the command is not run")
+        }
         let code = await run(child, holding: transition)
         let end = Task { await finish(transition, code) }
         phase.withLock { $0 = .ending(end) }
@@ -136,7 +144,7 @@ struct RunCommand: AsyncParsableCommand {
         let watch = Task {
             await transition.untilLost()
             guard transition.isLost else { return }
-            Exit.tell("the lock is lost: \(transition.ending?.reason ?? "it has ended")")
+            Exit.tell("the lock is lost: \(transition.ending?.words ?? "it has ended")")
             child.signal(SIGTERM)
             try? await Task.sleep(for: Self.graceOfCommand)
             if !Task.isCancelled { child.signal(SIGKILL) }
@@ -157,7 +165,6 @@ struct RunCommand: AsyncParsableCommand {
     ///
     /// - Returns: the exit code.
     private func finish(_ transition: HeldTransition, _ code: Int32) async -> Int32 {
-        guard !transition.isNoop else { return code }
         do {
             if code == 0 { try await transition.complete() } else { try await transition.cancel() }
             return code

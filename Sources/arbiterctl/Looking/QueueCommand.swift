@@ -5,7 +5,10 @@ internal import ArgumentParser
 struct QueueCommand: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "queue", abstract: "Shows who holds the lock of a scene, who waits, for whom and why.",
-        discussion: "The first 100 of each are shown."
+        discussion: """
+            The first 100 of each are shown. With --json it is an object with the revision of the scene's hierarchy, and the \
+            transitions in running and queue.
+            """
     )
 
     @OptionGroup var connection: Connection
@@ -24,7 +27,10 @@ struct QueueCommand: ClientCommand {
     func run(_ arbiter: Arbiter) async throws {
         if json.isWanted {
             let document = try await arbiter.scene(scene.name).read()
-            let parts = JSONValue.object(["running": document["running"] ?? [], "queue": document["queue"] ?? []])
+            let parts: JSONValue = [
+                "revision": document["revision"] ?? 0, "running": document["running"] ?? [],
+                "queue": document["queue"] ?? [],
+            ]
             return Terminal.output.line(parts.text())
         }
         if watch { return await LiveView().run(arbiter.scene(scene.name).events()) { try await lines(arbiter) } }

@@ -32,7 +32,8 @@ struct TraceCommand: ClientCommand {
     var format = Form.jsonl
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("Where it is saved; standard output unless given.", valueName: "file"))
+        name: .shortAndLong, help: ArgumentHelp("Where it is saved; standard output unless given.", valueName: "file"),
+        completion: .file())
     var output: String?
 
     @Flag(name: .customLong("json"), help: "With --output, write what was saved as JSON, to standard output.")
@@ -44,7 +45,8 @@ struct TraceCommand: ClientCommand {
 
     func run(_ arbiter: Arbiter) async throws {
         let path = (scene.map { arbiter.scene($0).path("/trace") } ?? "/trace") + "?format=\(format.rawValue)"
-        let lines = try arbiter.lines(path)
+        // A recording ends, and cannot be resumed: it waits in memory for a slow reader, whole.
+        let lines = try arbiter.lines(path, limit: .max)
         guard let output else {
             for try await line in lines { Terminal.output.line(line) }
             return

@@ -16,15 +16,23 @@ struct StoryboardCommand: AsyncParsableCommand {
 struct StoryboardGetCommand: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Writes the storyboard as it is now, as JSON.",
-        discussion: "It needs the role observe where there is access control.")
+        discussion: """
+            With --tag it writes the tag of the storyboard, which changes with every change, for set --if-match. What is to be \
+            changed must be read after the tag. It needs the role observe where there is access control.
+            """
+    )
 
     @OptionGroup var connection: Connection
     @OptionGroup var scene: SceneOption
 
+    @Flag(name: .customLong("tag"), help: "Write only its tag (ETag), with its quotation marks.")
+    var isTagWanted = false
+
     func run(_ arbiter: Arbiter) async throws {
         let path = arbiter.scene(scene.name).path("/storyboard")
-        let storyboard = try await arbiter.ask(WireRequest("GET", path)).accepted()
-        Terminal.output.line(storyboard.text(isIndented: true))
+        let answer = try await arbiter.ask(WireRequest("GET", path))
+        let storyboard = try answer.accepted()
+        Terminal.output.line(isTagWanted ? answer.tag ?? "" : storyboard.text(isIndented: true))
     }
 }
 
@@ -32,7 +40,16 @@ struct StoryboardGetCommand: ClientCommand {
 struct StoryboardSetCommand: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Declares a scene, in place of what was declared before.",
-        discussion: "The scene must be idle. It needs the role design where there is access control."
+        discussion: """
+            The scene must be idle. It needs the role design where there is access control.
+
+            With --if-match, what somebody else has changed meanwhile is not replaced; exit code 125 says so. It says the same \
+            if the answer was lost and the request was sent again, although the first one had declared the scene.
+
+                tag=$(arbiterctl storyboard get --tag)
+                arbiterctl storyboard get > scene.json && "$EDITOR" scene.json
+                arbiterctl storyboard set --if-match "$tag" scene.json
+            """
     )
 
     @OptionGroup var connection: Connection
@@ -42,11 +59,30 @@ struct StoryboardSetCommand: ClientCommand {
     @Flag(help: "Only if nobody has declared the scene; otherwise it stays as it is, which is no error.")
     var ifUndeclared = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Only if the storyboard has this tag, as get --tag writes it; * for any declared one.", valueName: "tag"))
+    var ifMatch: String?
+
+    func validate() throws {
+        guard let ifMatch else { return }
+        guard !ifUndeclared else { throw ValidationError("give either --if-match or --if-undeclared") }
+        guard ifMatch.wholeMatch(of: #/\*|(W/)?"[!#-~]*"(, (W/)?"[!#-~]*")*/#) != nil else {
+            throw ValidationError("--if-match must be a tag with its quotation marks, as get --tag writes it, or *")
+        }
+    }
+
     func run(_ arbiter: Arbiter) async throws {
-        let declared = try await arbiter.scene(scene.name).declare(try file.read(), ifUndeclared: ifUndeclared)
+        let declared = try await declared(arbiter.scene(scene.name), try file.read())
         Terminal.output.line(
             declared.map { "\(scene.name) is declared, revision \(Int($0["revision"]?.number ?? 0))" }
                 ?? "\(scene.name) was declared before")
+    }
+
+    private func declared(_ scene: ArbiterScene, _ storyboard: JSONValue) async throws -> JSONValue? {
+        guard let ifMatch else { return try await scene.declare(storyboard, ifUndeclared: ifUndeclared) }
+        let request = WireRequest("PUT", scene.path("/storyboard"), storyboard, headers: ["If-Match": ifMatch])
+        return try await scene.arbiter.ask(request).accepted()
     }
 }
 

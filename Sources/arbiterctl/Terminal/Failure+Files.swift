@@ -11,6 +11,11 @@ extension Failure {
         self.init(file: path, unsafe String(cString: strerror(number)))
     }
 
+    /// Standard output cannot be written.
+    init(output number: Int32) {
+        self.init(code: Exit.failed, text: "standard output: \(unsafe String(cString: strerror(number)))")
+    }
+
     /// The system refuses to use a file, as Foundation says it.
     private init(file path: String, _ error: any Error) {
         let causes = [error, (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error]

@@ -18,6 +18,16 @@ struct Terminal: Sendable {
         hasColour = isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }
 
+    /// Takes the numbers of standard streams that are closed, so that no connection gets them, and text into it.
+    ///
+    /// What is opened in their place cannot be used, and is not passed on to a command.
+    static func holdClosed() {
+        for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+        where fcntl(descriptor, F_GETFD) == -1 {
+            _ = unsafe open("/dev/null", mode | O_CLOEXEC)
+        }
+    }
+
     /// How text looks, by its code in ECMA-48.
     enum Style: Int {
         case bold = 1
@@ -42,22 +52,35 @@ struct Terminal: Sendable {
 
     /// Writes text as it is; ends the process if nobody reads it any more, or if standard output cannot be written.
     func write(_ text: String) {
+        guard let reason = writing(text) else { return }
+        // As with SIGPIPE: `arbiterctl watch | head` ends quietly.
+        if reason == EPIPE { exit(128 + SIGPIPE) }
+        // Output that is missing is a failure; words on standard error that nobody can get are not.
+        guard descriptor == STDOUT_FILENO else { return }
+        let failure = Failure(output: reason)
+        Exit.tell(failure.text)
+        exit(failure.code)
+    }
+
+    /// Writes a line of standard output that must not be lost.
+    ///
+    /// - Throws: `Failure` if it cannot be written, or if nobody reads it any more.
+    func deliver(_ line: String) throws(Failure) {
+        // A pipe that nobody reads fails then, instead of ending the process.
+        signal(SIGPIPE, SIG_IGN)
+        if let reason = writing(line + "\n") { throw Failure(output: reason) }
+    }
+
+    /// - Returns: the number of the error; `nil` if everything is written.
+    private func writing(_ text: String) -> Int32? {
         var bytes = ArraySlice(text.utf8)
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes { unsafe Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            // As with SIGPIPE: `arbiterctl watch | head` ends quietly.
-            if count < 0, errno == EPIPE { exit(128 + SIGPIPE) }
-            guard count > 0 else { return cannotWrite(errno) }
+            guard count > 0 else { return errno }
             bytes = bytes.dropFirst(count)
         }
-    }
-
-    /// Output that is missing is a failure; words on standard error that nobody can get are not.
-    private func cannotWrite(_ reason: Int32) {
-        guard descriptor == STDOUT_FILENO else { return }
-        Exit.tell("standard output: \(unsafe String(cString: strerror(reason)))")
-        exit(Exit.failed)
+        return nil
     }
 
     func line(_ text: String) { write(text + "\n") }

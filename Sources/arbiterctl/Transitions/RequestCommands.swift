@@ -32,10 +32,29 @@ struct LeaseOption: ParsableArguments {
     }
 }
 
+/// By what a request is known if it is sent again.
+struct KeyOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The Idempotency-Key, 16 to 128 visible ASCII characters; drawn at random unless given.", valueName: "key"))
+    var key: String?
+
+    /// The key that was given, or one that nobody else has.
+    var value: String { key ?? UUID().uuidString }
+
+    func validate() throws {
+        guard let key else { return }
+        guard 16...128 ~= key.utf8.count, key.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else {
+            throw ValidationError("--key must be 16 to 128 visible ASCII characters")
+        }
+    }
+}
+
 /// What `start` and `serialize` have in common.
 protocol RequestCommand: ClientCommand {
     var request: RequestOptions { get }
     var lease: LeaseOption { get }
+    var key: KeyOption { get }
     var json: JSONOutput { get }
 }
 
@@ -47,17 +66,44 @@ extension RequestCommand {
         var members = options.members
         members["scene"] = .string(request.scene)
         if let client = connection.client { members["client"] = .string(client) }
-        let key = UUID().uuidString
+        let headers = ["Idempotency-Key": key.value]
         return try await arbiter.ask(
-            WireRequest("POST", "/transitions/\(call)", .object(members), headers: ["Idempotency-Key": key]))
+            WireRequest("POST", "/transitions/\(call)", .object(members), headers: headers))
     }
 
     /// Writes the transition that was granted: its id and its token.
-    func writeGranted(_ transition: JSONValue) {
-        if json.isWanted { return Terminal.output.line(transition.text()) }
+    ///
+    /// If that cannot be written, nobody has the token, so the transition is ended again.
+    ///
+    /// - Throws: `Failure` if it cannot be written.
+    func writeGranted(_ transition: JSONValue, _ arbiter: Arbiter) async throws {
         let words = ["id", "token"].compactMap { transition[$0]?.string }
-        Terminal.output.line(words.joined(separator: " "))
+        do {
+            try Terminal.output.deliver(json.isWanted ? transition.text() : words.joined(separator: " "))
+        } catch {
+            let isNoop = transition["noop"]?.bool == true
+            if !isNoop { try await takeBack(OwnedTransition(transition), arbiter, error) }
+            throw error
+        }
     }
+
+    /// Ends a transition that nobody has been told of.
+    ///
+    /// - Throws: `Failure` if that fails, too.
+    private func takeBack(_ owned: OwnedTransition, _ arbiter: Arbiter, _ failure: Failure) async throws {
+        do {
+            _ = try await owned.ask(arbiter, "end", ["outcome": "cancelled"])
+        } catch ClientError.ended, ClientError.refused {
+            // It has ended, or nobody can end it.
+        } catch {
+            throw Failure(code: failure.code, text: "\(failure.text); \(owned.id) could not be ended: \(error)")
+        }
+    }
+}
+
+extension JSONValue {
+    /// Whether it is a transition that has ended, other than by an operation that changes nothing.
+    fileprivate var hasEnded: Bool { self["state"]?.string == "ended" && self["noop"]?.bool != true }
 }
 
 /// `arbiterctl start`.
@@ -67,7 +113,11 @@ struct StartCommand: RequestCommand {
         abstract: "Begins a transition at once, or drops it if another one is in the way.",
         discussion: """
             Writes the id and the token of the transition. It is yours until its lease is over; renew starts the lease \
-            again, and end ends the transition. Exit code 124 says that another transition is in the way.
+            again, and end ends the transition. If they cannot be written, the transition is ended at once. Exit code 124 \
+            says that another transition is in the way, 125 also that standard output cannot be written.
+
+            For 10 minutes, the same request with the same --key gets the same transition; exit code 123 says that it has \
+            ended.
 
                 read -r id ARBITER_TRANSITION_TOKEN < <(arbiterctl start --lease 60)
                 export ARBITER_TRANSITION_TOKEN
@@ -78,6 +128,7 @@ struct StartCommand: RequestCommand {
     @OptionGroup var connection: Connection
     @OptionGroup var request: RequestOptions
     @OptionGroup var lease: LeaseOption
+    @OptionGroup var key: KeyOption
     @OptionGroup var json: JSONOutput
 
     func run(_ arbiter: Arbiter) async throws {
@@ -86,7 +137,10 @@ struct StartCommand: RequestCommand {
             Exit.tell(answer.document["detail"]?.string ?? "another transition is in the way")
             throw ExitCode(Exit.timedOut)
         }
-        writeGranted(try answer.accepted())
+        let transition = try answer.accepted()
+        // By its key, it may be one that was begun before.
+        if transition.hasEnded { throw ClientError.ended(EndedTransition(transition)) }
+        try await writeGranted(transition, arbiter)
     }
 }
 
@@ -105,6 +159,7 @@ struct SerializeCommand: RequestCommand {
     @OptionGroup var connection: Connection
     @OptionGroup var request: RequestOptions
     @OptionGroup var lease: LeaseOption
+    @OptionGroup var key: KeyOption
     @OptionGroup var waiting: WaitOption
     @OptionGroup var json: JSONOutput
 
@@ -124,9 +179,8 @@ struct SerializeCommand: RequestCommand {
             throw ClientError.timedOut
         }
         transition["token"] = ticket["token"]
-        if transition["state"]?.string == "ended", transition["noop"]?.bool != true {
-            throw ClientError.ended(EndedTransition(.object(transition)))
-        }
-        writeGranted(.object(transition))
+        let document = JSONValue.object(transition)
+        if document.hasEnded { throw ClientError.ended(EndedTransition(document)) }
+        try await writeGranted(document, arbiter)
     }
 }

@@ -13,10 +13,10 @@ import httpx
 from . import _transport
 from ._aio_hierarchy import AsyncHierarchy
 from ._events import Event, EventStream
-from ._flows import MARGIN, Flows, Ticket, TransitionOptions
+from ._flows import MARGIN, Flows, Ticket, TransitionOptions, checked_timeout
 from ._held import HeldTransition
 from ._wire import Answer, Document, Flow, Result, Send, now
-from .errors import ArbiterError, Closed, TimedOut, Unreachable
+from .errors import ArbiterError, Closed, Refused, Unreachable
 
 
 class AsyncArbiter:
@@ -26,7 +26,7 @@ class AsyncArbiter:
         self, url: str | None = None, *, token: str | None = None, client: str | None = None, patience: float = 30.0,
         verify: ssl.SSLContext | bool = True, headers: Mapping[str, str] | None = None,
     ) -> None:
-        address = _transport.Address.of(url)
+        self._address = address = _transport.Address.of(url)
         self._closing = asyncio.Event()
         self._flows = Flows(client, token, patience, headers, self._closing)
         self._opening = asyncio.Lock()
@@ -84,12 +84,12 @@ class AsyncArbiter:
         sent = now()
         try:
             response = await self._http.request(**_transport.request(send))
-        except httpx.TransportError as error:
-            raise Unreachable(f"{send.method} {send.path}: {error}") from error
+            return _transport.answer(response, sent)
+        except (httpx.TransportError, Unreachable) as error:
+            raise _transport.unreachable(self._address, send, error) from error
         except RuntimeError:
             self._flows.check_open()  # httpx refuses to send after its end.
             raise
-        return _transport.answer(response, sent)
 
     async def _run(self, flow: Flow[Result], over: asyncio.Event | None = None) -> Result:
         over = over or self._closing
@@ -99,7 +99,7 @@ class AsyncArbiter:
                 if isinstance(step, Send):
                     try:
                         answer = await self._send(step)
-                    except Unreachable as error:
+                    except (Unreachable, Refused) as error:
                         step = flow.throw(error)
                     else:
                         step = flow.send(answer)
@@ -170,11 +170,11 @@ class AsyncScene:
         **options: Unpack[TransitionOptions],
     ) -> AsyncTransition:
         """See `Scene.serialize`. A task that is cancelled gives its ticket up."""
+        checked_timeout(timeout)
         ticket = Ticket(self.name, options)
         async with self._giving_up(ticket):
             await self.arbiter._open()
-            if await self.arbiter._run(self.arbiter._flows.serialize(ticket, timeout, waiting)) is None:
-                raise TimedOut(f"The turn in {self.name} did not come within {timeout} s")
+            await self.arbiter._run(self.arbiter._flows.serialize(ticket, timeout, waiting))
         return AsyncTransition(self.arbiter, ticket)
 
     @asynccontextmanager
@@ -229,7 +229,8 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
     """A transition that this client holds, until it ends it; see `Transition`."""
 
     def __init__(self, arbiter: AsyncArbiter, ticket: Ticket) -> None:
-        super().__init__(ticket, asyncio.Event(), asyncio.Event())
+        self._over = asyncio.Event()
+        super().__init__(ticket, asyncio.Event(), self._over)
         self._arbiter = arbiter
         if self.ended is None:
             self._keeper = asyncio.create_task(self._keep(), name=f"transition {self.id}")
@@ -277,9 +278,9 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
         return document
 
     async def _keep(self) -> None:
-        flow = self._arbiter._flows.keep(self._ticket, self._is_over.is_set)
+        flow = self._arbiter._flows.keep(self._ticket, self._over.is_set)
         try:
-            self._lose(await self._arbiter._run(flow, self._is_over))
+            self._lose(await self._arbiter._run(flow, self._over))
         except Closed:
             pass  # It has been lost with the session.
         finally:

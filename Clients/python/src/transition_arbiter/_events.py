@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from ._wire import SESSION, backoff, checked_headers
+from ._wire import SESSION, backoff, checked_headers, read_json
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,8 @@ class EventParser:
             self.last_id = self._id or self.last_id
             event = None
             if self._data:
-                event = Event(self._name or "message", json.loads("\n".join(self._data)), self._id)
+                name = self._name or "message"
+                event = Event(name, read_json("\n".join(self._data), f"The event {name}"), self._id)
             self._name, self._data, self._id = "", [], None
             return event
         field, _, value = line.partition(":")

@@ -10,8 +10,9 @@ from typing import Any, TypedDict
 from urllib.parse import quote
 
 from ._events import Flag
-from ._wire import SESSION, Answer, Document, Flow, Send, Sleep, backoff, checked_headers, now
-from .errors import Closed, Refused, TransitionEnded, Unreachable
+from ._wire import (
+    SESSION, Answer, Document, Flow, Send, Sleep, backoff, checked_headers, checked_seconds, json_of, now)
+from .errors import Closed, Refused, TimedOut, TransitionEnded, Unreachable
 
 # The lease of a transition, in seconds, unless the daemon says another.
 LEASE = 10.0
@@ -53,7 +54,18 @@ def wire_name(name: str) -> str:
 
 
 def wire_fields(options: TransitionOptions) -> Document:
-    """The options as members of a request."""
+    """The options as members of a request.
+
+    Raises `TypeError` or `ValueError` for what can be no duration.
+    """
+    for name, value in options.items():
+        if name.endswith("_seconds"):
+            checked_seconds(name, value)
+    if options.get("lease_seconds") == 0:
+        raise ValueError("lease_seconds is more than 0")
+    animation = options.get("animation")
+    if isinstance(animation, Mapping) and "duration" in animation:
+        checked_seconds("animation duration", animation["duration"])
     fields: Document = {wire_name(name): value for name, value in options.items()}
     if "participants" in fields:
         fields["participants"] = [{"client": each} if isinstance(each, str) else each for each in fields["participants"]]
@@ -72,13 +84,15 @@ class Ticket:
     def __init__(self, scene: str, options: TransitionOptions) -> None:
         self.key = secrets.token_hex(16)
         # A copy, because the key stands for the same request only. What is no JSON is the caller's TypeError now.
-        self.body: Document = json.loads(json.dumps({**wire_fields(options), "scene": scene}, allow_nan=False))
+        self.body: Document = json.loads(json_of({**wire_fields(options), "scene": scene}))
         self.headers: dict[str, str] = {}
         self.asked: tuple[str, Document] | None = None
         """The path and the body of the request, as soon as it may have arrived."""
         self.document: Document = {}
         self.held_until = 0.0
         """Until when the lease certainly lasts, by `now`."""
+        self.is_given_up = False
+        """Whether nobody will hold it any more, so that its keeper has to end it."""
 
     @property
     def lease(self) -> float:
@@ -106,12 +120,29 @@ class Ticket:
         return {"id": self.document["id"], "token": self.document["token"], **fields}
 
 
+def refused_end(ticket: Ticket, refused: Refused) -> Document:
+    """The transition as it has to be taken for lost, because the daemon answered and refused to keep it."""
+    is_forgotten = refused.code == "unknown-transition"
+    return {
+        **ticket.shown, "state": "ended", "outcome": "expired", "code": refused.code,
+        "reason": "forgotten" if is_forgotten else refused.code,
+        "detail": "the daemon no longer knows the transition (forgotten)" if is_forgotten else refused.detail,
+    }
+
+
+def checked_timeout(timeout: float | None) -> None:
+    """Raises `TypeError` or `ValueError` for what can be no duration; `None` is for ever."""
+    if timeout is not None:
+        checked_seconds("timeout", timeout)
+
+
 class Flows:
     """The flows of one client, which share its session."""
 
     def __init__(
         self, client: str | None, token: str | None, patience: float, headers: Mapping[str, str] | None, closing: Flag
     ) -> None:
+        checked_seconds("patience", patience)
         self.client = client
         self.patience = patience
         authorization = {} if token is None else {"Authorization": f"Bearer {token.strip()}"}
@@ -224,11 +255,12 @@ class Flows:
     def serialize(
         self, ticket: Ticket, timeout: float | None, waiting: Callable[[Document], None] | None
     ) -> Flow[Document | None]:
-        """Waits for the turn: the running transition, or nothing if it did not come in time.
+        """Waits for the turn: the running transition.
 
         `waiting` is called with the ticket whenever the daemon says that it still waits.
 
-        Raises `TransitionEnded` if it ended before it ran, except if there was nothing to do.
+        Raises `TimedOut` if the turn did not come in time, and `TransitionEnded` if it ended before it ran, except if there
+        was nothing to do.
         """
         deadline = float("inf") if timeout is None else now() + timeout
 
@@ -243,7 +275,7 @@ class Flows:
             if waiting is not None:
                 waiting(ticket.shown)
             if wait() == 0:
-                return None
+                raise TimedOut(f"The turn in {ticket.body['scene']} did not come within {timeout} s")
             yield from self._await_running(ticket, wait())
         return (yield from self._granted(ticket))
 
@@ -289,26 +321,30 @@ class Flows:
 
         An owner's await is parked always, so the lease does not run, and the end is told at once. Each is answered within
         a third of the lease: if none is, the lease is counted from the sending of the last request that was answered.
-        `is_over` says whether its owner ends it, or has lost it; then it is not kept any longer.
+        `is_over` says whether its owner ends it, or has lost it; then it is not kept any longer. One that is given up is ended
+        here, when the next answer comes.
         """
         lease = ticket.lease
         wait = min(lease / 3, LONGEST_WAIT)
         body = ticket.named(until="ended", wait=wait)
         headers = {**self.headers, **ticket.headers}
         delays = backoff()
-        while not is_over() and (left := ticket.held_until - now()) > 0:
+        while not (is_over() or ticket.is_given_up) and (left := ticket.held_until - now()) > 0:
             delay = next(delays)
             try:
                 answer = yield Send("POST", "/transitions/await", body, headers, min(wait + MARGIN, left))
-            except Unreachable:
-                pass
+            except (Unreachable, Refused):
+                pass  # Refused is an answer that cannot be read.
             else:
                 if answer.status not in (429, 503):
                     try:
                         document = answer.document()
                     except Refused as refused:
+                        # Without the token of its session, which has ended, the daemon says what became of it.
+                        if self._session_is_over(answer) and headers.pop(SESSION, None) is not None:
+                            continue
                         # The daemon does not know it any more, or says how it ended.
-                        return refused.problem.get("transition")
+                        return refused.problem.get("transition") or refused_end(ticket, refused)
                     if has_ended(document):
                         return document
                     ticket.held_until, delays = answer.sent + lease, backoff()
@@ -316,12 +352,17 @@ class Flows:
                 # Not until the lease has run out.
                 delay = max(delay, min(answer.retry_after, wait))
             yield Sleep(max(0.0, min(delay, ticket.held_until - now())))
+        if ticket.is_given_up:
+            try:
+                yield from self.give_up(ticket)
+            except (Unreachable, Refused):
+                pass  # Nobody keeps it any longer.
         return None
 
     def end(self, ticket: Ticket, outcome: str | None) -> Flow[Document]:
         """Ends a transition, without an outcome as its gesture was decided; again with the same outcome is fine.
 
-        Raises `TransitionEnded` if it has ended otherwise.
+        Raises `TransitionEnded` if it has ended otherwise, or the daemon does not know it any more.
         """
         body = ticket.named(outcome=outcome) if outcome else ticket.named()
         answer = yield from self.ask("POST", "/transitions/end", body, timeout=MARGIN)
@@ -330,6 +371,8 @@ class Flows:
         except Refused as refused:
             if has_ended(refused.problem.get("transition", {})):
                 raise TransitionEnded(refused.problem["transition"]) from None
+            if refused.code == "unknown-transition":
+                raise TransitionEnded(refused_end(ticket, refused)) from None
             raise
 
     def drive(self, ticket: Ticket, call: str, fields: Mapping[str, Any]) -> Flow[Document]:

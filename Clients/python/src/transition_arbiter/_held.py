@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Generic
 
-from ._events import Over
+from ._events import Flag, Over
 from ._flows import Flows, Ticket, has_ended
 from ._wire import Document, Flow
 from .errors import Refused, TransitionEnded
@@ -14,7 +14,7 @@ from .errors import Refused, TransitionEnded
 class HeldTransition(Generic[Over]):
     """A transition that this client holds, until it ends it or loses it. The flags are of `threading` or `asyncio`."""
 
-    def __init__(self, ticket: Ticket, lost: Over, is_over: Over) -> None:
+    def __init__(self, ticket: Ticket, lost: Over, is_over: Flag) -> None:
         self._ticket = ticket
         self._is_over = is_over
         """Set when it need not be kept any longer, because its owner has ended it or has lost it."""
@@ -40,7 +40,10 @@ class HeldTransition(Generic[Over]):
 
     @property
     def fence(self) -> int | None:
-        """Grows with every grant of the scene: what is written with a lower one is from an earlier holder."""
+        """Grows with every grant of the scene: what is written with a lower one is from an earlier holder.
+
+        `None` if it is a `noop`, which has no lock.
+        """
         return self._ticket.document.get("fence")
 
     @property
@@ -50,7 +53,7 @@ class HeldTransition(Generic[Over]):
 
     @property
     def noop(self) -> bool:
-        """Whether there was nothing to do: then it has completed already, and holds nothing."""
+        """Whether there was nothing to do: then it has completed already, and has no lock and no `fence`."""
         return bool(self._ticket.document.get("noop"))
 
     def check(self) -> None:
@@ -76,9 +79,9 @@ class HeldTransition(Generic[Over]):
         Raises `TransitionEnded` if it is lost.
         """
         self.check()
-        with self._lock:
-            self._is_ending = True
         try:
+            with self._lock:
+                self._is_ending = True
             document = yield from flows.end(self._ticket, outcome)
         except Refused:
             self._refuse_end()

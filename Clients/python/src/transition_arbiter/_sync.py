@@ -7,18 +7,20 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
+from queue import SimpleQueue
+from types import TracebackType
 from typing import Any, Self, Unpack
 
 import httpx
 
 from . import _transport
 from ._events import Event, EventStream
-from ._flows import MARGIN, Flows, Ticket, TransitionOptions
+from ._flows import MARGIN, Flows, Ticket, TransitionOptions, checked_timeout
 from ._held import HeldTransition
 from ._sync_hierarchy import Hierarchy
 from ._wire import Answer, Document, Flow, Result, Send, now
-from .errors import ArbiterError, Closed, TimedOut, Unreachable
+from .errors import ArbiterError, Closed, Refused, Unreachable
 
 
 class Arbiter:
@@ -28,7 +30,8 @@ class Arbiter:
     ``http://127.0.0.1:8080``. `token` is a bearer token, `client` the name by which people see this program, `patience` how
     many seconds a request is repeated while the daemon cannot be reached or is starting, and `verify` a context with the
     certificates that are trusted. `headers` are sent with every request, for example ``traceparent``. Raises `ValueError` for
-    another kind of URL, and for a token or a header field that cannot be sent.
+    another kind of URL, and for a token or a header field that cannot be sent; `TypeError` or `ValueError` for a patience that
+    is no finite number of seconds, 0 or more.
 
     All transitions of one `Arbiter` are bound to one session: if this process dies, they end within two seconds; in the
     moment between the grant and the first parked request, when the lease has run out.
@@ -38,11 +41,12 @@ class Arbiter:
         self, url: str | None = None, *, token: str | None = None, client: str | None = None, patience: float = 30.0,
         verify: ssl.SSLContext | bool = True, headers: Mapping[str, str] | None = None,
     ) -> None:
-        address = _transport.Address.of(url)
+        self._address = address = _transport.Address.of(url)
         self._closing = threading.Event()
         self._flows = Flows(client, token, patience, headers, self._closing)
         self._opening = threading.Lock()
         self._held: set[Transition] = set()
+        self._aside = _Aside()
         self._streams: set[_Stream] = set()
         self._http = httpx.Client(
             base_url=address.base, transport=httpx.HTTPTransport(**_transport.options(address, verify)))
@@ -85,6 +89,7 @@ class Arbiter:
             if transition._keeper.is_alive():
                 # Its await is answered by the end of the session.
                 transition._keeper.join(max(0.0, deadline - time.monotonic()))
+        self._aside.close()
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -101,25 +106,30 @@ class Arbiter:
             return self._run(self._flows.session())
 
     def _send(self, send: Send) -> Answer:
+        # Only the main thread is interrupted.
+        is_main = threading.current_thread() is threading.main_thread()
+        return self._aside.run(lambda: self._exchange(send)) if is_main else self._exchange(send)
+
+    def _exchange(self, send: Send) -> Answer:
         sent = now()
         try:
             response = self._http.request(**_transport.request(send))
-        except httpx.TransportError as error:
-            raise Unreachable(f"{send.method} {send.path}: {error}") from error
+            return _transport.answer(response, sent)
+        except (httpx.TransportError, Unreachable) as error:
+            raise _transport.unreachable(self._address, send, error) from error
         except RuntimeError:
             self._flows.check_open()  # httpx refuses to send after its end.
             raise
-        return _transport.answer(response, sent)
 
-    def _run(self, flow: Flow[Result], over: threading.Event | None = None) -> Result:
-        over = over or self._closing
+    def _run(self, flow: Flow[Result], over: threading.Event | _Latch | None = None) -> Result:
+        over = self._closing if over is None else over
         try:
             step = next(flow)
             while True:
                 if isinstance(step, Send):
                     try:
                         answer = self._send(step)
-                    except Unreachable as error:
+                    except (Unreachable, Refused) as error:
                         step = flow.throw(error)
                     else:
                         step = flow.send(answer)
@@ -162,6 +172,76 @@ class Arbiter:
             self._streams.discard(stream)
 
 
+class _Latch:
+    """A flag for which one thread waits.
+
+    Unlike `threading.Event` it leaves no lock behind, which others would wait for, if an interrupt comes while it is set.
+    """
+
+    def __init__(self) -> None:
+        self._is_set = False
+        self._latch = threading.Lock()
+        self._latch.acquire()
+
+    def is_set(self) -> bool:
+        return self._is_set
+
+    def set(self) -> None:
+        self._is_set = True
+        with suppress(RuntimeError):  # It is open already.
+            self._latch.release()
+
+    def wait(self, seconds: float) -> None:
+        """Waits until it is set, or so many seconds; only ever one thread may do so."""
+        if not self._is_set:
+            self._latch.acquire(timeout=seconds)
+
+
+class _Aside:
+    """Makes calls in other threads, for whose answers the main thread waits.
+
+    An interrupt in the middle of httpcore would leave locks behind, for which all other requests would wait for ever.
+    """
+
+    def __init__(self) -> None:
+        self._idle: list[_Jobs] = []
+
+    def run(self, call: Callable[[], Answer]) -> Answer:
+        """Returns what the call returns, or raises what it raises. If it is interrupted, the call goes on unheard."""
+        try:
+            jobs = self._idle.pop()
+        except IndexError:
+            jobs = SimpleQueue()
+            threading.Thread(target=self._work, args=[jobs], name="requests of arbiter", daemon=True).start()
+        answers: SimpleQueue[Answer | Exception] = SimpleQueue()
+        jobs.put((call, answers))
+        answer = answers.get()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def close(self) -> None:
+        """Ends the threads that have nothing to do."""
+        with suppress(IndexError):
+            while True:
+                self._idle.pop().put(None)
+
+    def _work(self, jobs: _Jobs) -> None:
+        while (job := jobs.get()) is not None:
+            call, answers = job
+            answer: Answer | Exception
+            try:
+                answer = call()
+            except Exception as error:
+                answer = error
+            self._idle.append(jobs)
+            answers.put(answer)
+            del job, call, answers, answer  # They are not kept until the next one comes.
+
+
+_Jobs = SimpleQueue[tuple[Callable[[], Answer], SimpleQueue[Answer | Exception]] | None]
+
+
 class _Stream(EventStream[threading.Event]):
     """A stream that another thread may end."""
 
@@ -190,14 +270,14 @@ class Scene:
     def start(self, **options: Unpack[TransitionOptions]) -> Transition | None:
         """Tries at once.
 
-        Returns the transition, or `None` if another one is in the way: then the event is dropped. Raises `Refused` if what
-        it asks for is impossible, `TransitionEnded` if it ended before it ran, `Unreachable`.
+        Returns the transition, or `None` if another one is in the way: then the event is dropped. If there was nothing to do,
+        it has ended with `noop`: it has no lock and no `fence`. Raises `Refused` if what it asks for is impossible,
+        `TransitionEnded` if it ended before it ran, `Unreachable`; `TypeError` or `ValueError` for what can never be sent.
+
+        The caller has to end it. Use `transition` where a `KeyboardInterrupt` may come before that.
         """
         ticket = Ticket(self.name, options)
-        with self._giving_up(ticket):
-            self.arbiter._open()
-            document = self.arbiter._run(self.arbiter._flows.start(ticket))
-        return None if document is None else Transition(self.arbiter, ticket)
+        return self._held(ticket, self.arbiter._flows.start(ticket))
 
     def serialize(
         self, *, timeout: float | None = None, waiting: Callable[[Document], None] | None = None,
@@ -208,21 +288,20 @@ class Scene:
         `waiting` is called with the ticket whenever the daemon says that it still waits, at least every 30 seconds: its
         ``state``, and while that is ``queued`` its ``position`` and ``blockers``. An error that it raises gives the ticket up.
 
-        Returns the transition, which runs, or has ended with `noop` if there was nothing to do. Raises `TimedOut`,
-        `TransitionEnded` if it is impossible when its turn comes, `Refused` if it cannot even queue, `Unreachable`.
-        """
-        ticket = Ticket(self.name, options)
-        with self._giving_up(ticket):
-            self.arbiter._open()
-            if self.arbiter._run(self.arbiter._flows.serialize(ticket, timeout, waiting)) is None:
-                raise TimedOut(f"The turn in {self.name} did not come within {timeout} s")
-        return Transition(self.arbiter, ticket)
+        Returns the transition, which runs, or has ended with `noop` if there was nothing to do: then it has no lock and no
+        `fence`. Raises `TimedOut`, `TransitionEnded` if it is impossible when its turn comes, `Refused` if it cannot even
+        queue, `Unreachable`; `TypeError` or `ValueError` for what can never be sent.
 
-    @contextmanager
+        The caller has to end it. Use `transition` where a `KeyboardInterrupt` may come before that.
+        """
+        checked_timeout(timeout)
+        ticket = Ticket(self.name, options)
+        return self._turn(ticket, timeout, waiting)
+
     def transition(
         self, *, timeout: float | None = None, waiting: Callable[[Document], None] | None = None,
         **options: Unpack[TransitionOptions],
-    ) -> Iterator[Transition]:
+    ) -> AbstractContextManager[Transition]:
         """Waits for its turn, as `serialize` does, and holds it while the body runs.
 
         `with scene.transition() as transition: …`
@@ -230,17 +309,15 @@ class Scene:
         It is completed at the end of the body, and cancelled if the body raises; one whose gesture was decided ends as that
         was, and one that the body has ended is left alone. If it was lost meanwhile, the body is told by `transition.lost`,
         and `TransitionEnded` is raised at its end.
+
+        If its operation has nothing to do, the body runs all the same, without a lock: `transition.noop` is true, and
+        `transition.fence` is `None`.
+
+        A `KeyboardInterrupt`, wherever it comes, does not leave it held: it is ended at once, or once the exception has been
+        handled, at the latest when a lease and a third of one are over.
         """
-        transition = self.serialize(timeout=timeout, waiting=waiting, **options)
-        try:
-            yield transition
-        except BaseException:
-            try:
-                transition._end_after_body(failed=True)
-            except ArbiterError:
-                pass  # What the body raised is what the caller has to know.
-            raise
-        transition._end_after_body(failed=False)
+        checked_timeout(timeout)
+        return _Turn(self, Ticket(self.name, options), timeout, waiting)
 
     def declare(self, storyboard: Mapping[str, Any], *, if_undeclared: bool = False) -> Document | None:
         """Declares the hierarchy, segues, transition types and defaults.
@@ -273,25 +350,90 @@ class Scene:
         arbiter = self.arbiter
         return arbiter._events(arbiter._stream(Flows.scene_path(self.name, "/events"), since, attached))
 
-    @contextmanager
-    def _giving_up(self, ticket: Ticket) -> Iterator[None]:
+    def _turn(
+        self, ticket: Ticket, timeout: float | None, waiting: Callable[[Document], None] | None
+    ) -> Transition:
+        transition = self._held(ticket, self.arbiter._flows.serialize(ticket, timeout, waiting))
+        assert transition is not None
+        return transition
+
+    def _held(self, ticket: Ticket, flow: Flow[Document | None]) -> Transition | None:
+        """The transition that the flow grants, or `None`. Wherever an error comes from, the ticket is given up."""
+        # No context manager gives up, because an interrupt may come between its methods and what they surround.
         try:
-            yield
+            self.arbiter._open()
+            if self.arbiter._run(flow) is None:
+                return None
+            return Transition(self.arbiter, ticket)
         except BaseException as error:
+            # First, because another interrupt may come: its keeper ends it, if there is one already.
+            ticket.is_given_up = True
             if ticket.may_wait_after(error):
-                try:
-                    self.arbiter._run(self.arbiter._flows.give_up(ticket))
-                except ArbiterError:
-                    pass  # The ticket ends with the session.
+                self._give_up(ticket)
             raise
+
+    def _give_up(self, ticket: Ticket) -> None:
+        try:
+            self.arbiter._run(self.arbiter._flows.give_up(ticket))
+        except ArbiterError:
+            pass  # The ticket ends with the session.
+
+
+class _Turn(AbstractContextManager["Transition"]):
+    """Holds a transition while the body of a `with` statement runs."""
+
+    _is_left = True
+    """Whether all has been done that the end of the body asks for; also before there is anything to do."""
+
+    def __init__(
+        self, scene: Scene, ticket: Ticket, timeout: float | None, waiting: Callable[[Document], None] | None
+    ) -> None:
+        self._scene = scene
+        self._ticket = ticket
+        self._timeout = timeout
+        self._waiting = waiting
+        self._transition: Transition | None = None
+        self._is_left = False
+
+    def __enter__(self) -> Transition:
+        if self._transition is not None:
+            raise RuntimeError("It has been entered before; call transition() again")
+        self._transition = self._scene._turn(self._ticket, self._timeout, self._waiting)
+        return self._transition
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._transition is not None
+        try:
+            self._transition._end_after_body(failed=kind is not None)
+        except ArbiterError as failure:
+            # Where its end is refused it would go on, but nobody holds it any more.
+            self._ticket.is_given_up = isinstance(failure, Refused)
+            # What the body raised is what the caller has to know.
+            if kind is None:
+                raise
+        except BaseException:
+            self._ticket.is_given_up = True
+            self._scene._give_up(self._ticket)
+            raise
+        finally:
+            self._is_left = True
+
+    def __del__(self) -> None:
+        # An interrupt may come between these methods and the body. No more than this is safe here: its keeper does the rest.
+        if not self._is_left:
+            self._ticket.is_given_up = True
 
 
 class Transition(HeldTransition[threading.Event]):
     """A transition that this client holds, until it ends it."""
 
     def __init__(self, arbiter: Arbiter, ticket: Ticket) -> None:
-        super().__init__(ticket, threading.Event(), threading.Event())
+        self._over = _Latch()
+        super().__init__(ticket, threading.Event(), self._over)
         self._arbiter = arbiter
+        # An interrupt may come anywhere here, also when the keeper runs already: then `Scene._held` gives the ticket up.
         if self.ended is None:
             self._keeper = threading.Thread(target=self._keep, name=f"transition {self.id}", daemon=True)
             arbiter._held.add(self)
@@ -353,7 +495,7 @@ class Transition(HeldTransition[threading.Event]):
 
     def _keep(self) -> None:
         try:
-            self._lose(self._arbiter._run(self._arbiter._flows.keep(self._ticket, self._is_over.is_set), self._is_over))
+            self._lose(self._arbiter._run(self._arbiter._flows.keep(self._ticket, self._over.is_set), self._over))
         except Closed:
             pass  # It has been lost with the session.
         finally:

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ._wire import Answer, Send
+from ._wire import Answer, Send, json_of
+from .errors import Unreachable
 
 URL = "http://127.0.0.1:8080"
 
@@ -21,17 +22,19 @@ class Address:
 
     base: str
     socket: str | None
+    shown: str
+    """The address for people, without a name and a password."""
 
     @classmethod
     def of(cls, url: str | None) -> Address:
         """Raises `ValueError` for anything else, without the URL, which may have a password in it."""
         url = url or os.environ.get("ARBITER_URL") or URL
         if url.startswith("unix:"):
-            return cls("http://localhost", url.removeprefix("unix:"))
+            return cls("http://localhost", url.removeprefix("unix:"), url)
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("The URL of a daemon is http://…, https://… or unix:/path")
-        return cls(url.rstrip("/"), None)
+        return cls(url.rstrip("/"), None, f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
 
 
 def options(address: Address, verify: ssl.SSLContext | bool) -> dict[str, Any]:
@@ -43,16 +46,28 @@ def options(address: Address, verify: ssl.SSLContext | bool) -> dict[str, Any]:
 
 
 def request(send: Send) -> dict[str, Any]:
-    """The arguments of httpx's `request`."""
+    """The arguments of httpx's `request`.
+
+    Raises `TypeError` or `ValueError` for a body that is no JSON.
+    """
+    headers = dict(send.headers)
+    if send.body is not None:
+        headers["Content-Type"] = "application/json"
     return {
-        "method": send.method, "url": send.path, "json": send.body, "headers": dict(send.headers),
+        "method": send.method, "url": send.path, "headers": headers,
+        "content": None if send.body is None else json_of(send.body),
         "timeout": httpx.Timeout(send.timeout, connect=min(send.timeout, 5.0)),
     }
 
 
 def answer(response: httpx.Response, sent: float) -> Answer:
-    """Raises `Unreachable` for what is no answer of a daemon."""
+    """Raises `Unreachable` for what is no answer of a daemon, and `Refused` for one that cannot be read."""
     return Answer.of(response.status_code, response.headers, response.content, sent)
+
+
+def unreachable(address: Address, send: Send, error: Exception) -> Unreachable:
+    """Says which request did not get an answer, from where, and why not."""
+    return Unreachable(f"{send.method} {send.path} at {address.shown}: {error or type(error).__name__}")
 
 
 # A comment comes every 15 seconds; after three of them are missing the stream is taken for dead.

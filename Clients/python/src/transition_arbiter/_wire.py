@@ -4,6 +4,7 @@ without `asyncio` share it."""
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 import sys
@@ -52,7 +53,10 @@ class Answer:
 
     @classmethod
     def of(cls, status: int, headers: Mapping[str, str], content: bytes, sent: float) -> Answer:
-        """Raises `Unreachable` for what is no answer of a daemon, but for example of a proxy whose daemon is gone."""
+        """Raises `Unreachable` for what is no answer of a daemon, but for example of a proxy whose daemon is gone.
+
+        Raises `Refused` for one that cannot be read.
+        """
         retry_after = headers.get("retry-after", "")
         return cls(status, _body(status, content), float(retry_after) if retry_after.isdigit() else 0.0, sent)
 
@@ -75,9 +79,21 @@ class Answer:
         return code != "out-of-room" if self.status == 503 else self.status == 429 and code == "too-many-requests"
 
 
+def read_json(text: str | bytes, name: str) -> Any:
+    """What JSON says; `name` is what it is, for an error.
+
+    Raises `ValueError` for what is no JSON, and `Refused` for what has too many levels, however often it is asked for.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        detail = f"{name} has more levels of objects and arrays than Python reads"
+        raise Refused(400, {"code": "too-deep", "detail": detail}) from None
+
+
 def _body(status: int, content: bytes) -> Document:
     try:
-        document = json.loads(content)
+        document = read_json(content, "The answer")
     except ValueError:
         document = None
     if isinstance(document, dict):
@@ -86,6 +102,20 @@ def _body(status: int, content: bytes) -> Document:
     if status == 204 or (content and 400 <= status < 500):
         return {}
     raise Unreachable(f"an answer of status {status} is not one of the daemon")
+
+
+def checked_seconds(name: str, value: object) -> None:
+    """Raises `TypeError` for what is no number, and `ValueError` for a number that is no duration."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} is a number of seconds, not {type(value).__name__}")
+    # Of an integer, however large, nothing is asked of `math`.
+    if value < 0 or (isinstance(value, float) and not math.isfinite(value)):
+        raise ValueError(f"{name} is a finite number of seconds, 0 or more")
+
+
+def json_of(body: Mapping[str, Any]) -> str:
+    """Raises `TypeError` for what is no JSON, and `ValueError` for a number that JSON does not have."""
+    return json.dumps(body, allow_nan=False)
 
 
 def now() -> float:

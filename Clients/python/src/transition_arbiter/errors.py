@@ -41,12 +41,15 @@ class TransitionEnded(ArbiterError):
 
     `outcome` is ``expired``, ``rejected``, ``superseded``, ``revoked`` or, if somebody else with the token ended it,
     ``cancelled`` or ``completed``; `reason` says why, and `code` which refusal it was. `document` is the transition, or
-    `None` if the lease ran out unseen, because the daemon could not be reached.
+    `None` if the lease ran out unseen, because the daemon could not be reached: then the reason is ``unreachable``. If the
+    daemon answered that it does not know it any more, as after a restart without its journal, the reason is ``forgotten``.
     """
 
     def __init__(self, document: Mapping[str, Any] | None) -> None:
         self.document = None if document is None else dict(document)
-        shown = document or {"outcome": "expired", "reason": "unreachable"}
+        shown = document or {
+            "outcome": "expired", "reason": "unreachable",
+            "detail": "the daemon could not be reached for as long as the lease lasts (unreachable)"}
         self.outcome: str = shown["outcome"]
         self.reason: str | None = shown.get("reason")
         self.code: str | None = shown.get("code")

@@ -1,0 +1,86 @@
+// What the errors of the JavaScript client say, and what it refuses before it sends anything: `node --test Clients/javascript`.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Arbiter, TransitionEnded, Unreachable } from './client.js';
+
+const url = 'http://127.0.0.1:1';
+
+/** A client whose requests are answered by a function of the path: a status and a document. */
+function answered(answer) {
+  const asked = [];
+  const fetch = async (address, { signal }) => {
+    const path = address.slice(url.length);
+    asked.push(path);
+    const [status, document] = await answer(path, signal);
+    return new Response(typeof document === 'string' ? document : JSON.stringify(document), { status });
+  };
+  return { arbiter: new Arbiter({ url, patience: 0, fetch }), asked };
+}
+
+const granted = { id: 't-1', token: 'secret', state: 'running', fence: 1, leaseSeconds: 10 };
+
+test('what can be no duration is refused before anything is sent', async () => {
+  const { arbiter, asked } = answered(() => [200, {}]);
+  const scene = arbiter.scene();
+  const wrong = [
+    [NaN, RangeError], [Infinity, RangeError], [-1, RangeError], [-0.001, RangeError], [true, TypeError], ['1', TypeError],
+    [1n, TypeError]];
+  const names = ['leaseSeconds', 'maxHoldSeconds', 'ticketSeconds', 'queueSeconds', 'readySeconds'];
+  for (const [value, name] of wrong) {
+    assert.throws(() => new Arbiter({ url, patience: value }), name);
+    await assert.rejects(scene.serialize({ timeout: value }), name);
+    await assert.rejects(scene.withTransition({ timeout: value }, () => {}), name);
+    for (const options of [...names.map(each => ({ [each]: value })), { animation: { duration: value } }]) {
+      await assert.rejects(scene.start(options), name);
+      await assert.rejects(scene.serialize(options), name);
+    }
+  }
+  assert.throws(() => new Arbiter({ url, patience: null }), TypeError);
+  await assert.rejects(scene.start({ leaseSeconds: null }), TypeError);
+  await assert.rejects(scene.start({ leaseSeconds: 0 }), RangeError);
+  await assert.rejects(scene.start({ policy: { fraction: NaN } }), RangeError);
+  await assert.rejects(scene.declare({ defaults: { duration: Infinity } }), RangeError);
+  assert.deepEqual(asked, []);
+});
+
+test('an error says where the daemon was looked for, and why there was no answer', async () => {
+  await assert.rejects(new Arbiter({ url, patience: 0 }).scene().read(), error => {
+    assert(error instanceof Unreachable);
+    assert.match(error.message, /^GET \/scenes\/main at http:\/\/127\.0\.0\.1:1: ./);
+    assert.doesNotMatch(error.message, /fetch failed/);
+    return true;
+  });
+});
+
+test('an answer with many levels is read, and one that is cut off is not', async () => {
+  const deep = `{"hierarchy":${'['.repeat(5000)}${']'.repeat(5000)}}`;
+  const whole = answered(() => [200, deep]);
+  assert((await whole.arbiter.scene().read()).hierarchy);
+  const cut = answered(() => [200, deep.slice(0, -1)]);
+  await assert.rejects(cut.arbiter.scene().read(), /an answer of status 200 is not one of the daemon/);
+});
+
+test('what the daemon has forgotten is not called unreachable', async () => {
+  const unknown = { status: 404, code: 'unknown-transition', detail: 'No transition t-1 is known.' };
+  const { arbiter } = answered(path => {
+    if (path === '/sessions') return [201, { token: 'session' }];
+    return path === '/transitions/start' ? [201, granted] : [404, unknown];
+  });
+  const transition = await arbiter.scene().start();
+  if (!transition.signal.aborted) await new Promise(resolve => transition.signal.addEventListener('abort', resolve));
+  await assert.rejects(transition.complete(), error => {
+    assert(error instanceof TransitionEnded);
+    assert.deepEqual([error.outcome, error.reason, error.document.id], ['expired', 'forgotten', 't-1']);
+    assert.equal(error.document.token, undefined);
+    assert.match(error.message, /no longer knows/);
+    return true;
+  });
+});
+
+test('a body that has nothing to hold runs without a lock', async () => {
+  const noop = { id: 't-1', token: 'secret', state: 'ended', outcome: 'completed', noop: true };
+  const { arbiter, asked } = answered(path => [201, path === '/sessions' ? { token: 'session' } : noop]);
+  const seen = await arbiter.scene().withTransition(({ noop: isNoop, fence }) => [isNoop, fence]);
+  assert.deepEqual(seen, [true, null]);
+  assert.deepEqual(asked, ['/sessions', '/transitions/serialize']);
+});
