@@ -31,14 +31,16 @@ struct ServingParts {
     let logger: Logger
 
     /// Makes an engine that continues from a journal; what it replays goes to the streams, and is not counted.
-    func engine(on journal: any Journal, recovery: JournalRecovery? = nil) throws(JournalError) -> Engine {
+    func engine(
+        on journal: any Journal, of shard: Shard = .only, recovery: JournalRecovery? = nil
+    ) throws(JournalError) -> Engine {
         let counting = Counting()
         let engine = try Engine(
-            limits: options.arbiterLimits, journal: journal, recovery: recovery,
+            limits: options.arbiterLimits.divided(among: shard.count), journal: journal, recovery: recovery,
             trustsLeasesOver: options.trustLeasesOver, time: RunningTime(), metrics: metrics.engine
         ) { [hub, metrics] events in
             if counting.hasBegun { metrics.note(events) }
-            hub.publish(events)
+            hub.publish(events, of: shard)
         } observer: { [hub, operatorLog] notice in
             operatorLog.note(notice)
             hub.note(notice)
@@ -97,9 +99,6 @@ final class OwnServing: Serving {
 
 /// A node of a cluster on etcd.
 final class ClusterServing: Serving {
-    /// How many shards a cluster has; lists, streams and sessions of several are not gathered yet.
-    private static let shardCount = 1
-
     let shards: Shards
     let forwarder: Forwarder?
     private let node: ClusterNode
@@ -117,11 +116,11 @@ final class ClusterServing: Serving {
         hub = parts.hub
         let etcd = EtcdGateway(try cluster.etcdAccess(), loop: toEtcd)
         let keys = ClusterKeys(prefix: cluster.etcdPrefix)
-        shards = Shards(count: Self.shardCount)
+        shards = Shards(count: cluster.shards)
         forwarder = Forwarder(loop: toNodes, trust: cluster.peerTrust)
         let host = NodeHost(parts, shards: shards, address: address)
         let settings = ClusterNode.Settings(
-            address: address, form: ClusterForm(shards: Self.shardCount),
+            address: address, form: ClusterForm(shards: cluster.shards),
             timeToLive: .seconds(cluster.etcdLeaseSeconds), version: Arbiterd.version)
         let (logger, metrics, loss) = (parts.logger, parts.metrics.engine.journal, parts.loss)
         node = ClusterNode(settings, keys: keys, etcd: etcd, host: host, logger: logger) { tenure in
@@ -151,29 +150,31 @@ final class NodeHost: ShardHost {
     private let shards: Shards
     private let hub: EventHub
     private let address: String
-    private let makeEngine: @Sendable (any Journal) throws(JournalError) -> Engine
+    private let makeEngine: @Sendable (any Journal, Shard) throws(JournalError) -> Engine
 
     init(_ parts: ServingParts, shards: Shards, address: String) {
         (self.shards, self.address, hub) = (shards, address, parts.hub)
-        makeEngine = { journal throws(JournalError) in try parts.engine(on: journal) }
+        makeEngine = { journal, shard throws(JournalError) in try parts.engine(on: journal, of: shard) }
     }
 
     func begin(_ tenure: Tenure, _ journal: EtcdJournal) throws(JournalError) {
-        hub.restart(([:], EventNumber(rawValue: 0)))
-        let engine = try makeEngine(journal)
-        hub.begin(engine.lastEvents())
+        let shard = Shard(tenure.shard, of: shards.count)
+        hub.end(shard)
+        let engine = try makeEngine(journal, shard)
+        hub.begin(engine.lastEvents(), of: shard)
         shards.begin(tenure.shard, engine)
     }
 
     func drop(_ shard: Int) {
         shards.end(shard)
-        hub.restart(([:], EventNumber(rawValue: 0)))
+        hub.end(Shard(shard, of: shards.count))
     }
 
     func handOver(_ shard: Int) {
         guard let engine = shards.end(shard) else { return }
         engine.drain()
         engine.stop()
+        hub.end(Shard(shard, of: shards.count))
     }
 
     func note(_ map: ShardMap) {

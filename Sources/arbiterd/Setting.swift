@@ -50,6 +50,7 @@ struct Setting: Sendable {
         Setting("etcd-certificate") { [$0.cluster.etcdCertificate].compactMap(\.self) },
         Setting("etcd-key") { [$0.cluster.etcdKey].compactMap(\.self) },
         Setting("etcd-lease-seconds") { ["\($0.cluster.etcdLeaseSeconds)"] },
+        Setting("shards") { ["\($0.cluster.shards)"] },
         Setting("advertise") { [$0.cluster.advertise].compactMap(\.self) },
         Setting("peer-listen") { [$0.cluster.peerListen?.description].compactMap(\.self) },
         Setting("peer-certificate") { [$0.cluster.peerCertificate].compactMap(\.self) },

@@ -78,8 +78,7 @@ extension ClusterNode {
     func claim(_ found: Found, _ lease: NodeLease) throws(EtcdError) {
         guard let form = found.form else { return }
         let mine = registration(lease)
-        let nodes = Set(found.map.nodes.keys).union([settings.address]).count
-        let share = (settings.form.shards + nodes - 1) / nodes
+        let share = share(of: found)
         var count = found.map.owners.values.count { $0 == mine }
         // From a place of its own, so that nodes do not all try the same shards first.
         let first = Int(UInt64(bitPattern: lease.id) % UInt64(settings.form.shards))
@@ -95,6 +94,25 @@ extension ClusterNode {
             count += 1
             begin(Tenure(shard: shard, key: key, created: outcome.revision, rounds: rounds, lease: lease))
         }
+    }
+
+    /// Hands over a shard if this node has more than its share, because another node has joined.
+    ///
+    /// One at a time, and only while every shard has an owner: the next one follows when this one has been claimed.
+    func handOverSurplus(_ found: Found) {
+        guard found.owners.count == settings.form.shards else { return }
+        let tenures = state.withLock { Array($0.tenures.values) }
+        guard tenures.count > share(of: found), let surplus = tenures.max(by: { $0.shard < $1.shard }) else { return }
+        state.withLock { $0.tenures[surplus.shard] = nil }
+        host.handOver(surplus.shard)
+        release(surplus)
+        logger.notice("hands over a shard", metadata: ["shard": "\(surplus.shard)"])
+    }
+
+    /// How many shards a node owns at most, so that all nodes together own all.
+    private func share(of found: Found) -> Int {
+        let nodes = Set(found.map.nodes.keys).union([settings.address]).count
+        return (settings.form.shards + nodes - 1) / nodes
     }
 
     /// Has etcd forget what keys were before, as the owner of the first shard; nothing here reads earlier revisions.

@@ -163,6 +163,7 @@ package final class ClusterNode: Sendable {
         host.note(found.map)
         adopt(found, lease)
         try claim(found, lease)
+        handOverSurplus(found)
         compactIfDue(found)
     }
 

@@ -77,6 +77,26 @@ extension ArbiterStateMachine {
         return found.reversed()
     }
 
+    /// The last transitions that fit the filter, in the order of when they were requested; `before` of the filter is not used.
+    ///
+    /// - Parameters:
+    ///   - filter: which ones, and how many at most.
+    ///   - time: only those before it.
+    ///   - now: the present.
+    /// - Returns: the transitions, the oldest one first.
+    package func list(
+        _ filter: TransitionFilter, requestedBefore time: RequestTime?, at now: Instant
+    ) -> [TransitionView] {
+        var found: [Transition] = []
+        for requested in momentary.requested(before: nil) {
+            guard let transition = durable.transitions[requested.id], transition.order == requested.order,
+                filter.fits(transition), time.map({ transition.requestTime < $0 }) ?? true
+            else { continue }
+            found.append(transition)
+        }
+        return found.sorted { $0.requestTime < $1.requestTime }.suffix(filter.limit).map { view(of: $0, at: now) }
+    }
+
     /// The selected scenes in the order of their names, those after `name` if it is given, at most `limit`.
     package func scenes(
         _ selection: SceneSelection = .all, after name: SceneName? = nil, limit: Int = .max
@@ -189,6 +209,25 @@ package struct TransitionFilter: Hashable, Sendable {
             && (client.map { $0 == transition.request.client } ?? true)
             && scenes.contains(transition.request.scene)
     }
+}
+
+/// The place of a transition in a list of several shards: when it was requested, and then its id.
+package struct RequestTime: Hashable, Comparable, Sendable {
+    package let timestamp: Timestamp
+    package let id: TransitionID
+
+    package init(timestamp: Timestamp, id: TransitionID) {
+        (self.timestamp, self.id) = (timestamp, id)
+    }
+
+    package static func < (one: Self, other: Self) -> Bool {
+        (one.timestamp.milliseconds, one.id.rawValue) < (other.timestamp.milliseconds, other.id.rawValue)
+    }
+}
+
+extension Transition {
+    /// Its place in a list of several shards.
+    package var requestTime: RequestTime { RequestTime(timestamp: requestedAt.timestamp, id: id) }
 }
 
 /// A scene with counts instead of transitions.

@@ -79,7 +79,9 @@ extension ArbiterStateMachine {
         guard let count = momentary.attachments[id] else { return }
         momentary.attachments[id] = count > 1 ? count - 1 : nil
         guard count == 1, let session = durable.sessions[id] else { return }
-        momentary.deadlines.schedule(.session(id), at: now.advanced(by: isCut ? limits.grace : session.timeToLive))
+        if isCut { momentary.leftSessions.insert(id) }
+        momentary.deadlines.schedule(
+            .session(id), at: now.advanced(by: isCut ? limits.grace : timeLeft(for: session)))
     }
 
     /// An attached connection has closed.
@@ -129,8 +131,14 @@ extension ArbiterStateMachine {
 
     /// Notes a request of a session's client: the session's time starts again, unless a connection is attached.
     mutating func hear(_ id: SessionID, at now: Instant) {
+        momentary.leftSessions.remove(id)
         guard momentary.attachments[id] == nil, let session = durable.sessions[id] else { return }
-        momentary.deadlines.schedule(.session(id), at: now.advanced(by: session.timeToLive))
+        momentary.deadlines.schedule(.session(id), at: now.advanced(by: timeLeft(for: session)))
+    }
+
+    /// How long a session lives after a word of its client: longer if words may be said elsewhere, and heard of late.
+    private func timeLeft(for session: Session) -> Duration {
+        session.timeToLive + (momentary.guestMargins[session.id] ?? .zero)
     }
 
     /// Ends a session and everything bound to it, in the order of places, and only then grants what this unblocks.
@@ -146,6 +154,8 @@ extension ArbiterStateMachine {
         durable.index.leave(session)
         momentary.deadlines.cancel(.session(session.id))
         momentary.attachments.removeValue(forKey: session.id)
+        momentary.guestMargins.removeValue(forKey: session.id)
+        momentary.leftSessions.remove(session.id)
         step.add(.notify(.sessionEnded(session, ending)))
         for transition in bound.sorted(by: { $0.place < $1.place }) {
             end(transition.id, as: .expired(.sessionLost), in: &step)

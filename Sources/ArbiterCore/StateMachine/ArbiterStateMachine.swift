@@ -283,6 +283,10 @@ struct MomentaryState: Sendable {
     var attention = Table<TransitionID, Attention>()
     /// The number of connections attached to each session; no entry if there are none.
     var attachments: [SessionID: Int] = [:]
+    /// How much later than a word of its client a session with guests in other shards may hear of it.
+    var guestMargins: [SessionID: Duration] = [:]
+    /// The sessions whose client closed their last attached connection and has said nothing since.
+    var leftSessions: Set<SessionID> = []
     /// The parked awaits.
     var waiters = Table<WaiterID, Waiter>()
     /// Since when scenes are idle, and the awaits that are parked for it.

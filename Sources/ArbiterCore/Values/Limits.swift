@@ -171,6 +171,17 @@ package struct Limits: Hashable, Sendable {
 
     package init() {}
 
+    /// The same for one of several shards: the memory of the process, and what is kept of ended transitions, are divided.
+    package func divided(among shards: Int) -> Limits {
+        var limits = self
+        limits.memory = memory.map { $0 / shards }
+        limits.retainedCount /= shards
+        limits.retainedMaximum /= shards
+        limits.retainedWeight /= shards
+        limits.retainedBytes /= shards
+        return limits
+    }
+
     /// The same without the limits on admission: a request that was admitted once is admitted again, even if the limits
     /// are lower now.
     package var ofReplay: Limits {

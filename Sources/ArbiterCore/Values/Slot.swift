@@ -20,12 +20,44 @@ package struct Slot: Hashable, Sendable {
         rawValue = UInt16(number >> Self.lowBitCount)
     }
 
+    /// A slot by its number, below `count`.
+    package init(number: UInt16) {
+        precondition(number < Self.count, "there is no slot \(number)")
+        rawValue = number
+    }
+
     /// The shard that it belongs to, of so many.
     package func shard(of count: Int) -> Int { Int(rawValue) * count / Self.count }
 
     /// The lower bits of a number, behind this slot.
     package func prefixed(to number: UInt64) -> UInt64 {
         UInt64(rawValue) << Self.lowBitCount | (number & (1 << Self.lowBitCount - 1))
+    }
+}
+
+/// One of the shards among which a cluster divides its scenes, by their slots.
+package struct Shard: Hashable, Sendable {
+    /// Its number, from 0.
+    package let index: Int
+    /// How many shards there are.
+    package let count: Int
+
+    package init(_ index: Int, of count: Int) {
+        precondition(0..<count ~= index && count <= Slot.count, "there is no shard \(index) of \(count)")
+        (self.index, self.count) = (index, count)
+    }
+
+    /// The only shard of a daemon of its own.
+    package static let only = Shard(0, of: 1)
+
+    /// Whether a slot belongs to it.
+    package func contains(_ slot: Slot) -> Bool { count == 1 || slot.shard(of: count) == index }
+
+    /// The slots that belong to it.
+    package var slots: Range<UInt16> {
+        let first = (index * Slot.count + count - 1) / count
+        let next = ((index + 1) * Slot.count + count - 1) / count
+        return UInt16(first)..<UInt16(next)
     }
 }
 

@@ -38,12 +38,19 @@ extension Engine {
     }
 
     /// Opens a session.
+    ///
+    /// - Parameters:
+    ///   - client: the name of the client.
+    ///   - timeToLive: how long it lives without a request of its client.
+    ///   - slot: the slot of its home; any by default.
+    ///   - caller: who opens it.
+    ///   - completion: called with the session.
     package func openSession(
-        client: ClientName?, timeToLive: Duration, by caller: Caller = .anyone,
+        client: ClientName?, timeToLive: Duration, homeAt slot: Slot? = nil, by caller: Caller = .anyone,
         completion: @escaping Answer<SessionView>
     ) {
         ask(.session(client), completion) { machine, identities, step throws(ArbiterError) in
-            let id = identities.session(of: machine)
+            let id = identities.session(at: slot, of: machine)
             return try machine.openSession(
                 client: client, timeToLive: timeToLive, by: caller, id: id,
                 token: identities.token(of: id), in: &step)

@@ -18,10 +18,11 @@ struct Identities: Sendable {
         }
     }
 
-    /// An id that no living session has, in any slot.
-    mutating func session(of machine: borrowing ArbiterStateMachine) -> SessionID {
+    /// An id that no living session has, in a slot, or in any.
+    mutating func session(at slot: Slot?, of machine: borrowing ArbiterStateMachine) -> SessionID {
         while true {
-            let id = SessionID(rawValue: random.next())
+            let number = random.next()
+            let id = SessionID(rawValue: slot?.prefixed(to: number) ?? number)
             if !machine.isInUse(id) { return id }
         }
     }

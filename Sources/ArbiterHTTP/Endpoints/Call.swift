@@ -20,6 +20,8 @@ final class Call: Sendable {
         var parameters: [String: String] = [:]
         /// The parameters of the query.
         var query = Query()
+        /// Whether its session may still have to become a guest; false once its home has been asked.
+        var mayNeedGuest = true
         /// When the request was complete.
         let begun = ContinuousClock.now
     }
@@ -77,6 +79,9 @@ final class Call: Sendable {
         return kept.forwarded.map { router.departures.take($0) } ?? false
     }
 
+    /// Whether its session may still have to become a guest; false once its home has been asked.
+    var mayNeedGuest: Bool { context.mayNeedGuest }
+
     /// Whether what it asks for is a stream.
     var isStream: Bool { context.route?.contentTypes.contains("text/event-stream") ?? false }
 
@@ -108,6 +113,9 @@ final class Call: Sendable {
 
     /// Every route.
     var routes: [Route] { router.routes }
+
+    /// What asks other nodes; `nil` if the daemon is no node of a cluster.
+    var forwarder: Forwarder? { router.forwarder }
 
     private func note(_ response: borrowing Response) {
         log(response)

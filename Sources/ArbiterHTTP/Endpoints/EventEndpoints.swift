@@ -7,32 +7,23 @@ struct EventEndpoints: Sendable {
     let hub: EventHub
 
     func followScene(_ call: Call) throws(Problem) {
-        try follow(.scene(try SceneName(namedBy: call)), call)
+        let scene = try SceneName(namedBy: call)
+        try follow(.scene(scene), call, try call.engine(of: scene, in: shards, hosting: try call.session()))
     }
 
     func followAll(_ call: Call) throws(Problem) {
-        try follow(.allScenes, call)
+        if let engine = try shards.engineOfAll() {
+            try follow(.shard(shards.first), call, engine)
+        } else {
+            try gather(call)
+        }
     }
 
-    private func follow(_ topic: EventTopic, _ call: Call) throws(Problem) {
-        var since = try call.query.value(of: .since, topic.number(_:field:))
-        // A client that comes back says it this way, while its address stays what it was.
-        let last = HeaderName.lastEventID
-        if let value = call.request.headers.value(of: last) {
-            since = try topic.number(value, field: last.rawValue)
-        }
+    private func follow(_ topic: EventTopic, _ call: Call, _ engine: Engine) throws(Problem) {
+        let since = try since(call) { text, field throws(Problem) in try topic.number(text, field: field) }
         let token = try call.session()
-        let engine =
-            switch topic {
-            case .scene(let scene): try shards.engine(of: scene)
-            case .allScenes: try shards.engineOfAll()
-            }
         let wantsHeadOnly = call.request.method == "HEAD"
-        guard wantsHeadOnly || call.exchange.reservePlace() else {
-            throw Problem(
-                .tooManyConnections, "No more connections can follow events here; try again.",
-                retryAfter: Problem.briefly)
-        }
+        if !wantsHeadOnly { try reservePlace(call) }
         find(topic, engine) { [since] result in
             switch (result, wantsHeadOnly, token) {
             case (.failure(let error), _, _): call.respond(Problem(error).response)
@@ -43,6 +34,25 @@ struct EventEndpoints: Sendable {
         }
     }
 
+    /// Where a client's stream ended, if it comes back.
+    func since<Place>(
+        _ call: Call, _ parse: (_ text: String, _ field: String) throws(Problem) -> Place
+    ) throws(Problem) -> Place? {
+        let since = try call.query.value(of: .since, parse)
+        // A client that comes back says it this way, while its address stays what it was.
+        let last = HeaderName.lastEventID
+        guard let value = call.request.headers.value(of: last) else { return since }
+        return try parse(value, last.rawValue)
+    }
+
+    func reservePlace(_ call: Call) throws(Problem) {
+        guard call.exchange.reservePlace() else {
+            throw Problem(
+                .tooManyConnections, "No more connections can follow events here; try again.",
+                retryAfter: Problem.briefly)
+        }
+    }
+
     /// Asks whether the topic can be followed: a scene that nobody has used yet can be as well.
     private func find(
         _ topic: EventTopic, _ engine: Engine,
@@ -50,13 +60,13 @@ struct EventEndpoints: Sendable {
     ) {
         switch topic {
         case .scene: engine.read({ _, _ in }, completion: completion)
-        case .allScenes: completion(.success(()))
+        case .shard: completion(.success(()))
         }
     }
 
     /// Answers as the stream would, and attaches nothing.
-    private func showHead(_ call: Call, for token: Token?, _ engine: Engine) {
-        guard let token else { return stream(call, from: EmptySource()) }
+    func showHead(_ call: Call, for token: Token?, _ engine: Engine?) {
+        guard let token, let engine else { return stream(call, from: EmptySource()) }
         engine.read { machine, _ throws(ArbiterError) in
             try machine.check(call.caller, owns: token)
             _ = try machine.session(token)
@@ -83,7 +93,7 @@ struct EventEndpoints: Sendable {
     }
 
     /// Ends the stream if its session has ended before the hub knew of the stream.
-    private func endIfOver(_ session: SessionID, _ token: Token, _ engine: Engine) {
+    func endIfOver(_ session: SessionID, _ token: Token, _ engine: Engine) {
         engine.read { machine, _ throws(ArbiterError) in
             _ = try machine.session(token)
         } completion: { [hub] result in
@@ -91,7 +101,7 @@ struct EventEndpoints: Sendable {
         }
     }
 
-    private func stream(_ call: Call, from source: any StreamSource) {
+    func stream(_ call: Call, from source: any StreamSource) {
         call.stream(Response(200, .eventStream, body: []), from: source)
     }
 

@@ -30,7 +30,55 @@ package final class Forwarder: Sendable {
 
     /// Whether a request may be passed on (again).
     func mayForward(_ request: Request) -> Bool {
-        !request.peer.isNode || ForwardedClient(request.headers).hops < Self.hopLimit
+        guard request.peer.isNode else { return true }
+        // A part of an answer is asked for where it is.
+        return request.headers.value(of: .part) == nil && ForwardedClient(request.headers).hops < Self.hopLimit
+    }
+
+    /// What another node is asked for its part of an answer.
+    ///
+    /// - Parameters:
+    ///   - shards: the shards whose part it is.
+    ///   - owner: the address of the node.
+    ///   - path: what is asked for, with the query.
+    ///   - call: the call that the answer is for.
+    func part(of shards: [Int], from owner: String, _ path: String, for call: Call) -> TransferRequest {
+        var transfer = TransferRequest(
+            owner + path, limit: call.isStream ? .silence(Self.silence) : .whole(Self.patience))
+        transfer.fields =
+            ForwardedClient.fields(of: call.request, call.permission) + [
+                "\(HeaderName.requestID.rawValue): \(call.requestID)",
+                "\(HeaderName.part.rawValue): \(shards.map(String.init).joined(separator: ","))",
+            ]
+        transfer.trust = trust
+        transfer.connecting = Self.connecting
+        return transfer
+    }
+
+    /// A message to another node, which it may get twice.
+    func request(to owner: String, _ path: String, within patience: Duration) -> TransferRequest {
+        var transfer = TransferRequest(owner + path, limit: .whole(patience))
+        transfer.method = "POST"
+        transfer.trust = trust
+        transfer.connecting = Self.connecting
+        return transfer
+    }
+
+    /// Follows the events of some shards that another node serves.
+    ///
+    /// - Parameters:
+    ///   - request: what it is asked.
+    ///   - outlet: woken when there is something to read.
+    /// - Returns: the stream.
+    func follow(_ request: TransferRequest, outlet: any StreamOutlet) -> NodeEvents {
+        NodeEvents(request, loop, outlet: outlet)
+    }
+
+    /// Fetches another node's part of an answer.
+    func fetch(
+        _ request: TransferRequest, completion: @escaping @Sendable (Result<TransferAnswer, TransferFailure>) -> Void
+    ) {
+        loop.fetch(request, completion: completion)
     }
 
     /// Passes a request on; on the thread of its connection.
@@ -43,10 +91,8 @@ package final class Forwarder: Sendable {
                 ).response)
         }
         let name = "\(run)-\(last.wrappingAdd(1, ordering: .relaxed).newValue)"
-        var departure = TransferRequest(owner + Departures.path, limit: .whole(Self.connecting))
-        departure.method = "POST"
+        var departure = self.request(to: owner, Departures.path, within: Self.connecting)
         departure.fields = ["\(HeaderName.forwarded.rawValue): \(name)"]
-        departure.trust = trust
         let answer = ForwardedAnswer(call, loop, departure: departure)
         answer.begin(transfer(of: request, to: owner, call, named: name))
     }

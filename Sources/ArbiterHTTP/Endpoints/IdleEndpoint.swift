@@ -21,7 +21,7 @@ struct IdleEndpoint: Sendable {
         try wait.readQueryAndHeader(of: call)
         let duration = wait.resolved(default: Limits.defaultAwait)
         let session = try call.session()
-        let engine = try shards.engine(of: scene)
+        let engine = try call.engine(of: scene, in: shards, hosting: session)
         try call.reservePlace(for: duration)
         let waiter = engine.awaitIdle(
             scene, for: quiet ?? .zero, session: session, wait: duration, by: call.caller

@@ -29,6 +29,28 @@ extension RequestOrder {
     }
 }
 
+extension RequestTime {
+    /// Reads the `after` of a list of the transitions of several shards: `key` of the oldest one on the page before.
+    ///
+    /// - Throws: `invalid-field` if it is none.
+    init(after text: String, field: String) throws(Problem) {
+        let parts = text.split(separator: ".", maxSplits: 1)
+        guard parts.count == 2, let milliseconds = Int64(parts[0]), let number = UInt64(parts[1]) else {
+            throw Problem(
+                .invalidField, "Take the parameter \(quoted(field)) from the Link of the page before.", field: field)
+        }
+        self.init(timestamp: Timestamp(milliseconds: milliseconds), id: TransitionID(rawValue: number))
+    }
+
+    /// Its text, of which the order is that of the times from 1970 on.
+    var key: String { "\(Self.padded(timestamp.milliseconds)).\(Self.padded(id.rawValue))" }
+
+    private static func padded(_ number: some BinaryInteger) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 20 - digits.count)) + digits
+    }
+}
+
 extension HeaderField {
     /// A link (RFC 8288) to another list.
     ///

@@ -21,7 +21,9 @@ package final class Router: Sendable {
     private let rates: Guarded<RequestRates>
     private let operatorLog: OperatorLog
     private let shards: Shards
-    private let forwarder: Forwarder?
+    let forwarder: Forwarder?
+    /// The sessions that are used in several shards; `nil` if there is only one shard.
+    private let guests: Guests?
     /// The clients of other nodes that have left.
     let departures = Departures()
     private let isDraining = Atomic(false)
@@ -48,6 +50,7 @@ package final class Router: Sendable {
         opensMetrics: Bool = false, requestsPerSecond: Int? = nil, forwarder: Forwarder? = nil
     ) {
         self.forwarder = forwarder
+        guests = forwarder.flatMap { shards.count > 1 ? Guests(shards, $0) : nil }
         limitsRates = requestsPerSecond != nil
         rates = Guarded(RequestRates(perSecond: requestsPerSecond ?? 1))
         self.shards = shards
@@ -110,8 +113,8 @@ package final class Router: Sendable {
         var context = Call.Context(requestID: requestID(of: request))
         do throws(Problem) {
             context.allowedOrigin = try admit(request)
-            if request.peer.isNode, request.path == Departures.path {
-                return note(departureIn: request, exchange, context)
+            if request.peer.isNode, request.path.hasPrefix("/cluster/") {
+                return try hearNode(request, exchange, context)
             }
             if context.allowedOrigin != nil, CrossOrigin.isPreflight(request) {
                 let methods = try methods(for: request)
@@ -130,6 +133,9 @@ package final class Router: Sendable {
             noteSession(of: request, from: context.permission.caller)
             try route.endpoint(Call(request, exchange, context, router: self))
         } catch {
+            if let needed = error.guest, guests != nil {
+                return admit(needed, for: request, exchange, context)
+            }
             guard let owner = error.owner, let forwarder, forwarder.mayForward(request) else {
                 return refuse(request, exchange, error, context)
             }
@@ -137,9 +143,41 @@ package final class Router: Sendable {
         }
     }
 
-    private func note(departureIn request: Request, _ exchange: any Exchange, _ context: Call.Context) {
-        if let name = request.headers.value(of: .forwarded) { departures.note(name) }
-        Call(request, exchange, context, router: self).respond(.noContent)
+    /// Handles what another node says for itself, and not for a client.
+    private func hearNode(_ request: Request, _ exchange: any Exchange, _ context: Call.Context) throws(Problem) {
+        let call = Call(request, exchange, context, router: self)
+        switch request.path {
+        case Departures.path:
+            if let name = request.headers.value(of: .forwarded) { departures.note(name) }
+            call.respond(.noContent)
+        case GuestMessages.lending, GuestMessages.reporting:
+            guard let guests else { throw nothing(at: request) }
+            try guests.answer(request, call)
+        default: throw nothing(at: request)
+        }
+    }
+
+    /// Has a session become a guest of the scene's shard, and carries out the request then.
+    private func admit(
+        _ needed: GuestNeeded, for request: Request, _ exchange: any Exchange, _ context: Call.Context
+    ) {
+        var context = context
+        context.mayNeedGuest = false
+        guard let guests, let engine = shards.place(of: needed.shard).engine, let route = context.route else {
+            return refuse(request, exchange, Problem(lost: [needed.shard]), context)
+        }
+        // The header fields are read again, when the connection may be closed already.
+        let kept = Request(
+            method: request.method, path: request.path, query: request.query, headers: KeptFields(request.headers),
+            body: request.body, peer: request.peer)
+        guests.admit(needed.session, to: engine, for: context.permission.caller) { [self, context] result in
+            do throws(Problem) {
+                if case .failure(let problem) = result { throw problem }
+                try route.endpoint(Call(kept, exchange, context, router: self))
+            } catch {
+                refuse(kept, exchange, error, context)
+            }
+        }
     }
 
     /// The origin of the page that may read the answer, if it is another's.
@@ -204,7 +242,7 @@ package final class Router: Sendable {
     /// Tells the engine that the client of a session is alive, whatever it asks for.
     private func noteSession(of request: Request, from caller: Caller) {
         guard let text = request.headers.value(of: .session), let session = try? Token(text, field: "") else { return }
-        // Where the session is not at home, the node that serves the request hears of it.
+        if let guests { return guests.hear(session, from: caller) }
         (try? shards.engine(of: session))?.hear(session, from: caller)
     }
 

@@ -112,7 +112,8 @@ extension Route {
             Route("revokeTransition", "POST", "/transitions/revoke", role: .admin, transitions.revoke),
             Route(
                 "listTransitions", "GET", "/transitions", role: .observe,
-                query: [.scene, .state, .client, .limit, .after], transitions.list),
+                query: [.scene, .state, .client, .limit, .after, .partial],
+                transitions.list),
             Route("showTransition", "GET", "/transitions/{id}", role: .observe, transitions.show),
         ]
     }
@@ -138,7 +139,8 @@ extension Route {
         _ controllers: ControllerEndpoint
     ) -> [Route] {
         [
-            Route("listScenes", "GET", "/scenes", role: .observe, query: [.limit, .after], scenes.list),
+            Route("listScenes", "GET", "/scenes", role: .observe, query: [.limit, .after, .partial],
+                scenes.list),
             Route("showScene", "GET", "/scenes/{scene}", role: .observe, scenes.show),
             Route("deleteScene", "DELETE", "/scenes/{scene}", role: .design, contentTypes: [], scenes.delete),
             Route(

@@ -8,7 +8,9 @@ struct SceneEndpoints: Sendable {
     func list(_ call: Call) throws(Problem) {
         let limit = try call.query.value(of: .limit, Int.init(limit:field:)) ?? Limits.defaultListed
         let after = try call.query.value(of: .after, SceneName.init(_:field:))
-        try shards.engineOfAll().read { machine, _ in
+        _ = try call.query.value(of: .partial, Bool.init(_:field:))
+        guard let engine = try shards.engineOfAll() else { return try gather(after: after, limit: limit, call) }
+        engine.read { machine, _ in
             // One more tells whether there is another page.
             machine.scenes(call.caller.scenes, after: after, limit: limit + 1)
         } completion: { result in
@@ -18,10 +20,29 @@ struct SceneEndpoints: Sendable {
                     writer.array("scenes", Array(page)) { writer, scene in writer.object { $0.members(of: scene) } }
                 }
                 if page.count < scenes.count, let last = page.last {
-                    response.headers.append(
-                        .link("next", to: "/scenes", ["limit": String(limit), "after": last.name.description]))
+                    response.headers.append(.link(toScenesAfter: last.name.description, limit: limit))
                 }
                 return response
+            }
+        }
+    }
+
+    /// Lists the scenes of all shards.
+    private func gather(after: SceneName?, limit: Int, _ call: Call) throws(Problem) {
+        try call.respond(over: shards, as: "scenes", limit: limit, from: .first) { name in
+            .link(toScenesAfter: name, limit: limit)
+        } asking: { engine, completion in
+            engine.read { machine, _ in
+                machine.scenes(call.caller.scenes, after: after, limit: limit + 1)
+            } completion: { result in
+                completion(
+                    result.map { scenes in
+                        let entries = scenes.map { scene in
+                            ListPart.Entry(
+                                key: scene.name.description, json: JSONWriter.object { $0.members(of: scene) })
+                        }
+                        return ListPart(entries, limit: limit, from: .first)
+                    })
             }
         }
     }
@@ -58,6 +79,12 @@ struct SceneEndpoints: Sendable {
             case .failure(let error): call.respond(Problem(changing: error, if: condition).response)
             }
         }
+    }
+}
+
+extension HeaderField {
+    fileprivate static func link(toScenesAfter name: String, limit: Int) -> HeaderField {
+        .link("next", to: "/scenes", ["limit": String(limit), "after": name])
     }
 }
 

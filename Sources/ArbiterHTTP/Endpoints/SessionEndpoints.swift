@@ -7,15 +7,21 @@ struct SessionEndpoints: Sendable {
 
     func open(_ call: Call) throws(Problem) {
         var client: ClientName?
+        var scene: SceneName?
         var timeToLive = Limits.defaultSession
         try call.readBody { field, value throws(Problem) in
             switch field {
             case "client": client = try ClientName(try value.string(field), field: field)
+            case "scene": scene = try SceneName(try value.string(field), field: field)
             case "ttlSeconds": timeToLive = try value.seconds(field, in: Limits.sessionDurations)
             default: throw Problem.unknown(field)
             }
         }
-        try shards.engineOfAll().openSession(client: client, timeToLive: timeToLive, by: call.caller) {
+        if let scene { try call.permission.check(scene) }
+        let slot = try shards.slot(forSessionIn: scene)
+        try shards.engine(ofHomeAt: slot).openSession(
+            client: client, timeToLive: timeToLive, homeAt: slot, by: call.caller
+        ) {
             call.respond($0, status: 201, showingToken: true)
         }
     }

@@ -46,7 +46,10 @@ struct TraceEndpoints: Sendable {
     }
 
     func ofAll(_ call: Call) throws(Problem) {
-        let engine = try shards.engineOfAll()
+        guard let engine = try shards.engineOfAll() else {
+            throw Problem(
+                .notFound, "A cluster of several shards has no recording of all scenes; ask for /scenes/{scene}/trace.")
+        }
         switch try form(call) {
         case .jsonl:
             engine.read { machine, now throws(ArbiterError) in

@@ -7,14 +7,14 @@ struct TransitionEndpoints: Sendable {
 
     func start(_ call: Call) throws(Problem) {
         let asked = try AskedTransition(call, maySetWait: false)
-        let engine = try shards.engine(of: asked.request.scene)
+        let engine = try call.engine(of: asked.request.scene, in: shards, hosting: asked.request.session)
         if asked.isDryRun { return dryRun(asked, isSerialized: false, call, engine) }
         engine.start(asked.request, by: call.caller) { call.respond($0, showingToken: true) { $0.statusWhenAsked } }
     }
 
     func serialize(_ call: Call) throws(Problem) {
         let asked = try AskedTransition(call, maySetWait: true)
-        let engine = try shards.engine(of: asked.request.scene)
+        let engine = try call.engine(of: asked.request.scene, in: shards, hosting: asked.request.session)
         if asked.isDryRun { return dryRun(asked, isSerialized: true, call, engine) }
         let wait = asked.wait.resolved(default: .zero)
         try call.reservePlace(for: wait)
@@ -64,7 +64,7 @@ struct TransitionEndpoints: Sendable {
     ) throws(Problem) {
         let duration = wait.resolved(default: Limits.defaultAwait)
         let session = try call.session()
-        let engine = try shards.engine(of: id)
+        let engine = try call.engine(of: id, in: shards, hosting: session)
         try call.reservePlace(for: duration)
         let waiter = engine.wait(
             on: id, token: token, until: until ?? .granted, session: session, wait: duration, by: call.caller
@@ -121,8 +121,10 @@ extension TransitionEndpoints {
         filter.state = try call.query.value(of: .state, TransitionState.init(_:field:))
         filter.client = try call.query.value(of: .client, ClientName.init(_:field:))
         filter.limit = try call.query.value(of: .limit, Int.init(limit:field:)) ?? filter.limit
+        _ = try call.query.value(of: .partial, Bool.init(_:field:))
+        let one = if let scene = filter.scene { try shards.engine(of: scene) } else { try shards.engineOfAll() }
+        guard let engine = one else { return try gather(filter, call) }
         filter.before = try call.query.value(of: .after, RequestOrder.init(after:field:))
-        let engine = if let scene = filter.scene { try shards.engine(of: scene) } else { try shards.engineOfAll() }
         engine.read { [filter] machine, now in
             var filter = filter
             // One more tells whether there is another page.
@@ -132,8 +134,33 @@ extension TransitionEndpoints {
             call.respond(result) { views in
                 let page = TransitionPage(newestOf: views, limit: filter.limit)
                 var response = page.response
-                if let last = page.last { response.headers.append(.link(toPageAfter: last, of: filter)) }
+                if let last = page.last { response.headers.append(.link(toPageAfter: String(last.rawValue), of: filter)) }
                 return response
+            }
+        }
+    }
+
+    /// Lists the transitions of all shards.
+    private func gather(_ filter: TransitionFilter, _ call: Call) throws(Problem) {
+        let time = try call.query.value(of: .after, RequestTime.init(after:field:))
+        try call.respond(over: shards, as: "transitions", limit: filter.limit, from: .last) { key in
+            .link(toPageAfter: key, of: filter)
+        } asking: { engine, completion in
+            engine.read { machine, now in
+                var filter = filter
+                // One more tells whether there is another page.
+                filter.limit += 1
+                return machine.list(filter, requestedBefore: time, at: now)
+            } completion: { result in
+                completion(
+                    result.map { views in
+                        let entries = views.map { view in
+                            ListPart.Entry(
+                                key: view.transition.requestTime.key,
+                                json: JSONWriter.object { $0.summaryMembers(of: view) })
+                        }
+                        return ListPart(entries, limit: filter.limit, from: .last)
+                    })
             }
         }
     }
@@ -155,12 +182,12 @@ extension TransitionEndpoints {
 
 extension HeaderField {
     /// The page of older transitions.
-    fileprivate static func link(toPageAfter last: RequestOrder, of filter: TransitionFilter) -> Self {
+    fileprivate static func link(toPageAfter last: String, of filter: TransitionFilter) -> Self {
         .link(
             "next", to: "/transitions",
             [
                 "scene": filter.scene?.description, "state": filter.state?.rawValue,
-                "client": filter.client?.description, "limit": String(filter.limit), "after": String(last.rawValue),
+                "client": filter.client?.description, "limit": String(filter.limit), "after": last,
             ])
     }
 }

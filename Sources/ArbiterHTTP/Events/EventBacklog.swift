@@ -89,6 +89,11 @@ struct EventBacklog {
         return (entry.beginning.map { [.begin(topic, $0)] } ?? []) + [.publish(topic, entry.events.map(\.event))]
     }
 
+    /// Forgets the topics that fit.
+    mutating func drop(where fits: (EventTopic) -> Bool) {
+        for topic in entries.keys where fits(topic) { drop(topic) }
+    }
+
     /// Forgets the topic that has not been used for the longest time.
     private mutating func makeRoom(except topic: EventTopic) -> EventTopic? {
         while let first = uses.first {

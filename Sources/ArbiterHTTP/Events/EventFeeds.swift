@@ -17,8 +17,8 @@ struct EventFeeds {
         case read(EventTopic, SceneSelection, @Sendable (EventHistory) -> Void)
         /// Continues a reader after a reset; `nil` if there is nothing to follow any more.
         case resume(EventSubscription, EventSnapshot?)
-        /// Starts afresh; all streams end.
-        case restart
+        /// Starts a shard afresh; its streams end.
+        case restart(Shard)
         /// Ends the streams by which a session lived; it has ended.
         case endStreams(of: SessionID)
         /// Ends the streams of clients whose permission has been revoked.
@@ -79,7 +79,7 @@ struct EventFeeds {
         case .endStreams(let session): for reader in (attached[session] ?? [:]).values { act(reader.end()) }
         case .endRevoked: for feed in feeds.values { tell(feed) { $0.isRevoked ? $0.end() : nil } }
         case .tick: for feed in feeds.values { tell(feed) { $0.tick() } }
-        case .restart: for topic in Array(feeds.keys) { restart(topic) }
+        case .restart(let shard): for topic in Array(feeds.keys) where topic.belongs(to: shard) { restart(topic) }
         case .close:
             isClosed = true
             for feed in feeds.values { tell(feed) { $0.end() } }

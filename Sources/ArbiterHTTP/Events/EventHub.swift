@@ -62,10 +62,12 @@ package final class EventHub: Sendable {
 
     // MARK: For threads that commit
 
-    /// Sets the numbers of the newest event of each scene and of all scenes.
-    package func begin(_ lastEvents: (scenes: [SceneName: EventNumber], overall: EventNumber)) {
+    /// Sets the numbers of the newest event of each scene of a shard, and of all of them.
+    package func begin(
+        _ lastEvents: (scenes: [SceneName: EventNumber], overall: EventNumber), of shard: Shard = .only
+    ) {
         for (scene, number) in lastEvents.scenes { begin(.scene(scene), at: number) }
-        begin(.allScenes, at: lastEvents.overall)
+        begin(.shard(shard), at: lastEvents.overall)
     }
 
     /// Sets the number of a topic's last event, whether or not that was published here.
@@ -81,23 +83,30 @@ package final class EventHub: Sendable {
         if isFirst { poke() }
     }
 
-    /// Ends every stream, because events that were published may be missing from the journal.
+    /// Ends the streams of a shard, because events that were published may be missing from the journal.
     ///
     /// New readers begin after these numbers.
-    package func restart(_ lastEvents: (scenes: [SceneName: EventNumber], overall: EventNumber)) {
+    package func restart(
+        _ lastEvents: (scenes: [SceneName: EventNumber], overall: EventNumber), of shard: Shard = .only
+    ) {
+        end(shard)
+        begin(lastEvents, of: shard)
+    }
+
+    /// Ends the streams of a shard, and forgets its events, because they are published elsewhere from now on.
+    package func end(_ shard: Shard) {
         let isFirst = inbox.withLock { inbox in
-            inbox.backlog = EventBacklog()
-            inbox.commands.append(.restart)
+            inbox.backlog.drop { $0.belongs(to: shard) }
+            inbox.commands.append(.restart(shard))
             return inbox.commands.count == 1
         }
         if isFirst { poke() }
-        begin(lastEvents)
     }
 
     /// Publishes events, those of each scene in the order of their numbers; returns at once.
     ///
     /// An event that was published before is ignored. If a number is missing, the readers get a reset.
-    package func publish(_ events: [SceneEvent]) {
+    package func publish(_ events: [SceneEvent], of shard: Shard = .only) {
         guard !events.isEmpty else { return }
         let isFirst = inbox.withLock { [limits] inbox in
             let wasIdle = inbox.commands.isEmpty
@@ -108,7 +117,7 @@ package final class EventHub: Sendable {
                 inbox.take(events[first..<last], for: .scene(scene), limits: limits)
                 first = last
             }
-            inbox.take(events[...], for: .allScenes, limits: limits)
+            inbox.take(events[...], for: .shard(shard), limits: limits)
             return wasIdle && !inbox.commands.isEmpty
         }
         if isFirst { poke() }

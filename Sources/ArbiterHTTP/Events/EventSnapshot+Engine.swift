@@ -18,11 +18,11 @@ extension Engine {
             } completion: { result in
                 completion((try? result.get()).map { view, limits in EventSnapshot(of: view, limits) })
             }
-        case .allScenes:
+        case .shard(let shard):
             read { machine, _ in
                 (machine.scenes(scenes), machine.lastEvent)
             } completion: { result in
-                completion((try? result.get()).map { scenes, number in EventSnapshot(of: scenes, at: number) })
+                completion((try? result.get()).map { scenes, number in EventSnapshot(of: scenes, in: shard, at: number) })
             }
         }
     }
@@ -42,8 +42,8 @@ extension EventSnapshot {
     }
 
     /// Every scene by its counts.
-    fileprivate init(of scenes: [SceneSummary], at number: EventNumber) {
-        self.init(number: number, scenes: scenes) { writer, scene in
+    fileprivate init(of scenes: [SceneSummary], in shard: Shard, at number: EventNumber) {
+        self.init(of: shard, number: number, scenes: scenes) { writer, scene in
             writer.object { writer in
                 writer.resetMembers(of: scene)
                 writer.stateMembers(of: scene)

@@ -20,20 +20,21 @@ package struct EventSnapshot: Sendable {
                 + [.brief { $0.bytes += EventJSON.end }])
     }
 
-    /// All scenes with their counts.
+    /// All scenes of a shard with their counts.
     ///
     /// - Parameters:
+    ///   - shard: the shard.
     ///   - number: the number of the last event of all scenes that the state includes.
     ///   - scenes: all scenes.
     ///   - write: writes a scene as a JSON object.
     init(
-        number: EventNumber, scenes: [SceneSummary],
+        of shard: Shard, number: EventNumber, scenes: [SceneSummary],
         _ write: @escaping @Sendable (inout JSONWriter, SceneSummary) -> Void
     ) {
         self.number = number
         // Only the last event has an id, so a reader that loses its connection earlier gets another reset.
         let last = EventJSON.lines(
-            id: EventTopic.allScenes.text(of: number), name: EventJSON.resetEnd,
+            id: EventTopic.shard(shard).text(of: number), name: EventJSON.resetEnd,
             data: JSONWriter.object { $0.member("scenes", scenes.count) })
         events = JSONDocument([
             .each(scenes.indices) { writer, index in

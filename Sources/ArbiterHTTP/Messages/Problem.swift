@@ -27,6 +27,8 @@ package struct Problem: Error, Sendable {
     var challenge: String?
     /// The address of the node that serves the scene, if it is known that another one does.
     var owner: String?
+    /// The session that has to be a guest of the scene's shard before the request can be carried out.
+    var guest: GuestNeeded?
     /// Whether nothing that follows on the connection can be trusted.
     var closesConnection: Bool
 
@@ -205,4 +207,11 @@ extension Problem {
     static func missing(_ field: String) -> Problem {
         Problem(.missingField, "The field \(quoted(field)) is missing.", field: field)
     }
+}
+
+/// A session that is used in a shard that does not know it yet.
+struct GuestNeeded: Hashable, Sendable {
+    let session: Token
+    /// The shard in which it is used.
+    let shard: Int
 }

@@ -6,6 +6,7 @@ enum QueryParameter: String, Hashable, Sendable {
     case format
     case id
     case limit
+    case partial
     case quietSeconds
     case scene
     case since

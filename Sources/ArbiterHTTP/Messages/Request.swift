@@ -41,12 +41,27 @@ package protocol HeaderFields: Sendable {
     func value(of name: HeaderName) -> String?
 }
 
+/// Header fields that outlive their connection.
+struct KeptFields: HeaderFields {
+    private let values: [HeaderName: String]
+
+    /// Copies those that mean something here.
+    init(_ fields: any HeaderFields) {
+        var values: [HeaderName: String] = [:]
+        for name in HeaderName.allCases { values[name] = fields.value(of: name) }
+        self.values = values
+    }
+
+    func value(of name: HeaderName) -> String? { values[name] }
+}
+
 /// The header fields that mean something here.
 package enum HeaderName: String, Hashable, Sendable, CaseIterable {
     case accept = "Accept"
     case forwardedEntry = "Arbiter-Entry"
     case forwarded = "Arbiter-Forwarded"
     case hops = "Arbiter-Hops"
+    case part = "Arbiter-Part"
     case forwardedPrincipal = "Arbiter-Principal"
     case authorization = "Authorization"
     case contentEncoding = "Content-Encoding"

@@ -28,6 +28,8 @@ package final class Shards: Sendable {
     }
 
     /// Those of a node of a cluster, which has none yet.
+    ///
+    /// - Parameter count: how many shards the cluster has.
     package init(count: Int) {
         (only, self.count) = (nil, count)
     }
@@ -92,6 +94,33 @@ package final class Shards: Sendable {
         return try engine(at: id.slot)
     }
 
+    /// The engine of a scene, which knows a session too.
+    ///
+    /// - Throws: `not-owner` if it runs elsewhere, or nowhere, or if the session has to become its guest before.
+    func engine(of scene: SceneName, hosting session: Token?) throws(Problem) -> Engine {
+        if let only { return only }
+        return try engine(of: Slot(scene).shard(of: count), hosting: session)
+    }
+
+    /// The engine of the scene of a transition, which knows a session too.
+    ///
+    /// - Throws: `not-owner` if it runs elsewhere, or nowhere, or if the session has to become its guest before.
+    func engine(of id: TransitionID, hosting session: Token?) throws(Problem) -> Engine {
+        if let only { return only }
+        return try engine(of: id.slot.shard(of: count), hosting: session)
+    }
+
+    private func engine(of shard: Int, hosting session: Token?) throws(Problem) -> Engine {
+        let engine = try engine(of: shard)
+        guard let session, home(of: session).index != shard, !engine.inspect({ $0.knows(session) }) else {
+            return engine
+        }
+        var problem = Problem(
+            .notOwner, "The session is at home elsewhere; ask again.", retryAfter: Problem.briefly)
+        problem.guest = GuestNeeded(session: session, shard: shard)
+        throw problem
+    }
+
     /// The engine of the home of a session.
     ///
     /// - Throws: `not-owner` if it runs elsewhere, or nowhere.
@@ -100,12 +129,87 @@ package final class Shards: Sendable {
         return try engine(at: session.slot)
     }
 
-    /// The engine of all scenes.
+    /// The engine of a daemon of its own, or of the only shard of a cluster; `nil` if there are more shards.
     ///
     /// - Throws: `not-owner` if it runs elsewhere, or nowhere.
-    func engineOfAll() throws(Problem) -> Engine {
+    func engineOfAll() throws(Problem) -> Engine? {
         if let only { return only }
-        return try engine(of: 0)
+        return count == 1 ? try engine(of: 0) : nil
+    }
+
+    /// The first shard, which is the only one of a daemon of its own.
+    var first: Shard { Shard(0, of: count) }
+
+    /// The shard of a scene.
+    func shard(of scene: SceneName) -> Shard { Shard(Slot(scene).shard(of: count), of: count) }
+
+    /// The shard of the home of a session.
+    func home(of session: Token) -> Shard { Shard(session.slot.shard(of: count), of: count) }
+
+    /// The slot of the home of a new session: of its scene, or any of a shard that runs here.
+    ///
+    /// - Throws: `not-owner` if no shard runs here.
+    func slot(forSessionIn scene: SceneName?) throws(Problem) -> Slot? {
+        if let scene { return Slot(scene) }
+        guard count > 1 else { return nil }
+        let (here, owner) = state.withLock { ($0.engines.keys.randomElement(), $0.owners.values.randomElement()) }
+        guard let here else { throw Problem(ownedBy: owner) }
+        return Shard(here, of: count).slots.randomElement().map { Slot(number: $0) }
+    }
+
+    /// The engine of the home of a session with this slot.
+    ///
+    /// - Throws: `not-owner` if it runs elsewhere, or nowhere.
+    func engine(ofHomeAt slot: Slot?) throws(Problem) -> Engine {
+        if let only { return only }
+        return try engine(at: slot ?? Slot(number: 0))
+    }
+
+    /// Where a shard runs: its engine if that is here, else the address of its node, if that is known.
+    func place(of shard: Int) -> (engine: Engine?, owner: String?) {
+        if let only { return (only, nil) }
+        return state.withLock { ($0.engines[shard], $0.owners[shard]) }
+    }
+
+    /// Every shard that runs here, with its engine.
+    var enginesHere: [(shard: Shard, engine: Engine)] {
+        if let only { return [(.only, only)] }
+        return state.withLock { $0.engines }.map { (Shard($0.key, of: count), $0.value) }
+    }
+
+    // MARK: - Over all shards
+
+    /// Some shards, and where they run.
+    struct Group: Sendable {
+        /// The address of their node; `nil` if they run here, or nowhere.
+        let owner: String?
+        let shards: [Int]
+        /// Their engines, in the order of the shards; empty if they do not run here.
+        let engines: [Engine]
+
+        /// Whether no node serves them at the moment.
+        var isLost: Bool { owner == nil && engines.isEmpty }
+    }
+
+    /// All shards, by where they run: those here, those of each other node, and those that nobody serves.
+    var groups: [Group] {
+        if let only { return [Group(owner: nil, shards: [0], engines: [only])] }
+        let (engines, owners) = state.withLock { ($0.engines, $0.owners) }
+        let here = engines.sorted { $0.key < $1.key }
+        let elsewhere = Dictionary(grouping: (0..<count).filter { engines[$0] == nil }) { owners[$0] ?? "" }
+        return (here.isEmpty ? [] : [Group(owner: nil, shards: here.map(\.key), engines: here.map(\.value))])
+            + elsewhere.sorted { $0.key < $1.key }.map { owner, shards in
+                Group(owner: owner.isEmpty ? nil : owner, shards: shards, engines: [])
+            }
+    }
+
+    /// Some shards that run here.
+    ///
+    /// - Throws: `not-owner` if one of them runs elsewhere, or nowhere.
+    func group(of shards: [Int]) throws(Problem) -> Group {
+        var engines: [Engine] = []
+        for shard in shards { engines.append(try engine(of: shard)) }
+        return Group(owner: nil, shards: shards, engines: engines)
     }
 
     /// Every engine that runs here.
@@ -116,7 +220,8 @@ package final class Shards: Sendable {
 
     private func engine(at slot: Slot) throws(Problem) -> Engine { try engine(of: slot.shard(of: count)) }
 
-    private func engine(of shard: Int) throws(Problem) -> Engine {
+    func engine(of shard: Int) throws(Problem) -> Engine {
+        if let only { return only }
         let (engine, owner) = state.withLock { ($0.engines[shard], $0.owners[shard]) }
         if let engine { return engine }
         throw Problem(ownedBy: owner)

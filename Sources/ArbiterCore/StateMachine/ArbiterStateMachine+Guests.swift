@@ -1,0 +1,166 @@
+// Sessions that are used in several shards.
+//
+// A session is at home in the shard in which it was opened, which alone decides how long it lives. Where it is used besides,
+// there is a guest: a session with the same id and token. Its shard reports the words of its client to the home, and learns
+// there whether the session lives; what the home does not know has ended.
+
+/// What a guest's shard reports of a session.
+package struct GuestReport: BinaryCodable, Hashable, Sendable {
+    package let token: Token
+    /// Whether its client was heard since the last report, or has a connection attached.
+    package var isHeard: Bool
+    /// Whether its client closed its last attached connection, and has said nothing since.
+    package var hasLeft: Bool
+    /// Who said something in the session, where its shard has no guest and so cannot tell whose it is; `nil` if it can.
+    package var caller: Caller?
+
+    package init(_ token: Token, isHeard: Bool, hasLeft: Bool, caller: Caller? = nil) {
+        (self.token, self.isHeard, self.hasLeft, self.caller) = (token, isHeard, hasLeft, caller)
+    }
+
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(token)
+        writer.write(isHeard)
+        writer.write(hasLeft)
+        writer.write(caller)
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        token = try reader.read()
+        isHeard = try reader.readBool()
+        hasLeft = try reader.readBool()
+        caller = try reader.readOptional()
+    }
+}
+
+/// A session as its home lends it to another shard.
+package struct LentSession: BinaryCodable, Hashable, Sendable {
+    package let id: SessionID
+    package let token: Token
+    package let client: ClientName?
+    package let timeToLive: Duration
+    /// Who opened it.
+    package let caller: Caller
+
+    fileprivate init(_ session: Session) {
+        (id, token, client) = (session.id, session.token, session.client)
+        (timeToLive, caller) = (session.timeToLive, session.caller)
+    }
+
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(id)
+        writer.write(token)
+        writer.write(client)
+        writer.write(timeToLive)
+        writer.write(caller)
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        id = try reader.read()
+        token = try reader.read()
+        client = try reader.readOptional()
+        timeToLive = try reader.read()
+        caller = try reader.read()
+    }
+}
+
+extension Limits {
+    /// The longest time between two reports of a guest.
+    package static let longestReportPause = Duration.seconds(1)
+    /// How many reports there are within the time to live of a session, at least.
+    private static let reportsInLife = 4
+    /// A session with guests lives longer than its time to live by so many pauses between reports: two until a word of its
+    /// client is reported, and one more if the guest's node has changed meanwhile.
+    private static let pausesOfMargin = 3
+
+    /// By how much later than a word of its client the home of a session may hear of it.
+    static func reportMargin(of timeToLive: Duration) -> Duration {
+        min(longestReportPause, timeToLive / reportsInLife) * pausesOfMargin
+    }
+
+    /// The time between two reports of a guest that lives so long, its margin included.
+    package static func reportPause(ofGuestFor timeToLive: Duration) -> Duration {
+        min(longestReportPause, timeToLive / (reportsInLife + pausesOfMargin))
+    }
+}
+
+extension ArbiterStateMachine {
+    /// At home: a session is about to have a guest, so words of its client may be heard of late.
+    ///
+    /// - Parameters:
+    ///   - token: the token of the session.
+    ///   - step: the turn.
+    /// - Returns: the session.
+    /// - Throws: `unknownSession`.
+    package mutating func lend(_ token: Token, in step: inout Step) throws(ArbiterError) -> LentSession {
+        let session = try session(token)
+        momentary.guestMargins[session.id] = Limits.reportMargin(of: session.timeToLive)
+        hear(session.id, at: step.now)
+        return LentSession(session)
+    }
+
+    /// At home: takes the report of a guest's shard.
+    ///
+    /// - Returns: whether the session lives.
+    package mutating func take(_ report: GuestReport, in step: inout Step) -> Bool {
+        guard let session = try? session(report.token) else { return false }
+        if let caller = report.caller {
+            // There is no guest.
+            hear(report.token, from: caller, in: &step)
+            return true
+        }
+        momentary.guestMargins[session.id] = Limits.reportMargin(of: session.timeToLive)
+        if report.isHeard {
+            hear(session.id, at: step.now)
+        } else if report.hasLeft, momentary.attachments[session.id] == nil {
+            momentary.deadlines.schedule(.session(session.id), at: step.now.advanced(by: limits.grace))
+        }
+        return true
+    }
+
+    /// In another shard: a session of another home is used here from now on; nothing if it is already.
+    ///
+    /// - Parameters:
+    ///   - session: the session, as its home lent it.
+    ///   - step: the turn.
+    /// - Throws: `tooManySessions`; `outOfRoom`.
+    package mutating func admit(guest session: LentSession, in step: inout Step) throws(ArbiterError) {
+        guard durable.index.sessions[session.token] == nil else { return }
+        _ = try openSession(
+            client: session.client,
+            timeToLive: session.timeToLive + Limits.reportMargin(of: session.timeToLive), by: session.caller,
+            id: session.id, token: session.token, in: &step)
+    }
+
+    /// In another shard: the home of a guest knows its session.
+    ///
+    /// A client that has left since the report has the time that it had; the next report says so.
+    package mutating func confirm(_ report: GuestReport, in step: inout Step) {
+        guard let session = try? session(report.token),
+            report.hasLeft || !momentary.leftSessions.contains(session.id)
+        else { return }
+        hear(session.id, at: step.now)
+    }
+
+    /// In another shard: the home of a guest does not know its session any more.
+    package mutating func end(guest token: Token, in step: inout Step) {
+        guard let session = try? session(token) else { return }
+        end(session.id, because: .expired, in: &step)
+    }
+
+    /// In another shard: what there is to report of its guests.
+    ///
+    /// - Parameter isGuest: whether a session is at home in another shard.
+    /// - Returns: the reports, with the session that each is about.
+    package func guestReports(where isGuest: (SessionID) -> Bool) -> [(report: GuestReport, session: Session)] {
+        durable.sessions.values.filter { isGuest($0.id) }.map { session in
+            let report = GuestReport(
+                session.token, isHeard: momentary.attachments[session.id] != nil,
+                hasLeft: momentary.leftSessions.contains(session.id))
+            return (report, session)
+        }
+    }
+
+    /// Whether a session is used here.
+    package func knows(_ token: Token) -> Bool { durable.index.sessions[token] != nil }
+}

@@ -1,0 +1,50 @@
+package import ArbiterCore
+
+// Sessions that are used in several shards, each of which has an engine.
+
+extension Engine {
+    /// At home: lends a session to another shard, whose guest it becomes.
+    ///
+    /// - Parameters:
+    ///   - token: the token of the session.
+    ///   - caller: who uses the session.
+    ///   - completion: called with the session, or with `unknownSession`.
+    package func lend(
+        _ token: Token, to caller: Caller, completion: @escaping Answer<LentSession>
+    ) {
+        ask(completion) { machine, step throws(ArbiterError) in
+            try machine.check(caller, owns: token)
+            return try machine.lend(token, in: &step)
+        }
+    }
+
+    /// At home: takes reports of another shard.
+    ///
+    /// - Parameters:
+    ///   - reports: what the other shard has heard.
+    ///   - completion: called with the tokens of sessions that have ended; that is certain.
+    package func take(_ reports: [GuestReport], completion: @escaping Answer<[Token]>) {
+        ask(completion) { machine, step throws(ArbiterError) in
+            reports.filter { !machine.take($0, in: &step) }.map(\.token)
+        }
+    }
+
+    /// In another shard: uses a session as a guest.
+    package func admit(guest session: LentSession, completion: @escaping Answer<Void>) {
+        ask(completion) { machine, step throws(ArbiterError) in
+            try machine.admit(guest: session, in: &step)
+        }
+    }
+
+    /// In another shard: their homes know the sessions of these reports.
+    package func confirm(_ reports: [GuestReport]) {
+        guard !reports.isEmpty else { return }
+        tell { machine, step in for report in reports { machine.confirm(report, in: &step) } }
+    }
+
+    /// In another shard: the sessions of these guests have ended.
+    package func end(guests tokens: [Token]) {
+        guard !tokens.isEmpty else { return }
+        tell { machine, step in for token in tokens { machine.end(guest: token, in: &step) } }
+    }
+}

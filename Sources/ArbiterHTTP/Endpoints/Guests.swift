@@ -1,0 +1,280 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+internal import ArbiterTransfers
+
+/// Sessions that are used in other shards than that of their home: has them admitted there, and reports them to their
+/// homes.
+///
+/// Every node asks the homes of the guests that it serves; a home keeps no list of guests. So what a lost node or a lost
+/// answer leaves behind is found by the next report.
+final class Guests: Sendable {
+    /// How long an answer of another node is waited for.
+    private static let patience = Duration.seconds(5)
+    /// How many sessions without a guest here may be reported at once.
+    private static let wordLimit = 100_000
+
+    private struct State {
+        /// Who has said something since the last report, by their sessions.
+        var heard: [Token: Caller] = [:]
+        /// The engines whose guests have been reported before.
+        var known: Set<ObjectIdentifier> = []
+        /// The reports that are under way, by the addresses of the nodes; an empty one is this node.
+        var underWay: Set<String> = []
+    }
+
+    private let shards: Shards
+    private let forwarder: Forwarder
+    private let alarm: any Alarm
+    private let state = Guarded(State())
+
+    init(_ shards: Shards, _ forwarder: Forwarder, alarm: any Alarm = SystemAlarm()) {
+        (self.shards, self.forwarder, self.alarm) = (shards, forwarder, alarm)
+        ringAgain(after: Limits.longestReportPause)
+    }
+
+    // MARK: - Words
+
+    /// Notes that the client of a session has said something here.
+    func hear(_ token: Token, from caller: Caller) {
+        if let home = try? shards.engine(of: token) { return home.hear(token, from: caller) }
+        state.withLock { state in
+            if state.heard.count < Self.wordLimit { state.heard[token] = caller }
+        }
+    }
+
+    // MARK: - Admission
+
+    /// Has a session admitted as a guest of a shard that runs here.
+    ///
+    /// - Parameters:
+    ///   - token: the session.
+    ///   - engine: the engine of the shard.
+    ///   - caller: who uses it.
+    ///   - completion: called with nothing also if there is no such session, which the engine says then.
+    func admit(
+        _ token: Token, to engine: Engine, for caller: Caller,
+        completion: @escaping @Sendable (Result<Void, Problem>) -> Void
+    ) {
+        lend(token, to: caller) { result in
+            switch result {
+            case .failure(let problem): completion(.failure(problem))
+            case .success(nil): completion(.success(()))
+            case .success(let session?):
+                engine.admit(guest: session) { result in
+                    completion(result.mapError { Problem($0) })
+                }
+            }
+        }
+    }
+
+    /// Borrows a session from its home; `nil` if there is no such session.
+    private func lend(
+        _ token: Token, to caller: Caller, completion: @escaping @Sendable (Result<LentSession?, Problem>) -> Void
+    ) {
+        let home = shards.home(of: token)
+        let place = shards.place(of: home.index)
+        if let engine = place.engine { return Self.lend(token, to: caller, by: engine, completion) }
+        guard let owner = place.owner else { return completion(.failure(Problem(lost: [home.index]))) }
+        var request = forwarder.request(to: owner, GuestMessages.lending, within: Self.patience)
+        request.body = GuestMessages.bytes(of: [
+            GuestReport(token, isHeard: true, hasLeft: false, caller: caller)
+        ])
+        forwarder.fetch(request) { result in
+            switch result {
+            case .success(let answer) where answer.head.status == 200:
+                let session = GuestMessages.values(answer.body, of: LentSession.self)?.first
+                completion(
+                    session.map { .success($0) } ?? .failure(.homeUnreachable("its answer cannot be read")))
+            case .success(let answer) where answer.head.status == 404: completion(.success(nil))
+            case .success(let answer): completion(.failure(.homeUnreachable("it answered \(answer.head.status)")))
+            case .failure(let failure): completion(.failure(.homeUnreachable(failure.reason)))
+            }
+        }
+    }
+
+    private static func lend(
+        _ token: Token, to caller: Caller, by home: Engine,
+        _ completion: @escaping @Sendable (Result<LentSession?, Problem>) -> Void
+    ) {
+        home.lend(token, to: caller) { result in
+            switch result {
+            case .success(let session): completion(.success(session))
+            case .failure(.refused(.unknownSession)): completion(.success(nil))
+            case .failure(let error): completion(.failure(Problem(error)))
+            }
+        }
+    }
+
+    // MARK: - For the nodes that ask
+
+    /// Answers another node.
+    func answer(_ request: Request, _ call: Call) throws(Problem) {
+        guard let reports = GuestMessages.values(request.body, of: GuestReport.self) else {
+            throw Problem(.malformedJSON, "The reports cannot be read.")
+        }
+        switch request.path {
+        case GuestMessages.lending:
+            guard let report = reports.first, let caller = report.caller else {
+                throw Problem(.malformedJSON, "The report names nobody.")
+            }
+            Self.lend(report.token, to: caller, by: try shards.engine(of: report.token)) { result in
+                switch result {
+                case .failure(let problem): call.respond(problem.response)
+                case .success(nil): call.respond(Problem(.notFound, "There is no such session.").response)
+                case .success(let session?):
+                    call.respond(Response(200, .text, body: GuestMessages.bytes(of: [session])))
+                }
+            }
+        default:
+            let homes = Dictionary(grouping: reports) { shards.home(of: $0.token).index }
+            var engines: [(Engine, [GuestReport])] = []
+            for (shard, reports) in homes { engines.append((try shards.engine(of: shard), reports)) }
+            take(engines) { result in
+                switch result {
+                case .success(let ended): call.respond(Response(200, .text, body: GuestMessages.bytes(of: ended)))
+                case .failure(let problem): call.respond(problem.response)
+                }
+            }
+        }
+    }
+
+    /// Has the homes that run here take reports.
+    private func take(
+        _ homes: [(Engine, [GuestReport])], completion: @escaping @Sendable (Result<[Token], Problem>) -> Void
+    ) {
+        guard !homes.isEmpty else { return completion(.success([])) }
+        let gathered = Guarded((awaited: homes.count, ended: [Token](), failure: Problem?.none))
+        for (engine, reports) in homes {
+            engine.take(reports) { result in
+                let whole = gathered.withLock { gathered in
+                    gathered.awaited -= 1
+                    switch result {
+                    case .success(let ended): gathered.ended += ended
+                    case .failure(let error): gathered.failure = Problem(error)
+                    }
+                    return gathered.awaited == 0 ? gathered : nil
+                }
+                guard let whole else { return }
+                completion(whole.failure.map { .failure($0) } ?? .success(whole.ended))
+            }
+        }
+    }
+
+    // MARK: - Reports
+
+    private func ringAgain(after pause: Duration) {
+        alarm.ring(after: pause) { [weak self] in
+            guard let self else { return }
+            ringAgain(after: report())
+        }
+    }
+
+    /// Reports everything to every home.
+    ///
+    /// - Returns: the time until the next report.
+    private func report() -> Duration {
+        let engines = shards.enginesHere
+        let (words, known) = state.withLock { state in
+            defer {
+                state.heard = [:]
+                state.known = Set(engines.map { ObjectIdentifier($0.engine) })
+            }
+            return (state.heard, state.known)
+        }
+        var (reports, pause) = ([ReportedGuest](), Limits.longestReportPause)
+        var others = words
+        for (shard, engine) in engines {
+            // A new owner does not know when clients were heard; it counts from now on.
+            let isNew = !known.contains(ObjectIdentifier(engine))
+            let spoken = engine.inspect { machine in
+                words.filter { machine.knows($0.key) && machine.own($0.key, of: $0.value) != nil }.map(\.key)
+            }
+            for token in spoken { others.removeValue(forKey: token) }
+            engine.confirm(spoken.map { GuestReport($0, isHeard: true, hasLeft: true) })
+            let heard = Set(spoken)
+            for (report, session) in engine.inspect({ $0.guestReports { !shard.contains($0.slot) } }) {
+                var report = report
+                if isNew || heard.contains(report.token) { report.isHeard = true }
+                pause = min(pause, Limits.reportPause(ofGuestFor: session.timeToLive))
+                reports.append(ReportedGuest(report: report, caller: session.caller, engine: engine))
+            }
+        }
+        reports += others.map { token, caller in
+            ReportedGuest(
+                report: GuestReport(token, isHeard: true, hasLeft: false, caller: caller), caller: caller, engine: nil)
+        }
+        send(reports)
+        return pause
+    }
+
+    private struct ReportedGuest: Sendable {
+        let report: GuestReport
+        /// Whose session it is.
+        let caller: Caller
+        /// Where it is a guest; `nil` if it is nowhere here.
+        let engine: Engine?
+    }
+
+    private func send(_ reports: [ReportedGuest]) {
+        let homes = Dictionary(grouping: reports) { shards.home(of: $0.report.token).index }
+        var (here, elsewhere) = ([(Engine, [ReportedGuest])](), [String: [ReportedGuest]]())
+        for (shard, reports) in homes {
+            let place = shards.place(of: shard)
+            if let engine = place.engine {
+                here.append((engine, reports))
+            } else if let owner = place.owner {
+                elsewhere[owner, default: []] += reports
+            } else {
+                keep(reports)
+            }
+        }
+        for (engine, reports) in here {
+            take([(engine, reports.map(\.report))]) { self.finish(reports, $0.map { Set($0) }) }
+        }
+        for (owner, reports) in elsewhere {
+            guard state.withLock({ $0.underWay.insert(owner).inserted }) else {
+                keep(reports)
+                continue
+            }
+            var request = forwarder.request(to: owner, GuestMessages.reporting, within: Self.patience)
+            request.body = GuestMessages.bytes(of: reports.map(\.report))
+            forwarder.fetch(request) { [self] result in
+                state.withLock { _ = $0.underWay.remove(owner) }
+                guard case .success(let answer) = result, answer.head.status == 200,
+                    let ended = GuestMessages.values(answer.body, of: Token.self)
+                else { return keep(reports) }
+                finish(reports, .success(Set(ended)))
+            }
+        }
+    }
+
+    /// Has the guests end whose homes do not know them, and the others live on.
+    private func finish(_ reports: [ReportedGuest], _ result: Result<Set<Token>, Problem>) {
+        guard case .success(let ended) = result else { return keep(reports) }
+        let guests = Dictionary(grouping: reports) { $0.engine.map { ObjectIdentifier($0) } }
+        for reports in guests.values {
+            guard let engine = reports.first?.engine else { continue }
+            let reports = reports.map(\.report)
+            engine.end(guests: reports.map(\.token).filter { ended.contains($0) })
+            engine.confirm(reports.filter { !ended.contains($0.token) })
+        }
+    }
+
+    /// Says again next time what could not be said.
+    private func keep(_ reports: [ReportedGuest]) {
+        state.withLock { state in
+            for reported in reports where reported.report.isHeard && state.heard[reported.report.token] == nil {
+                state.heard[reported.report.token] = reported.caller
+            }
+        }
+    }
+}
+
+extension Problem {
+    /// The home of a session did not answer; nothing of the request was carried out.
+    fileprivate static func homeUnreachable(_ reason: String) -> Problem {
+        Problem(
+            .notOwner, "The node where the session is at home cannot be asked (\(reason)); ask again.",
+            retryAfter: briefly)
+    }
+}
