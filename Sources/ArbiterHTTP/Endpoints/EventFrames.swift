@@ -11,6 +11,8 @@ struct EventFrames {
         var id: String?
         /// Its lines without the id, each with its end; empty if it has no data.
         var lines: ArraySlice<UInt8> = []
+        /// Whether it has comments only.
+        var isComment = true
     }
 
     private var bytes: [UInt8] = []
@@ -48,6 +50,7 @@ extension EventFrames.Frame {
     fileprivate init(_ text: ArraySlice<UInt8>) {
         var hasData = false
         for line in text.split(separator: UInt8(ascii: "\n")) {
+            if line.first != UInt8(ascii: ":") { isComment = false }
             if let id = line.value(of: "id: ") {
                 self.id = id
                 continue

@@ -175,7 +175,7 @@ extension GatheredEvents.State {
         }
         if let id = frame.id, let place = EventPosition(id, shards: shardCount) { position.advance(to: place) }
         guard !frame.lines.isEmpty else {
-            hasComment = true
+            if frame.isComment { hasComment = true }
             return []
         }
         switch frame.name {

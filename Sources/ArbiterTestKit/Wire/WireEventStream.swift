@@ -13,12 +13,28 @@ package final class WireEventStream {
     /// Requests the events of a scene, and reads the head of the answer.
     ///
     /// - Throws: `WireError`.
-    package init(
+    package convenience init(
         port: UInt16, scene: SceneName = .main, query: String = "", headers: [String] = []
     ) throws(WireError) {
+        try self.init(port: port, path: "/scenes/\(scene)/events\(query)", headers: headers)
+    }
+
+    /// Requests a stream of events, and reads the head of the answer.
+    ///
+    /// - Throws: `WireError`.
+    package init(port: UInt16, path: String, headers: [String] = []) throws(WireError) {
         client = try WireClient(port: port)
-        try client.send("GET", "/scenes/\(scene)/events\(query)", headers: headers)
+        try client.send("GET", path, headers: headers)
         head = try client.receiveHead()
+    }
+
+    /// Reads until the stream has told an id.
+    ///
+    /// - Returns: the last one; `nil` if the stream has ended without.
+    /// - Throws: `WireError`.
+    package func receiveID() throws(WireError) -> String? {
+        while text.lastID == nil, !hasEnded { try receiveChunk() }
+        return text.lastID
     }
 
     /// Reads until this many events have arrived, or the stream has ended.

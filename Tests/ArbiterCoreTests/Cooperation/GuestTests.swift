@@ -1,0 +1,159 @@
+import Testing
+
+@testable import ArbiterCore
+
+/// Sessions that are used in two shards, each with an arbiter of its own.
+struct GuestTests {
+    private var home = Arbiter()
+    private var other = Arbiter()
+
+    private mutating func advance(by duration: Duration) {
+        home.advance(by: duration)
+        other.advance(by: duration)
+    }
+
+    /// Opens a session at home, and uses it in the other shard.
+    private mutating func lend(timeToLive: Duration) throws -> Session {
+        // Another id than any that the other shard draws by itself.
+        for _ in 0..<100 { _ = home.nextID() }
+        let session = try home.openSession(client: "menu", timeToLive: timeToLive)
+        let lent = try home.perform { machine, step throws(ArbiterError) in
+            try machine.lend(session.token, in: &step)
+        }
+        try other.perform { machine, step throws(ArbiterError) in try machine.admit(guest: lent, in: &step) }
+        return session
+    }
+
+    /// The other shard reports everything, after its client was heard there or not.
+    private mutating func report(heard: Bool = false) throws {
+        let reports = other.machine.guestReports { _ in true }.map { report, _ in
+            var report = report
+            if heard { report.isHeard = true }
+            return report
+        }
+        let alive = try home.perform { machine, step in
+            reports.filter { machine.take($0, in: &step) }
+        }
+        try other.perform { machine, step in
+            for report in reports {
+                if alive.contains(report) {
+                    machine.confirm(report, in: &step)
+                } else {
+                    machine.end(guest: report.token, in: &step)
+                }
+            }
+        }
+    }
+
+    @Test mutating func `a session lives at home by what its client says elsewhere`() throws {
+        let session = try lend(timeToLive: .seconds(2))
+        for _ in 0..<20 {
+            advance(by: .milliseconds(500))
+            try report(heard: true)
+        }
+        #expect(home.machine.knows(session.token))
+        #expect(other.machine.knows(session.token))
+    }
+
+    @Test mutating func `a word that is heard of late is in time`() throws {
+        let session = try lend(timeToLive: .seconds(4))
+        // Just after a report the client speaks at home, and then no more than it has to.
+        try report()
+        try home.renewSession(session)
+        advance(by: .milliseconds(3900))
+        // It speaks to the guest's shard, which reports it a pause later.
+        advance(by: .seconds(1))
+        try report(heard: true)
+        #expect(home.machine.knows(session.token))
+    }
+
+    @Test mutating func `what the home does not know has ended`() throws {
+        let session = try lend(timeToLive: .seconds(30))
+        let holder = try other.start(TransitionRequest(lease: .seconds(300), session: session.token))
+        try home.endSession(session)
+        #expect(other.state(of: holder) == .running)
+        try report()
+        #expect(other.outcome(of: holder) == .expired(.sessionLost))
+        #expect(!other.machine.knows(session.token))
+    }
+
+    @Test mutating func `a guest of a home that is silent ends by itself`() throws {
+        let session = try lend(timeToLive: .seconds(4))
+        let holder = try other.start(TransitionRequest(lease: .seconds(300), session: session.token))
+        // Four seconds, and three pauses of a second.
+        other.advance(by: .seconds(6))
+        #expect(other.state(of: holder) == .running)
+        other.advance(by: .seconds(1))
+        #expect(other.outcome(of: holder) == .expired(.sessionLost))
+    }
+
+    @Test mutating func `a client that leaves the guest's shard has the grace time at home`() throws {
+        let session = try lend(timeToLive: .seconds(60))
+        let grace = home.machine.limits.grace
+        try other.attach(session)
+        for _ in 0..<100 {
+            advance(by: .seconds(1))
+            try report()
+        }
+        #expect(home.machine.knows(session.token))
+        try other.detach(session)
+        try report()
+        advance(by: grace)
+        #expect(!home.machine.knows(session.token))
+    }
+
+    @Test mutating func `a client that leaves one shard and is heard in the other has its time`() throws {
+        let session = try lend(timeToLive: .seconds(60))
+        try home.attach(session)
+        try other.attach(session)
+        try other.detach(session)
+        for _ in 0..<10 {
+            try report()
+            advance(by: .seconds(1))
+        }
+        #expect(home.machine.knows(session.token))
+        #expect(other.machine.knows(session.token))
+    }
+
+    @Test mutating func `a client that leaves after the report is reported with the next one`() throws {
+        let session = try lend(timeToLive: .seconds(60))
+        try other.attach(session)
+        let reports = other.machine.guestReports { _ in true }.map(\.report)
+        try other.detach(session)
+        try other.perform { machine, step in for report in reports { machine.confirm(report, in: &step) } }
+        #expect(other.machine.guestReports { _ in true }.map(\.report.hasLeft) == [true])
+    }
+
+    @Test mutating func `a session is admitted once, and survives a restart of its shard`() throws {
+        let session = try lend(timeToLive: .seconds(30))
+        let lent = try home.perform { machine, step throws(ArbiterError) in
+            try machine.lend(session.token, in: &step)
+        }
+        let count = other.journal.count
+        try other.perform { machine, step throws(ArbiterError) in try machine.admit(guest: lent, in: &step) }
+        #expect(other.journal.count == count)
+        try other.restart()
+        #expect(other.machine.knows(session.token))
+        #expect(other.machine.guestReports { $0 == session.id }.count == 1)
+        #expect(other.machine.guestReports { $0 != session.id }.isEmpty)
+    }
+
+    @Test mutating func `messages between nodes are read as they were written`() throws {
+        let session = try lend(timeToLive: .seconds(30))
+        let lent = try home.perform { machine, step throws(ArbiterError) in
+            try machine.lend(session.token, in: &step)
+        }
+        let reports = [
+            GuestReport(session.token, isHeard: true, hasLeft: false),
+            GuestReport(
+                session.token, isHeard: false, hasLeft: true, caller: Caller(principal: PrincipalName("token:x"))),
+        ]
+        var writer = BinaryWriter()
+        writer.write(lent)
+        for report in reports { writer.write(report) }
+        var reader = BinaryReader(writer.bytes)
+        #expect(try LentSession(from: &reader) == lent)
+        for report in reports { #expect(try GuestReport(from: &reader) == report) }
+        #expect(reader.isAtEnd)
+    }
+}
