@@ -117,8 +117,10 @@ examples-test: deps ## play the examples as their users would, and read what the
 .PHONY: soak
 soak: KILLS ?= 200
 soak: DURABILITY ?= crash
-soak: build-release ## kill the daemon under load, again and again: KILLS=, DURABILITY=
+soak: FAULTS ?= 1000
+soak: build-release ## kill the daemon under load, again and again, and play faults in a cluster: KILLS=, DURABILITY=, FAULTS=, SEED=
 	@ARBITER_KILLS=$(KILLS) ARBITER_DURABILITY=$(DURABILITY) ARBITER_DAEMON=$(CURDIR)/.build/release/arbiterd swift test --filter 'what clients saw holds'
+	@$(MAKE) cluster-test FAULTS=$(FAULTS) $(if $(SEED),SEED=$(SEED)) ARBITERD=$(CURDIR)/.build/release/arbiterd
 
 # SEED= draws other damage, COUNT= sets how much.
 COUNT ?= 690

@@ -95,7 +95,8 @@ export interface ArbiterEvent {
   /** For example `transition.ended`; `reset`, with the scene as it is, after a gap that cannot be filled. */
   name: string;
   data: Document;
-  /** What a stream is resumed after; null for what is momentary, such as `transition.progress`. */
+  /** What a stream is resumed after; null for what is momentary, such as `transition.progress`, and
+   *  for all events of `arbiter.events()` from a cluster of several shards, where the place in the stream comes apart. */
   id: string | null;
 }
 

@@ -515,6 +515,8 @@ const ENDED = ['transition.ended'];
 /** What the windows are told where events may be missing; the daemon says so with the same name. */
 const GAP = { name: 'reset.end', data: {}, id: null };
 /** The most events that wait for their reader in a window, or are remembered. */
+/** How many scenes a stream remembers, to leave out what comes again. */
+const SCENES_REMEMBERED = 10_000;
 const LONGEST_FEED = 1000;
 
 /**
@@ -628,6 +630,34 @@ class SharedEvents {
     this.#recent.push(event);
     if (this.#recent.length > LONGEST_FEED) this.#recent.shift();
     for (const { take } of [...this.#listeners]) take(event);
+  }
+}
+
+/**
+ * What a resumed stream repeats. Where a cluster has several shards, the stream of all scenes is resumed at a place that may be
+ * a second old, so that events come again; a scene's event is the same if its number is.
+ */
+export class Repeats {
+  /** The number of the last event of each scene; the scene that was used last is the last one. */
+  #numbers = new Map();
+  #named = new Set();
+
+  /** Whether an event was not there before. */
+  isNew({ name, data }) {
+    if (name === 'reset.end') {
+      // Another life of the daemon may count from the beginning.
+      for (const scene of [...this.#numbers.keys()]) if (!this.#named.has(scene)) this.#numbers.delete(scene);
+      this.#named.clear();
+      return true;
+    }
+    const { scene, number } = data ?? {};
+    if (number === undefined) return true;
+    if (name === 'reset') this.#named.add(scene);
+    else if ((this.#numbers.get(scene) ?? -1) >= number) return false;
+    this.#numbers.delete(scene);
+    this.#numbers.set(scene, number);
+    if (this.#numbers.size > SCENES_REMEMBERED) this.#numbers.delete(this.#numbers.keys().next().value);
+    return true;
   }
 }
 
@@ -993,6 +1023,7 @@ export class Arbiter {
 
   async *#stream(path, since, attached, signal, opened) {
     let [last, delays] = [since, backoff()];
+    const repeats = new Repeats();
     const over = this.#abortedWith(signal);
     try {
       while (!over.signal.aborted) {
@@ -1020,7 +1051,7 @@ export class Arbiter {
               if (!event) continue;
               last = event.id ?? last;
               delays = backoff();
-              if (event.name) yield event;
+              if (event.name && repeats.isNew(event)) yield event;
             }
           } else {
             const answer = await answerOf(response);

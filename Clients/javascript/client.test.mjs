@@ -1,7 +1,7 @@
 // What the errors of the JavaScript client say, and what it refuses before it sends anything: `node --test Clients/javascript`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Arbiter, TransitionEnded, Unreachable } from './client.js';
+import { Arbiter, Repeats, TransitionEnded, Unreachable } from './client.js';
 
 const url = 'http://127.0.0.1:1';
 
@@ -83,4 +83,18 @@ test('a body that has nothing to hold runs without a lock', async () => {
   const seen = await arbiter.scene().withTransition(({ noop: isNoop, fence }) => [isNoop, fence]);
   assert.deepEqual(seen, [true, null]);
   assert.deepEqual(asked, ['/sessions', '/transitions/serialize']);
+});
+
+test('what a resumed stream repeats is left out', () => {
+  const repeats = new Repeats();
+  const event = (scene, number, name = 'transition.ended') => repeats.isNew({ name, data: { scene, number } });
+  assert.deepEqual([event('a', 1), event('b', 1), event('a', 2)], [true, true, true]);
+  // Resumed a little before its end.
+  assert.deepEqual([event('a', 2), event('b', 1), event('b', 2), event('a', 3)], [false, false, true, true]);
+  // What is momentary has no number.
+  assert.ok(event('a', undefined, 'transition.progress'));
+  // A reset counts anew: also a scene that it does not name.
+  assert.ok(event('a', 1, 'reset'));
+  assert.ok(repeats.isNew({ name: 'reset.end', data: { scenes: 1 } }));
+  assert.deepEqual([event('a', 1), event('a', 2), event('b', 1)], [false, true, true]);
 });

@@ -6,7 +6,8 @@ public struct ArbiterEvent: Hashable, Sendable {
     public let name: String
     /// What happened, as openapi.yaml of the daemon describes it.
     public let data: JSONValue
-    /// What a stream is resumed after; `nil` for what is momentary, such as `transition.progress`.
+    /// What a stream is resumed after; `nil` for what is momentary, such as `transition.progress`, and for all events of
+    /// ``Arbiter/events(since:isAttached:)`` from a cluster of several shards, where the place in the stream comes apart.
     public let id: String?
 }
 
@@ -41,6 +42,7 @@ public struct ArbiterEvents: AsyncSequence, Sendable {
         private var lines: AsyncThrowingStream<String, any Error>.Iterator?
         private var session: String?
         private var parser = EventParser()
+        private var repeats = RepeatedEvents()
         private var backoff = Backoff()
 
         init(arbiter: Arbiter, path: String, last: String?, isAttached: Bool) {
@@ -64,7 +66,7 @@ public struct ArbiterEvents: AsyncSequence, Sendable {
                         last = parser.lastID ?? last
                         guard let event else { continue }
                         backoff = Backoff()
-                        return event
+                        if repeats.isNew(event) { return event }
                     }
                 } catch ClientError.refused(let refusal) {
                     if let session, Arbiter.isOverForSession(refusal) {
@@ -90,6 +92,39 @@ public struct ArbiterEvents: AsyncSequence, Sendable {
             headers[Arbiter.sessionField] = session
             lines = try arbiter.lines(path, headers: headers).makeAsyncIterator()
         }
+    }
+}
+
+/// What a resumed stream repeats.
+///
+/// Where a cluster has several shards, the stream of all scenes is resumed at a place that may be a second old, so that events
+/// come again; a scene's event is the same if its number is.
+struct RepeatedEvents: Sendable {
+    /// How many scenes are remembered; then all are forgotten.
+    static let scenes = 10_000
+
+    /// The numbers of the last events, by their scenes.
+    private var numbers: [String: Double] = [:]
+    private var named: Set<String> = []
+
+    /// Whether an event was not there before.
+    mutating func isNew(_ event: ArbiterEvent) -> Bool {
+        guard event.name != "reset.end" else {
+            // Another life of the daemon may count from the beginning.
+            numbers = numbers.filter { named.contains($0.key) }
+            named = []
+            return true
+        }
+        guard let number = event.data["number"]?.number else { return true }
+        let scene = event.data["scene"]?.string ?? ""
+        if event.name == "reset" {
+            named.insert(scene)
+        } else if let last = numbers[scene], last >= number {
+            return false
+        }
+        if numbers.count >= Self.scenes, numbers[scene] == nil { numbers = [:] }
+        numbers[scene] = number
+        return true
     }
 }
 

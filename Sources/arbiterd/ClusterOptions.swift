@@ -45,7 +45,7 @@ struct ClusterOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Among how many shards a cluster divides its scenes, 1 to 1024; fixed when it is made.", valueName: "count"))
+            "Among how many shards a cluster divides its scenes, 1 to 256; fixed when it is made.", valueName: "count"))
     var shards = 64
 
     @Option(
@@ -79,7 +79,7 @@ struct ClusterOptions: ParsableArguments {
 
     func validate() throws {
         guard 2...60 ~= etcdLeaseSeconds else { throw ValidationError("--etcd-lease-seconds must be 2 to 60") }
-        guard 1...1024 ~= shards else { throw ValidationError("--shards must be 1 to 1024") }
+        guard 1...256 ~= shards else { throw ValidationError("--shards must be 1 to 256") }
         guard etcdPrefix.hasSuffix("/"), etcdPrefix.utf8.allSatisfy({ 0x21...0x7e ~= $0 }), etcdPrefix.utf8.count <= 256
         else { throw ValidationError("--etcd-prefix must be ASCII without spaces, and end with /") }
         guard (etcdUser == nil) == (etcdPasswordFile == nil) else {

@@ -162,6 +162,7 @@ final class NodeHost: ShardHost {
         hub.end(shard)
         let engine = try makeEngine(journal, shard)
         hub.begin(engine.lastEvents(), of: shard)
+        if shard.count > 1 { engine.expectGuests() }
         shards.begin(tenure.shard, engine)
     }
 

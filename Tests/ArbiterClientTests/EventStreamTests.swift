@@ -36,6 +36,26 @@ struct EventStreamTests {
         #expect(ends.withLock { $0 } == 2)
     }
 
+    @Test func `what a resumed stream repeats is left out`() {
+        var repeats = RepeatedEvents()
+        func isNew(_ scene: String, _ number: Double?, _ name: String = "transition.ended") -> Bool {
+            var data: [String: JSONValue] = ["scene": .string(scene)]
+            if let number { data["number"] = .number(number) }
+            return repeats.isNew(ArbiterEvent(name: name, data: .object(data), id: nil))
+        }
+        for (scene, number) in [("a", 1.0), ("b", 1), ("a", 2)] { #expect(isNew(scene, number)) }
+        // Resumed a little before its end.
+        let again = [("a", 2.0), ("b", 1), ("b", 2), ("a", 3)].map { isNew($0, $1) }
+        #expect(again == [false, false, true, true])
+        // What is momentary has no number.
+        #expect(isNew("a", nil, "transition.progress"))
+        // A reset counts anew: also a scene that it does not name.
+        #expect(isNew("a", 1, "reset"))
+        #expect(isNew("", nil, "reset.end"))
+        let anew = [("a", 1.0), ("a", 2), ("b", 1)].map { isNew($0, $1) }
+        #expect(anew == [false, true, true])
+    }
+
     @Test func `an event with too many levels ends the stream, and says so`() async throws {
         let deep = String(repeating: "[", count: 513) + String(repeating: "]", count: 513)
         let arbiter = Arbiter(

@@ -379,7 +379,11 @@ class EarlyEnder(Client):
 
 
 class SessionUser(Client):
-    """Has a session for some time, and transitions in it, which end with it."""
+    """Has a session for some time, and transitions in it in several shards, which end with it."""
+
+    scenes = [f"session-{letter}" for letter in "abcdef"]
+    # How long the end of a session may take to arrive in another shard, faults included.
+    ENDING = 60
 
     def turn(self) -> None:
         answer = self.ask("POST", "/sessions", {"client": self.name, "ttlSeconds": 15})
@@ -389,15 +393,14 @@ class SessionUser(Client):
             return
         session = {"Arbiter-Session": answer.body["token"]}
         until, over = answer.sent + 15, clock() + self.random.uniform(5, 30)
-        scene = self.random.choice(["session-a", "session-b"])
         ids = []
         while clock() < over and not self.world.over.is_set():
             if self.random.random() < 0.3:
-                key = self.key()
+                key, scene = self.key(), self.random.choice(self.scenes)
                 answer, call = self.call("serialize", scene, {"scene": scene, "leaseSeconds": 8}, key=key,
                                          headers=session)
                 if answer.status in (200, 201, 202):
-                    ids.append((call.seen.id, call.seen.token))
+                    ids.append((call.seen.id, call.seen.token, scene))
                     if self.random.random() < 0.7:
                         self.end(call.seen.id, call.seen.token, scene, "completed")
             else:
@@ -414,13 +417,13 @@ class SessionUser(Client):
             else:
                 self.move()
             self.pause(0.1, 1)
-        self.end_session(session, ids, scene)
+        self.end_session(session, ids)
 
-    def end_session(self, session: dict, ids: list[tuple[str, str]], scene: str) -> None:
+    def end_session(self, session: dict, ids: list[tuple[str, str, str]]) -> None:
         # From now on nothing in it is held any more, as if each had been ended.
         now = clock()
         self.world.calls += [
-            Call("end", scene, now, now, code=SESSION_ENDED, id=id, client=self.name) for id, _ in ids]
+            Call("end", scene, now, now, code=SESSION_ENDED, id=id, client=self.name) for id, _, scene in ids]
         while not self.world.abandoned.is_set():
             answer = self.ask("POST", "/sessions/end", {}, session)
             if answer.status not in (None, 503):
@@ -431,10 +434,17 @@ class SessionUser(Client):
             return
         self.world.counts["sessions"] += 1
         self.move()
-        for id, _ in ids:
-            answer = self.look(id, scene)
-            if answer.seen and answer.seen.state != "ended" and not answer.seen.end_requested:
-                self.world.violations.append(f"{id} is {answer.seen.state} after its session of {self.name} has ended")
+        deadline = clock() + self.ENDING
+        for id, _, scene in ids:
+            while not self.world.abandoned.is_set():
+                seen = self.look(id, scene).seen
+                if not seen or seen.state == "ended" or seen.end_requested:
+                    break
+                if clock() > deadline:
+                    self.world.violations.append(
+                        f"{id} in {scene} is {seen.state} {self.ENDING} s after its session of {self.name} has ended")
+                    break
+                self.pause(0.1, 0.3)
 
 
 class Watcher(Client):
@@ -525,6 +535,76 @@ class Watcher(Client):
                 return
 
 
+class EverythingWatcher(Client):
+    """Follows the events of all scenes at one node, and resumes at another one when the stream breaks.
+
+    What comes after the place at which it resumes may come again, and nothing may be missing.
+    """
+
+    def __init__(self, world: World, name: str) -> None:
+        super().__init__(world, name)
+        self.place: str | None = None
+        self.followers: dict[str, Follower] = {}
+
+    def turn(self) -> None:
+        connection = http.client.HTTPConnection(self.world.nodes[self.node], 8080, timeout=CONNECTING)
+        try:
+            connection.connect()
+            connection.sock.settimeout(8)
+            connection.request("GET", "/events", headers={} if self.place is None else {"Last-Event-ID": self.place})
+            response = connection.getresponse()
+            if response.status == 200:
+                self.world.counts["streams of everything"] += 1
+                self.follow(response)
+            else:
+                response.read()
+        except (OSError, http.client.HTTPException):
+            pass
+        finally:
+            connection.close()
+        self.move()
+        self.pause(0.05, 0.3)
+
+    def follow(self, response: http.client.HTTPResponse) -> None:
+        known = {scene: follower.last for scene, follower in self.followers.items()}
+        place, name, data = None, "message", ""
+        for line in response:
+            if not line.endswith(b"\n") or self.world.over.is_set():
+                return
+            text = line.decode().rstrip("\n")
+            if text.startswith("id: "):
+                place = text[4:]
+            elif text.startswith("event: "):
+                name = text[7:]
+            elif text.startswith("data: "):
+                data += text[6:]
+            elif not text:
+                if data and name != "reset.end":
+                    self.hear(json.loads(data), name, data, known)
+                self.place = place or self.place
+                place, name, data = None, "message", ""
+                if self.random.random() < 0.001:
+                    return
+
+    def hear(self, document: dict, name: str, data: str, known: dict[str, int | None]) -> None:
+        scene, number = document["scene"], document.get("number")
+        if number is None:
+            return
+        follower = self.followers.get(scene)
+        if follower is None:
+            follower = self.followers[scene] = Follower(self.name, scene, self.world.events)
+        if name == "reset":
+            # The new owner of a shard does not have what came between the place and its beginning.
+            self.world.counts["resets of everything"] += 1
+            if number < (follower.last or 0):
+                follower.complain(f"is reset to {number}, and had heard {follower.last}")
+            follower.last = number
+        elif number <= (known.get(scene) or 0):
+            self.world.counts["events that came again"] += 1
+        else:
+            follower.hear(number, name, data)
+
+
 class Probe(Client):
     """Starts transitions at one node, to see when it answers."""
 
@@ -560,5 +640,6 @@ def everybody(world: World) -> list[Client]:
         *(EarlyEnder(world, f"early-{number}") for number in range(2)),
         *(SessionUser(world, f"session-{number}") for number in range(3)),
         *(Watcher(world, f"watcher-{number}-{scene}", scene) for scene in scenes for number in range(2)),
+        *(EverythingWatcher(world, f"everything-{number}") for number in range(2)),
         *(Probe(world, node) for node in world.nodes),
     ]

@@ -118,11 +118,11 @@ class Node(Process):
     """A node of arbiterd."""
 
     def __init__(self, arbiterd: Path, host: Host, urls: list[str], certificates: "Certificates", lease: int,
-                 logs: Path) -> None:
+                 shards: int, logs: Path) -> None:
         certificate, key = certificates.sign(host)
         super().__init__(host, [
             arbiterd, "--listen", f"{host.address}:8080", "--insecure", "--journal", "etcd",
-            *(word for url in urls for word in ("--etcd", url)), "--etcd-lease-seconds", lease,
+            *(word for url in urls for word in ("--etcd", url)), "--etcd-lease-seconds", lease, "--shards", shards,
             "--advertise", f"https://{host.address}:7080", "--peer-listen", f"tls:{host.address}:7080",
             "--peer-certificate", certificate, "--peer-key", key, "--peer-ca", certificates.authority,
             "--log-level", os.environ.get("LOG_LEVEL", "debug")], logs / f"{host.name}.log")
@@ -149,8 +149,8 @@ class Certificates:
 
 
 class Cluster:
-    def __init__(self, arbiterd: Path, lease: int, logs: Path, data: Path) -> None:
-        (self.lease, self.logs, self._data) = (lease, logs, data)
+    def __init__(self, arbiterd: Path, lease: int, shards: int, logs: Path, data: Path) -> None:
+        (self.lease, self.shards, self.logs, self._data) = (lease, shards, logs, data)
         self._proxies: list[Proxy] = []
         self.members: list[Member] = []
         self.nodes: list[Node] = []
@@ -178,7 +178,7 @@ class Cluster:
             urls = proxy.urls if proxy else [f"http://{member.host.address}:2379" for member in self.members]
             # Each node begins with another member.
             urls = urls[index:] + urls[:index]
-            node = Node(arbiterd, host, urls, certificates, self.lease, logs)
+            node = Node(arbiterd, host, urls, certificates, self.lease, self.shards, logs)
             node.proxy = proxy
             self.nodes.append(node)
         wait_for("etcd works", lambda: all(member.is_healthy for member in self.members))
@@ -198,6 +198,7 @@ class Cluster:
     # MARK: - Who does what
 
     def owner_now(self) -> Node | None:
+        """The node that owns the first shard."""
         key = base64.b64encode(b"/arbiter/owner/0").decode()
         for member in self.members:
             found = (member.ask("/v3/kv/range", {"key": key}) or {}).get("kvs")
@@ -208,16 +209,16 @@ class Cluster:
         return None
 
     def owner(self) -> Node:
-        return wait_for("a node owns the shard", self.owner_now)
+        return wait_for("a node owns the first shard", self.owner_now)
 
     def leader(self) -> Member:
         return wait_for("etcd has a leader", lambda: next((each for each in self.members if each.is_leader), None))
 
     def hand_over(self, node: Node) -> None:
-        """Restarts the node, so that another one owns the shard."""
+        """Restarts the node, so that another one owns the first shard."""
         node.signal(signal.SIGTERM)
         node.process.wait(PATIENCE)
-        wait_for("another node owns the shard", lambda: self.owner_now() not in (None, node))
+        wait_for("another node owns the first shard", lambda: self.owner_now() not in (None, node))
         node.start()
 
     def revive(self) -> list[str]:

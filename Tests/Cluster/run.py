@@ -18,7 +18,7 @@ import time
 import traceback
 from pathlib import Path
 
-from clients import Watcher, World, clock, everybody
+from clients import EverythingWatcher, Watcher, World, clock, everybody
 from faults import Faults
 from history import Checker
 from processes import PATIENCE, Cluster, TooLate, wait_for
@@ -36,7 +36,7 @@ class Run:
     def __call__(self) -> list[str]:
         base = "/dev/shm" if Path("/dev/shm").is_dir() else None
         data = Path(tempfile.mkdtemp(prefix="arbiter-cluster-", dir=base))
-        self.cluster = Cluster(self.options.arbiterd, self.options.lease, self.logs, data)
+        self.cluster = Cluster(self.options.arbiterd, self.options.lease, self.options.shards, self.logs, data)
         try:
             return self.work()
         finally:
@@ -115,7 +115,7 @@ class Run:
             client.join(max(0.1, deadline - clock()))
         world.abandoned.set()
         failures = [f"{client.name} does not end" for client in self.clients if client.is_alive()
-                    and not isinstance(client, Watcher)]
+                    and not isinstance(client, Watcher | EverythingWatcher)]
         self.look_once_more()
         behind = {client.scene for client in self.clients if isinstance(client, Watcher)
                   and (client.is_alive() or not client.catch_up())}
@@ -181,6 +181,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=100)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--lease", type=int, default=3, help="of the nodes, in seconds")
+    parser.add_argument("--shards", type=int, default=6)
     parser.add_argument("--only", action="append", help="a kind of fault; can be repeated")
     parser.add_argument("--go-on", action="store_true", help="after a violation, too")
     parser.add_argument("--keep", action="store_true", help="the logs and the history, also without a violation")

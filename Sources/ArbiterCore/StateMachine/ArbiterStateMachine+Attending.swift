@@ -104,7 +104,8 @@ extension ArbiterStateMachine {
             case .resumption: resume(in: &step)
             case .hold(let id): expire(id, because: .hold, in: &step)
             case .ready(let id): timeOutParticipants(of: id, in: &step)
-            case .session(let id): end(id, because: .expired, in: &step)
+            case .session(let id):
+                if !excuse(id, at: step.now) { end(id, because: .expired, in: &step) }
             case .transition(let id):
                 let reason = reasonToExpire(id)
                 let silent = reason == .unclaimed ? silentTickets(behind: id) : []

@@ -7,6 +7,8 @@
 /// What a guest's shard reports of a session.
 package struct GuestReport: BinaryCodable, Hashable, Sendable {
     package let token: Token
+    /// The index of the shard that reports.
+    package let shard: UInt16
     /// Whether its client was heard since the last report, or has a connection attached.
     package var isHeard: Bool
     /// Whether its client closed its last attached connection, and has said nothing since.
@@ -14,12 +16,14 @@ package struct GuestReport: BinaryCodable, Hashable, Sendable {
     /// Who said something in the session, where its shard has no guest and so cannot tell whose it is; `nil` if it can.
     package var caller: Caller?
 
-    package init(_ token: Token, isHeard: Bool, hasLeft: Bool, caller: Caller? = nil) {
-        (self.token, self.isHeard, self.hasLeft, self.caller) = (token, isHeard, hasLeft, caller)
+    package init(_ token: Token, from shard: UInt16, isHeard: Bool, hasLeft: Bool, caller: Caller? = nil) {
+        (self.token, self.shard) = (token, shard)
+        (self.isHeard, self.hasLeft, self.caller) = (isHeard, hasLeft, caller)
     }
 
     package func encode(to writer: inout BinaryWriter) {
         writer.write(token)
+        writer.write(shard)
         writer.write(isHeard)
         writer.write(hasLeft)
         writer.write(caller)
@@ -27,6 +31,7 @@ package struct GuestReport: BinaryCodable, Hashable, Sendable {
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         token = try reader.read()
+        shard = try reader.read()
         isHeard = try reader.readBool()
         hasLeft = try reader.readBool()
         caller = try reader.readOptional()
@@ -64,6 +69,13 @@ package struct LentSession: BinaryCodable, Hashable, Sendable {
     }
 }
 
+/// A shard that has reported of a guest.
+struct GuestShard: Hashable, Sendable {
+    let reportedAt: Instant
+    /// Whether its silence has been taken into account.
+    var isExcused = false
+}
+
 extension Limits {
     /// The longest time between two reports of a guest.
     package static let longestReportPause = Duration.seconds(1)
@@ -89,12 +101,15 @@ extension ArbiterStateMachine {
     ///
     /// - Parameters:
     ///   - token: the token of the session.
+    ///   - shard: the index of the other shard.
     ///   - step: the turn.
     /// - Returns: the session.
     /// - Throws: `unknownSession`.
-    package mutating func lend(_ token: Token, in step: inout Step) throws(ArbiterError) -> LentSession {
+    package mutating func lend(
+        _ token: Token, to shard: UInt16, in step: inout Step
+    ) throws(ArbiterError) -> LentSession {
         let session = try session(token)
-        momentary.guestMargins[session.id] = Limits.reportMargin(of: session.timeToLive)
+        note(shard, of: session.id, at: step.now)
         hear(session.id, at: step.now)
         return LentSession(session)
     }
@@ -109,13 +124,39 @@ extension ArbiterStateMachine {
             hear(report.token, from: caller, in: &step)
             return true
         }
-        momentary.guestMargins[session.id] = Limits.reportMargin(of: session.timeToLive)
+        note(report.shard, of: session.id, at: step.now)
         if report.isHeard {
             hear(session.id, at: step.now)
         } else if report.hasLeft, momentary.attachments[session.id] == nil {
             momentary.deadlines.schedule(.session(session.id), at: step.now.advanced(by: limits.grace))
         }
         return true
+    }
+
+    private mutating func note(_ shard: UInt16, of session: SessionID, at now: Instant) {
+        momentary.guestShards[session, default: [:]][Int(shard)] = GuestShard(reportedAt: now)
+    }
+
+    /// At home: whether a session whose time is over lives on, because a shard that reported has not for two pauses.
+    ///
+    /// Its next owner knows the words that it has not told. So the session has its full time again, once.
+    mutating func excuse(_ id: SessionID, at now: Instant) -> Bool {
+        guard let session = durable.sessions[id], var shards = momentary.guestShards[id] else { return false }
+        let silence = Limits.reportMargin(of: session.timeToLive)
+        let silent = shards.filter { !$0.value.isExcused && $0.value.reportedAt.duration(to: now) >= silence }
+        guard !silent.isEmpty else { return false }
+        for shard in silent.keys { shards[shard]?.isExcused = true }
+        momentary.guestShards[id] = shards
+        hear(id, at: now)
+        return true
+    }
+
+    /// At home, after the shard has got another owner: any session may have guests, which have not reported here yet.
+    package mutating func expectGuests(in step: inout Step) {
+        for (id, session) in durable.sessions {
+            momentary.guestShards[id] = [:]
+            momentary.deadlines.schedule(.session(id), at: step.now.advanced(by: timeLeft(for: session)))
+        }
     }
 
     /// In another shard: a session of another home is used here from now on; nothing if it is already.
@@ -150,12 +191,16 @@ extension ArbiterStateMachine {
 
     /// In another shard: what there is to report of its guests.
     ///
-    /// - Parameter isGuest: whether a session is at home in another shard.
+    /// - Parameters:
+    ///   - shard: the index of this shard.
+    ///   - isGuest: whether a session is at home in another one.
     /// - Returns: the reports, with the session that each is about.
-    package func guestReports(where isGuest: (SessionID) -> Bool) -> [(report: GuestReport, session: Session)] {
+    package func guestReports(
+        from shard: UInt16, where isGuest: (SessionID) -> Bool
+    ) -> [(report: GuestReport, session: Session)] {
         durable.sessions.values.filter { isGuest($0.id) }.map { session in
             let report = GuestReport(
-                session.token, isHeard: momentary.attachments[session.id] != nil,
+                session.token, from: shard, isHeard: momentary.attachments[session.id] != nil,
                 hasLeft: momentary.leftSessions.contains(session.id))
             return (report, session)
         }

@@ -137,8 +137,8 @@ extension ArbiterStateMachine {
     }
 
     /// How long a session lives after a word of its client: longer if words may be said elsewhere, and heard of late.
-    private func timeLeft(for session: Session) -> Duration {
-        session.timeToLive + (momentary.guestMargins[session.id] ?? .zero)
+    func timeLeft(for session: Session) -> Duration {
+        session.timeToLive + (momentary.guestShards[session.id] == nil ? .zero : Limits.reportMargin(of: session.timeToLive))
     }
 
     /// Ends a session and everything bound to it, in the order of places, and only then grants what this unblocks.
@@ -154,7 +154,7 @@ extension ArbiterStateMachine {
         durable.index.leave(session)
         momentary.deadlines.cancel(.session(session.id))
         momentary.attachments.removeValue(forKey: session.id)
-        momentary.guestMargins.removeValue(forKey: session.id)
+        momentary.guestShards.removeValue(forKey: session.id)
         momentary.leftSessions.remove(session.id)
         step.add(.notify(.sessionEnded(session, ending)))
         for transition in bound.sorted(by: { $0.place < $1.place }) {

@@ -283,8 +283,8 @@ struct MomentaryState: Sendable {
     var attention = Table<TransitionID, Attention>()
     /// The number of connections attached to each session; no entry if there are none.
     var attachments: [SessionID: Int] = [:]
-    /// How much later than a word of its client a session with guests in other shards may hear of it.
-    var guestMargins: [SessionID: Duration] = [:]
+    /// The shards in which a session is a guest, as far as they have said so, and when they did last.
+    var guestShards: [SessionID: [Int: GuestShard]] = [:]
     /// The sessions whose client closed their last attached connection and has said nothing since.
     var leftSessions: Set<SessionID> = []
     /// The parked awaits.

@@ -7,14 +7,15 @@ extension Engine {
     ///
     /// - Parameters:
     ///   - token: the token of the session.
+    ///   - shard: the index of the other shard.
     ///   - caller: who uses the session.
     ///   - completion: called with the session, or with `unknownSession`.
     package func lend(
-        _ token: Token, to caller: Caller, completion: @escaping Answer<LentSession>
+        _ token: Token, to shard: UInt16, for caller: Caller, completion: @escaping Answer<LentSession>
     ) {
         ask(completion) { machine, step throws(ArbiterError) in
             try machine.check(caller, owns: token)
-            return try machine.lend(token, in: &step)
+            return try machine.lend(token, to: shard, in: &step)
         }
     }
 
@@ -28,6 +29,9 @@ extension Engine {
             reports.filter { !machine.take($0, in: &step) }.map(\.token)
         }
     }
+
+    /// At home, when the engine begins: any session may have guests.
+    package func expectGuests() { tell { machine, step in machine.expectGuests(in: &step) } }
 
     /// In another shard: uses a session as a guest.
     package func admit(guest session: LentSession, completion: @escaping Answer<Void>) {

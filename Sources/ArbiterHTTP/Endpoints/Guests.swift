@@ -48,14 +48,15 @@ final class Guests: Sendable {
     ///
     /// - Parameters:
     ///   - token: the session.
-    ///   - engine: the engine of the shard.
+    ///   - shard: the index of the shard.
+    ///   - engine: its engine.
     ///   - caller: who uses it.
     ///   - completion: called with nothing also if there is no such session, which the engine says then.
     func admit(
-        _ token: Token, to engine: Engine, for caller: Caller,
+        _ token: Token, to shard: Int, _ engine: Engine, for caller: Caller,
         completion: @escaping @Sendable (Result<Void, Problem>) -> Void
     ) {
-        lend(token, to: caller) { result in
+        lend(GuestReport(token, from: UInt16(shard), isHeard: true, hasLeft: false, caller: caller)) { result in
             switch result {
             case .failure(let problem): completion(.failure(problem))
             case .success(nil): completion(.success(()))
@@ -69,16 +70,14 @@ final class Guests: Sendable {
 
     /// Borrows a session from its home; `nil` if there is no such session.
     private func lend(
-        _ token: Token, to caller: Caller, completion: @escaping @Sendable (Result<LentSession?, Problem>) -> Void
+        _ word: GuestReport, completion: @escaping @Sendable (Result<LentSession?, Problem>) -> Void
     ) {
-        let home = shards.home(of: token)
+        let home = shards.home(of: word.token)
         let place = shards.place(of: home.index)
-        if let engine = place.engine { return Self.lend(token, to: caller, by: engine, completion) }
+        if let engine = place.engine { return Self.lend(word, by: engine, completion) }
         guard let owner = place.owner else { return completion(.failure(Problem(lost: [home.index]))) }
         var request = forwarder.request(to: owner, GuestMessages.lending, within: Self.patience)
-        request.body = GuestMessages.bytes(of: [
-            GuestReport(token, isHeard: true, hasLeft: false, caller: caller)
-        ])
+        request.body = GuestMessages.bytes(of: [word])
         forwarder.fetch(request) { result in
             switch result {
             case .success(let answer) where answer.head.status == 200:
@@ -93,10 +92,10 @@ final class Guests: Sendable {
     }
 
     private static func lend(
-        _ token: Token, to caller: Caller, by home: Engine,
+        _ word: GuestReport, by home: Engine,
         _ completion: @escaping @Sendable (Result<LentSession?, Problem>) -> Void
     ) {
-        home.lend(token, to: caller) { result in
+        home.lend(GuestReport(token, from: UInt16(shard), isHeard: true, hasLeft: false, caller: caller)) { result in
             switch result {
             case .success(let session): completion(.success(session))
             case .failure(.refused(.unknownSession)): completion(.success(nil))
@@ -114,10 +113,10 @@ final class Guests: Sendable {
         }
         switch request.path {
         case GuestMessages.lending:
-            guard let report = reports.first, let caller = report.caller else {
+            guard let word = reports.first, word.caller != nil else {
                 throw Problem(.malformedJSON, "The report names nobody.")
             }
-            Self.lend(report.token, to: caller, by: try shards.engine(of: report.token)) { result in
+            Self.lend(word, by: try shards.engine(of: word.token)) { result in
                 switch result {
                 case .failure(let problem): call.respond(problem.response)
                 case .success(nil): call.respond(Problem(.notFound, "There is no such session.").response)
@@ -185,14 +184,17 @@ final class Guests: Sendable {
         var others = words
         for (shard, engine) in engines {
             // A new owner does not know when clients were heard; it counts from now on.
+            let index = UInt16(shard.index)
             let isNew = !known.contains(ObjectIdentifier(engine))
             let spoken = engine.inspect { machine in
                 words.filter { machine.knows($0.key) && machine.own($0.key, of: $0.value) != nil }.map(\.key)
             }
             for token in spoken { others.removeValue(forKey: token) }
-            engine.confirm(spoken.map { GuestReport($0, isHeard: true, hasLeft: true) })
+            engine.confirm(spoken.map { GuestReport($0, from: index, isHeard: true, hasLeft: true) })
             let heard = Set(spoken)
-            for (report, session) in engine.inspect({ $0.guestReports { !shard.contains($0.slot) } }) {
+            for (report, session) in engine.inspect({
+                $0.guestReports(from: index) { !shard.contains($0.slot) }
+            }) {
                 var report = report
                 if isNew || heard.contains(report.token) { report.isHeard = true }
                 pause = min(pause, Limits.reportPause(ofGuestFor: session.timeToLive))
@@ -201,7 +203,8 @@ final class Guests: Sendable {
         }
         reports += others.map { token, caller in
             ReportedGuest(
-                report: GuestReport(token, isHeard: true, hasLeft: false, caller: caller), caller: caller, engine: nil)
+                report: GuestReport(token, from: 0, isHeard: true, hasLeft: false, caller: caller), caller: caller,
+                engine: nil)
         }
         send(reports)
         return pause

@@ -65,7 +65,7 @@ package enum EventTopic: Hashable, Sendable {
 
 /// A place in the stream of all scenes: the number of the last event of each shard.
 ///
-/// Written as a cursor, for clients, who do not look into it: `c41` where there is one shard, `c3.41,7.12` where there are
+/// Written as a cursor, for clients, who do not look into it: `c41` where there is one shard, `c3.41-7.12` where there are
 /// more.
 struct EventPosition: Hashable, Sendable {
     /// The first character of a cursor, which distinguishes it from an event number of a scene.
@@ -101,7 +101,7 @@ struct EventPosition: Hashable, Sendable {
             numbers[0] = number
             return
         }
-        for pair in rest.split(separator: ",", omittingEmptySubsequences: false) {
+        for pair in rest.split(separator: "-", omittingEmptySubsequences: false) {
             let parts = pair.split(separator: ".", omittingEmptySubsequences: false)
             guard parts.count == 2, let shard = EventNumber(digits: parts[0]), shard.rawValue < shards,
                 let number = EventNumber(digits: parts[1]),
@@ -114,7 +114,7 @@ struct EventPosition: Hashable, Sendable {
     func text(ofShards count: Int) -> String {
         guard count > 1 else { return Self.mark + String(numbers[0]?.rawValue ?? 0) }
         let pairs = numbers.sorted { $0.key < $1.key }.map { "\($0.key).\($0.value.rawValue)" }
-        return Self.mark + pairs.joined(separator: ",")
+        return Self.mark + pairs.joined(separator: "-")
     }
 
     /// Takes over the places of another one.

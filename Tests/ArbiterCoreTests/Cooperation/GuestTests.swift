@@ -18,7 +18,7 @@ struct GuestTests {
         for _ in 0..<100 { _ = home.nextID() }
         let session = try home.openSession(client: "menu", timeToLive: timeToLive)
         let lent = try home.perform { machine, step throws(ArbiterError) in
-            try machine.lend(session.token, in: &step)
+            try machine.lend(session.token, to: 1, in: &step)
         }
         try other.perform { machine, step throws(ArbiterError) in try machine.admit(guest: lent, in: &step) }
         return session
@@ -26,7 +26,7 @@ struct GuestTests {
 
     /// The other shard reports everything, after its client was heard there or not.
     private mutating func report(heard: Bool = false) throws {
-        let reports = other.machine.guestReports { _ in true }.map { report, _ in
+        let reports = other.machine.guestReports(from: 1) { _ in true }.map { report, _ in
             var report = report
             if heard { report.isHeard = true }
             return report
@@ -87,6 +87,36 @@ struct GuestTests {
         #expect(other.outcome(of: holder) == .expired(.sessionLost))
     }
 
+    @Test mutating func `the silence of a guest's shard gives the session its time once more`() throws {
+        let session = try lend(timeToLive: .seconds(4))
+        // The shard is lost with what it has heard; seven seconds are over.
+        home.advance(by: .seconds(13))
+        #expect(home.machine.knows(session.token))
+        // Its next owner has not known the session, or there is none.
+        home.advance(by: .seconds(1))
+        #expect(!home.machine.knows(session.token))
+    }
+
+    @Test mutating func `a shard that reports again may be silent again`() throws {
+        let session = try lend(timeToLive: .seconds(4))
+        home.advance(by: .seconds(8))
+        try report(heard: true)
+        home.advance(by: .seconds(13))
+        #expect(home.machine.knows(session.token))
+        home.advance(by: .seconds(1))
+        #expect(!home.machine.knows(session.token))
+    }
+
+    @Test mutating func `the next owner of a home expects guests`() throws {
+        let session = try lend(timeToLive: .seconds(4))
+        try home.restart()
+        try home.perform { machine, step in machine.expectGuests(in: &step) }
+        home.advance(by: .milliseconds(6900))
+        #expect(home.machine.knows(session.token))
+        home.advance(by: .milliseconds(100))
+        #expect(!home.machine.knows(session.token))
+    }
+
     @Test mutating func `a client that leaves the guest's shard has the grace time at home`() throws {
         let session = try lend(timeToLive: .seconds(60))
         let grace = home.machine.limits.grace
@@ -118,35 +148,35 @@ struct GuestTests {
     @Test mutating func `a client that leaves after the report is reported with the next one`() throws {
         let session = try lend(timeToLive: .seconds(60))
         try other.attach(session)
-        let reports = other.machine.guestReports { _ in true }.map(\.report)
+        let reports = other.machine.guestReports(from: 1) { _ in true }.map(\.report)
         try other.detach(session)
         try other.perform { machine, step in for report in reports { machine.confirm(report, in: &step) } }
-        #expect(other.machine.guestReports { _ in true }.map(\.report.hasLeft) == [true])
+        #expect(other.machine.guestReports(from: 1) { _ in true }.map(\.report.hasLeft) == [true])
     }
 
     @Test mutating func `a session is admitted once, and survives a restart of its shard`() throws {
         let session = try lend(timeToLive: .seconds(30))
         let lent = try home.perform { machine, step throws(ArbiterError) in
-            try machine.lend(session.token, in: &step)
+            try machine.lend(session.token, to: 1, in: &step)
         }
         let count = other.journal.count
         try other.perform { machine, step throws(ArbiterError) in try machine.admit(guest: lent, in: &step) }
         #expect(other.journal.count == count)
         try other.restart()
         #expect(other.machine.knows(session.token))
-        #expect(other.machine.guestReports { $0 == session.id }.count == 1)
-        #expect(other.machine.guestReports { $0 != session.id }.isEmpty)
+        #expect(other.machine.guestReports(from: 1) { $0 == session.id }.count == 1)
+        #expect(other.machine.guestReports(from: 1) { $0 != session.id }.isEmpty)
     }
 
     @Test mutating func `messages between nodes are read as they were written`() throws {
         let session = try lend(timeToLive: .seconds(30))
         let lent = try home.perform { machine, step throws(ArbiterError) in
-            try machine.lend(session.token, in: &step)
+            try machine.lend(session.token, to: 1, in: &step)
         }
         let reports = [
-            GuestReport(session.token, isHeard: true, hasLeft: false),
+            GuestReport(session.token, from: 1, isHeard: true, hasLeft: false),
             GuestReport(
-                session.token, isHeard: false, hasLeft: true, caller: Caller(principal: PrincipalName("token:x"))),
+                session.token, from: 2, isHeard: false, hasLeft: true, caller: Caller(principal: PrincipalName("token:x"))),
         ]
         var writer = BinaryWriter()
         writer.write(lent)

@@ -77,37 +77,37 @@ final class GatheredEventsTests: Sendable {
         #expect(text(stream) == ": connected\nretry: 1000\n\n")
         try parts.last("own").say("id: c0.5\n\n")
         #expect(!text(stream).contains("id:"))
-        try parts.last("other").say("id: c1.7,2.9\n\n")
-        #expect(text(stream).hasSuffix("id: c0.5,1.7,2.9\n\n"))
+        try parts.last("other").say("id: c1.7-2.9\n\n")
+        #expect(text(stream).hasSuffix("id: c0.5-1.7-2.9\n\n"))
     }
 
     @Test func `events have no ids, and the place is told at most once a second`() throws {
-        let stream = try stream(after: "c0.5,1.7,2.9")
-        #expect(text(stream).hasSuffix("id: c0.5,1.7,2.9\n\n"))
+        let stream = try stream(after: "c0.5-1.7-2.9")
+        #expect(text(stream).hasSuffix("id: c0.5-1.7-2.9\n\n"))
         clock.withLock { $0 += .seconds(1) }
         try parts.last("own").say(event("c0.6"))
-        #expect(text(stream) == event(nil) + "id: c0.6,1.7,2.9\n\n")
+        #expect(text(stream) == event(nil) + "id: c0.6-1.7-2.9\n\n")
         clock.withLock { $0 += .seconds(1) }
         try parts.last("other").say(event("c2.10", "hierarchy.changed"))
         let first = text(stream)
-        #expect(first == event(nil, "hierarchy.changed") + "id: c0.6,1.7,2.10\n\n")
+        #expect(first == event(nil, "hierarchy.changed") + "id: c0.6-1.7-2.10\n\n")
         try parts.last("own").say(event("c0.7"))
         #expect(text(stream) == event(nil))
         clock.withLock { $0 += .seconds(1) }
         try parts.last("own").say(event("c0.8"))
         // The place is that behind what has been sent.
-        #expect(text(stream) == "id: c0.7,1.7,2.10\n\n" + event(nil))
+        #expect(text(stream) == "id: c0.7-1.7-2.10\n\n" + event(nil))
     }
 
     @Test func `each part continues where the reader's stream ended`() throws {
-        _ = try stream(after: "c0.5,2.9")
+        _ = try stream(after: "c0.5-2.9")
         #expect(try parts.last("own").position?.text(ofShards: 3) == "c0.5")
         // Where a place is not known, there is no such event, which means a reset.
-        #expect(try parts.last("other").position?.text(ofShards: 3) == "c1.\(UInt64.max),2.9")
+        #expect(try parts.last("other").position?.text(ofShards: 3) == "c1.\(UInt64.max)-2.9")
     }
 
     @Test func `the reset of one part is that of all`() throws {
-        let stream = try stream(after: "c0.5,1.7,2.9")
+        let stream = try stream(after: "c0.5-1.7-2.9")
         let own = try parts.last("own")
         own.say(event("c0.6"))
         try parts.last("other").say(event(nil, "reset", #"{"scene":"a"}"#) + event(nil, "reset", #"{"scene":"b"}"#))
@@ -115,26 +115,26 @@ final class GatheredEventsTests: Sendable {
         #expect(own.isClosed && parts.count("own") == 2 && parts.count("other") == 1)
         #expect(try parts.last("own").position?.text(ofShards: 3) == "c0.\(UInt64.max)")
         // The part that is through waits for the other one.
-        try parts.last("other").say(event("c1.8,2.10", "reset.end", #"{"scenes":2}"#) + event("c1.9", "late"))
+        try parts.last("other").say(event("c1.8-2.10", "reset.end", #"{"scenes":2}"#) + event("c1.9", "late"))
         #expect(text(stream) == "")
         try parts.last("own").say(event(nil, "reset", #"{"scene":"c"}"#))
         try parts.last("own").say(event("c0.20", "reset.end", #"{"scenes":1}"#))
         #expect(
             text(stream) == event(nil, "reset", #"{"scene":"c"}"#)
-                + event("c0.20,1.8,2.10", "reset.end", #"{"scenes":3}"#) + event(nil, "late"))
+                + event("c0.20-1.8-2.10", "reset.end", #"{"scenes":3}"#) + event(nil, "late"))
     }
 
     @Test func `a part without scenes resets the others too`() throws {
-        let stream = try stream(after: "c0.5,1.7,2.9")
+        let stream = try stream(after: "c0.5-1.7-2.9")
         try parts.last("own").say(event("c0.20", "reset.end", #"{"scenes":0}"#))
         _ = text(stream)
         #expect(parts.count("other") == 2)
-        try parts.last("other").say(event("c1.1,2.1", "reset.end", #"{"scenes":0}"#))
-        #expect(text(stream) == event("c0.20,1.1,2.1", "reset.end", #"{"scenes":0}"#))
+        try parts.last("other").say(event("c1.1-2.1", "reset.end", #"{"scenes":0}"#))
+        #expect(text(stream) == event("c0.20-1.1-2.1", "reset.end", #"{"scenes":0}"#))
     }
 
     @Test func `comments of many parts are one`() throws {
-        let stream = try stream(after: "c0.5,1.7,2.9")
+        let stream = try stream(after: "c0.5-1.7-2.9")
         _ = text(stream)
         for name in ["own", "other"] { try parts.last(name).say(": keep-alive\n\n") }
         #expect(text(stream) == ": keep-alive\n\n")
@@ -142,7 +142,7 @@ final class GatheredEventsTests: Sendable {
 
     @Test(arguments: [true, false]) func `the stream ends with any of its parts`(isCut: Bool) throws {
         let ending = isCut ? StreamPiece.cut : .end
-        let stream = try stream(after: "c0.5,1.7,2.9")
+        let stream = try stream(after: "c0.5-1.7-2.9")
         try parts.last("other").say(event("c1.8"))
         try parts.last("other").end(ending)
         #expect(text(stream).contains("transition.ended"))
@@ -159,7 +159,7 @@ final class GatheredEventsTests: Sendable {
         #expect(closings.withLock(\.self) == [true])
     }
 
-    @Test(arguments: ["", "c", "41", "c1", "c3.1", "c0.1,0.2", "c0.-1", "c0.1,", "c0", "cx.1"])
+    @Test(arguments: ["", "c", "41", "c1", "c3.1", "c0.1-0.2", "c0.-1", "c0.1,", "c0", "cx.1"])
     func `what is no place in a stream of three shards is refused`(text: String) {
         #expect(EventPosition(text, shards: 3) == nil)
     }

@@ -14,7 +14,8 @@ class Event:
     """Something that happened.
 
     `name` is for example ``transition.ended``, and `data` its document. `id` is what a stream is resumed after; it is
-    `None` for what is momentary, such as ``transition.progress``. After a gap that the daemon cannot fill, the first event
+    `None` for what is momentary, such as ``transition.progress``, and for all events of `Arbiter.events` from a cluster of
+    several shards, where the place in the stream comes apart. After a gap that the daemon cannot fill, the first event
     is a ``reset`` with the scene as it is.
     """
 
@@ -63,6 +64,42 @@ class EventParser:
         return None
 
 
+class Repeats:
+    """What a resumed stream repeats.
+
+    Where a cluster has several shards, the stream of all scenes is resumed at a place that may be a second old, so that events
+    come again; a scene's event is the same if its number is.
+    """
+
+    SCENES = 10_000
+    """How many scenes are remembered."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        """The number of the last event of each scene; the scene that was used last is the last one."""
+        self._named: set[str] = set()
+
+    def is_new(self, event: Event) -> bool:
+        """Whether the event was not there before."""
+        if event.name == "reset.end":
+            # Another life of the daemon may count from the beginning.
+            self._numbers = {scene: number for scene, number in self._numbers.items() if scene in self._named}
+            self._named.clear()
+            return True
+        scene, number = event.data.get("scene", ""), event.data.get("number")
+        if number is None:
+            return True
+        if event.name == "reset":
+            self._named.add(scene)
+        elif self._numbers.get(scene, -1) >= number:
+            return False
+        self._numbers.pop(scene, None)
+        self._numbers[scene] = number
+        if len(self._numbers) > self.SCENES:
+            del self._numbers[next(iter(self._numbers))]
+        return True
+
+
 class Flag(Protocol):
     """`threading.Event` or `asyncio.Event`; they differ in how one waits for them."""
 
@@ -87,6 +124,7 @@ class EventStream(Generic[Over]):
         """Set when it is not to be resumed any more."""
         self._parser = EventParser(None if since is None else checked_headers({"Last-Event-ID": since})["Last-Event-ID"])
         self._delays = backoff()
+        self._repeats = Repeats()
 
     def headers(self, session: str | None) -> dict[str, str]:
         """What the next connection begins with."""
@@ -98,7 +136,8 @@ class EventStream(Generic[Over]):
         """The events that the bytes complete."""
         for event in self._parser.take(chunk):
             self._delays = backoff()
-            yield event
+            if self._repeats.is_new(event):
+                yield event
 
     def delay(self) -> float:
         """The seconds until the next attempt."""
