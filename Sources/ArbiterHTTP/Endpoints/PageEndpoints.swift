@@ -25,12 +25,14 @@ enum PageEndpoints {
     @Sendable static func module(_ call: Call) throws(Problem) {
         let name = call.parameters["module"] ?? ""
         guard let bytes = modules[name] else {
-            // A browser must not take this answer for a page or a script either.
-            var response = Problem(.notFound, "The page has no module \(quoted(name)).").response
-            response.headers += headers
-            return call.respond(response)
+            throw Problem(.notFound, "The page has no module \(quoted(name)).")
         }
         respond(call, .javascript, bytes)
+    }
+
+    /// The header fields of a refusal at a path: a browser must not take one for the page, or for a part of it, either.
+    static func headersOfRefusal(at path: String) -> [HeaderField] {
+        path == "/" || path == "/page.css" || path == "/page.js" || path.hasPrefix("/page/") ? headers : []
     }
 
     private static func respond(_ call: Call, _ type: ContentType, _ body: [UInt8]) {
