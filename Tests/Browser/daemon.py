@@ -101,6 +101,11 @@ class Daemon:
         with urllib.request.urlopen(request, timeout=PATIENCE) as response:
             return json.load(response)
 
+    def delete(self, path: str) -> None:
+        request = urllib.request.Request(self.url + path, method="DELETE")
+        with urllib.request.urlopen(request, timeout=PATIENCE):
+            pass
+
     def transitions(self) -> list[dict]:
         return self.ask("GET", "/transitions")["transitions"]
 

@@ -558,7 +558,7 @@ def test_long_and_blank_names_leave_room_for_what_is_said(daemon: Daemon, open_p
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("opens", ["nothing", "a record", "a dialog"])
+@pytest.mark.parametrize("opens", ["nothing", "a record", "a dialog", "an earlier revision"])
 def test_axe_finds_no_violation(busy: Daemon, open_as: Callable[..., Page], scheme: str, width: int, opens: str) -> None:
     options = {"color_scheme": scheme, "viewport": {"width": width, "height": 844}, "bypass_csp": True, "reduced_motion": "reduce"}
     shown = Shown(lambda url: open_as(url, **options), busy)
@@ -571,6 +571,9 @@ def test_axe_finds_no_violation(busy: Daemon, open_as: Callable[..., Page], sche
     elif opens == "a dialog":
         shown.page.get_by_role("button", name="Start a transition…").click()
         expect(shown.page.locator("#start-check")).not_to_be_empty()
+    elif opens == "an earlier revision":
+        shown.page.get_by_role("button", name="One revision back").click()
+        expect(shown.page.locator("#tree")).to_contain_class("earlier")
     result = Axe().run(shown.page)
     assert result.violations_count == 0, result.generate_report()
     # Nothing has to be scrolled sideways.

@@ -25,12 +25,14 @@ enum PageEndpoints {
     @Sendable static func module(_ call: Call) throws(Problem) {
         let name = call.parameters["module"] ?? ""
         guard let bytes = modules[name] else {
-            // A browser must not take this answer for a page or a script either.
-            var response = Problem(.notFound, "The page has no module \(quoted(name)).").response
-            response.headers += headers
-            return call.respond(response)
+            throw Problem(.notFound, "The page has no module \(quoted(name)).")
         }
         respond(call, .javascript, bytes)
+    }
+
+    /// The header fields of a refusal at a path: a browser must not take one for the page, or for a part of it, either.
+    static func headersOfRefusal(at path: String) -> [HeaderField] {
+        path == "/" || path == "/page.css" || path == "/page.js" || path.hasPrefix("/page/") ? headers : []
     }
 
     private static func respond(_ call: Call, _ type: ContentType, _ body: [UInt8]) {
@@ -40,24 +42,32 @@ enum PageEndpoints {
     /// The modules that the script imports, by their names.
     private static let modules: [String: [UInt8]] = [
         "actions.js": PackageResources.actions_js,
+        "answers.js": PackageResources.answers_js,
         "blockers.js": PackageResources.blockers_js,
         "dom.js": PackageResources.dom_js,
         "hierarchy.js": PackageResources.hierarchy_js,
         "lanes-view.js": PackageResources.lanes_view_js,
         "limits.js": PackageResources.limits_js,
         "live.js": PackageResources.live_js,
+        "messages.js": PackageResources.messages_js,
         "model.js": PackageResources.model_js,
+        "names.js": PackageResources.names_js,
         "now-view.js": PackageResources.now_view_js,
+        "own-transitions.js": PackageResources.own_transitions_js,
         "past-view.js": PackageResources.past_view_js,
         "record-view.js": PackageResources.record_view_js,
         "recording-form.js": PackageResources.recording_form_js,
         "recording-order.js": PackageResources.recording_order_js,
         "recording.js": PackageResources.recording_js,
         "scenes-view.js": PackageResources.scenes_view_js,
+        "start-dialog.js": PackageResources.start_dialog_js,
+        "storyboard-dialog.js": PackageResources.storyboard_dialog_js,
         "timeline-drawing.js": PackageResources.timeline_drawing_js,
         "timeline-rows.js": PackageResources.timeline_rows_js,
         "timeline-view.js": PackageResources.timeline_view_js,
         "tree-view.js": PackageResources.tree_view_js,
+        "unfinished.js": PackageResources.unfinished_js,
+        "verdict.js": PackageResources.verdict_js,
         "wires-view.js": PackageResources.wires_view_js,
         "words.js": PackageResources.words_js,
     ]

@@ -107,7 +107,7 @@ package final class Router: Sendable {
     /// 4. While the daemon drains, the route answers nevertheless.
     /// 5. What the route serves is accepted.
     /// 6. The body, if there is one, is JSON.
-    /// 7. The query has the parameters that the route takes, and no others.
+    /// 7. The query has the parameters that the route takes, and no others, unless the route leaves it to the client.
     /// 8. The endpoint reads header fields and body, checks that the client may use the scene, and asks the engine.
     package func handle(_ request: Request, _ exchange: any Exchange) {
         var context = Call.Context(requestID: requestID(of: request))
@@ -129,7 +129,7 @@ package final class Router: Sendable {
             try checkDraining(route)
             try checkAccept(request, route)
             try checkBody(of: request)
-            context.query = try Query(request.query, taking: route.query)
+            if !route.ignoresQuery { context.query = try Query(request.query, taking: route.query) }
             noteSession(of: request, from: context.permission.caller)
             try route.endpoint(Call(request, exchange, context, router: self))
         } catch {
@@ -226,7 +226,9 @@ package final class Router: Sendable {
         case .unauthenticated, .forbidden: operatorLog.noteDenial(problem, of: request.peer, context.permission.caller)
         default: break
         }
-        Call(request, exchange, context, router: self).respond(problem.response)
+        var response = problem.response
+        response.headers += PageEndpoints.headersOfRefusal(at: PercentEncoding.path(ofTarget: request.path))
+        Call(request, exchange, context, router: self).respond(response)
     }
 
     /// The client's own id, if it is one that can be repeated in a header field and a log, or a new one.

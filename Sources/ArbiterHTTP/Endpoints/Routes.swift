@@ -13,6 +13,8 @@ final class Route: Sendable {
     let needsPrincipal: Bool
     /// The parameters that it takes in the query.
     let query: Set<QueryParameter>
+    /// Whether the query is read by the client only, so that nothing in it is refused.
+    let ignoresQuery: Bool
     /// What it serves when all is well, each as `type/subtype`; empty where that has no content.
     let contentTypes: [String]
     let answersWhileDraining: Bool
@@ -27,7 +29,7 @@ final class Route: Sendable {
 
     init(
         _ name: String, _ method: String, _ template: String, role: Role?, needsPrincipal: Bool = false,
-        query: Set<QueryParameter> = [], contentTypes: [String] = ["application/json"],
+        query: Set<QueryParameter> = [], ignoresQuery: Bool = false, contentTypes: [String] = ["application/json"],
         answersWhileDraining: Bool = false,
         mayUseReserve: Bool = false,
         bodyBytes: Int = ServerLimits.bodyBytes, _ endpoint: @escaping Router.Endpoint
@@ -38,6 +40,7 @@ final class Route: Sendable {
         self.role = role
         self.needsPrincipal = needsPrincipal || role != nil
         self.query = query
+        self.ignoresQuery = ignoresQuery
         self.contentTypes = contentTypes
         self.answersWhileDraining = answersWhileDraining
         self.mayUseReserve = mayUseReserve
@@ -122,8 +125,8 @@ extension Route {
     private static var pageRoutes: [Route] {
         [
             Route(
-                "showPage", "GET", "/", role: nil, query: [.scene, .trace], contentTypes: ["text/html"],
-                PageEndpoints.show),
+                "showPage", "GET", "/", role: nil, query: [.scene, .trace], ignoresQuery: true,
+                contentTypes: ["text/html"], PageEndpoints.show),
             Route("servePageStyle", "GET", "/page.css", role: nil, contentTypes: ["text/css"], PageEndpoints.style),
             Route(
                 "servePageScript", "GET", "/page.js", role: nil, contentTypes: ["text/javascript"], PageEndpoints.script

@@ -1,12 +1,13 @@
 // @ts-check
 // Draws the lanes: who holds a lock, who waits and behind whom, and what ended.
 
-import { directBlockers, whyItWaits } from './blockers.js';
+import { Blockers } from './blockers.js';
 import { byId, el, keep, setHidden, setText } from './dom.js';
 import { ENDED_SHOWN, RUNNING_SHOWN, WAITING_SHOWN } from './limits.js';
+import { inWords, who } from './names.js';
 import { WiresView } from './wires-view.js';
 import {
-  clockTime, duration, endWords, hasFailed, holdWords, lockWords, lossOf, lossWords, operationWords, outcomeWord, who,
+  clockTime, duration, endWords, hasFailed, holdWords, isEndKnown, lockWords, lossOf, lossWords, operationWords, outcomeWord,
 } from './words.js';
 
 /** A lease of which less than this part is left is shown as running out. */
@@ -45,9 +46,10 @@ export class LanesView {
     const ended = model.ended.slice(-ENDED_SHOWN).reverse();
     keep(byId('running-cards'), granted.slice(0, RUNNING_SHOWN), keyOf, each => this.#make(each),
       (card, each) => this.#fillGranted(card, each, now));
+    const blockers = new Blockers(model);
     const waiting = queued.slice(0, WAITING_SHOWN);
     keep(byId('waiting-cards'), waiting, keyOf, each => this.#make(each),
-      (card, each, index) => this.#fillQueued(card, each, index, model, now));
+      (card, each, index) => this.#fillQueued(card, each, index, blockers, now));
     keep(byId('ended-cards'), ended, keyOf, each => this.#make(each), (card, each) => this.#fillEnded(card, each, now));
     const { running: grants, queued: tickets } = model.counts;
     setText(byId('running-note'), grants ? sentence(grants, 'transition has', 'transitions have', 'a lock', granted.length, RUNNING_SHOWN)
@@ -56,7 +58,7 @@ export class LanesView {
       : 'Nobody.');
     setHidden(byId('waiting-arrows'), !tickets);
     setText(byId('ended-note'), ended.length ? 'The newest first.' : 'Nothing yet.');
-    this.#wires.draw(new Map(waiting.map(each => [each.id, directBlockers(each, model).map(keyOf)])));
+    this.#wires.draw(new Map(waiting.map(each => [each.id, blockers.direct(each).map(keyOf)])));
     this.#countBelow();
   }
 
@@ -98,7 +100,7 @@ export class LanesView {
     const shown = [];
     if (Number.isFinite(loss.at)) {
       const [name, shape, seconds] = loss.isFinal ? ['hold', 'clock', document.maxHoldSeconds]
-        : ['lease', 'strip', document.leaseSeconds];
+        : loss.isClaim ? ['claim', 'clock', (loss.at - (granted ?? now)) / 1000] : ['lease', 'strip', document.leaseSeconds];
       shown.push({ name, shape, ...runningOut(loss.at - now, seconds, () => lossWords(transition, now)) });
     }
     if (document.state === 'preparing' && until.ready !== undefined) {
@@ -116,13 +118,13 @@ export class LanesView {
     this.#fillTools(head.children[2], transition, { end: 'End it', cancel: 'Cancel it', revoke: 'Revoke…' });
   }
 
-  #fillQueued(card, transition, index, model, now) {
+  #fillQueued(card, transition, index, blockers, now) {
     const { document, requested, until, fraction } = transition;
     const [head, what, why, meters, chips] = card.children;
     card.className = 'card waits';
     setText(head.children[0], `${index + 1}.\u00a0${who(document)}`);
     setText(head.children[1], `for ${duration(now - requested)}`);
-    setText(what, `It wants to ${operationWords(document.operation)}. ${whyItWaits(transition, model)}`);
+    setText(what, `It wants to ${operationWords(document.operation)}. ${blockers.words(transition)}`);
     setHidden(why, true);
     const shown = [];
     if (until.queue !== undefined) {
@@ -137,7 +139,7 @@ export class LanesView {
     }
     fillMeters(meters, shown);
     fillChips(chips, [
-      ...(document.coalesce ? [{ text: `only one of “${document.coalesce.key}” waits`, class: '' }] : []),
+      ...(document.coalesce ? [{ text: `only one of “${inWords(document.coalesce.key)}” waits`, class: '' }] : []),
       ...(document.endRequested ? [{ text: 'completes at its turn, without its owner', class: '' }] : []),
     ]);
     this.#fillTools(head.children[2], transition, { cancel: 'Give it up', revoke: 'Revoke…' });
@@ -147,12 +149,13 @@ export class LanesView {
     const [head, what, why] = card.children;
     card.className = `card ${hasFailed(document) ? 'failed' : document.outcome}`;
     setText(head.children[0], who(document));
-    setText(head.children[1], `${duration(now - (ended ?? now))} ago`);
+    setText(head.children[1], isEndKnown(document) ? `${duration(now - (ended ?? now))} ago` : '');
     if (!what.firstChild) what.append(el('span', { class: 'outcome' }), el('span', { class: 'calm' }));
+    const spent = isEndKnown(document) ? ` · ${spentWords(requested, granted, ended)}` : '';
     setText(what.children[0], outcomeWord(document));
-    setText(what.children[1], ` · ${document.operation?.type ?? 'no operation'} · ${spent(requested, granted, ended)}`);
+    setText(what.children[1], ` · ${inWords(document.operation?.type ?? 'no operation')}${spent}`);
     setText(why, endWords(document));
-    card.title = ended ? clockTime(ended) : '';
+    card.title = ended && isEndKnown(document) ? clockTime(ended) : '';
   }
 
   #fillTools(tools, transition, names) {
@@ -166,7 +169,7 @@ export class LanesView {
 
 const keyOf = transition => transition.id;
 
-const spent = (requested, granted, ended) => {
+const spentWords = (requested, granted, ended) => {
   const waited = (granted ?? ended) - requested;
   const wait = waited > 20 ? `waited ${duration(waited)}, ` : '';
   return granted === null ? `${wait}never had the lock` : `${wait}held the lock for ${duration(ended - granted)}`;
@@ -185,7 +188,8 @@ function sentence(count, one, many, rest, known, shown) {
  */
 function runningOut(left, seconds, words) {
   const part = left / (seconds * 1000);
-  return { text: words(duration(left)), part, isLow: part < LOW };
+  // What has run out here, and has not ended yet, is only not known well enough.
+  return { text: words(duration(left)), part, isLow: part > 0 && part < LOW };
 }
 
 /** The daemon counts to 100. */
@@ -196,7 +200,8 @@ const waitingChip = count => ({
   class: 'waits',
 });
 
-function participantChip({ client, required, state }) {
+function participantChip({ client: name, required, state }) {
+  const client = inWords(name);
   if (state === 'ready') return { text: `✓ ${client} is ready`, class: 'good' };
   if (state === 'gone') return { text: `${client} is gone`, class: '' };
   return required ? { text: `${client} is missing`, class: 'bad' } : { text: `${client} may join`, class: '' };

@@ -17,6 +17,8 @@ export const ENDED_SHOWN = 40;
 export const TIMELINE_CLIENTS = 24;
 /** Rows that the overlapping transitions of one client may take. */
 export const TIMELINE_ROWS_PER_CLIENT = 3;
+/** Blockers of one ticket that are looked at, the last ones, to find those that it waits for directly. */
+export const BLOCKERS_EXAMINED = 50;
 /** Rows of the tree that are drawn beyond the ones in sight, above and below. */
 export const TREE_OVERSCAN = 12;
 /** Characters of a name that are shown in a sentence. */
@@ -32,8 +34,12 @@ export const DRAW_EVERY = 100;
 export const TICK_EVERY = 250;
 /** How often the daemon is asked for what no event tells: leases, places in the queue, other scenes. */
 export const ASK_EVERY = 1500;
+/** The least time between two rounds of asking, when something has happened that no event tells all of. */
+export const ASK_AGAIN_AFTER = 500;
 /** How often a daemon that does not answer is asked for. */
 export const ASK_AGAIN_EVERY = 1000;
+/** The time to claim a grant that the daemon has by default, in seconds, until its own is known. */
+export const CLAIM_SECONDS = 5;
 /** How long an answer may take. */
 export const PATIENCE = 10_000;
 /** How many of the transitions that are missing in a list are asked for at once. */
@@ -48,5 +54,7 @@ export const TOLD_FOR = 60_000;
 export const ANNOUNCE_EVERY = 3000;
 /** How long the page waits for the next key before a document is checked. */
 export const CHECK_AFTER = 250;
+/** How long it waits to check a request again, after something has happened in the scene. */
+export const CHECK_AGAIN_AFTER = 500;
 /** The longest recording that can be opened, in bytes. */
 export const RECORDING_BYTES = 256 * 1024 * 1024;

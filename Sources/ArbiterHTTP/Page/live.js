@@ -2,41 +2,33 @@
 // The daemon: asks it, follows one scene by the stream that all windows share, and says whether it is there.
 
 import { Arbiter, Refused } from '/client.js';
+import { answerOf, Refusal, Unanswered } from './answers.js';
 import {
-  ASK_AGAIN_EVERY, ASK_EVERY, MISSING_ASKED, OWN_TRANSITIONS, PAST_READ, PATIENCE, SCENES_SHOWN, SKEW_IGNORED, TOKEN,
+  ASK_AGAIN_AFTER, ASK_AGAIN_EVERY, ASK_EVERY, MISSING_ASKED, PAST_READ, PATIENCE, SCENES_SHOWN, SKEW_IGNORED, TOKEN,
 } from './limits.js';
 import { SceneModel } from './model.js';
-
-export class Refusal extends Error {
-  constructor(status, problem) {
-    super(problem.detail ?? problem.title ?? `The daemon answered ${status}.`);
-    this.status = status;
-    this.problem = problem;
-  }
-}
-
-const UNFINISHED = ['running', 'preparing', 'queued'];
-/** How many transitions of a state the daemon shows at once. */
-const SHOWN_AT_ONCE = 100;
-const scenePath = (scene, rest = '') => `/scenes/${encodeURIComponent(scene)}${rest}`;
+import { isSceneName } from './names.js';
+import { OwnTransitions } from './own-transitions.js';
+import { newestScene, scenePath, unfinishedIn } from './unfinished.js';
+import { lossOf } from './words.js';
 
 export class Live {
   /** `connecting`, `connected`, `lost`, `refused` (a token is needed) or `denied` (the role is missing). */
   status = 'connecting';
   /** @type {{roles: string[], principal?: string, version?: string, scenes?: any}} */
   identity = { roles: [] };
-  /** Transitions that were requested here, by their ids. */
-  own = new Map();
+  /** Transitions that were requested here. */
+  own = new OwnTransitions({ scene: name => this.#arbiter.scene(name), changed: () => this.heard.changed('own') });
   #token = sessionStorage.getItem(TOKEN);
   /** @type {any} */
   #arbiter = null;
   #stop = new AbortController();
   #isClosed = false;
-  /** The transition of this page that is being asked for, until its id is known. */
-  #requesting = null;
   /** How many times in a row the tree was of another revision than the daemon's list says. */
   #suspicion = 0;
   #timer = 0;
+  /** When the next round is due, by the clock of the machine. */
+  #due = 0;
   /** Answers to what was asked in an earlier round come too late. */
   #round = 0;
   /** How much this machine's clock is ahead of the daemon's, in milliseconds, if that is more than a little. */
@@ -51,7 +43,7 @@ export class Live {
   isTokenKnown = false;
 
   /**
-   * @param {{status: () => void, scenes: (scenes: any[], isWhole: boolean, newest: string | null) => void,
+   * @param {{status: () => void, identity: () => void, scenes: (scenes: any[], isWhole: boolean, newest: string | null) => void,
    *   changed: (kind: string) => void, notice: (kind: string, transition: any) => void}} heard
    */
   constructor(heard) {
@@ -99,15 +91,25 @@ export class Live {
     const model = this.#model = new SceneModel(name, {
       clock: () => Date.now() - this.#skew, notice: (...what) => { if (isLoaded) this.heard.notice(...what); },
     });
-    model.presence = 'loading';
-    this.#begin(model, () => { isLoaded = true; });
+    if (isSceneName(name)) {
+      model.presence = 'loading';
+      this.#begin(model, () => { isLoaded = true; });
+    } else {
+      this.#leave();
+      model.takeAbsence();
+    }
     return model;
   }
 
-  #begin(model, loaded = () => {}) {
+  /** Follows nothing any more. */
+  #leave() {
     this.#stop.abort();
     this.#isLoaded = false;
     this.#isComplete = false;
+  }
+
+  #begin(model, loaded = () => {}) {
+    this.#leave();
     const stop = this.#stop = new AbortController();
     this.#follow(model, stop.signal, loaded).catch(error => {
       if (stop.signal.aborted) return;
@@ -172,6 +174,7 @@ export class Live {
       await this.#catchUp(model, scene, String(model.lastNumber), number - 1, signal);
     }
     model.takeEvent(event, { isLive: true });
+    if (event.name === 'transition.preparing' || event.name === 'transition.running') this.#askSoon(event.data);
     if (model.isTreeKnown) return;
     const document = await this.#askUntilAnswered(scenePath(model.name), signal);
     if (document) model.takeScene(document);
@@ -212,16 +215,8 @@ export class Live {
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       },
       body: typeof body === 'string' || body === undefined ? body : JSON.stringify(body),
-    }, true);
-    const text = await response.text();
-    let document = {};
-    try {
-      document = text ? JSON.parse(text) : {};
-    } catch {
-      // The status says enough.
-    }
-    if (!response.ok) throw new Refusal(response.status, document);
-    return { document, tag: response.headers.get('ETag') };
+    }, true).catch(() => { throw new Unanswered(); });
+    return answerOf(response);
   }
 
   /** Every request of the page goes through here, those of the client too: so it is seen whether the daemon is there. */
@@ -237,15 +232,7 @@ export class Live {
     if (Math.abs(Date.now() - date - this.#skew) > SKEW_IGNORED) this.#skew = Date.now() - date;
     if (response.status === 401 && !options?.headers?.['Arbiter-Session']) this.#set('refused');
     else if (this.status === 'lost' && response.ok && !isAsking) this.#askNow();
-    if (this.#requesting && response.ok && /\/transitions\/(start|serialize)$/.test(String(url))) {
-      const requested = this.#requesting;
-      this.#requesting = null;
-      response.clone().json().then(({ id }) => {
-        requested.id = id;
-        this.own.set(id, requested);
-        this.heard.changed('own');
-      }, () => {});
-    }
+    if (response.ok) this.own.note(String(url), response);
     return response;
   }
 
@@ -272,13 +259,12 @@ export class Live {
     const round = this.#round += 1;
     if (document.hidden && this.status === 'connected') return;
     try {
-      if (this.status !== 'connected') this.identity = await this.get('/whoami');
-      this.isTokenKnown = this.hasToken;
+      await this.#identify();
       const { scenes } = await this.get(`/scenes?limit=${SCENES_SHOWN}`);
-      const newest = this.#model ? null : await this.#newestScene();
+      const newest = this.#model ? null : await newestScene(path => this.get(path));
       if (round !== this.#round) return;
       // Another daemon may be there now, which counts its events anew.
-      if (this.status === 'lost' && this.#model) this.#begin(this.#model);
+      if (this.status === 'lost' && this.#model && isSceneName(this.#model.name)) this.#begin(this.#model);
       this.#set('connected');
       this.heard.scenes(scenes, scenes.length < SCENES_SHOWN, newest);
       if (this.#isLoaded) await this.#askForScene(scenes);
@@ -287,7 +273,35 @@ export class Live {
       if (round === this.#round) this.#fail(error);
     }
     if (round !== this.#round || this.status === 'refused') return;
-    this.#timer = window.setTimeout(() => this.#ask(), this.status === 'connected' ? ASK_EVERY : ASK_AGAIN_EVERY);
+    this.#askIn(this.status === 'connected' ? this.#pause() : ASK_AGAIN_EVERY);
+  }
+
+  #askIn(milliseconds) {
+    clearTimeout(this.#timer);
+    if (this.#isClosed) return;
+    this.#due = Date.now() + milliseconds;
+    this.#timer = window.setTimeout(() => this.#ask(), milliseconds);
+  }
+
+  /** How long nothing is asked: until the first lease would run out, if nobody has renewed it meanwhile. */
+  #pause() {
+    const now = this.#model?.now() ?? 0;
+    const losses = (this.#model?.granted ?? []).map(each => lossOf(each).at - now).filter(left => left > -ASK_EVERY);
+    return Math.max(ASK_AGAIN_AFTER, Math.min(ASK_EVERY, ...losses));
+  }
+
+  /** Does not wait for long, where an event does not tell what is left of a lease: after a wait, or if it is short. */
+  #askSoon({ grantedAt, requestedAt, leaseSeconds }) {
+    const isSoon = grantedAt !== requestedAt || leaseSeconds * 1000 < ASK_EVERY;
+    if (isSoon && this.status === 'connected' && this.#due > Date.now() + ASK_AGAIN_AFTER) this.#askIn(ASK_AGAIN_AFTER);
+  }
+
+  /** Who the page is may change at any time. */
+  async #identify() {
+    const before = JSON.stringify(this.identity);
+    this.identity = await this.get('/whoami');
+    this.isTokenKnown = this.hasToken;
+    if (JSON.stringify(this.identity) !== before) this.heard.identity();
   }
 
   async #askForScene(scenes) {
@@ -305,7 +319,7 @@ export class Live {
     const { running, queued } = model.counts;
     if (running + queued === 0 && !summary?.runningCount && !summary?.queuedCount) return;
     const before = [...model.unfinished.keys()];
-    const state = await this.#unfinished(model.name);
+    const state = await unfinishedIn(path => this.get(path), model.name);
     if (this.#model !== model) return;
     const missing = new Set(model.takeUnfinished(state));
     for (const id of before.filter(each => missing.has(each)).slice(0, MISSING_ASKED)) await this.#askFor(model, id);
@@ -318,25 +332,10 @@ export class Live {
     const document = await this.#askUntilAnswered(scenePath(model.name), signal);
     if (signal.aborted) return;
     this.#isComplete = true;
+    model.claimSeconds = document?.limits?.claimSeconds ?? model.claimSeconds;
     if (!document || document.lastEvent <= model.lastNumber) return;
     await this.#catchUp(model, this.#arbiter.scene(model.name), String(model.lastNumber), document.lastEvent, signal);
     this.heard.changed('reset');
-  }
-
-  /** What runs and waits: from the lists, which show the newest, or if there are too many from the scene, which shows the first. */
-  async #unfinished(scene) {
-    const lists = await Promise.all(UNFINISHED.map(
-      state => this.get(`/transitions?scene=${encodeURIComponent(scene)}&state=${state}&limit=${SHOWN_AT_ONCE}`)));
-    const [running, preparing, queue] = lists.map(each => each.transitions);
-    if (lists.some(each => each.transitions.length >= SHOWN_AT_ONCE)) return this.get(scenePath(scene));
-    const granted = [...running, ...preparing];
-    return { running: granted, queue, runningCount: granted.length, queuedCount: queue.length };
-  }
-
-  /** The scene in which something has happened last; null if nothing has happened. @returns {Promise<string | null>} */
-  async #newestScene() {
-    const { transitions: [newest] } = await this.get('/transitions?limit=1');
-    return newest?.scene ?? null;
   }
 
   async #askFor(model, id) {
@@ -346,55 +345,5 @@ export class Live {
       if (error.status !== 404) throw error;
       model.forget(id);
     }
-  }
-
-  // Transitions of this page
-
-  /** Why this page cannot ask for a transition now, in a sentence; nothing if it can. */
-  whyNoMore() {
-    if (this.own.size >= OWN_TRANSITIONS) return `This page has ${this.own.size} transitions already: end one of them first.`;
-    return this.#requesting ? 'The daemon has not yet answered what this page asked before: try again.' : '';
-  }
-
-  /**
-   * Asks for a transition, which this page keeps until it ends it.
-   * @param {string} scene @param {any} options @param {boolean} isQueueing
-   * @returns {Promise<string>} why there is no such transition, in a sentence; nothing if there is one, or was
-   */
-  async request(scene, options, isQueueing) {
-    const full = this.whyNoMore();
-    if (full) throw new Error(full);
-    const giveUp = new AbortController();
-    const own = this.#requesting = { id: null, giveUp, held: null };
-    const target = this.#arbiter.scene(scene);
-    try {
-      own.held = await (isQueueing ? target.serialize({ ...options, signal: giveUp.signal }) : target.start(options));
-      if (!own.held) return 'Another transition is in the way, so nothing was done.';
-      if (own.held.noop) return 'There was nothing to change.';
-      own.held.signal.addEventListener('abort', () => this.#drop(own));
-      this.heard.changed('own');
-      return '';
-    } catch (error) {
-      this.#drop(own);
-      if (giveUp.signal.aborted) return '';
-      throw error;
-    } finally {
-      if (this.#requesting === own) this.#requesting = null;
-      if (!own.held || own.held.noop) this.#drop(own);
-    }
-  }
-
-  /** Ends one of this page's transitions. @param {string} id @param {'end' | 'cancel'} kind */
-  async end(id, kind) {
-    const own = this.own.get(id);
-    if (!own) return;
-    if (!own.held) own.giveUp.abort();
-    else await (kind === 'end' ? own.held.complete() : own.held.cancel());
-    this.#drop(own);
-  }
-
-  #drop(own) {
-    this.own.delete(own.id);
-    this.heard.changed('own');
   }
 }

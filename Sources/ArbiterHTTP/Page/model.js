@@ -3,15 +3,16 @@
 // recordings are taken in; nothing is asked here.
 
 import { Hierarchy, Inapplicable } from './hierarchy.js';
-import { ENDED_KEPT, REVISIONS_KEPT } from './limits.js';
+import { CLAIM_SECONDS, ENDED_KEPT, REVISIONS_KEPT } from './limits.js';
 
 const RANKS = { queued: 0, preparing: 1, running: 2, ended: 3 };
 
 /**
  * A transition as the daemon last showed it, with its instants in milliseconds of the daemon's clock.
  * @typedef {{id: string, document: any, requested: number, granted: number | null, running: number | null,
- *   ended: number | null, until: Record<string, number>, fraction: number | null}} Transition
- * `until` says when what runs out will have run out: `lease`, `ticket`, `queue`, `ready`.
+ *   ended: number | null, until: Record<string, number>, claim: number | null, seen: number, fraction: number | null}} Transition
+ * `until` says when what runs out will have run out: `lease`, `ticket`, `queue`, `ready`. `claim` says until when it has to
+ * take its turn, if it was granted while it waited. At `seen` it was there for the last time.
  */
 
 export class SceneModel {
@@ -24,6 +25,8 @@ export class SceneModel {
   presence = 'known';
   /** Whether `hierarchy` is the tree of now; where events are missing it is not, until the whole has been read. */
   isTreeKnown = true;
+  /** How long the first lease of a ticket is whose owner is not there at its turn, in seconds. */
+  claimSeconds = CLAIM_SECONDS;
   /** How many run and wait of which no document has been seen. */
   #unseen = { running: 0, queued: 0 };
   /** The ids of the first tickets, in the order in which the daemon has shown them last. @type {string[]} */
@@ -118,11 +121,12 @@ export class SceneModel {
   /**
    * Takes in what runs and waits, of the tickets the first ones, and returns the ids of those that should be among them, and
    * are not any more.
-   * @param {{running: any[], queue: any[], runningCount: number, queuedCount: number, lastEvent?: number}} state
+   * @param {{running: any[], queue: any[], runningCount: number, queuedCount: number, lastEvent?: number, limits?: any}} state
    *   `lastEvent` is the last event that it includes; without it, the state has to be whole
    * @returns {string[]}
    */
-  takeUnfinished({ running, queue, runningCount, queuedCount, lastEvent }) {
+  takeUnfinished({ running, queue, runningCount, queuedCount, lastEvent, limits }) {
+    this.claimSeconds = limits?.claimSeconds ?? this.claimSeconds;
     const seen = new Set();
     for (const document of [...running, ...queue]) {
       seen.add(document.id);
@@ -143,8 +147,13 @@ export class SceneModel {
     return missing.map(({ id }) => id);
   }
 
-  /** Takes in a transition as it is, or was; never a state before the known one. @param {any} document @returns {Transition} */
-  take(document, at = this.now()) {
+  /**
+   * Takes in a transition as it is, or was; never a state before the known one.
+   * @param {any} document @param {number} at @param {boolean} isEvent whether it comes from an event, which does not say what
+   *   is left of anything
+   * @returns {Transition}
+   */
+  take(document, at = this.now(), isEvent = false) {
     const known = this.transition(document.id);
     if (known && RANKS[document.state] < RANKS[known.document.state]) return known;
     const transition = known ?? fresh(document);
@@ -152,7 +161,9 @@ export class SceneModel {
     transition.document = document;
     transition.granted = instant(document.grantedAt) ?? transition.granted;
     if (document.state === 'running') transition.running ??= document.participants ? at : transition.granted;
-    transition.until = remaining(document, at);
+    transition.seen = at;
+    if (before !== document.state && (before === undefined || before === 'queued')) this.#begin(transition, at);
+    if (!isEvent) transition.until = remaining(document, at);
     const interaction = document.interaction;
     if (interaction?.fraction !== undefined) transition.fraction = interaction.fraction;
     this.#cover(transition.requested);
@@ -162,17 +173,28 @@ export class SceneModel {
     return transition;
   }
 
-  /** Takes in that nobody knows any more how a transition ended. @param {string} id */
+  /** What is left when it is asked for, or granted, as far as nobody has said so. */
+  #begin(transition, at) {
+    const { document, granted, requested } = transition;
+    const { leaseSeconds, queueSeconds, readySeconds } = document;
+    transition.until = {};
+    if (document.state === 'queued' && queueSeconds !== undefined) transition.until.queue = at + queueSeconds * 1000;
+    if (!document.fence || document.state === 'ended') return;
+    // Whether its owner waited for its turn is not said. If not, it has this long to take it.
+    transition.claim = granted === requested || leaseSeconds <= this.claimSeconds ? null : granted + this.claimSeconds * 1000;
+    transition.until.lease = transition.claim ?? at + leaseSeconds * 1000;
+    if (document.state === 'preparing' && readySeconds !== undefined) transition.until.ready = at + readySeconds * 1000;
+  }
+
+  /** Takes in that nobody knows any more how a transition ended, or when. @param {string} id */
   forget(id) {
     const transition = this.unfinished.get(id);
-    if (!transition) return;
-    const endedAt = new Date(this.now()).toISOString();
-    this.take({ ...transition.document, state: 'ended', outcome: 'unknown', endedAt });
+    if (transition) this.take({ ...transition.document, state: 'ended', outcome: 'unknown' }, transition.seen);
   }
 
   #end(transition) {
     if (this.#endedById.has(transition.id)) return;
-    transition.ended = instant(transition.document.endedAt) ?? this.now();
+    transition.ended = instant(transition.document.endedAt) ?? transition.seen;
     transition.until = {};
     this.unfinished.delete(transition.id);
     this.#endedById.set(transition.id, transition);
@@ -217,7 +239,8 @@ export class SceneModel {
       this.presence = 'unknown';
       this.isTreeKnown = true;
       this.hierarchy.replace(null);
-      this.#keepRevision(at, { ...data, changes: [], inserted: [], removed: [] });
+      this.revision = 0;
+      this.#keepRevision(at, { ...data, isDeletion: true });
     } else if (name === 'transition.progress') {
       const transition = this.unfinished.get(data.transition);
       if (transition) transition.fraction = data.fraction;
@@ -228,7 +251,7 @@ export class SceneModel {
 
   #takeTransition(data, at) {
     const isKnown = this.transition(data.id) !== null;
-    const { document, requested, granted } = this.take(data, at);
+    const { document, requested, granted } = this.take(data, at, true);
     if (isKnown || document.state === 'queued' || granted === requested) return;
     // It had waited, or run, without having been seen.
     const kind = document.state === 'ended' && this.#unseen.running ? 'running' : 'queued';
@@ -269,11 +292,11 @@ export class SceneModel {
 function fresh(document) {
   return {
     id: document.id, document, requested: instant(document.requestedAt) ?? 0, granted: null, running: null, ended: null,
-    until: {}, fraction: null,
+    until: {}, claim: null, seen: 0, fraction: null,
   };
 }
 
-/** When what runs out will have run out. */
+/** When what runs out will have run out, as a document says. */
 function remaining(document, at) {
   /** @type {Record<string, number>} */
   const until = {};
@@ -281,8 +304,6 @@ function remaining(document, at) {
     const seconds = document[`${name}Remaining`];
     if (seconds !== undefined) until[name] = at + seconds * 1000;
   }
-  // An event does not say what is left; at the grant, the lease is full.
-  if (document.fence && document.state !== 'ended') until.lease ??= at + document.leaseSeconds * 1000;
   return until;
 }
 

@@ -1,10 +1,11 @@
 // @ts-check
 // Says in sentences who holds the lock, who waits, for whom and for how long, and why the last one failed.
 
-import { whyItWaits } from './blockers.js';
+import { Blockers } from './blockers.js';
 import { byId, setHidden, setText } from './dom.js';
+import { inWords, list, who } from './names.js';
 import {
-  absenceWords, duration, endWords, hasFailed, holdWords, list, lockWords, lossOf, lossWords, operationWords, outcomeWord, plural, who,
+  absenceWords, duration, endWords, hasFailed, holdWords, isEndKnown, lockWords, lossOf, lossWords, operationWords, outcomeWord, plural,
 } from './words.js';
 
 /** @typedef {import('./model.js').Transition} Transition @typedef {import('./model.js').SceneModel} SceneModel */
@@ -45,8 +46,8 @@ function holder(model) {
   if (!first && model.presence !== 'known') return { transition: null, text: absenceWords(model) };
   if (!first) {
     const newest = model.ended.at(-1);
-    const before = newest ? ` The last one was ${who(newest.document)}, ${ago(newest, model)}.` : '';
-    return { transition: null, text: `Nobody holds a lock in ${model.name}. The next transition may start at once.${before}` };
+    const before = newest ? ` The last one was ${who(newest.document)}${isEndKnown(newest.document) ? `, ${ago(newest, model)}` : ''}.` : '';
+    return { transition: null, text: `Nobody holds a lock in ${inWords(model.name)}. The next transition may start at once.${before}` };
   }
   const { document } = first;
   const left = Number.isFinite(lossOf(first).at) ? ` ${lossWords(first, now)}.` : '';
@@ -65,7 +66,7 @@ function next(model) {
   const more = Math.max(counts.queued, queued.length) - 1;
   const rest = more ? ` After it ${plural(more, 'more ticket')} wait${more === 1 ? 's' : ''}.` : '';
   const text = `has waited ${duration(model.now() - first.requested)}, to ${operationWords(first.document.operation)}.`;
-  return { transition: first, text: `${text} ${whyItWaits(first, model)}${rest}` };
+  return { transition: first, text: `${text} ${new Blockers(model).words(first)}${rest}` };
 }
 
 /** @param {SceneModel} model @returns {Line} */
@@ -74,8 +75,9 @@ function failure(model) {
   if (!last && isHidden(model)) return { transition: null, text: 'Not known.' };
   if (!last) return { transition: null, text: model.ended.length ? 'None of those that ended has failed.' : 'Nothing has ended yet.' };
   const { document } = last;
+  const when = isEndKnown(document) ? ` ${ago(last, model)}` : '';
   const passive = ['rejected', 'revoked'].includes(document.outcome) ? 'was ' : '';
-  return { transition: last, text: `${passive}${outcomeWord(document).toLowerCase()} ${ago(last, model)}. ${endWords(document)}` };
+  return { transition: last, text: `${passive}${outcomeWord(document).toLowerCase()}${when}. ${endWords(document)}` };
 }
 
 const isHidden = ({ presence }) => presence === 'loading' || presence === 'forbidden';

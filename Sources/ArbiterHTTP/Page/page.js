@@ -4,7 +4,9 @@
 import { Actions } from './page/actions.js';
 import { byId, el, Painter, setHidden, setText } from './page/dom.js';
 import { LanesView } from './page/lanes-view.js';
-import { ANNOUNCE_EVERY, DRAW_EVERY, SCENES_SHOWN, TICK_EVERY, TOLD_FOR } from './page/limits.js';
+import { DRAW_EVERY, SCENES_SHOWN, TICK_EVERY } from './page/limits.js';
+import { Messages } from './page/messages.js';
+import { inWords, shortened, who } from './page/names.js';
 import { NowView } from './page/now-view.js';
 import { PastView } from './page/past-view.js';
 import { fetchRecording, fetchTrace, readRecording, Unreadable } from './page/recording.js';
@@ -12,7 +14,7 @@ import { RecordView } from './page/record-view.js';
 import { firstScene, ScenesView } from './page/scenes-view.js';
 import { TimelineView } from './page/timeline-view.js';
 import { TreeView } from './page/tree-view.js';
-import { absenceWords, clockTime, endWords, hasFailed, holdWords, outcomeWord, plural, who } from './page/words.js';
+import { absenceWords, clockTime, plural } from './page/words.js';
 
 /** The parts of the page that are drawn on their own. */
 const ALL = ['status', 'scenes', 'now', 'tree', 'past', 'lanes', 'timeline', 'record'];
@@ -36,10 +38,7 @@ class Page {
   /** @type {Actions | null} */
   actions = null;
   painter = new Painter();
-  /** What is to be said to a screen reader. @type {string[]} */
-  #news = [];
-  #newsTimer = 0;
-  #toldTimer = 0;
+  messages = new Messages();
   /** How many recordings were to be opened; the last one is shown, whichever is read first. */
   #openings = 0;
 
@@ -68,14 +67,16 @@ class Page {
     painter.add('lanes', DRAW_EVERY, () => this.model && this.lanes.draw(this.model));
     painter.add('timeline', DRAW_EVERY, () => this.model && this.timeline.draw(this.model, this.viewing));
     painter.add('record', DRAW_EVERY, () => this.model && this.record.draw(this.model));
+    // From here on the page itself says what is missing.
+    banner('', '');
     this.#listen();
     setInterval(() => this.#tick(), TICK_EVERY);
   }
 
   async begin() {
     const trace = new URLSearchParams(location.search).get('trace');
-    if (trace === null) await this.#connect();
-    else await this.#open(() => fetchRecording(trace));
+    if (trace !== null) await this.#open(() => fetchRecording(trace));
+    else await this.#connect().catch(() => banner('lost', 'A part of the page could not be loaded. Load the page again.'));
   }
 
   // Live
@@ -84,27 +85,28 @@ class Page {
     const { Live } = await import('./page/live.js');
     this.live = new Live({
       status: () => this.#statusChanged(),
+      identity: () => this.painter.changed('status', 'lanes'),
       scenes: (scenes, isWhole, newest) => this.#takeScenes(scenes, isWhole, newest),
       changed: kind => this.#heard(kind),
-      notice: (kind, transition) => this.#notice(kind, transition),
+      notice: (kind, transition) => this.messages.notice(kind, transition),
     });
     this.actions = new Actions({
       live: this.live, scene: () => this.sceneName ?? 'main', follow: name => this.follow(name),
-      tell: text => this.#tell(text), untell: () => this.#untell(),
-      name: id => who(this.model?.transition(id)?.document ?? { id }),
+      messages: this.messages, name: id => who(this.model?.transition(id)?.document ?? { id }),
     });
     this.live.connect();
+    this.painter.changed('status');
   }
 
   /** Shows a scene. @param {string} name */
   follow(name) {
     this.sceneName = name;
-    this.#untell();
+    this.messages.untell();
     this.viewing = null;
     this.timeline.reset();
     this.model = this.recording ? this.recording.scenes.get(name) ?? null : this.live.follow(name);
     if (this.recording && this.model) this.timeline.showAll(this.model);
-    document.title = `${name} · Transition Arbiter`;
+    document.title = `${shortened(name)} · Transition Arbiter`;
     const url = new URL(location.href);
     url.searchParams.set('scene', name);
     history.replaceState(null, '', url);
@@ -119,6 +121,7 @@ class Page {
   }
 
   #heard(kind) {
+    if (kind.startsWith('transition.') || kind === 'hierarchy.changed') this.actions?.changed();
     if (kind === 'transition.progress') this.painter.changed('lanes', 'now', 'record');
     else if (['hierarchy.changed', 'reset', 'scene', 'scene.deleted'].includes(kind)) this.painter.changed(...ALL);
     else if (!kind.startsWith('controller.')) this.painter.changed('scenes', 'now', 'tree', 'lanes', 'timeline', 'record');
@@ -128,8 +131,8 @@ class Page {
     const { status } = this.live;
     if (status === 'refused') this.#askForToken();
     else if (byId('token').open) byId('token').close();
-    if (status === 'lost') this.#say('The connection to the daemon is lost.');
-    if (status === 'connected') this.#say('Connected.');
+    if (status === 'lost') this.messages.say('The connection to the daemon is lost.');
+    if (status === 'connected') this.messages.say('Connected.');
     this.painter.changed('status', 'lanes');
   }
 
@@ -152,7 +155,12 @@ class Page {
     const opening = this.#openings += 1;
     try {
       const recording = await read();
-      if (opening === this.#openings) this.#show(recording);
+      if (opening !== this.#openings) return;
+      const count = this.live?.own.size ?? 0;
+      const are = count === 1 ? 'ends and counts' : 'end and count';
+      if (!count) this.#show(recording);
+      else this.messages.tell(`This page has ${plural(count, 'transition')}, which ${are} as failed if the recording is opened here.`,
+        { text: 'Open it nevertheless', act: () => this.#show(recording) });
     } catch (error) {
       if (opening === this.#openings) this.#fail(error);
     }
@@ -171,10 +179,10 @@ class Page {
     this.isWhole = scenes.length <= SCENES_SHOWN;
     const first = scenes.find(each => each.name === this.sceneName)?.name ?? firstScene(scenes, null);
     this.follow(first);
-    for (const name of ['start-open', 'storyboard-open', 'recording-save', 'token-forget']) byId(name).hidden = true;
+    for (const name of ['start-open', 'storyboard-open', 'recording-save', 'token-open', 'token-forget']) byId(name).hidden = true;
     for (const dialog of document.querySelectorAll('dialog')) dialog.close();
-    this.#untell();
-    this.#say('The recording is open.');
+    this.messages.untell();
+    this.messages.say('The recording is open.');
   }
 
   /** Saves what has happened in the scene as a file. */
@@ -183,16 +191,16 @@ class Page {
       const url = URL.createObjectURL(await fetchTrace(this.sceneName ?? 'main'));
       el('a', { href: url, download: `${this.sceneName ?? 'main'}.jsonl` }).click();
       setTimeout(() => URL.revokeObjectURL(url), 60_000);
-      this.#untell();
+      this.messages.untell();
     } catch (error) {
       this.#fail(error);
     }
   }
 
   #fail(error) {
-    const text = error instanceof Unreadable ? error.message : `Something went wrong in the page: ${error.message}`;
+    const text = error instanceof Unreadable ? inWords(error.message) : `Something went wrong in the page: ${error.message}`;
     // Without a daemon or a recording there is nothing else to be seen.
-    if (this.live || this.recording) this.#tell(text);
+    if (this.live || this.recording) this.messages.tell(text);
     else banner('lost', text);
     this.painter.changed('status');
   }
@@ -217,17 +225,19 @@ class Page {
     const { version, principal, roles } = live.identity;
     status(live.status, {
       connecting: 'Connecting…', lost: 'Not connected', refused: 'A token is needed', denied: 'Not allowed to look',
-      connected: `Connected to ${location.host}${version ? `, version ${version}` : ''}${principal ? `, as ${principal}` : ''}`,
+      connected: `Connected to ${location.host}${version ? `, version ${version}` : ''}${principal ? `, as ${inWords(principal)}` : ''}`,
     }[live.status]);
-    const known = `You are known as ${principal ?? 'nobody'}`;
+    const known = `You are known as ${inWords(principal ?? 'nobody')}`;
     const isForbidden = live.status === 'connected' && this.model?.presence === 'forbidden';
     const reason = isForbidden ? `${known}, and the scene ${this.sceneName} is not among your scenes.` : {
       lost: `Not connected: the daemon at ${location.host} does not answer. What you see is what was known last. `
         + 'The page tries again every second.',
+      refused: 'This daemon shows nothing without a token. “Give a token…” asks for it again.',
       denied: `${known}, with the roles ${roles.join(', ') || 'none'}. To look, the role observe is needed.`,
     }[live.status];
     banner(reason ? 'lost' : '', reason ?? '');
     setHidden(byId('token-forget'), !live.hasToken);
+    setHidden(byId('token-open'), live.status !== 'refused');
     setHidden(byId('recording-save'), live.status !== 'connected' || this.model?.presence !== 'known');
     this.actions?.draw(live.status === 'connected');
   }
@@ -248,6 +258,7 @@ class Page {
   #drawTree() {
     const { model, viewing } = this;
     if (!model) return;
+    byId('tree').classList.toggle('earlier', !!viewing);
     const isKnown = viewing ? viewing.isKnown : true;
     const root = viewing ? viewing.root : model.hierarchy.root;
     this.tree.draw(model.name, root, viewing ? model.grantedAt(viewing.at) : model.granted);
@@ -273,41 +284,6 @@ class Page {
     this.painter.changed('tree', 'past', 'timeline');
   }
 
-  // What is said
-
-  #notice(kind, transition) {
-    const { document } = transition;
-    const why = hasFailed(document) ? ` ${endWords(document)}` : '';
-    if (kind === 'running') this.#news.push(`${who(document)} ${holdWords(transition)}.`);
-    else if (kind === 'ended') this.#news.push(`${who(document)} ended, ${outcomeWord(document).toLowerCase()}.${why}`);
-    else return;
-    if (this.#news.length > 1000) this.#news.splice(0, 500);
-    this.#newsTimer ||= window.setTimeout(() => {
-      const news = this.#news.splice(0);
-      this.#newsTimer = 0;
-      this.#say(news.length <= 3 ? news.join(' ') : `${news.length} grants and ends. The last: ${news.at(-1)}`);
-    }, ANNOUNCE_EVERY);
-  }
-
-  /** Says something to those who do not see the page. */
-  #say(text) {
-    setText(byId('said'), text);
-  }
-
-  /** Says something to everybody, until it is hidden, something else is done or said, or much time has passed. */
-  #tell(text) {
-    clearTimeout(this.#toldTimer);
-    this.#toldTimer = window.setTimeout(() => this.#untell(), TOLD_FOR);
-    const on = { click: () => this.#untell() };
-    byId('told').replaceChildren(
-      el('span', { text }), el('button', { type: 'button', text: 'Hide', 'aria-label': 'Hide the message', on }));
-  }
-
-  #untell() {
-    clearTimeout(this.#toldTimer);
-    byId('told').replaceChildren();
-  }
-
   // What is done to the page
 
   #listen() {
@@ -328,6 +304,7 @@ class Page {
       this.live.connect(byId('token-text').value.trim());
     });
     byId('token').addEventListener('cancel', event => event.preventDefault());
+    byId('token-open').addEventListener('click', () => this.#askForToken());
     byId('token-forget').addEventListener('click', () => {
       this.live.connect(null);
       location.reload();

@@ -3,7 +3,8 @@
 
 import { byId, el, setHidden, setText } from './dom.js';
 import { CHANGES_SHOWN } from './limits.js';
-import { changeWords, clockTime, duration, plural, who } from './words.js';
+import { inWords, who } from './names.js';
+import { changeWords, clockTime, duration, plural } from './words.js';
 
 /** @typedef {import('./model.js').SceneModel} SceneModel */
 
@@ -44,9 +45,9 @@ export class PastView {
     slider.min = String(first);
     slider.max = String(first + Math.max(0, last));
     slider.value = String(first + Math.max(0, at));
-    slider.setAttribute('aria-valuetext', shown ? `Revision ${shown.revision}, ${clockTime(shown.at)}` : 'No revision');
+    slider.setAttribute('aria-valuetext', shown ? `${nameOf(shown)}, ${clockTime(shown.at)}` : 'No revision');
     slider.disabled = last < 1;
-    setText(byId('revision-label'), viewing ? `Revision ${shown.revision}` : `Revision ${model.revision}, now`);
+    setText(byId('revision-label'), shown ? nameOf(shown) + (viewing ? '' : ', now') : `Revision ${model.revision}, now`);
     byId('revision-back').disabled = at <= 0;
     byId('revision-on').disabled = at >= last;
     setHidden(byId('revision-now'), !viewing);
@@ -66,11 +67,14 @@ export class PastView {
   }
 }
 
+const nameOf = ({ revision, event }) => (event?.isDeletion ? 'Deleted' : `Revision ${revision}`);
+
 function changesOf({ event, at, isKnown }, model) {
   if (!event) return [el('p', { text: `The tree was read at ${clockTime(at)}, and is older. What was before is not known here.` })];
+  if (event.isDeletion) return [el('p', { text: `The scene was deleted at ${clockTime(at)}.` })];
   const transition = event.transition ? model.transition(event.transition) : null;
   const by = transition ? `${who(transition.document)}, ${duration(at - transition.requested)} after its request`
-    : event.transition ?? 'a declaration';
+    : inWords(event.transition ?? 'a declaration');
   const changes = event.changes ?? [];
   const more = changes.length - CHANGES_SHOWN;
   return [

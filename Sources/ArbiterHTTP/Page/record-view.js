@@ -1,11 +1,10 @@
 // @ts-check
 // Shows one transition in full: in words, in times, as the document, and as the curl command that asks for the same.
 
-import { whyItWaits } from './blockers.js';
+import { Blockers } from './blockers.js';
 import { byId, el, setText } from './dom.js';
-import {
-  clockTime, duration, endWords, holdWords, list, lockWords, operationWords, outcomeWord, who,
-} from './words.js';
+import { escaped, inWords, list, who } from './names.js';
+import { clockTime, duration, endWords, holdWords, isEndKnown, lockWords, operationWords, outcomeWord } from './words.js';
 
 /** The members of a request, which a transition shows as they were asked for. */
 const ASKED = [
@@ -72,7 +71,7 @@ export class RecordView {
       byId('record-body').replaceChildren(el('p', { text }));
       return;
     }
-    setText(byId('record-title'), document.client?.trim() ? document.client : who(document));
+    setText(byId('record-title'), document.client?.trim() ? escaped(document.client) : who(document));
     const body = byId('record-body');
     if (!body.querySelector('dl')) body.replaceChildren(...this.#make());
     const [lead, facts, , curl, , source] = body.children;
@@ -87,8 +86,8 @@ export class RecordView {
       setText(facts.children[2 * index + 1], text);
     });
     const shown = this.#whole?.state === document.state ? this.#whole : document;
-    setText(curl, curlOf(this.#whole ?? document, this.origin()));
-    setText(source.querySelector('pre'), JSON.stringify(shown, null, 2));
+    setText(curl, escaped(curlOf(this.#whole ?? document, this.origin())));
+    setText(source.querySelector('pre'), escaped(JSON.stringify(shown, null, 2)));
   }
 
   #make() {
@@ -114,12 +113,13 @@ export class RecordView {
 function leadWords(transition, model, now) {
   const { document, granted, requested } = transition;
   if (document.state === 'ended') return `${outcomeWord(document)}. ${endWords(document)}`;
-  if (document.state === 'queued') return `It has waited ${duration(now - requested)}. ${whyItWaits(transition, model)}`;
+  if (document.state === 'queued') return `It has waited ${duration(now - requested)}. ${new Blockers(model).words(transition)}`;
   return `It has locked ${lockWords(document)}, and ${holdWords(transition)}, for ${duration(now - (granted ?? now))} now.`;
 }
 
 /** @returns {[string, string][]} */
-function factsOf({ document, requested, granted, running, ended }, model, now) {
+function factsOf(transition, model, now) {
+  const { document, requested, granted, running, ended } = transition;
   /** @type {[string, string | null | undefined | false][]} */
   const facts = [
     ['Wants to', operationWords(document.operation)],
@@ -128,11 +128,11 @@ function factsOf({ document, requested, granted, running, ended }, model, now) {
     ['Granted at', granted !== null && `${clockTime(granted)}, after ${duration(granted - requested)}`],
     ['Ran from', running !== null && running !== granted
       && `${clockTime(running)}, after ${duration(running - (granted ?? running))} of preparing`],
-    ['Ended at', ended !== null && `${clockTime(ended)}, after ${duration(ended - (granted ?? requested))}`],
-    ['Waits for', document.state === 'queued' && list((document.blockers ?? []).map(id => nameOf(model, id)))],
-    ['Participants', document.participants?.map(each => `${each.client} (${each.state})`).join(', ')],
+    ['Ended at', ended !== null && isEndKnown(document) && `${clockTime(ended)}, after ${duration(ended - (granted ?? requested))}`],
+    ['Waits for', document.state === 'queued' && blockersWords(transition, model)],
+    ['Participants', document.participants?.map(each => `${inWords(each.client)} (${inWords(each.state)})`).join(', ')],
     ['Fence', document.fence?.toString()],
-    ['Known as', document.principal],
+    ['Known as', document.principal && inWords(document.principal)],
     ['Session', document.session],
     ['Superseded by', document.supersededBy && nameOf(model, document.supersededBy)],
     ['Id', document.id],
@@ -142,9 +142,16 @@ function factsOf({ document, requested, granted, running, ended }, model, now) {
 
 const revisionWords = ({ requestedRevision: number }) => (number === undefined ? '' : `, in revision ${number} of the tree`);
 
+/** Everything that a ticket waits for, by name. @param {Transition} ticket @param {SceneModel} model */
+function blockersWords(ticket, model) {
+  const blockers = new Blockers(model);
+  const names = list(blockers.all(ticket).map(({ id }) => nameOf(model, id)));
+  return blockers.isWhole(ticket) ? names : `${names}, as far as is known here`;
+}
+
 function nameOf(model, id) {
   const other = model.transition(id);
-  return other ? `${who(other.document)} (${id})` : id;
+  return other ? `${who(other.document)} (${id})` : inWords(id);
 }
 
 /** The command that asks for the same again; of which daemon, the reader has to know if it is not known here. */

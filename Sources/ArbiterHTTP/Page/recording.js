@@ -9,6 +9,9 @@ import { Disorder, RecordingOrder } from './recording-order.js';
 /** The form of recordings that this page can read. */
 const FORM = 1;
 
+/** Within how many characters a trace for Perfetto says that it is one. */
+const FOR_PERFETTO_WITHIN = 1000;
+
 /** Why a recording cannot be shown, in words for the user. */
 export class Unreadable extends Error {}
 
@@ -22,6 +25,7 @@ export class Unreadable extends Error {}
  * @param {string} path @returns {Promise<Recording>} @throws {Unreadable}
  */
 export async function fetchRecording(path) {
+  if (!path.trim()) throw new Unreadable('The address ends with “trace=”, where the path of a recording has to be.');
   const url = URL.canParse(path, location.href) ? new URL(path, location.href) : null;
   if (url?.origin !== location.origin) {
     throw new Unreadable('A recording can only be read from this daemon itself. Save it, and drop the file here.');
@@ -55,6 +59,10 @@ async function fetchFile(url) {
 export async function readRecording(file) {
   if (file.size > RECORDING_BYTES) throw new Unreadable(`The file is larger than ${RECORDING_BYTES / 1024 / 1024} MB.`);
   const text = await file.text().catch(() => { throw new Unreadable('The file could not be read.'); });
+  if (!text.trim()) throw new Unreadable('The file is empty.');
+  if (/^\s*(\{.*"traceEvents":|\[\s*\{)/.test(text.slice(0, FOR_PERFETTO_WITHIN))) {
+    throw new Unreadable('This is a trace for Perfetto. Open it at https://ui.perfetto.dev; a recording is saved with format=jsonl.');
+  }
   const lines = text.split('\n');
   const head = parsed(lines[0], 1);
   if (head?.trace !== 'transition-arbiter') {

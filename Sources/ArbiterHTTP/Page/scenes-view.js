@@ -2,6 +2,7 @@
 // Lists the scenes, with how many transitions run and wait in each.
 
 import { byId, el, keep, setHidden, setText } from './dom.js';
+import { escaped } from './names.js';
 
 /** @typedef {{name: string, runningCount: number, queuedCount: number}} Summary */
 
@@ -29,7 +30,7 @@ export class ScenesView {
   /** @param {Summary} scene */
   #make({ name }) {
     return el('li', {}, el('button', { type: 'button', on: { click: () => this.follow(name) } },
-      el('span', { class: 'name', text: name, title: name }), el('span', { class: 'counts' })));
+      el('span', { class: 'name', text: escaped(name), title: escaped(name) }), el('span', { class: 'counts' })));
   }
 }
 

@@ -1,6 +1,7 @@
 // @ts-check
 // Draws the timeline on its canvas: instants, names, bars, and marks where the tree changed.
 
+import { escaped } from './names.js';
 import { clockTime, hasFailed } from './words.js';
 
 export const ROW = 20;
@@ -151,7 +152,7 @@ export class TimelineDrawing {
       pen.fillStyle = this.#colour('line');
       pen.fillRect(0, y + rows * ROW, width, 1);
       pen.fillStyle = this.#colour('ink');
-      pen.fillText(shortened(pen, name || 'no name', gutter - 18), 12, y + ROW / 2 + 1);
+      pen.fillText(shortened(pen, name.trim() ? escaped(name) : name ? `“${name}”` : 'no name', gutter - 18), 12, y + ROW / 2 + 1);
     }
   }
 
@@ -170,7 +171,7 @@ export class TimelineDrawing {
       for (const { transition, row } of placed) {
         const { ended } = transition;
         const pixel = ended === null ? null : Math.round(scale.x(ended));
-        if (pixel !== null && drawnTo.get(row) === pixel) continue;
+        if (pixel !== null && drawnTo.get(row) === pixel && !isMarked(transition.id)) continue;
         drawnTo.set(row, pixel);
         const bar = this.#drawBar(pen, scale, transition, row, now);
         if (ended !== null) ends.push(bar);

@@ -231,14 +231,18 @@ export class TimelineView {
 
   /** Goes to the nearest bar of the row above or below. */
   #changeRow(by) {
-    const from = this.#bars.find(bar => bar.transition.id === this.#current);
+    const { begin, end } = this.#scale();
+    // All that are in sight, because those that are dense are not all drawn.
+    const bars = this.#model ? this.#rows.place(this.#model, begin, end).groups.flatMap(({ placed }) => placed) : [];
+    const from = bars.find(bar => bar.transition.id === this.#current);
     if (!from) {
       this.#step('End');
       return;
     }
-    const beyond = this.#bars.filter(bar => Math.sign(bar.row - from.row) === by);
+    const beyond = bars.filter(bar => Math.sign(bar.row - from.row) === by);
     const distance = bar => Math.abs(bar.row - from.row);
-    const [nearest] = beyond.sort((a, b) => distance(a) - distance(b) || Math.abs(a.x - from.x) - Math.abs(b.x - from.x));
+    const apart = bar => Math.abs(bar.transition.requested - from.transition.requested);
+    const [nearest] = beyond.sort((a, b) => distance(a) - distance(b) || apart(a) - apart(b));
     if (nearest) this.#mark(nearest.transition);
   }
 

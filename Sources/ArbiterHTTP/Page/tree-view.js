@@ -4,7 +4,8 @@
 import { byId, el, setText } from './dom.js';
 import { rowsOf } from './hierarchy.js';
 import { TREE_OVERSCAN } from './limits.js';
-import { holdWords, who } from './words.js';
+import { escaped, inWords, who } from './names.js';
+import { holdWords } from './words.js';
 
 const ROW = 28;
 const INDENT = 14;
@@ -114,7 +115,7 @@ export class TreeView {
     element.style.setProperty('--indent', `${Math.min(level - 1, 16) * INDENT}px`);
     element.dataset.id = node.id;
     const words = describe(row);
-    element.title = `${node.id}: ${words}`;
+    element.title = `${inWords(node.id)}: ${words}`;
     element.tabIndex = node.id === this.#active ? 0 : -1;
     attribute(element, 'aria-level', level);
     attribute(element, 'aria-posinset', position);
@@ -126,7 +127,7 @@ export class TreeView {
     element.classList.toggle('unseen-here', !isVisible);
     const [twist, , name, what, lock] = element.children;
     setText(twist, isOpen === null ? '' : isOpen ? '▾' : '▸');
-    setText(name, node.id);
+    setText(name, escaped(node.id));
     setText(what, words);
     const locker = lockers.at(-1);
     lock.hidden = !locker;
@@ -210,7 +211,7 @@ function describe({ node, place, isVisible, isCovered, isOpen }) {
   else if (place === 'selected') words.push('selected tab');
   else if (place !== 'root' && place !== 'stack' && place !== 'tab') words.push(place);
   if (node.collapsed) words.push('collapsed');
-  words.push(isVisible ? 'visible' : isCovered ? `covered by ${node.presented?.id}` : 'not visible');
+  words.push(isVisible ? 'visible' : isCovered ? `covered by ${inWords(node.presented?.id)}` : 'not visible');
   return words.join(' · ');
 }
 

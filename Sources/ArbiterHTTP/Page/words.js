@@ -1,57 +1,44 @@
 // @ts-check
 // What the page says, in plain sentences.
 
-import { NAME_SHOWN } from './limits.js';
+import { inWords, isSceneName, list, listOf, shortened, who } from './names.js';
 
 /** What is closer to one another than this is taken to be the same instant, in milliseconds. */
 const CLOSE = 250;
 
 /** @typedef {import('./model.js').Transition} Transition */
 
-/** Whose a transition is. */
-export function who({ client, id }) {
-  if (client === undefined || client === null) return `a client without a name (${id})`;
-  return client.trim() ? shortened(client) : `“${client}”`;
-}
-
-/** A name as it stands in a sentence. @param {string} name */
-export const shortened = name => (name.length > NAME_SHOWN ? `${name.slice(0, NAME_SHOWN - 1)}…` : name);
-
-const NAME = /^[A-Za-z0-9._-]{1,64}$/;
-
 /** Why nothing is shown of a scene. @param {import('./model.js').SceneModel} model */
 export function absenceWords({ name, presence, isDeleted }) {
   if (presence === 'loading') return 'What has happened is being read.';
+  if (!isSceneName(name)) return `No scene can have the name “${shortened(name)}”.`;
   if (presence === 'forbidden') return `You may not see the scene ${name}.`;
-  if (!NAME.test(name)) return `No scene can have the name “${shortened(name)}”.`;
   return isDeleted ? `The scene ${name} has been deleted.` : `There is no scene ${name} yet: its first transition makes it, or its storyboard.`;
 }
 
-/** When a granted transition loses its lock, and whether renewing would not help. @param {Transition} transition */
-export function lossOf({ document, granted, until }) {
+/**
+ * When a granted transition loses its lock; whether renewing would not help, and whether its owner has yet to take its turn.
+ * @param {Transition} transition
+ */
+export function lossOf({ document, granted, until, claim }) {
   const { maxHoldSeconds } = document;
   const hold = maxHoldSeconds === undefined || granted === null ? Infinity : granted + maxHoldSeconds * 1000;
   const lease = until.lease ?? Infinity;
   // The daemon says what is left of the lease, which ends with the longest hold; its answer takes a while.
   const isFinal = hold < lease + CLOSE;
-  return { at: isFinal ? hold : lease, isFinal };
+  const isClaim = !isFinal && (claim ?? null) !== null && Math.abs(lease - claim) < CLOSE;
+  return { at: isFinal ? hold : lease, isFinal, isClaim };
 }
 
 /** How an owner loses its lock. @param {Transition} transition @param {number} now */
 export function lossWords(transition, now) {
-  const { at, isFinal } = lossOf(transition);
+  const { at, isFinal, isClaim } = lossOf(transition);
   const left = duration(at - now);
-  const { maxHoldSeconds } = transition.document;
-  return isFinal ? `It loses the lock in ${left}, even if its owner renews it: it may hold it for ${duration(maxHoldSeconds * 1000)} at most`
-    : `It loses the lock in ${left} unless its owner renews it`;
-}
-
-/** Several names in one phrase. @param {string[]} names @param {number} most */
-export function list(names, most = 4) {
-  const shown = names.slice(0, most);
-  const more = names.length - shown.length;
-  if (more > 0) return `${shown.join(', ')} and ${more} more`;
-  return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`;
+  const { leaseSeconds, maxHoldSeconds } = transition.document;
+  if (isFinal) return `It loses the lock in ${left}, even if its owner renews it: it may hold it for ${duration(maxHoldSeconds * 1000)} at most`;
+  if (isClaim) return at > now ? `It has ${left} to take its turn` : 'Its time to take its turn is over. Nothing newer is known';
+  return at > now ? `It loses the lock in ${left} unless its owner renews it`
+    : `Its lease of ${duration(leaseSeconds * 1000)} is over, unless its owner has renewed it. Nothing newer is known`;
 }
 
 /** A number of milliseconds as people say it. @param {number} milliseconds */
@@ -76,31 +63,34 @@ export const clockTime = at => `${new Date(at).toLocaleTimeString('en-GB')}.${St
 export function operationWords(operation) {
   if (!operation) return 'animate without changing the tree';
   const { type } = operation;
-  const arriving = idOf(operation.controller);
-  const stack = operation.controllers?.map(idOf);
+  const of = member => inWords(operation[member]);
+  const arriving = inWords(idOf(operation.controller));
   switch (type) {
-    case 'present': return `present ${arriving} from ${operation.presenter}`;
+    case 'present': return `present ${arriving} from ${of('presenter')}`;
     case 'dismiss': return `dismiss ${arriving}, or what it presents`;
-    case 'push': return `push ${arriving} onto ${operation.navigation}`;
-    case 'pop': return `pop the top of ${operation.navigation}`;
-    case 'popTo': return `pop ${operation.navigation} back to ${arriving}`;
-    case 'popToRoot': return `pop ${operation.navigation} back to its root`;
-    case 'setStack': return `give ${operation.navigation} another stack (${stack ? list(stack) : `${operation.controllerCount} controllers`})`;
-    case 'select': return `select ${tabOf(operation, arriving)} of ${operation.tabs}`;
-    case 'showDetail': return `show ${arriving} as the detail of ${operation.split}`;
-    case 'collapse': return `collapse ${operation.split}`;
-    case 'expand': return `expand ${operation.split}`;
-    case 'setTabs': return `give ${operation.tabs} other tabs`;
+    case 'push': return `push ${arriving} onto ${of('navigation')}`;
+    case 'pop': return `pop the top of ${of('navigation')}`;
+    case 'popTo': return `pop ${of('navigation')} back to ${arriving}`;
+    case 'popToRoot': return `pop ${of('navigation')} back to its root`;
+    case 'setStack': return `give ${of('navigation')} another stack (${stackWords(operation)})`;
+    case 'select': return `select ${tabOf(operation, arriving)} of ${of('tabs')}`;
+    case 'showDetail': return `show ${arriving} as the detail of ${of('split')}`;
+    case 'collapse': return `collapse ${of('split')}`;
+    case 'expand': return `expand ${of('split')}`;
+    case 'setTabs': return `give ${of('tabs')} other tabs`;
     case 'setRoot': return `make ${arriving} the whole tree`;
-    case 'segue': return `perform the segue ${operation.identifier} of ${operation.source}`;
-    default: return `perform ${type}`;
+    case 'segue': return `perform the segue ${of('identifier')} of ${of('source')}`;
+    default: return `perform ${inWords(type)}`;
   }
 }
 
 const idOf = controller => (typeof controller === 'string' ? controller : controller?.id);
 
-function tabOf({ index, offset }, controller) {
-  if (controller) return `the tab ${controller}`;
+const stackWords = ({ controllers, controllerCount }) => (
+  controllers ? listOf(controllers.map(idOf)) : `${controllerCount} controllers`);
+
+function tabOf({ controller, index, offset }, arriving) {
+  if (controller) return `the tab ${arriving}`;
   if (index !== undefined) return `tab ${index + 1} (index ${index})`;
   if (Math.abs(offset) === 1) return offset > 0 ? 'the next tab' : 'the previous tab';
   return `the tab ${Math.abs(offset)} ${offset > 0 ? 'further' : 'back'}`;
@@ -108,10 +98,10 @@ function tabOf({ index, offset }, controller) {
 
 /** What a transition locks. */
 export function lockWords(document) {
-  if (document.locks) return list(document.locks);
+  if (document.locks) return listOf(document.locks);
   // An ended one does not say any more what its operation had touched.
   if (document.state === 'ended' && document.scope !== 'scene') {
-    return document.scope === 'operation' ? 'what its operation touched' : list(document.scope);
+    return document.scope === 'operation' ? 'what its operation touched' : listOf(document.scope);
   }
   return 'the whole scene';
 }
@@ -120,7 +110,7 @@ export function lockWords(document) {
 export function holdWords({ document, fraction }) {
   if (document.state === 'preparing') {
     const missing = missingOf(document);
-    return missing.length ? `has the lock, and waits for ${list(missing)} to be ready` : 'has the lock, and is about to run';
+    return missing.length ? `has the lock, and waits for ${listOf(missing)} to be ready` : 'has the lock, and is about to run';
   }
   if (document.interaction?.phase === 'released') {
     return document.interaction.decision === 'finish' ? 'lets the finger’s gesture finish' : 'takes the finger’s gesture back';
@@ -142,9 +132,9 @@ export function waitWords(ticket, blockers, overlaps) {
     const takes = what => (blocker.state === 'queued'
       ? `${who(blocker)}, which asked before it, wants ${what}` : `${who(blocker)} has locked ${what}`);
     if (!blocker.locks) return takes('the whole scene');
-    if (!ticket.locks) return takes(list(blocker.locks));
+    if (!ticket.locks) return takes(listOf(blocker.locks));
     const shared = blocker.locks.filter(id => ticket.locks.some(other => overlaps(id, other)));
-    return shared.length ? takes(list(shared)) : `${who(blocker)} brings in a controller that it names`;
+    return shared.length ? takes(listOf(shared)) : `${who(blocker)} brings in a controller that it names`;
   });
   const isWide = !ticket.locks && blockers.some(blocker => blocker.locks);
   return `It waits because ${isWide ? 'it needs the whole scene, and ' : ''}${list(reasons, 2)}.`;
@@ -156,7 +146,10 @@ const OUTCOMES = new Map(Object.entries({
 }));
 const FAILURES = new Set(['expired', 'rejected', 'revoked', 'unknown']);
 
-export const outcomeWord = document => OUTCOMES.get(document.outcome) ?? document.outcome;
+export const outcomeWord = document => OUTCOMES.get(document.outcome) ?? inWords(document.outcome);
+
+/** Whether it is known when it ended. */
+export const isEndKnown = document => document.outcome !== 'unknown';
 
 /** Whether it ended against the will of its owner. */
 export const hasFailed = document => FAILURES.has(document.outcome);
@@ -173,19 +166,20 @@ export function endWords(document) {
     case 'rejected': return rejectedWords(document);
     case 'superseded':
       return document.coalesce?.keep === 'first'
-        ? `An older ticket for the same thing (${document.coalesce.key}) was waiting already.`
-        : `A newer ticket for the same thing (${document.coalesce?.key}) took its place in the queue.`;
-    case 'revoked': return `${document.revokedBy ?? 'An administrator'} took it away: “${document.reason}”.`;
-    default: return 'The daemon no longer knows how it ended: it has started without its journal, or has forgotten it.';
+        ? `An older ticket for the same thing (${inWords(document.coalesce.key)}) was waiting already.`
+        : `A newer ticket for the same thing (${inWords(document.coalesce?.key)}) took its place in the queue.`;
+    case 'revoked': return `${inWords(document.revokedBy ?? 'An administrator')} took it away: “${inWords(document.reason)}”.`;
+    default: return 'The daemon no longer knows how it ended: it has started without its journal, or has forgotten it. '
+      + 'It is not known when it ended.';
   }
 }
 
 function completedWords(document) {
   if (document.noop) return 'There was nothing to change.';
   const changes = [];
-  if (document.inserted?.length) changes.push(`${list(document.inserted)} came`);
-  if (document.removed?.length) changes.push(`${list(document.removed)} went`);
-  const late = document.laggards?.length ? ` It ran without ${list(document.laggards)}, not ready in time.` : '';
+  if (document.inserted?.length) changes.push(`${listOf(document.inserted)} came`);
+  if (document.removed?.length) changes.push(`${listOf(document.removed)} went`);
+  const late = document.laggards?.length ? ` It ran without ${listOf(document.laggards)}, not ready in time.` : '';
   if (changes.length) return `Its owner finished: ${changes.join(', ')}.${late}`;
   return `Its owner finished.${late}`;
 }
@@ -200,38 +194,41 @@ function expiredWords(document) {
       ? 'The process that held it died or went away: its session ended.'
       : 'The process that waited died or went away: its session ended.';
     case 'hold': return `It held the lock for ${document.maxHoldSeconds} s, the longest that it may.`;
-    case 'participants': return `${list(document.laggards ?? missingOf(document))} was not ready within ${document.readySeconds} s.`;
-    default: return `Its time ran out (${document.reason}).`;
+    case 'participants': return `${listOf(document.laggards ?? missingOf(document))} was not ready within ${document.readySeconds} s.`;
+    default: return `Its time ran out (${inWords(document.reason)}).`;
   }
 }
 
-function rejectedWords(document) {
-  const found = document.expected ? ` Expected was ${document.expected}, found was ${document.actual}.` : '';
-  return `When its turn came it was impossible: ${document.detail ?? document.code}${found}`;
+function rejectedWords({ code, detail, expected, actual }) {
+  // Its detail says what was found, too.
+  if (detail) return `When its turn came it was impossible: ${inWords(detail)}`;
+  const found = expected ? ` Expected was ${inWords(expected)}, found was ${inWords(actual)}.` : '';
+  return `When its turn came it was impossible: ${inWords(code)}${found}`;
 }
 
 /** What a change of the tree did. */
 export function changeWords(change) {
+  const id = inWords(change.id ?? change.controller?.id);
   switch (change.type) {
-    case 'replace': return change.root ? `the whole tree is ${change.root.id} with everything in it` : 'the tree is empty';
-    case 'insert': return `${change.controller.id} came ${placeWords(change.place)}`;
-    case 'remove': return `${change.id} went`;
-    case 'move': return `${change.id} moved ${placeWords(change.place)}`;
-    case 'select': return `tab ${change.selected + 1} (index ${change.selected}) of ${change.id} was selected`;
-    case 'arrange': return `the children of ${change.id} were put in another order`;
-    case 'collapse': return `${change.id} collapsed`;
-    case 'expand': return `${change.id} expanded`;
-    default: return `there was a change ${change.type}`;
+    case 'replace': return change.root ? `the whole tree is ${inWords(change.root.id)} with everything in it` : 'the tree is empty';
+    case 'insert': return `${id} came ${placeWords(change.place)}`;
+    case 'remove': return `${id} went`;
+    case 'move': return `${id} moved ${placeWords(change.place)}`;
+    case 'select': return `tab ${change.selected + 1} (index ${change.selected}) of ${id} was selected`;
+    case 'arrange': return `the children of ${id} were put in another order`;
+    case 'collapse': return `${id} collapsed`;
+    case 'expand': return `${id} expanded`;
+    default: return `there was a change ${inWords(change.type)}`;
   }
 }
 
 function placeWords({ type, parent }) {
   switch (type) {
     case 'root': return 'as the root';
-    case 'top': return `on top of ${parent}`;
-    case 'tab': return `as a tab of ${parent}`;
-    case 'presented': return `presented by ${parent}`;
-    default: return `as the ${type} column of ${parent}`;
+    case 'top': return `on top of ${inWords(parent)}`;
+    case 'tab': return `as a tab of ${inWords(parent)}`;
+    case 'presented': return `presented by ${inWords(parent)}`;
+    default: return `as the ${inWords(type)} column of ${inWords(parent)}`;
   }
 }
 
@@ -242,9 +239,10 @@ export function lifeWords(transition, now) {
   const { document, requested, granted, ended } = transition;
   const first = `${who(document)}, to ${operationWords(document.operation)}, asked at ${clockTime(requested)}.`;
   const waited = (granted ?? ended ?? now) - requested;
-  const wait = waited > 20 ? ` It ${granted === null && ended === null ? 'has waited' : 'waited'} ${duration(waited)}.` : '';
+  const wait = waited > 20 && (granted !== null || isEndKnown(document)) ? ` It ${granted === null && ended === null ? 'has waited' : 'waited'} ${duration(waited)}.` : '';
   if (ended === null && granted === null) return first + wait;
   if (ended === null) return `${first}${wait} It ${holdWords(transition)}, for ${duration(now - (granted ?? now))} now.`;
-  const held = granted === null ? ' It never had the lock.' : ` It had the lock for ${duration(ended - granted)}.`;
+  const held = !isEndKnown(document) ? ''
+    : granted === null ? ' It never had the lock.' : ` It had the lock for ${duration(ended - granted)}.`;
   return `${first}${wait}${held} ${outcomeWord(document)}: ${endWords(document)}`;
 }

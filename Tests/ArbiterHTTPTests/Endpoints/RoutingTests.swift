@@ -67,6 +67,28 @@ struct RoutingTests {
         }
     }
 
+    @Test(arguments: [
+        ("GET", "/page/"), ("GET", "/page/a/b"), ("GET", "/page/dom.js/"), ("GET", "/page/nothing.js"), ("POST", "/"),
+        ("DELETE", "/page.js"), ("GET", "/page.css?x=1"),
+    ])
+    func `a refusal where the page is has the header fields of the page`(method: String, target: String) throws {
+        let page = try service.ask("GET", "/")
+        for headers in [[:], [.accept: "image/png"], [.host: "elsewhere"]] as [[HeaderName: String]] {
+            let answer = try service.ask(method, target, headers: headers)
+            #expect(answer.status >= 400)
+            for field in ["Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy"] {
+                #expect(answer.headers(field) == page.headers(field))
+            }
+        }
+        #expect(try service.ask("GET", "/scenes/x/y/z").headers("Content-Security-Policy").isEmpty)
+    }
+
+    @Test(arguments: ["utm_source=x", "scene=a&scene=b", "scene=%ff", "=", "scene=main&x=1&trace=/trace"])
+    func `the page is shown whatever the query has`(query: String) throws {
+        #expect(try service.ask("GET", "/?\(query)", headers: [.accept: "text/html"]).status == 200)
+        #expect(try service.ask("GET", "/page.js?\(query)").status == 400)
+    }
+
     @Test(arguments: ["t-0000000000001", "x", "t-%30", "START", "%2e%2e"])
     func `a transition that is not there is not found`(id: String) throws {
         let answer = try service.ask("GET", "/transitions/\(id)")
