@@ -95,7 +95,7 @@ final class Guests: Sendable {
         _ word: GuestReport, by home: Engine,
         _ completion: @escaping @Sendable (Result<LentSession?, Problem>) -> Void
     ) {
-        home.lend(GuestReport(token, from: UInt16(shard), isHeard: true, hasLeft: false, caller: caller)) { result in
+        home.lend(word.token, to: word.shard, for: word.caller ?? .anyone) { result in
             switch result {
             case .success(let session): completion(.success(session))
             case .failure(.refused(.unknownSession)): completion(.success(nil))
