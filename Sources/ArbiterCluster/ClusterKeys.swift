@@ -8,6 +8,9 @@ package struct ClusterKeys: Hashable, Sendable {
     /// What the cluster was made with: `ClusterForm`.
     package var form: String { prefix + "meta" }
 
+    /// There while the journal of the cluster is copied; no node serves then.
+    package var copy: String { prefix + "copy" }
+
     /// The registration of a node, for as long as its lease lives.
     package func node(_ name: String) -> String { nodes + name }
 
@@ -43,6 +46,9 @@ package struct ClusterKeys: Hashable, Sendable {
     package func chunks(of shard: Int, before sequence: UInt64) -> EtcdRange {
         .keys(from: "\(prefix)chunk/\(shard)/", to: "\(prefix)chunk/\(shard)/\(padded(sequence))")
     }
+
+    /// All parts of all snapshots, and the heads, of all shards.
+    var snapshots: [EtcdRange] { ["chunk/", "snapshot/", "head/"].map { .prefix(prefix + $0) } }
 
     private func padded(_ number: UInt64) -> String {
         let digits = String(number)

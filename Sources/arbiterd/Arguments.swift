@@ -15,8 +15,8 @@ enum Arguments {
             return try Arbiterd.parseAsRoot(["--version"])
         case JournalCommand.name:
             return try parsed(
-                given, takes: Setting.all.filter { $0.name == "data" },
-                "inspect, verify, export, backup, restore or compact")
+                given, takes: JournalCommand.settings(of: given.dropFirst().first),
+                "inspect, verify, export, backup, restore, compact or copy")
         case AccessCommand.name:
             return try parsed(given, takes: Setting.all.filter { $0.name == "access" }, "new or list")
         case ConfigCommand.name:

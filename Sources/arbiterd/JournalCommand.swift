@@ -13,8 +13,14 @@ struct JournalCommand: JournalSubcommand {
         commandName: name,
         abstract: "Reads a journal, copies it, and makes it smaller.",
         discussion: "inspect, verify, export and backup work while a daemon writes it, and change nothing.",
-        subcommands: [Inspect.self, Verify.self, Export.self, Backup.self, Restore.self, Compact.self]
+        subcommands: [Inspect.self, Verify.self, Export.self, Backup.self, Restore.self, Compact.self, Copy.self]
     )
+
+    /// The settings that a subcommand takes from the environment and from a file.
+    static func settings(of subcommand: String?) -> [Setting] {
+        let names = ["data"] + (subcommand == Copy.configuration.commandName ? EtcdOptions.names : [])
+        return Setting.all.filter { names.contains($0.name) }
+    }
 
     struct Inspect: JournalSubcommand {
         static let configuration = CommandConfiguration(abstract: "Shows a summary of the journal.")

@@ -39,14 +39,14 @@ extension Options {
         _ = try makeIdentity()
         try checkSocketGroup()
         guard journal == .etcd else { return try checkNoCluster() }
-        _ = try cluster.etcdAccess()
+        _ = try cluster.store.access()
         _ = try cluster.peerIdentity()
         guard cluster.peerListen != nil else { throw Self.lacksPeers }
     }
 
     /// What is said of a cluster counts for its nodes only.
     private func checkNoCluster() throws {
-        guard cluster.etcd.isEmpty, cluster.peerListen == nil, cluster.advertise == nil else {
+        guard cluster.store.etcd.isEmpty, cluster.peerListen == nil, cluster.advertise == nil else {
             throw Failure(EX_USAGE, "--etcd, --peer-listen and --advertise need --journal etcd")
         }
     }
@@ -126,8 +126,8 @@ extension Options {
         case .memory: ["address": "\(address)", "journal": "memory"]
         case .etcd:
             [
-                "address": "\(address)", "journal": "etcd", "etcd": "\(cluster.etcd.joined(separator: " "))",
-                "prefix": "\(cluster.etcdPrefix)",
+                "address": "\(address)", "journal": "etcd", "etcd": "\(cluster.store.etcd.joined(separator: " "))",
+                "prefix": "\(cluster.store.etcdPrefix)",
             ]
         }
     }

@@ -114,13 +114,13 @@ final class ClusterServing: Serving {
     init(_ parts: ServingParts, address: String) throws {
         let cluster = parts.options.cluster
         hub = parts.hub
-        let etcd = EtcdGateway(try cluster.etcdAccess(), loop: toEtcd)
-        let keys = ClusterKeys(prefix: cluster.etcdPrefix)
-        shards = Shards(count: cluster.shards)
+        let etcd = EtcdGateway(try cluster.store.access(), loop: toEtcd)
+        let keys = ClusterKeys(prefix: cluster.store.etcdPrefix)
+        shards = Shards(count: cluster.store.shards)
         forwarder = Forwarder(loop: toNodes, trust: cluster.peerTrust)
         let host = NodeHost(parts, shards: shards, address: address)
         let settings = ClusterNode.Settings(
-            address: address, form: ClusterForm(shards: cluster.shards),
+            address: address, form: ClusterForm(shards: cluster.store.shards),
             timeToLive: .seconds(cluster.etcdLeaseSeconds), version: Arbiterd.version)
         let (logger, metrics, loss) = (parts.logger, parts.metrics.engine.journal, parts.loss)
         node = ClusterNode(settings, keys: keys, etcd: etcd, host: host, logger: logger) { tenure in

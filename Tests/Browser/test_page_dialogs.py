@@ -196,7 +196,7 @@ def test_why_an_end_failed_is_not_wiped_away(tmp_path: Path, open_page: OpenPage
         shown.card("running", "page").get_by_role("button", name="End it").click()
         expect(shown.told).to_contain_text("The transition ends as soon as the daemon is there again")
         daemon.start_again()
-        expect(shown.told).to_contain_text(re.compile("no transition|not known|unknown", re.IGNORECASE))
+        expect(shown.told).to_contain_text(re.compile("no transition|no longer knows", re.IGNORECASE))
         shown.is_connected()
         # It is still there when the daemon has been asked for news.
         with shown.page.expect_response("**/scenes?limit=200"):

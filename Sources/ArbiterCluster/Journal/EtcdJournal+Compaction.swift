@@ -60,14 +60,11 @@ extension EtcdJournal {
     /// That transaction deletes the earlier snapshot and the records that this one has. It compares the earlier manifest, so
     /// that it does nothing if it arrives late, when there is a newer snapshot already.
     private func store(_ snapshot: JournalSnapshot, after earlier: [UInt8]?) throws(JournalError) -> [UInt8] {
-        var (rest, count) = (snapshot.state[...], 0)
-        while !rest.isEmpty {
-            let part = Array(rest.prefix(Self.bytesInChunk))
-            let put = EtcdOperation.put(keys.chunk(count, of: shard, after: snapshot.sequence), part)
+        let parts = SnapshotParts(snapshot, of: shard, keys)
+        for put in parts.puts {
             try check(try carryOut(EtcdTransaction(if: [tenure.condition], then: [put])).succeeded)
-            (rest, count) = (rest.dropFirst(part.count), count + 1)
         }
-        let manifest = SnapshotManifest(snapshot, chunks: count).bytes
+        let manifest = parts.manifest
         let key = keys.manifest(of: shard)
         let outcome = try carryOut(
             EtcdTransaction(

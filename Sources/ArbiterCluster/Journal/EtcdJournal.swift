@@ -15,8 +15,6 @@ package final class EtcdJournal: Journal {
     static let recordsInGroup = 4096
     /// The bytes of records after which a snapshot is made, unless the last snapshot is larger.
     package static let bytesBetweenSnapshots = 1 << 20
-    /// The bytes of a part of a snapshot.
-    static let bytesInChunk = 512 << 10
     /// How long etcd may refuse a commit for want of room before that is reported.
     static let stallPatience = Duration.seconds(1)
     /// How long an answer of etcd is waited for.

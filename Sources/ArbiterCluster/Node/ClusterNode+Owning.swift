@@ -88,7 +88,7 @@ extension ClusterNode {
             let key = keys.owner(of: shard)
             let outcome = try transact(
                 EtcdTransaction(
-                    if: [.isAbsent(key), .changed(keys.form, at: form.changed)],
+                    if: [.isAbsent(key), .changed(keys.form, at: form.changed), .isAbsent(keys.copy)],
                     then: [.put(key, mine.bytes, lease: lease.id)]))
             guard outcome.succeeded else { continue }
             count += 1

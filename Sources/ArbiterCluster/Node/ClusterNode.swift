@@ -170,6 +170,8 @@ package final class ClusterNode: Sendable {
     /// What was read at one revision.
     struct Found {
         let form: EtcdKey?
+        /// Whether its journal is being copied.
+        let isCopied: Bool
         let map: ShardMap
         /// The owners' keys, by their shards.
         let owners: [Int: EtcdKey]
@@ -180,6 +182,7 @@ package final class ClusterNode: Sendable {
         let outcome = try transact(
             EtcdTransaction(then: [
                 .read(.key(keys.form)), .read(.prefix(keys.nodes)), .read(.prefix(keys.owners)),
+                .read(EtcdRange(start: keys.copy, keysOnly: true)),
             ]))
         var (map, owners) = (ShardMap(), [Int: EtcdKey]())
         for key in outcome.found[1].keys {
@@ -190,14 +193,25 @@ package final class ClusterNode: Sendable {
             owners[shard] = key
             map.owners[shard] = NodeRegistration(key.value)
         }
-        return Found(form: outcome.found[0].keys.first, map: map, owners: owners, revision: outcome.revision)
+        return Found(
+            form: outcome.found[0].keys.first, isCopied: !outcome.found[3].keys.isEmpty, map: map, owners: owners,
+            revision: outcome.revision)
     }
 
     /// Makes the cluster if there is none yet, and checks that this node fits into it.
     private func agree(on found: Found) throws(EtcdError) {
+        guard !found.isCopied else {
+            state.withLock { state in
+                if !state.isRegistered {
+                    state.waitsFor = "the end of a copy of the cluster's journal (key \(keys.copy) in etcd)"
+                }
+            }
+            throw EtcdError(.refused, "the journal of the cluster is being copied")
+        }
         guard let key = found.form else {
             _ = try transact(
-                EtcdTransaction(if: [.isAbsent(keys.form)], then: [.put(keys.form, settings.form.bytes)]))
+                EtcdTransaction(
+                    if: [.isAbsent(keys.form), .isAbsent(keys.copy)], then: [.put(keys.form, settings.form.bytes)]))
             throw EtcdError(.refused, "the cluster has just been made")
         }
         guard ClusterForm(key.value) == settings.form else {

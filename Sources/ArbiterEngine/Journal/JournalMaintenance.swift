@@ -80,11 +80,7 @@ package enum JournalMaintenance {
     /// Copies a journal, checks the copy, and gives it its name only then.
     private static func copy(_ source: String, to file: String) throws(JournalError) -> UInt64 {
         // SQLite would take a log beside the copy for the copy's own.
-        for path in [file, file + "-wal", file + "-shm", file + "-journal"] {
-            guard !FileManager.default.fileExists(atPath: path) else {
-                throw JournalError(reason: "there is a file \(path) already: move it away first")
-            }
-        }
+        try checkIsAbsent(file)
         // Another backup to the same place has another name.
         let part = "\(file).\(getpid()).part"
         let reading = try open(source)

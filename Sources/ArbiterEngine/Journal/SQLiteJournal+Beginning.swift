@@ -102,7 +102,7 @@ extension SQLiteJournal {
     }
 
     /// Syncs the entries of a directory to the disk.
-    private static func synchronize(_ directory: String) throws(JournalError) {
+    static func synchronize(_ directory: String) throws(JournalError) {
         let descriptor = unsafe Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw JournalFile.inaccessible(directory) }
         defer { Glibc.close(descriptor) }
