@@ -171,6 +171,11 @@ bench: $(if $(ARBITERD),deps,build-release) ## the benchmarks: QUICK=1 measures 
 		scripts/install-packages $$package || echo "$$package cannot be installed: its columns are left out." >&2; done
 	@scripts/bench $(if $(QUICK),--quick)
 
+.PHONY: cluster-bench
+cluster-bench: $(if $(ARBITERD),deps,build-release) ## one to three nodes on three members of etcd, beside etcd's lock: QUICK=1, ARBITERD=
+	@scripts/install-packages etcd-server python3 python3-venv
+	@scripts/bench --cluster $(if $(QUICK),--quick)
+
 .PHONY: allocation-test
 allocation-test: build-release ## count what a release build allocates for each request
 	@scripts/install-packages gcc libc6-dev python3

@@ -1,15 +1,14 @@
 """Usage: python -m measure --arbiterd PATH --tools DIRECTORY --results DIRECTORY [--quick]"""
 
-import argparse
 import contextlib
 import json
-import os
 import signal
 import sys
 import tempfile
 from pathlib import Path
 
 from measure import daemon, decisions, machine, plots, races, recovery, table
+from measure.arguments import parse_options
 from measure.load import Load
 from measure.plan import QUICK, WHOLE, Plan
 from measure.results import Results
@@ -20,30 +19,15 @@ from measure.servers import Programs, start_all
 def main() -> None:
     # So that servers are ended then, too.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    options = parse_options()
+    options = parse_options("measure", "where floor, load and cost were built", "where table, JSON and plots go")
     plan = QUICK if options.quick else WHOLE
     programs = Programs.find(options.arbiterd.resolve(), options.tools.resolve())
     options.results.mkdir(parents=True, exist_ok=True)
     # Beside the results, and not in memory: where a journal waits for the disk, there has to be one.
     with tempfile.TemporaryDirectory(dir=options.results.resolve(), prefix="work-") as directory:
-        description = machine.describe(programs, command(options.quick), Path(directory))
+        description = machine.describe(programs, machine.command("bench", options.quick), Path(directory))
         results = measure(programs, plan, Path(directory))
     report(results, description, options.results)
-
-
-def command(is_quick: bool) -> str:
-    """What to type to repeat this run; a daemon that was built elsewhere is mentioned, but not its place."""
-    another_daemon = "ARBITERD=… " if "ARBITERD" in os.environ else ""
-    return f"{'QUICK=1 ' if is_quick else ''}{another_daemon}make bench"
-
-
-def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="measure")
-    parser.add_argument("--arbiterd", type=Path, required=True)
-    parser.add_argument("--tools", type=Path, required=True, help="where floor, load and cost were built")
-    parser.add_argument("--results", type=Path, required=True, help="where table, JSON and plots go")
-    parser.add_argument("--quick", action="store_true")
-    return parser.parse_args()
 
 
 def measure(programs: Programs, plan: Plan, directory: Path) -> Results:
@@ -72,9 +56,7 @@ def report(results: Results, description: dict, directory: Path) -> None:
     (directory / "results.json").write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
     plots.draw_all(results, directory)
     print(f"\n{headline}\n\n{table.as_text(shown)}\n")
-    widest = results.figures.widest_spread()
-    print(f"Medians. The widest spread: {widest.measure} at {widest.server}, {min(widest.values):.4g} to "
-          f"{max(widest.values):.4g} {widest.unit}. Table, JSON and plots are in {directory}.")
+    print(f"Medians. {results.widest_spread()} Table, JSON and plots are in {directory}.")
 
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ class Load:
 
     def run(self, mode: str, server: Server, **options: object) -> dict:
         """Runs a mode; an option that is True has no value."""
-        command = [str(self.program), mode, f"--server={server.protocol}", f"--port={server.port}",
-                   f"--pid={server.pid}", *arguments(options)]
+        command = [str(self.program), mode, f"--server={server.protocol}", *(f"--port={port}" for port in server.ports),
+                   *(f"--pid={pid}" for pid in server.pids), *arguments(options)]
         result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
         if result.returncode != 0:
             raise LoadFailed(f"{' '.join(command)} at {server.name}: {result.stderr.strip()}")

@@ -30,6 +30,12 @@ def describe(programs: Programs, command: str, directory: Path) -> dict:
     }
 
 
+def command(target: str, is_quick: bool) -> str:
+    """What to type to repeat this run; a daemon that was built elsewhere is mentioned, but not its place."""
+    another_daemon = "ARBITERD=… " if "ARBITERD" in os.environ else ""
+    return f"{'QUICK=1 ' if is_quick else ''}{another_daemon}make {target}"
+
+
 def commit() -> str:
     """The commit that is checked out, marked if files differ from it."""
     changed = output("git", "status", "--porcelain", "--untracked-files=no")

@@ -1,12 +1,12 @@
-"""Usage: python -m measure.paste RESULTS: puts the tables and plots of a run into README.md and docs."""
+"""Usage: python -m measure.paste RESULTS: puts the tables and plots of the last runs into README.md and docs."""
 
 import shutil
 import sys
 from pathlib import Path
 
 BEGIN, END = "<!-- make bench-paste: begin -->\n", "<!-- make bench-paste: end -->\n"
-# Which table goes into which page.
-PAGES = {"README.md": "summary.md", "docs/performance.md": "table.md"}
+# Which table goes into which page; the last one is that of `make cluster-bench`.
+PAGES = {"README.md": "summary.md", "docs/performance.md": "table.md", "docs/cluster.md": "cluster.md"}
 PLOTS = Path("docs/performance")
 
 
@@ -21,8 +21,12 @@ def replace(page: str, text: str) -> str:
 
 def main(results: Path) -> None:
     for page, table in PAGES.items():
+        if not (results / table).exists():
+            print(f"{page} stays: there is no {results / table}")
+            continue
         path = Path(page)
         path.write_text(replace(path.read_text(), (results / table).read_text()))
+        print(f"{page} has {results / table}")
     PLOTS.mkdir(exist_ok=True)
     for plot in results.glob("*.svg"):
         shutil.copy(plot, PLOTS)

@@ -22,6 +22,19 @@ class Plan:
     kept: int
 
 
+@dataclass(frozen=True)
+class ClusterPlan:
+    # Values of every figure but those of moves.
+    rounds: int
+    # For how long clients race in one round.
+    seconds: float
+    # How often a node is killed, and stopped.
+    moves: int
+
+
+WHOLE_CLUSTER = ClusterPlan(rounds=5, seconds=3, moves=5)
+QUICK_CLUSTER = ClusterPlan(rounds=3, seconds=1, moves=2)
+
 WHOLE = Plan(rounds=5, seconds=3, parked=10_000, resting_seconds=5, readers=(1, 10, 100, 1_000), grants=100, kills=5,
              journal_cycles=(500, 5_000, 20_000, 50_000, 95_000), kept=8_000)
 QUICK = Plan(rounds=3, seconds=0.5, parked=10_000, resting_seconds=1, readers=(1, 10, 100, 1_000), grants=20, kills=2,

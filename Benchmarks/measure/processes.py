@@ -1,6 +1,7 @@
 """Processes of servers: started, watched, and ended by their id."""
 
 import contextlib
+import os
 import selectors
 import socket
 import subprocess
@@ -22,11 +23,15 @@ def free_port() -> int:
         return listener.getsockname()[1]
 
 
+def start(command: list[str], log: Path) -> subprocess.Popen:
+    with log.open("ab") as errors:
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
+
+
 @contextlib.contextmanager
 def running(command: list[str], log: Path) -> Iterator[subprocess.Popen]:
     """Runs a server with its standard error in a log, and ends it afterwards."""
-    with log.open("ab") as errors:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
+    process = start(command, log)
     try:
         yield process
     finally:
@@ -63,6 +68,12 @@ def wait_until(is_ready: Callable[[], bool], process: subprocess.Popen, log: Pat
         if process.poll() is not None or time.monotonic() > deadline:
             raise ServerFailed(f"{process.args[0]} is not ready: {log.read_text()}")
         time.sleep(0.02)
+
+
+def processor_seconds(pid: int) -> float:
+    """What all threads of a process took so far, in user and system mode; in steps of 10 ms."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def bytes_written(pid: int) -> int:

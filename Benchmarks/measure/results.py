@@ -22,6 +22,12 @@ class Results:
         for name, value in latencies.percentiles(found, unit).items():
             self.figures.add(f"{prefix}-{name}", server, unit, value)
 
+    def widest_spread(self) -> str:
+        """Says which figure differs most from round to round."""
+        widest = self.figures.widest_spread()
+        return (f"The widest spread: {widest.measure} at {widest.server}, {min(widest.values):.4g} to "
+                f"{max(widest.values):.4g} {widest.unit}.")
+
     def as_json(self) -> dict:
         return {
             "figures": [figure.as_json() for figure in self.figures.all()],

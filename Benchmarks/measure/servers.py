@@ -12,6 +12,10 @@ from pathlib import Path
 from measure.processes import free_port, port_of_ready_line, running, wait_until
 
 
+class ServerMissing(Exception):
+    """A server that is needed is not installed."""
+
+
 @dataclass(frozen=True)
 class Server:
     """A running server."""
@@ -22,6 +26,17 @@ class Server:
     protocol: str
     port: int
     pid: int
+    # The ports of further nodes, and further processes that work for the server.
+    more_ports: tuple[int, ...] = ()
+    more_pids: tuple[int, ...] = ()
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        return self.port, *self.more_ports
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        return self.pid, *self.more_pids
 
 
 @dataclass(frozen=True)

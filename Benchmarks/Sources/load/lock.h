@@ -39,9 +39,9 @@ struct lock_server {
     void (*close)(struct seat *seat);
 };
 
-/* The server with this name: arbiter, floor, redis or etcd. */
+/* The server with this name: arbiter, floor, redis, etcd or etcd-lock. */
 const struct lock_server *lock_server_named(const char *name);
 
-extern const struct lock_server arbiter_lock, floor_lock, redis_lock, etcd_lock;
+extern const struct lock_server arbiter_lock, floor_lock, redis_lock, etcd_lock, etcd_lock_api;
 
 #endif

@@ -1,5 +1,6 @@
 /* etcd over its JSON gateway, with a lease for each client. A request that may not wait puts the key if it is absent,
-   and the release deletes it; one that may wait uses the lock API. The fence is the revision of the store. */
+   and the release deletes it; one that may wait uses the lock API. The server `etcd-lock` uses the lock API for both. The
+   fence is the revision of the store. */
 #include "lock.h"
 #include "support.h"
 
@@ -51,6 +52,12 @@ static void etcd_open(struct seat *seat, int port)
     connection_open(&seat->connection, port);
     post(&seat->connection, "/v3/lease/grant", "{\"TTL\":600}", body);
     json_copy(body, "\"ID\":\"", seat->lease, sizeof seat->lease);
+}
+
+static void etcd_open_for_lock_api(struct seat *seat, int port)
+{
+    seat->waits = true;
+    etcd_open(seat, port);
 }
 
 static void etcd_ask(struct seat *seat)
@@ -113,6 +120,18 @@ const struct lock_server etcd_lock = {
     .has_fences = true,
     .prepare = etcd_prepare,
     .open = etcd_open,
+    .ask = etcd_ask,
+    .receive_grant = etcd_receive_grant,
+    .release = etcd_release,
+    .receive_release = etcd_receive_release,
+    .close = etcd_close,
+};
+
+const struct lock_server etcd_lock_api = {
+    .name = "etcd-lock",
+    .has_fences = true,
+    .prepare = etcd_prepare,
+    .open = etcd_open_for_lock_api,
     .ask = etcd_ask,
     .receive_grant = etcd_receive_grant,
     .release = etcd_release,

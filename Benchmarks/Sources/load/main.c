@@ -1,6 +1,7 @@
 /* The load generator. Usage: load MODE --port=PORT --pid=PID [options]; prints its figures as one JSON object, and
    writes latencies, in nanoseconds, as 64-bit numbers to the files that it is given. The figures of memory and processor
-   time are those of the process PID.
+   time are those of the process PID. A race may be given several ports, among which it divides its clients, and several
+   processes, whose processor time it adds.
 
    race      --server=NAME --clients=N --seconds=S [--count=CYCLES] [--one-key] [--samples=FILE]
    fairness  --clients=N --seconds=S
@@ -33,12 +34,28 @@ static const struct {
     {"streams", run_streams}, {"kills", run_kills},       {"repeat", run_repeat},
 };
 
+static void add_port(struct options *options, int port)
+{
+    if (options->port_count == MOST_PARTS)
+        fail("there are more than %d ports", MOST_PARTS);
+    options->ports[options->port_count++] = port;
+    options->port = options->ports[0];
+}
+
+static void add_process(struct options *options, pid_t process)
+{
+    if (options->process_count == MOST_PARTS)
+        fail("there are more than %d processes", MOST_PARTS);
+    options->processes[options->process_count++] = process;
+    options->process = options->processes[0];
+}
+
 static void take(struct options *options, int name, const char *value)
 {
     switch (name) {
     case 's': options->server = value; break;
-    case 'p': options->port = atoi(value); break;
-    case 'i': options->process = (pid_t) atoi(value); break;
+    case 'p': add_port(options, atoi(value)); break;
+    case 'i': add_process(options, (pid_t) atoi(value)); break;
     case 'c': options->clients = atoi(value); break;
     case 't': options->seconds = atof(value); break;
     case 'n': options->count = atol(value); break;

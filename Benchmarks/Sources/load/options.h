@@ -4,10 +4,17 @@
 
 #include <sys/types.h>
 
+/* The most ports and processes. */
+enum { MOST_PARTS = 16 };
+
 struct options {
     const char *server;
-    int port;
-    pid_t process;
+    /* Where the server is reached: more than one port if it consists of several nodes. A mode that knows only one port
+       uses the first. */
+    int port, ports[MOST_PARTS], port_count;
+    /* The processes of the server, of which a mode that looks at memory uses the first. */
+    pid_t process, processes[MOST_PARTS];
+    int process_count;
     int clients;
     double seconds;
     long count;

@@ -28,6 +28,7 @@ struct racer {
     struct race *race;
     struct lane *lane;
     struct seat seat;
+    int port;
     uint64_t asked_at;
     long cycles;
     struct samples hand_overs;
@@ -35,7 +36,7 @@ struct racer {
 
 struct race {
     const struct lock_server *server;
-    int port;
+    const struct options *options;
     uint64_t until;
     long most_cycles;
     bool one_key;
@@ -96,7 +97,7 @@ static void *run(void *context)
     struct racer *racer = context;
     struct race *race = racer->race;
 
-    race->server->open(&racer->seat, race->port);
+    race->server->open(&racer->seat, racer->port);
     pthread_barrier_wait(&race->start);
     pthread_barrier_wait(&race->start);
     while (now() < race->until && (race->most_cycles == 0 || racer->cycles < race->most_cycles)) {
@@ -125,7 +126,7 @@ static struct lane *make_lanes(const struct race *race, int count)
         pthread_mutex_init(&lanes[index].mutex, NULL);
         pthread_cond_init(&lanes[index].asked, &monotonic);
         snprintf(lanes[index].key, sizeof lanes[index].key, race->one_key ? "shared-%d" : "own-%d", index);
-        race->server->prepare(race->port, lanes[index].key);
+        race->server->prepare(race->options->port, lanes[index].key);
     }
     return lanes;
 }
@@ -137,6 +138,7 @@ static struct racer *make_racers(struct race *race, struct lane *lanes, int clie
     for (int index = 0; index < clients; ++index) {
         racers[index].race = race;
         racers[index].lane = &lanes[race->one_key ? 0 : index];
+        racers[index].port = race->options->ports[index % race->options->port_count];
         racers[index].seat.key = racers[index].lane->key;
         racers[index].seat.waits = race->one_key;
         errno = pthread_create(&racers[index].thread, NULL, run, &racers[index]);
@@ -171,7 +173,7 @@ static void report(struct racer *racers, int clients, uint64_t took, uint64_t us
 void run_race(const struct options *options)
 {
     struct race race = {.server = lock_server_named(options->server),
-                        .port = options->port,
+                        .options = options,
                         .most_cycles = options->count / options->clients,
                         .one_key = options->one_key};
     unsigned int parties = (unsigned int) options->clients + 1;
@@ -184,13 +186,13 @@ void run_race(const struct options *options)
     pthread_barrier_init(&race.close, NULL, parties);
     racers = make_racers(&race, lanes, options->clients);
     pthread_barrier_wait(&race.start);
-    used = processor_time(options->process);
+    used = processor_time_of_all(options->processes, options->process_count);
     begun = now();
     race.until = begun + (uint64_t) (options->seconds * 1e9);
     pthread_barrier_wait(&race.start);
     pthread_barrier_wait(&race.finish);
     begun = now() - begun;
-    used = processor_time(options->process) - used;
+    used = processor_time_of_all(options->processes, options->process_count) - used;
     pthread_barrier_wait(&race.close);
     report(racers, options->clients, begun, used, options->samples);
     free(racers);

@@ -42,6 +42,15 @@ uint64_t processor_time(pid_t process)
     return nanoseconds(time);
 }
 
+uint64_t processor_time_of_all(const pid_t *processes, int count)
+{
+    uint64_t sum = 0;
+
+    for (int index = 0; index < count; ++index)
+        sum += processor_time(processes[index]);
+    return sum;
+}
+
 uint64_t resident_memory(pid_t process)
 {
     unsigned long kibibytes = 0;

@@ -15,6 +15,9 @@ uint64_t now(void);
 /* The processor time, in nanoseconds, that all threads of a process took so far, in user and system mode. */
 uint64_t processor_time(pid_t process);
 
+/* The same, of several processes together. */
+uint64_t processor_time_of_all(const pid_t *processes, int count);
+
 /* The resident memory of a process, in bytes. */
 uint64_t resident_memory(pid_t process);
 
