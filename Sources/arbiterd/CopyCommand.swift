@@ -14,8 +14,8 @@ extension JournalCommand {
                 No daemon may run on either side, and the target must be empty. The copy is read back and compared before \
                 it counts. Afterwards start only the daemon, or the nodes, that have the copy:
 
-                    arbiterd journal copy --from sqlite --to etcd --data /var/lib/arbiterd --etcd http://10.0.0.1:2379
-                    arbiterd journal copy --from etcd --to sqlite --data /srv/arbiterd --etcd http://10.0.0.1:2379
+                    arbiterd journal copy --from sqlite --to etcd --data DIR --etcd URL
+                    arbiterd journal copy --from etcd --to sqlite --data DIR --etcd URL
 
                 --shards counts for a new cluster only.
                 """)

@@ -138,7 +138,8 @@ extension ArbiterStateMachine {
 
     /// How long a session lives after a word of its client: longer if words may be said elsewhere, and heard of late.
     func timeLeft(for session: Session) -> Duration {
-        session.timeToLive + (momentary.guestShards[session.id] == nil ? .zero : Limits.reportMargin(of: session.timeToLive))
+        session.timeToLive
+            + (momentary.guestShards[session.id] == nil ? .zero : Limits.reportMargin(of: session.timeToLive))
     }
 
     /// Ends a session and everything bound to it, in the order of places, and only then grants what this unblocks.

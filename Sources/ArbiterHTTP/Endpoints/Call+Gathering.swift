@@ -58,7 +58,8 @@ extension Problem {
     init(lost shards: [Int]) {
         let names = shards.prefix(8).map(String.init).joined(separator: ", ") + (shards.count > 8 ? ", …" : "")
         self.init(
-            .notOwner, "No node serves \(shards.count == 1 ? "shard" : "the shards") \(names) at the moment; ask again.",
+            .notOwner,
+            "No node serves \(shards.count == 1 ? "shard" : "the shards") \(names) at the moment; ask again.",
             retryAfter: Self.briefly)
     }
 }

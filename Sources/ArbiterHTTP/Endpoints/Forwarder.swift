@@ -42,6 +42,7 @@ package final class Forwarder: Sendable {
     ///   - owner: the address of the node.
     ///   - path: what is asked for, with the query.
     ///   - call: the call that the answer is for.
+    /// - Returns: the request.
     func part(of shards: [Int], from owner: String, _ path: String, for call: Call) -> TransferRequest {
         var transfer = TransferRequest(
             owner + path, limit: call.isStream ? .silence(Self.silence) : .whole(Self.patience))

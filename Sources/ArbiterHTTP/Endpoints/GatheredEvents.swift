@@ -124,7 +124,9 @@ final class GatheredEvents: StreamSource {
 
     /// Has a part begin with a reset.
     private func restart(_ index: Int) {
-        let (old, shards, open) = state.withLock { ($0.parts[index].source, $0.parts[index].shards, $0.parts[index].open) }
+        let (old, shards, open) = state.withLock {
+            ($0.parts[index].source, $0.parts[index].shards, $0.parts[index].open)
+        }
         old.close()
         let new = open(shards, EventPosition().completed(for: shards))
         let isClosed = state.withLock { state in

@@ -5,7 +5,8 @@ internal import ArbiterTransfers
 /// One page of a list out of the parts of several shards, as they come.
 final class GatheredList: Sendable {
     /// Asks an engine for its part.
-    typealias Question = @Sendable (Engine, _ completion: @escaping @Sendable (Result<ListPart, EngineError>) -> Void) ->
+    typealias Question =
+        @Sendable (Engine, _ completion: @escaping @Sendable (Result<ListPart, EngineError>) -> Void) ->
         Void
 
     /// What is wanted.

@@ -71,7 +71,9 @@ struct GestureEndpoints: Sendable {
         }
         guard let id else { throw Problem.missing("id") }
         let session = try call.requiredSession()
-        try call.engine(of: id, in: shards, hosting: session).ready(id, client: client, session: session, by: call.caller) { result in
+        try call.engine(of: id, in: shards, hosting: session).ready(
+            id, client: client, session: session, by: call.caller
+        ) { result in
             switch result {
             case .success(let view): call.respond(200, view)
             case .failure(let error): call.respond(Problem(error).response)

@@ -170,7 +170,8 @@ package final class Router: Sendable {
         let kept = Request(
             method: request.method, path: request.path, query: request.query, headers: KeptFields(request.headers),
             body: request.body, peer: request.peer)
-        guests.admit(needed.session, to: needed.shard, engine, for: context.permission.caller) { [self, context] result in
+        guests.admit(needed.session, to: needed.shard, engine, for: context.permission.caller) {
+            [self, context] result in
             do throws(Problem) {
                 if case .failure(let problem) = result { throw problem }
                 try route.endpoint(Call(kept, exchange, context, router: self))

@@ -142,7 +142,8 @@ extension Route {
         _ controllers: ControllerEndpoint
     ) -> [Route] {
         [
-            Route("listScenes", "GET", "/scenes", role: .observe, query: [.limit, .after, .partial],
+            Route(
+                "listScenes", "GET", "/scenes", role: .observe, query: [.limit, .after, .partial],
                 scenes.list),
             Route("showScene", "GET", "/scenes/{scene}", role: .observe, scenes.show),
             Route("deleteScene", "DELETE", "/scenes/{scene}", role: .design, contentTypes: [], scenes.delete),

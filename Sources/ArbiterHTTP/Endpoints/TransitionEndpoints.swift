@@ -134,7 +134,9 @@ extension TransitionEndpoints {
             call.respond(result) { views in
                 let page = TransitionPage(newestOf: views, limit: filter.limit)
                 var response = page.response
-                if let last = page.last { response.headers.append(.link(toPageAfter: String(last.rawValue), of: filter)) }
+                if let last = page.last {
+                    response.headers.append(.link(toPageAfter: String(last.rawValue), of: filter))
+                }
                 return response
             }
         }

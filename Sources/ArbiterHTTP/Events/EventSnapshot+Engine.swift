@@ -22,7 +22,8 @@ extension Engine {
             read { machine, _ in
                 (machine.scenes(scenes), machine.lastEvent)
             } completion: { result in
-                completion((try? result.get()).map { scenes, number in EventSnapshot(of: scenes, in: shard, at: number) })
+                completion(
+                    (try? result.get()).map { scenes, number in EventSnapshot(of: scenes, in: shard, at: number) })
             }
         }
     }

@@ -176,7 +176,8 @@ struct GuestTests {
         let reports = [
             GuestReport(session.token, from: 1, isHeard: true, hasLeft: false),
             GuestReport(
-                session.token, from: 2, isHeard: false, hasLeft: true, caller: Caller(principal: PrincipalName("token:x"))),
+                session.token, from: 2, isHeard: false, hasLeft: true,
+                caller: Caller(principal: PrincipalName("token:x"))),
         ]
         var writer = BinaryWriter()
         writer.write(lent)
