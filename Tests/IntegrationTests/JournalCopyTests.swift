@@ -201,7 +201,7 @@ extension Integration {
             (["--from", "etcd", "--to", "etcd"], "have to differ"),
             (["--from", "sqlite", "--to", "etcd"], "needs --etcd"),
             (["--to", "etcd"], "--from"),
-            (["--from", "sqlite", "--to", "etcd", "--etcd", "http://127.0.0.1:1", "--shards", "0"], "1 to 1024"),
+            (["--from", "sqlite", "--to", "etcd", "--etcd", "http://127.0.0.1:1", "--shards", "0"], "1 to 256"),
         ])
         func `what cannot be meant is refused`(arguments: [String], reason: String) throws {
             let process = try ChildProcess("arbiterd", ["journal", "copy", "--data", directory.path] + arguments)
