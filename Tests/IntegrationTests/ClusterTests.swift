@@ -256,6 +256,24 @@ extension Integration {
             }
         }
 
+        @Test func `the ends of more sessions than a report has are told`() throws {
+            let clients = try halves().clients
+            var tickets: [String] = []
+            for number in 0..<450 {
+                // At home in one shard, and used in another.
+                let session = try clients[0].post("/sessions", ["ttlSeconds": 300, "scene": .string(scenes[0])])
+                let header = ["Arbiter-Session: \(session["token"].string ?? "")"]
+                let ticket = try clients[number % 2].post(
+                    "/transitions/serialize", ["scene": .string(scenes[1 + number % 6]), "ticketSeconds": 300],
+                    headers: header)
+                tickets.append(try #require(ticket["id"].string))
+                #expect(try clients[0].post("/sessions/end", [:], headers: header).status == 200)
+            }
+            for id in tickets {
+                try #require(try eventually { try clients[1].get("/transitions/\(id)")["state"] == "ended" })
+            }
+        }
+
         @Test func `a session of somebody else is none in any shard`() throws {
             let directory = try TemporaryDirectory()
             let file = directory.path + "/access.yaml"

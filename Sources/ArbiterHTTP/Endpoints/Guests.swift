@@ -10,6 +10,8 @@ internal import ArbiterTransfers
 final class Guests: Sendable {
     /// How long an answer of another node is waited for.
     private static let patience = Duration.seconds(5)
+    /// How many reports a request has: with the longest names of principals it fits into `ServerLimits.bodyBytes`.
+    private static let reportsInRequest = 400
     /// How many sessions without a guest here may be reported at once.
     private static let wordLimit = 100_000
 
@@ -18,7 +20,7 @@ final class Guests: Sendable {
         var heard: [Token: Caller] = [:]
         /// The engines whose guests have been reported before.
         var known: Set<ObjectIdentifier> = []
-        /// The reports that are under way, by the addresses of the nodes; an empty one is this node.
+        /// The requests with reports that are under way, by the address of the node and their first report.
         var underWay: Set<String> = []
     }
 
@@ -235,19 +237,24 @@ final class Guests: Sendable {
             take([(engine, reports.map(\.report))]) { self.finish(reports, $0.map { Set($0) }) }
         }
         for (owner, reports) in elsewhere {
-            guard state.withLock({ $0.underWay.insert(owner).inserted }) else {
-                keep(reports)
-                continue
+            for first in stride(from: 0, to: reports.count, by: Self.reportsInRequest) {
+                let part = Array(reports[first..<min(first + Self.reportsInRequest, reports.count)])
+                send(part, to: owner, as: "\(owner) \(first)")
             }
-            var request = forwarder.request(to: owner, GuestMessages.reporting, within: Self.patience)
-            request.body = GuestMessages.bytes(of: reports.map(\.report))
-            forwarder.fetch(request) { [self] result in
-                state.withLock { _ = $0.underWay.remove(owner) }
-                guard case .success(let answer) = result, answer.head.status == 200,
-                    let ended = GuestMessages.values(answer.body, of: Token.self)
-                else { return keep(reports) }
-                finish(reports, .success(Set(ended)))
-            }
+        }
+    }
+
+    /// Reports to another node, unless an earlier report of the same name is still under way.
+    private func send(_ reports: [ReportedGuest], to owner: String, as name: String) {
+        guard state.withLock({ $0.underWay.insert(name).inserted }) else { return keep(reports) }
+        var request = forwarder.request(to: owner, GuestMessages.reporting, within: Self.patience)
+        request.body = GuestMessages.bytes(of: reports.map(\.report))
+        forwarder.fetch(request) { [self] result in
+            state.withLock { _ = $0.underWay.remove(name) }
+            guard case .success(let answer) = result, answer.head.status == 200,
+                let ended = GuestMessages.values(answer.body, of: Token.self)
+            else { return keep(reports) }
+            finish(reports, .success(Set(ended)))
         }
     }
 
