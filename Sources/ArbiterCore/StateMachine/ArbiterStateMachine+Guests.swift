@@ -137,9 +137,10 @@ extension ArbiterStateMachine {
         momentary.guestShards[session, default: [:]][Int(shard)] = GuestShard(reportedAt: now)
     }
 
-    /// At home: whether a session whose time is over lives on, because a shard that reported has not for two pauses.
+    /// At home: whether a session whose time is over lives on, because a shard that has reported of it is silent since.
     ///
-    /// Its next owner knows the words that it has not told. So the session has its full time again, once.
+    /// Words of the client may have been lost with the shard's owner. Its next owner reports the client as heard, so the
+    /// session waits for that: it has its full time again, once.
     mutating func excuse(_ id: SessionID, at now: Instant) -> Bool {
         guard let session = durable.sessions[id], var shards = momentary.guestShards[id] else { return false }
         let silence = Limits.reportMargin(of: session.timeToLive)

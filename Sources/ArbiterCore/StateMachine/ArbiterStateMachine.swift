@@ -283,7 +283,7 @@ struct MomentaryState: Sendable {
     var attention = Table<TransitionID, Attention>()
     /// The number of connections attached to each session; no entry if there are none.
     var attachments: [SessionID: Int] = [:]
-    /// The shards in which a session is a guest, as far as they have said so, and when they did last.
+    /// The shards that have reported of a guest, by the session; an entry without shards if they are not known yet.
     var guestShards: [SessionID: [Int: GuestShard]] = [:]
     /// The sessions whose client closed their last attached connection and has said nothing since.
     var leftSessions: Set<SessionID> = []

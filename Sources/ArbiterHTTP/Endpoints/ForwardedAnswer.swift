@@ -17,9 +17,8 @@ final class ForwardedAnswer: StreamSource {
     private struct State {
         var number: TransferLoop.Number?
         var head: TransferHead?
-        var bytes: [UInt8] = []
+        var arrived = ArrivedStream()
         var isStreaming = false
-        var ending: StreamPiece?
         var isClosed = false
     }
 
@@ -57,8 +56,8 @@ final class ForwardedAnswer: StreamSource {
 
     private func take(_ bytes: [UInt8]) {
         let (isStreaming, count) = state.withLock { state in
-            if !state.isClosed { state.bytes += bytes }
-            return (state.isStreaming, state.bytes.count)
+            if !state.isClosed { state.arrived.bytes += bytes }
+            return (state.isStreaming, state.arrived.bytes.count)
         }
         if isStreaming {
             guard count <= Self.waitingBytes else { return giveUp() }
@@ -78,7 +77,7 @@ final class ForwardedAnswer: StreamSource {
     }
 
     private func finish() {
-        let (isStreaming, head, bytes) = state.withLock { ($0.isStreaming, $0.head, $0.bytes) }
+        let (isStreaming, head, bytes) = state.withLock { ($0.isStreaming, $0.head, $0.arrived.bytes) }
         if isStreaming { return end(.end) }
         guard let head else { return fail(TransferFailure(reason: "there is no answer", wasSent: true)) }
         call.respond(Response(head.status, head.type, body: bytes, headers: head.passedOn(Self.ownFields)))
@@ -105,26 +104,21 @@ final class ForwardedAnswer: StreamSource {
     }
 
     private func end(_ piece: StreamPiece) {
-        state.withLock { if $0.ending == nil { $0.ending = piece } }
+        state.withLock { if $0.arrived.ending == nil { $0.arrived.ending = piece } }
         call.exchange.wake()
     }
 
     // MARK: - To the client
 
     func read(upTo count: Int) -> StreamPiece {
-        state.withLock { state in
-            if state.ending == .cut { return .cut }
-            guard !state.bytes.isEmpty else { return state.ending ?? .nothing }
-            defer { state.bytes.removeFirst(min(count, state.bytes.count)) }
-            return .bytes(state.bytes.prefix(count))
-        }
+        state.withLock { $0.arrived.read(upTo: count) }
     }
 
     func close() {
         let number = state.withLock { state in
             state.isClosed = true
-            state.bytes = []
-            return state.ending == nil ? state.number : nil
+            state.arrived.bytes = []
+            return state.arrived.ending == nil ? state.number : nil
         }
         if let number { depart(number) }
     }

@@ -8,8 +8,7 @@ final class NodeEvents: StreamSource {
 
     private struct State {
         var number: TransferLoop.Number?
-        var bytes: [UInt8] = []
-        var ending: StreamPiece?
+        var arrived = ArrivedStream()
         var isClosed = false
     }
 
@@ -32,30 +31,26 @@ final class NodeEvents: StreamSource {
     private func take(_ event: TransferLoop.Event) {
         state.withLock { state in
             switch event {
-            case .head(let head): if head.status != 200 { state.ending = .cut }
+            case .head(let head): if head.status != 200 { state.arrived.ending = .cut }
             case .bytes(let bytes):
-                if !state.isClosed, state.ending == nil { state.bytes += bytes }
-                if state.bytes.count > Self.waitingBytes { state.ending = .cut }
-            // Whatever has ended there, its client has to ask again.
-            case .ended(let failure): if state.ending == nil { state.ending = failure == nil ? .end : .cut }
+                if !state.isClosed, state.arrived.ending == nil { state.arrived.bytes += bytes }
+                if state.arrived.bytes.count > Self.waitingBytes { state.arrived.ending = .cut }
+            // The client has to ask again in both cases.
+            case .ended(let failure):
+                if state.arrived.ending == nil { state.arrived.ending = failure == nil ? .end : .cut }
             }
         }
         outlet.wake()
     }
 
     func read(upTo count: Int) -> StreamPiece {
-        state.withLock { state in
-            if state.ending == .cut { return .cut }
-            guard !state.bytes.isEmpty else { return state.ending ?? .nothing }
-            defer { state.bytes.removeFirst(min(count, state.bytes.count)) }
-            return .bytes(state.bytes.prefix(count))
-        }
+        state.withLock { $0.arrived.read(upTo: count) }
     }
 
     func close() {
         let number = state.withLock { state in
             state.isClosed = true
-            state.bytes = []
+            state.arrived.bytes = []
             return state.number
         }
         if let number { loop.cancel(number) }
