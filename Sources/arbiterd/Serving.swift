@@ -122,9 +122,10 @@ final class ClusterServing: Serving {
         let settings = ClusterNode.Settings(
             address: address, form: ClusterForm(shards: cluster.store.shards),
             timeToLive: .seconds(cluster.etcdLeaseSeconds), version: Arbiterd.version)
+        let commits = SharedCommits(etcd: etcd)
         let (logger, metrics, loss) = (parts.logger, parts.metrics.engine.journal, parts.loss)
         node = ClusterNode(settings, keys: keys, etcd: etcd, host: host, logger: logger) { tenure in
-            EtcdJournal(tenure: tenure, keys: keys, etcd: etcd, logger: logger, metrics: metrics)
+            EtcdJournal(tenure: tenure, keys: keys, etcd: etcd, commits: commits, logger: logger, metrics: metrics)
         } whenFailed: { error in
             loss.note(error)
         }

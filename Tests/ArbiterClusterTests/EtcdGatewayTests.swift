@@ -27,6 +27,26 @@ struct EtcdGatewayTests {
         #expect(third.found.map { $0.keys.map(\.name) } == [["b"]])
     }
 
+    @Test func `a transaction within another one has its own conditions, and all are of the same revision`() throws {
+        let etcd = try RunningEtcd()
+        let outcome = try etcd.transact(
+            EtcdTransaction(then: [
+                .nested(EtcdTransaction(if: [.isAbsent("a")], then: [.put("a", [1])])),
+                .nested(
+                    EtcdTransaction(
+                        if: [.created("a", at: 1)], then: [.put("b", [1])], else: [.read(.key("a")), .read(.key("b"))])),
+                .nested(EtcdTransaction(if: [.isAbsent("a")], then: [.put("c", [1])])),
+            ]))
+        #expect(outcome.succeeded && outcome.found.isEmpty)
+        // The last condition was compared before the first one had its effect.
+        #expect(outcome.nested.map(\.succeeded) == [true, false, true])
+        #expect(outcome.nested.map(\.revision) == Array(repeating: outcome.revision, count: 3))
+        #expect(outcome.nested[1].found.map { $0.keys.map(\.name) } == [["a"], []])
+        let found = try etcd.transact(.read(.keys(from: "a", to: "z"))).found
+        #expect(found.first?.keys.map(\.name) == ["a", "c"])
+        #expect(found.first?.keys.map(\.created) == [outcome.revision, outcome.revision])
+    }
+
     @Test func `a read is limited, and says that there is more`() throws {
         let etcd = try RunningEtcd()
         for name in ["k/1", "k/2", "k/3", "l"] { _ = try etcd.transact(EtcdTransaction(then: [.put(name, [7])])) }

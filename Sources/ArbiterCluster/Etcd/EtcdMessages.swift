@@ -77,6 +77,7 @@ struct EtcdTransactionMessage: Encodable, Sendable {
         var requestPut: Put?
         var requestRange: Range?
         var requestDeleteRange: Range?
+        var requestTxn: EtcdTransactionMessage?
 
         init(_ operation: EtcdOperation) {
             switch operation {
@@ -84,6 +85,7 @@ struct EtcdTransactionMessage: Encodable, Sendable {
                 requestPut = Put(key: Data(key.utf8), value: Data(value), lease: lease.map(EtcdInteger.init))
             case .read(let range): requestRange = Range(range)
             case .delete(let range): requestDeleteRange = Range(range)
+            case .nested(let transaction): requestTxn = EtcdTransactionMessage(transaction)
             }
         }
     }
@@ -110,12 +112,14 @@ struct EtcdTransactionMessage: Encodable, Sendable {
 }
 
 struct EtcdTransactionAnswer: Decodable, Sendable {
-    let header: EtcdHeader
+    /// Not in the answer of a transaction within another one.
+    let header: EtcdHeader?
     let succeeded: Bool?
     let responses: [Response]?
 
     struct Response: Decodable, Sendable {
         let responseRange: Range?
+        let responseTxn: EtcdTransactionAnswer?
     }
 
     struct Range: Decodable, Sendable {
@@ -130,7 +134,9 @@ struct EtcdTransactionAnswer: Decodable, Sendable {
         let modRevision: EtcdInteger
     }
 
-    var outcome: EtcdOutcome {
+    var outcome: EtcdOutcome { outcome(at: header?.revision?.value ?? 0) }
+
+    private func outcome(at revision: EtcdRevision) -> EtcdOutcome {
         let found = (responses ?? []).compactMap(\.responseRange).map { range in
             EtcdKeys(
                 (range.kvs ?? []).map { key in
@@ -139,7 +145,8 @@ struct EtcdTransactionAnswer: Decodable, Sendable {
                         created: key.createRevision.value, changed: key.modRevision.value)
                 }, hasMore: range.more ?? false)
         }
-        return EtcdOutcome(succeeded: succeeded ?? false, revision: header.revision?.value ?? 0, found: found)
+        let nested = (responses ?? []).compactMap { $0.responseTxn?.outcome(at: revision) }
+        return EtcdOutcome(succeeded: succeeded ?? false, revision: revision, found: found, nested: nested)
     }
 }
 

@@ -36,6 +36,8 @@ package enum EtcdOperation: Hashable, Sendable {
     case put(String, [UInt8], lease: EtcdLeaseID? = nil)
     case delete(EtcdRange)
     case read(EtcdRange)
+    /// A transaction with conditions of its own, which are compared before anything of the whole is carried out.
+    case nested(EtcdTransaction)
 }
 
 /// Keys in their order, which is that of their bytes.
@@ -70,9 +72,11 @@ package struct EtcdOutcome: Hashable, Sendable {
     package let revision: EtcdRevision
     /// What its reads found, in their order.
     package let found: [EtcdKeys]
+    /// What became of the transactions in it, in their order.
+    package let nested: [EtcdOutcome]
 
-    package init(succeeded: Bool, revision: EtcdRevision, found: [EtcdKeys]) {
-        (self.succeeded, self.revision, self.found) = (succeeded, revision, found)
+    package init(succeeded: Bool, revision: EtcdRevision, found: [EtcdKeys], nested: [EtcdOutcome] = []) {
+        (self.succeeded, self.revision, self.found, self.nested) = (succeeded, revision, found, nested)
     }
 }
 

@@ -24,6 +24,7 @@ package final class EtcdJournal: Journal {
     let keys: ClusterKeys
     let tenure: Tenure
     let etcd: any Etcd
+    private let commits: SharedCommits
     let alarm: any Alarm
     let logger: Logger
     let metrics: JournalMetrics
@@ -57,16 +58,19 @@ package final class EtcdJournal: Journal {
     ///   - tenure: the time for which this node owns the shard.
     ///   - keys: where it is.
     ///   - etcd: where it is kept.
+    ///   - commits: what sends the commits of all shards of the node; by default this shard's alone.
     ///   - alarm: when it tries again.
     ///   - logger: tells the operator.
     ///   - bytesBetweenSnapshots: the bytes of records after which a snapshot is made.
     ///   - metrics: what it counts.
     package init(
-        tenure: Tenure, keys: ClusterKeys, etcd: any Etcd, alarm: any Alarm = SystemAlarm(), logger: Logger,
-        bytesBetweenSnapshots: Int = bytesBetweenSnapshots, metrics: JournalMetrics = JournalMetrics()
+        tenure: Tenure, keys: ClusterKeys, etcd: any Etcd, commits: SharedCommits? = nil,
+        alarm: any Alarm = SystemAlarm(), logger: Logger, bytesBetweenSnapshots: Int = bytesBetweenSnapshots,
+        metrics: JournalMetrics = JournalMetrics()
     ) {
         shard = tenure.shard
         (self.tenure, self.keys, self.etcd, self.alarm, self.logger) = (tenure, keys, etcd, alarm, logger)
+        self.commits = commits ?? SharedCommits(etcd: etcd)
         (self.bytesBetweenSnapshots, self.metrics) = (bytesBetweenSnapshots, metrics)
     }
 
@@ -168,8 +172,7 @@ extension EtcdJournal {
     /// That its records are not in etcd proves nothing while an earlier one may still be on its way. So it is sent again, with
     /// the same bytes, until etcd says that it has succeeded, or holds its records, or has another owner.
     private func send(_ commit: PendingCommit) {
-        let turn = tenure.lastTurn
-        etcd.transact(commit.transaction, within: Self.patience) { [self] result in
+        commits.send(commit.transaction, of: commit.value.count, in: tenure) { [self] result, turn in
             switch result {
             case .success(let outcome) where outcome.succeeded: finish(commit, shown: turn)
             case .success(let outcome):

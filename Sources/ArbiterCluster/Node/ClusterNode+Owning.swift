@@ -52,11 +52,26 @@ extension ClusterNode {
         state.withLock { ($0.isRegistered, $0.waitsFor) = (true, nil) }
     }
 
+    /// Deletes the node's registration.
+    ///
+    /// - Returns: whether etcd has answered.
+    func unregister(_ lease: NodeLease) -> Bool {
+        let key = keys.node(settings.address)
+        do throws(EtcdError) {
+            _ = try transact(
+                EtcdTransaction(if: [.holds(key, registration(lease).bytes)], then: [.delete(.key(key))]))
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Begins to serve every shard whose key in etcd says that this node owns it.
     ///
     /// That is how a claim is known to have succeeded, also one whose answer was lost.
     func adopt(_ found: Found, _ lease: NodeLease) {
         let mine = registration(lease)
+        var claimed: [Tenure] = []
         for (shard, key) in found.owners.sorted(by: { $0.key < $1.key }) where found.map.owners[shard] == mine {
             let known = state.withLock { $0.tenures[shard] }
             if let known, known.created == key.created { continue }
@@ -64,8 +79,9 @@ extension ClusterNode {
                 state.withLock { $0.tenures[shard] = nil }
                 drop(known)
             }
-            begin(Tenure(shard: shard, key: key.name, created: key.created, rounds: rounds, lease: lease))
+            claimed.append(Tenure(shard: shard, key: key.name, created: key.created, rounds: rounds, lease: lease))
         }
+        begin(claimed)
         let lost = state.withLock { state in
             let lost = state.tenures.values.filter { found.owners[$0.shard]?.created != $0.created }
             for tenure in lost { state.tenures[tenure.shard] = nil }
@@ -78,21 +94,29 @@ extension ClusterNode {
     func claim(_ found: Found, _ lease: NodeLease) throws(EtcdError) {
         guard let form = found.form else { return }
         let mine = registration(lease)
-        let share = share(of: found)
-        var count = found.map.owners.values.count { $0 == mine }
+        let room = max(0, share(of: found) - found.map.owners.values.count { $0 == mine })
         // From a place of its own, so that nodes do not all try the same shards first.
         let first = Int(UInt64(bitPattern: lease.id) % UInt64(settings.form.shards))
-        for offset in 0..<settings.form.shards where count < share {
-            let shard = (first + offset) % settings.form.shards
-            guard found.owners[shard] == nil else { continue }
-            let key = keys.owner(of: shard)
+        let free = (0..<settings.form.shards).map { (first + $0) % settings.form.shards }
+            .filter { found.owners[$0] == nil }.prefix(room)
+        for start in stride(from: free.startIndex, to: free.endIndex, by: Self.claimsAtOnce) {
+            let shards = free[start..<min(start + Self.claimsAtOnce, free.endIndex)]
             let outcome = try transact(
                 EtcdTransaction(
-                    if: [.isAbsent(key), .changed(keys.form, at: form.changed), .isAbsent(keys.copy)],
-                    then: [.put(key, mine.bytes, lease: lease.id)]))
-            guard outcome.succeeded else { continue }
-            count += 1
-            begin(Tenure(shard: shard, key: key, created: outcome.revision, rounds: rounds, lease: lease))
+                    then: shards.map { shard in
+                        let key = keys.owner(of: shard)
+                        return .nested(
+                            EtcdTransaction(
+                                if: [.isAbsent(key), .changed(keys.form, at: form.changed), .isAbsent(keys.copy)],
+                                then: [.put(key, mine.bytes, lease: lease.id)]))
+                    }))
+            let claimed = zip(shards, outcome.nested).filter(\.1.succeeded).map(\.0)
+            begin(
+                claimed.map { shard in
+                    Tenure(
+                        shard: shard, key: keys.owner(of: shard), created: outcome.revision, rounds: rounds,
+                        lease: lease)
+                })
         }
     }
 
@@ -136,9 +160,16 @@ extension ClusterNode {
     }
 
     /// Deletes the owner's key of a tenure, so that another node can claim the shard.
-    func release(_ tenure: Tenure) {
-        // If that fails, the end of the lease does it.
-        _ = try? transact(EtcdTransaction(if: [tenure.condition], then: [.delete(.key(tenure.key))]))
-        tenure.lose()
+    ///
+    /// - Returns: whether etcd has answered; if it has not, the end of the lease deletes the key.
+    @discardableResult
+    func release(_ tenure: Tenure) -> Bool {
+        defer { tenure.lose() }
+        do throws(EtcdError) {
+            _ = try transact(EtcdTransaction(if: [tenure.condition], then: [.delete(.key(tenure.key))]))
+            return true
+        } catch {
+            return false
+        }
     }
 }

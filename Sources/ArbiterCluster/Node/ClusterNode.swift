@@ -5,7 +5,9 @@ package import Logging
 
 /// What runs the shards that a node owns.
 package protocol ShardHost: AnyObject, Sendable {
-    /// Begins to serve a shard; reads its journal, and may take as long as that does. Called for one shard at a time.
+    /// Begins to serve a shard; reads its journal, and may take as long as that does.
+    ///
+    /// Called for several shards at the same time, but not twice for one.
     ///
     /// - Throws: `JournalError` if its journal cannot be read.
     func begin(_ tenure: Tenure, _ journal: EtcdJournal) throws(JournalError)
@@ -14,6 +16,8 @@ package protocol ShardHost: AnyObject, Sendable {
     func drop(_ shard: Int)
 
     /// Stops serving a shard so that another node can go on: answers everyone who waits, and commits everything.
+    ///
+    /// Called for several shards at the same time.
     func handOver(_ shard: Int)
 
     /// Takes notice of who owns what.
@@ -41,6 +45,12 @@ package final class ClusterNode: Sendable {
     static let patience = Duration.seconds(2)
     /// The longest time between two looks at who owns what; changes are usually told by a watch.
     static let lookEvery = Duration.seconds(1)
+    /// How many shards are begun or handed over at the same time; most of that is waiting for etcd.
+    static let movesAtOnce = 8
+    /// How many shards are claimed in one transaction.
+    ///
+    /// Those are begun before the next ones are claimed.
+    static let claimsAtOnce = 32
     /// How long etcd keeps what keys were before.
     static let historyKept = Duration.seconds(30)
 
@@ -50,10 +60,14 @@ package final class ClusterNode: Sendable {
         var tenures: [Int: Tenure] = [:]
         /// What this node waits for before it can serve; `nil` if nothing.
         var waitsFor: String? = "etcd"
-        var watch: (any EtcdWatch)?
+        /// The prefixes that are watched.
+        var watched: Set<String> = []
+        var watches: [String: any EtcdWatch] = [:]
         var isLookDue = false
         var isAlarmSet = false
         var isStopped = false
+        /// Whether etcd has answered the last release of a node that stops.
+        var isEtcdAnswering = true
         /// The revision to which etcd is compacted next, and when.
         var compaction: (revision: EtcdRevision, due: Instant)?
         var failure: JournalError?
@@ -68,6 +82,7 @@ package final class ClusterNode: Sendable {
     let alarm: any Alarm
     let logger: Logger
     private let queue = DispatchQueue(label: "arbiter.cluster", qos: .userInitiated)
+    private let movers = (0..<movesAtOnce).map { _ in DispatchQueue(label: "arbiter.move", qos: .userInitiated) }
     let state = Guarded(State())
     private let makeJournal: @Sendable (Tenure) -> EtcdJournal
     private let whenFailed: @Sendable (JournalError) -> Void
@@ -102,16 +117,23 @@ package final class ClusterNode: Sendable {
         queue.sync {
             let (tenures, lease) = state.withLock { state -> ([Tenure], NodeLease?) in
                 state.isStopped = true
-                state.watch?.cancel()
+                for watch in state.watches.values { watch.cancel() }
                 return (state.tenures.values.sorted { $0.shard < $1.shard }, state.lease)
             }
-            for tenure in tenures {
+            guard let lease else { return }
+            // First the registration, so that the other nodes may claim this one's share.
+            noteAnswered(unregister(lease))
+            forEachAtOnce(tenures) { [self] tenure in
                 host.handOver(tenure.shard)
-                release(tenure)
+                // Without etcd each would take the whole patience, and the end of the lease releases them all.
+                guard state.withLock({ $0.isEtcdAnswering }) else { return tenure.lose() }
+                noteAnswered(release(tenure))
             }
-            lease?.revoke()
+            lease.revoke()
         }
     }
+
+    private func noteAnswered(_ isAnswered: Bool) { state.withLock { $0.isEtcdAnswering = isAnswered } }
 
     /// What the node waits for before it can serve; `nil` if nothing.
     package var waitsFor: String? { state.withLock { $0.waitsFor } }
@@ -234,18 +256,25 @@ package final class ClusterNode: Sendable {
     }
 
     private func watch() {
-        guard state.withLock({ $0.watch == nil }) else { return }
-        let watch = etcd.watch(.prefix(keys.owners)) { [weak self] in
-            self?.look()
-        } ended: { [weak self] in
-            self?.state.withLock { $0.watch = nil }
+        for prefix in [keys.owners, keys.nodes] where state.withLock({ $0.watched.insert(prefix).inserted }) {
+            let watch = etcd.watch(.prefix(prefix)) { [weak self] in
+                self?.look()
+            } ended: { [weak self] in
+                _ = self?.state.withLock { $0.watched.remove(prefix) }
+            }
+            state.withLock { $0.watches[prefix] = watch }
         }
-        state.withLock { $0.watch = watch }
     }
 
-    /// Begins to serve a shard that this node owns.
-    func begin(_ tenure: Tenure) {
-        state.withLock { $0.tenures[tenure.shard] = tenure }
+    /// Begins to serve shards that this node owns.
+    func begin(_ tenures: [Tenure]) {
+        state.withLock { state in
+            for tenure in tenures { state.tenures[tenure.shard] = tenure }
+        }
+        forEachAtOnce(tenures) { [self] in begin($0) }
+    }
+
+    private func begin(_ tenure: Tenure) {
         tenure.whenLost { [weak self] in self?.look() }
         do throws(JournalError) {
             try host.begin(tenure, makeJournal(tenure))
@@ -256,5 +285,15 @@ package final class ClusterNode: Sendable {
             release(tenure)
             state.withLock { $0.tenures[tenure.shard] = nil }
         }
+    }
+
+    /// Calls something for tenures, several at the same time, and returns when that is done.
+    private func forEachAtOnce(_ tenures: [Tenure], _ body: @escaping @Sendable (Tenure) -> Void) {
+        guard tenures.count > 1 else { return tenures.forEach(body) }
+        let group = DispatchGroup()
+        for (index, tenure) in tenures.enumerated() {
+            movers[index % movers.count].async(group: group) { body(tenure) }
+        }
+        group.wait()
     }
 }

@@ -22,6 +22,9 @@ final class UnsureEtcd: Etcd {
         var late: [EtcdTransaction] = []
         var sent: [EtcdTransaction] = []
         var isCutOff = false
+        var isHeld = false
+        /// What was sent while everything is held.
+        var held: [@Sendable () -> Void] = []
     }
 
     private let etcd: any Etcd
@@ -53,6 +56,18 @@ final class UnsureEtcd: Etcd {
         }
     }
 
+    /// Keeps transactions from now on, until they are let go.
+    func hold() { state.withLock { $0.isHeld = true } }
+
+    /// Carries out, in their order, what was kept.
+    func letGo() {
+        let held = state.withLock { state in
+            defer { (state.isHeld, state.held) = (false, []) }
+            return state.held
+        }
+        for carryOut in held { carryOut() }
+    }
+
     /// Carries out those that are late.
     ///
     /// - Returns: what came of them.
@@ -67,6 +82,19 @@ final class UnsureEtcd: Etcd {
     }
 
     func transact(
+        _ transaction: EtcdTransaction, within limit: Duration,
+        completion: @escaping @Sendable (Result<EtcdOutcome, EtcdError>) -> Void
+    ) {
+        let isHeld = state.withLock { state in
+            if state.isHeld {
+                state.held.append { [self] in carryOut(transaction, within: limit, completion: completion) }
+            }
+            return state.isHeld
+        }
+        if !isHeld { carryOut(transaction, within: limit, completion: completion) }
+    }
+
+    private func carryOut(
         _ transaction: EtcdTransaction, within limit: Duration,
         completion: @escaping @Sendable (Result<EtcdOutcome, EtcdError>) -> Void
     ) {
