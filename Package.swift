@@ -78,6 +78,7 @@ let package = Package(
                 .embedInCode("openapi.yaml"), .embedInCode("client.js"),
                 .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
                 .embedInCode("Page/actions.js"), .embedInCode("Page/answers.js"), .embedInCode("Page/blockers.js"),
+                .embedInCode("Page/cluster-view.js"),
                 .embedInCode("Page/dom.js"), .embedInCode("Page/hierarchy.js"), .embedInCode("Page/lanes-view.js"),
                 .embedInCode("Page/limits.js"), .embedInCode("Page/live.js"), .embedInCode("Page/messages.js"),
                 .embedInCode("Page/model.js"), .embedInCode("Page/names.js"), .embedInCode("Page/now-view.js"),

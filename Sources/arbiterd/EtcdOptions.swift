@@ -43,15 +43,24 @@ struct EtcdOptions: ParsableArguments {
     )
     var shards = 64
 
+    @Option(
+        help: ArgumentHelp(
+            "The quota of etcd's members (--quota-backend-bytes); at 80 % nothing new is admitted.", valueName: "size"))
+    var etcdQuota = MemorySize(bytes: 2 << 30)
+
     /// The names of these settings.
     static let names = [
         "etcd", "etcd-prefix", "etcd-user", "etcd-password-file", "etcd-ca", "etcd-certificate", "etcd-key", "shards",
+        "etcd-quota",
     ]
 
     func validate() throws {
         guard 1...256 ~= shards else { throw ValidationError("--shards must be 1 to 256") }
         guard etcdPrefix.hasSuffix("/"), etcdPrefix.utf8.allSatisfy({ 0x21...0x7e ~= $0 }), etcdPrefix.utf8.count <= 256
         else { throw ValidationError("--etcd-prefix must be ASCII without spaces, and end with /") }
+        guard MemorySize.allowed ~= etcdQuota.bytes else {
+            throw ValidationError("--etcd-quota must be 64MB to 1024GB")
+        }
         guard (etcdUser == nil) == (etcdPasswordFile == nil) else {
             throw ValidationError("give both --etcd-user and --etcd-password-file")
         }

@@ -116,12 +116,13 @@ final class ClusterServing: Serving {
         hub = parts.hub
         let etcd = EtcdGateway(try cluster.store.access(), loop: toEtcd)
         let keys = ClusterKeys(prefix: cluster.store.etcdPrefix)
-        shards = Shards(count: cluster.store.shards)
+        shards = Shards(count: cluster.store.shards, address: address)
         forwarder = Forwarder(loop: toNodes, trust: cluster.peerTrust)
-        let host = NodeHost(parts, shards: shards, address: address)
+        let host = NodeHost(parts, shards: shards)
         let settings = ClusterNode.Settings(
             address: address, form: ClusterForm(shards: cluster.store.shards),
-            timeToLive: .seconds(cluster.etcdLeaseSeconds), version: Arbiterd.version)
+            timeToLive: .seconds(cluster.etcdLeaseSeconds), version: Arbiterd.version,
+            quota: cluster.store.etcdQuota.bytes)
         let commits = SharedCommits(etcd: etcd)
         let (logger, metrics, loss) = (parts.logger, parts.metrics.engine.journal, parts.loss)
         node = ClusterNode(settings, keys: keys, etcd: etcd, host: host, logger: logger) { tenure in
@@ -150,11 +151,10 @@ final class ClusterServing: Serving {
 final class NodeHost: ShardHost {
     private let shards: Shards
     private let hub: EventHub
-    private let address: String
     private let makeEngine: @Sendable (any Journal, Shard) throws(JournalError) -> Engine
 
-    init(_ parts: ServingParts, shards: Shards, address: String) {
-        (self.shards, self.address, hub) = (shards, address, parts.hub)
+    init(_ parts: ServingParts, shards: Shards) {
+        (self.shards, hub) = (shards, parts.hub)
         makeEngine = { journal, shard throws(JournalError) in try parts.engine(on: journal, of: shard) }
     }
 
@@ -168,7 +168,7 @@ final class NodeHost: ShardHost {
     }
 
     func drop(_ shard: Int) {
-        shards.end(shard)
+        shards.lose(shard)
         hub.end(Shard(shard, of: shards.count))
     }
 
@@ -180,7 +180,16 @@ final class NodeHost: ShardHost {
     }
 
     func note(_ map: ShardMap) {
+        let nodes = map.nodes.values.sorted { $0.address < $1.address }
         shards.note(
-            owners: map.owners.mapValues(\.address).filter { $0.value != address }, nodes: map.nodes.count)
+            ClusterMap(
+                nodes: nodes.map { ClusterMap.Node(address: $0.address, version: $0.version) },
+                owners: map.owners.mapValues {
+                    ClusterMap.Owner(address: $0.node.address, tenure: UInt64($0.tenure))
+                }), at: SystemTimeSource().now().timestamp)
+    }
+
+    func note(_ size: EtcdSize, _ room: EtcdRoom) {
+        shards.note(StoredSize(file: size.file, used: size.used), isShort: room == .short)
     }
 }

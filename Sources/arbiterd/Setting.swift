@@ -50,6 +50,7 @@ struct Setting: Sendable {
         Setting("etcd-certificate") { [$0.cluster.store.etcdCertificate].compactMap(\.self) },
         Setting("etcd-key") { [$0.cluster.store.etcdKey].compactMap(\.self) },
         Setting("shards") { ["\($0.cluster.store.shards)"] },
+        Setting("etcd-quota") { ["\($0.cluster.store.etcdQuota)"] },
         Setting("etcd-lease-seconds") { ["\($0.cluster.etcdLeaseSeconds)"] },
         Setting("advertise") { [$0.cluster.advertise].compactMap(\.self) },
         Setting("peer-listen") { [$0.cluster.peerListen?.description].compactMap(\.self) },

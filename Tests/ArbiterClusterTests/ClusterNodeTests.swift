@@ -16,11 +16,13 @@ struct ClusterNodeTests {
         let node: ClusterNode
         let failed = Failed()
 
-        init(_ name: String, on etcd: any Etcd, shards: Int, timeToLive: Duration = .seconds(60)) {
+        init(_ name: String, on etcd: any Etcd, shards: Int, timeToLive: Duration = .seconds(60), quota: Int = 2 << 30)
+        {
             self.etcd = UnsureEtcd(etcd)
             let keys = ClusterKeys(prefix: "/arbiter/")
             let settings = ClusterNode.Settings(
-                address: "http://\(name)", form: ClusterForm(shards: shards), timeToLive: timeToLive, version: "test")
+                address: "http://\(name)", form: ClusterForm(shards: shards), timeToLive: timeToLive, version: "test",
+                quota: quota)
             let (unsure, logger) = (self.etcd, Logger(label: "test"))
             node = ClusterNode(settings, keys: keys, etcd: unsure, host: host, logger: logger) { tenure in
                 EtcdJournal(tenure: tenure, keys: keys, etcd: unsure, logger: logger)
@@ -103,6 +105,26 @@ struct ClusterNodeTests {
         }
         #expect(reason.kind == .notOwner)
         try first.host.wait { $0.shards.isEmpty }
+    }
+
+    @Test func `the host is told when etcd has hardly any room`() throws {
+        let etcd = try RunningEtcd()
+        let first = TestNode("first", on: etcd.gateway, shards: 1)
+        try first.host.wait { $0.rooms == [.enough] }
+        first.node.stop()
+        // Less than the file of an empty etcd, and then less than its pages in use.
+        let size = try Reply.wait { etcd.gateway.measure(within: .seconds(5), completion: $0) }
+        #expect(0 < size.used && size.used <= size.file)
+        let second = TestNode("second", on: etcd.gateway, shards: 1, quota: size.used)
+        try second.host.wait { $0.rooms == [.short] }
+        second.node.stop()
+    }
+
+    @Test func `the file of etcd warns, and what is in use of it stops admission`() {
+        #expect(EtcdRoom(EtcdSize(file: 599, used: 599), of: 1000) == .enough)
+        #expect(EtcdRoom(EtcdSize(file: 600, used: 10), of: 1000) == .low)
+        #expect(EtcdRoom(EtcdSize(file: 1000, used: 799), of: 1000) == .low)
+        #expect(EtcdRoom(EtcdSize(file: 800, used: 800), of: 1000) == .short)
     }
 
     @Test func `many reads share few questions to etcd`() throws {

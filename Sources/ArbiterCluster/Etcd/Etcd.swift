@@ -46,6 +46,21 @@ package protocol Etcd: Sendable {
     func compact(
         to revision: EtcdRevision, within limit: Duration,
         completion: @escaping @Sendable (Result<Void, EtcdError>) -> Void)
+
+    /// Asks a member how much it stores.
+    func measure(within limit: Duration, completion: @escaping @Sendable (Result<EtcdSize, EtcdError>) -> Void)
+}
+
+/// How much a member of etcd stores, in bytes.
+package struct EtcdSize: Hashable, Sendable {
+    /// The size of its file, which etcd compares with its quota.
+    package let file: Int
+    /// What of the file is in use; the rest is used again.
+    package let used: Int
+
+    package init(file: Int, used: Int) {
+        (self.file, self.used) = (file, used)
+    }
 }
 
 /// A watch that goes on.

@@ -101,6 +101,15 @@ package final class EtcdGateway: Etcd {
             completion(result.map { _ in })
         }
     }
+
+    package func measure(
+        within limit: Duration, completion: @escaping @Sendable (Result<EtcdSize, EtcdError>) -> Void
+    ) {
+        ask("/v3/maintenance/status", EtcdStatusMessage(), within: limit) {
+            (result: Result<EtcdStatusAnswer, EtcdError>) in
+            completion(result.map(\.size))
+        }
+    }
 }
 
 // MARK: - Requests

@@ -209,6 +209,15 @@ struct EtcdCompactMessage: Encodable, Sendable {
     let revision: EtcdInteger
 }
 
+struct EtcdStatusMessage: Encodable, Sendable {}
+
+struct EtcdStatusAnswer: Decodable, Sendable {
+    let dbSize: EtcdInteger?
+    let dbSizeInUse: EtcdInteger?
+
+    var size: EtcdSize { EtcdSize(file: Int(dbSize?.value ?? 0), used: Int(dbSizeInUse?.value ?? 0)) }
+}
+
 struct EtcdAuthenticateMessage: Encodable, Sendable {
     let name: String
     let password: String

@@ -55,8 +55,15 @@ package struct NodeRegistration: Codable, Hashable, Sendable {
 
 /// Who owns which shard, as it was last read from etcd.
 package struct ShardMap: Hashable, Sendable {
+    /// The node that owns a shard, and in which tenure.
+    package struct Owner: Hashable, Sendable {
+        package let node: NodeRegistration
+        /// The revision at which the owner's key was created.
+        package let tenure: EtcdRevision
+    }
+
     /// The owners, by their shards; a shard that nobody owns is missing.
-    package var owners: [Int: NodeRegistration] = [:]
+    package var owners: [Int: Owner] = [:]
     /// The registered nodes, by their addresses.
     package var nodes: [String: NodeRegistration] = [:]
 

@@ -72,7 +72,7 @@ extension ClusterNode {
     func adopt(_ found: Found, _ lease: NodeLease) {
         let mine = registration(lease)
         var claimed: [Tenure] = []
-        for (shard, key) in found.owners.sorted(by: { $0.key < $1.key }) where found.map.owners[shard] == mine {
+        for (shard, key) in found.owners.sorted(by: { $0.key < $1.key }) where found.map.owners[shard]?.node == mine {
             let known = state.withLock { $0.tenures[shard] }
             if let known, known.created == key.created { continue }
             if let known {
@@ -94,7 +94,7 @@ extension ClusterNode {
     func claim(_ found: Found, _ lease: NodeLease) throws(EtcdError) {
         guard let form = found.form else { return }
         let mine = registration(lease)
-        let room = max(0, share(of: found) - found.map.owners.values.count { $0 == mine })
+        let room = max(0, share(of: found) - found.map.owners.values.count { $0.node == mine })
         // From a place of its own, so that nodes do not all try the same shards first.
         let first = Int(UInt64(bitPattern: lease.id) % UInt64(settings.form.shards))
         let free = (0..<settings.form.shards).map { (first + $0) % settings.form.shards }

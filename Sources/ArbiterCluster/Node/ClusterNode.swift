@@ -22,6 +22,9 @@ package protocol ShardHost: AnyObject, Sendable {
 
     /// Takes notice of who owns what.
     func note(_ map: ShardMap)
+
+    /// Takes notice of how much etcd stores, and of what that means.
+    func note(_ size: EtcdSize, _ room: EtcdRoom)
 }
 
 /// A node of a cluster: keeps its lease, registers itself, claims free shards, and stops serving those that it loses.
@@ -35,9 +38,14 @@ package final class ClusterNode: Sendable {
         /// How long its lease lives without a keepalive.
         package var timeToLive: Duration
         package var version: String
+        /// The bytes that each member of etcd may store.
+        package var quota: Int
 
-        package init(address: String, form: ClusterForm, timeToLive: Duration, version: String) {
-            (self.address, self.form, self.timeToLive, self.version) = (address, form, timeToLive, version)
+        package init(
+            address: String, form: ClusterForm, timeToLive: Duration, version: String, quota: Int = 2 << 30
+        ) {
+            (self.address, self.form, self.timeToLive) = (address, form, timeToLive)
+            (self.version, self.quota) = (version, quota)
         }
     }
 
@@ -70,6 +78,9 @@ package final class ClusterNode: Sendable {
         var isEtcdAnswering = true
         /// The revision to which etcd is compacted next, and when.
         var compaction: (revision: EtcdRevision, due: Instant)?
+        /// When etcd is asked again how much it stores; `nil` before it was asked.
+        var measurement: Instant?
+        var room = EtcdRoom.enough
         var failure: JournalError?
     }
 
@@ -187,6 +198,7 @@ package final class ClusterNode: Sendable {
         try claim(found, lease)
         handOverSurplus(found)
         compactIfDue(found)
+        measureIfDue()
     }
 
     /// What was read at one revision.
@@ -213,7 +225,7 @@ package final class ClusterNode: Sendable {
         for key in outcome.found[2].keys {
             guard let shard = Int(key.name.dropFirst(keys.owners.count)) else { continue }
             owners[shard] = key
-            map.owners[shard] = NodeRegistration(key.value)
+            map.owners[shard] = NodeRegistration(key.value).map { ShardMap.Owner(node: $0, tenure: key.created) }
         }
         return Found(
             form: outcome.found[0].keys.first, isCopied: !outcome.found[3].keys.isEmpty, map: map, owners: owners,

@@ -13,7 +13,10 @@ struct HealthEndpoints: Sendable {
         if let reason = shards.waitsFor {
             throw Problem(.notOwner, "The node waits for \(reason).", retryAfter: Problem.briefly)
         }
-        guard let engine = shards.here.first else { return call.respond(.json(200) { $0.member("status", "ready") }) }
+        let engines = shards.here
+        guard let engine = engines.first(where: { !$0.isAvailable }) ?? engines.first else {
+            return call.respond(.json(200) { $0.member("status", "ready") })
+        }
         engine.read { machine, now in
             machine.remainingHold(at: now)
         } completion: { result in

@@ -127,7 +127,14 @@ struct MetricsEndpoint: Sendable {
         page.sample(
             "arbiter_cluster_shards", ["served": "nowhere"], Double(shards.count - counts.here - counts.elsewhere))
         page.single("arbiter_cluster_nodes", .gauge, "Nodes that are registered.", counts.nodes)
-        page.single("arbiter_cluster_moves_total", .counter, "How often a shard came to this node.", counts.moves)
+        page.single("arbiter_cluster_moves_total", .counter, "How often a shard came to this node.", counts.arrivals)
+        page.single(
+            "arbiter_cluster_losses_total", .counter, "How often this node lost a shard without handing it over.",
+            counts.losses)
+        guard let stored = shards.stored else { return }
+        page.begin("arbiter_cluster_etcd_bytes", .gauge, "What a member of etcd stores.")
+        page.sample("arbiter_cluster_etcd_bytes", ["of": "file"], Double(stored.file))
+        page.sample("arbiter_cluster_etcd_bytes", ["of": "use"], Double(stored.used))
     }
 
     /// The names that Prometheus's own client libraries use.

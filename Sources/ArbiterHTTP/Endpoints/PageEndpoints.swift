@@ -44,6 +44,7 @@ enum PageEndpoints {
         "actions.js": PackageResources.actions_js,
         "answers.js": PackageResources.answers_js,
         "blockers.js": PackageResources.blockers_js,
+        "cluster-view.js": PackageResources.cluster_view_js,
         "dom.js": PackageResources.dom_js,
         "hierarchy.js": PackageResources.hierarchy_js,
         "lanes-view.js": PackageResources.lanes_view_js,

@@ -20,6 +20,8 @@ final class Route: Sendable {
     let answersWhileDraining: Bool
     /// Whether it is served on connections of the reserve too: what tells how the daemon is, and what lets go of a lock.
     let mayUseReserve: Bool
+    /// Whether it admits something new, which needs room where the state is stored.
+    let needsRoom: Bool
     /// The longest body that it reads, in bytes.
     let bodyBytes: Int
     let endpoint: Router.Endpoint
@@ -31,7 +33,7 @@ final class Route: Sendable {
         _ name: String, _ method: String, _ template: String, role: Role?, needsPrincipal: Bool = false,
         query: Set<QueryParameter> = [], ignoresQuery: Bool = false, contentTypes: [String] = ["application/json"],
         answersWhileDraining: Bool = false,
-        mayUseReserve: Bool = false,
+        mayUseReserve: Bool = false, needsRoom: Bool = false,
         bodyBytes: Int = ServerLimits.bodyBytes, _ endpoint: @escaping Router.Endpoint
     ) {
         self.name = name
@@ -44,6 +46,7 @@ final class Route: Sendable {
         self.contentTypes = contentTypes
         self.answersWhileDraining = answersWhileDraining
         self.mayUseReserve = mayUseReserve
+        self.needsRoom = needsRoom
         self.bodyBytes = bodyBytes
         self.endpoint = endpoint
         segments = template.split(separator: "/", omittingEmptySubsequences: false)
@@ -60,7 +63,9 @@ final class Route: Sendable {
                 ControllerEndpoint(shards: shards))
             + eventRoutes(EventEndpoints(shards: shards, hub: hub), traces)
             + sessionRoutes(SessionEndpoints(shards: shards))
-            + operationRoutes(HealthEndpoints(shards: shards), metrics, identity, opensMetrics: opensMetrics)
+            + operationRoutes(
+                HealthEndpoints(shards: shards), metrics, identity, ClusterEndpoint(shards: shards),
+                opensMetrics: opensMetrics)
             + pageRoutes
     }
 
@@ -91,10 +96,10 @@ extension Route {
         [
             Route(
                 "startTransition", "POST", "/transitions/start", role: .transition, query: [.dryRun],
-                transitions.start),
+                needsRoom: true, transitions.start),
             Route(
                 "serializeTransition", "POST", "/transitions/serialize", role: .transition, query: [.wait, .dryRun],
-                transitions.serialize),
+                needsRoom: true, transitions.serialize),
             Route(
                 "awaitTransition", "POST", "/transitions/await", role: .transition, query: [.wait],
                 transitions.ownersAwait),
@@ -152,10 +157,10 @@ extension Route {
                 idle.await),
             Route(
                 "declareStoryboard", "PUT", "/scenes/{scene}/storyboard", role: .design,
-                query: [.dryRun], bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),
+                query: [.dryRun], needsRoom: true, bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),
             Route(
                 "patchStoryboard", "PATCH", "/scenes/{scene}/storyboard", role: .design,
-                bodyBytes: ServerLimits.storyboardBytes, storyboards.patch),
+                needsRoom: true, bodyBytes: ServerLimits.storyboardBytes, storyboards.patch),
             Route("showStoryboard", "GET", "/scenes/{scene}/storyboard", role: .observe, storyboards.show),
             Route("showController", "GET", "/scenes/{scene}/controllers/{id}", role: .observe, controllers.show),
         ]
@@ -181,14 +186,15 @@ extension Route {
 
     private static func sessionRoutes(_ sessions: SessionEndpoints) -> [Route] {
         [
-            Route("openSession", "POST", "/sessions", role: .transition, sessions.open),
+            Route("openSession", "POST", "/sessions", role: .transition, needsRoom: true, sessions.open),
             Route("renewSession", "POST", "/sessions/renew", role: .transition, sessions.renew),
             Route("endSession", "POST", "/sessions/end", role: .transition, sessions.end),
         ]
     }
 
     private static func operationRoutes(
-        _ health: HealthEndpoints, _ metrics: MetricsEndpoint, _ identity: IdentityEndpoint, opensMetrics: Bool
+        _ health: HealthEndpoints, _ metrics: MetricsEndpoint, _ identity: IdentityEndpoint,
+        _ cluster: ClusterEndpoint, opensMetrics: Bool
     ) -> [Route] {
         [
             Route(
@@ -199,6 +205,7 @@ extension Route {
                 "showMetrics", "GET", "/metrics", role: opensMetrics ? nil : .observe, contentTypes: ["text/plain"],
                 answersWhileDraining: true, mayUseReserve: true, metrics.show),
             Route("showIdentity", "GET", "/whoami", role: nil, needsPrincipal: true, identity.show),
+            Route("showCluster", "GET", "/cluster", role: .observe, cluster.show),
             Route(
                 "describeInYAML", "GET", "/openapi.yaml", role: nil, contentTypes: ["application/yaml"],
                 answersWhileDraining: true, Description.yaml),

@@ -25,6 +25,8 @@ export const TREE_OVERSCAN = 12;
 export const NAME_SHOWN = 64;
 /** Scenes in the list. */
 export const SCENES_SHOWN = 200;
+/** Moves of shards in the list. */
+export const MOVES_SHOWN = 40;
 /** Requests that may be unfinished from this page. A browser opens six connections to a host. */
 export const OWN_TRANSITIONS = 3;
 

@@ -2,6 +2,7 @@
 // The page at /: puts the parts together, for a daemon or for a recording.
 
 import { Actions } from './page/actions.js';
+import { ClusterView } from './page/cluster-view.js';
 import { byId, el, Painter, setHidden, setText } from './page/dom.js';
 import { LanesView } from './page/lanes-view.js';
 import { DRAW_EVERY, SCENES_SHOWN, TICK_EVERY } from './page/limits.js';
@@ -17,7 +18,7 @@ import { TreeView } from './page/tree-view.js';
 import { absenceWords, clockTime, plural } from './page/words.js';
 
 /** The parts of the page that are drawn on their own. */
-const ALL = ['status', 'scenes', 'now', 'tree', 'past', 'lanes', 'timeline', 'record'];
+const ALL = ['status', 'cluster', 'scenes', 'now', 'tree', 'past', 'lanes', 'timeline', 'record'];
 
 class Page {
   /** @type {any} The daemon; null while a recording is shown. */
@@ -57,9 +58,11 @@ class Page {
     });
     this.timeline = new TimelineView({ open, changed: changed('timeline'), view });
     this.past = new PastView({ view });
+    this.cluster = new ClusterView();
     this.scenesView = new ScenesView({ follow: name => this.follow(name) });
     const { painter } = this;
     painter.add('status', 0, () => this.#drawStatus());
+    painter.add('cluster', DRAW_EVERY, () => this.cluster.draw(this.live?.cluster ?? null));
     painter.add('scenes', DRAW_EVERY, () => this.#drawScenes());
     painter.add('now', DRAW_EVERY, () => this.model && this.now.draw(this.model));
     painter.add('tree', DRAW_EVERY, () => this.#drawTree());
@@ -86,6 +89,7 @@ class Page {
     this.live = new Live({
       status: () => this.#statusChanged(),
       identity: () => this.painter.changed('status', 'lanes'),
+      cluster: () => this.painter.changed('cluster'),
       scenes: (scenes, isWhole, newest) => this.#takeScenes(scenes, isWhole, newest),
       changed: kind => this.#heard(kind),
       notice: (kind, transition) => this.messages.notice(kind, transition),

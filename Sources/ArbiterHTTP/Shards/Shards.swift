@@ -1,4 +1,4 @@
-internal import ArbiterCore
+package import ArbiterCore
 package import ArbiterEngine
 
 /// The engines that run here, each for a shard of the scenes, and where the other shards are.
@@ -9,36 +9,44 @@ package final class Shards: Sendable {
     package let count: Int
     /// The engine of a daemon of its own.
     private let only: Engine?
+    /// Where other nodes reach this one; `nil` for a daemon of its own.
+    private let address: String?
     private let state = Guarded(State())
 
     private struct State {
         var engines: [Int: Engine] = [:]
-        /// The addresses of the nodes that own the shards.
+        /// The addresses of the other nodes that own shards.
         var owners: [Int: String] = [:]
-        /// How many nodes are registered.
-        var nodes = 0
+        var map = ClusterMap()
+        var moves = ShardMoves()
+        var stored: StoredSize?
+        var isShortOfRoom = false
         /// How often a shard began to be served here.
-        var moves = 0
+        var arrivals = 0
+        /// How often a shard was lost without being handed over.
+        var losses = 0
         var waitsFor: @Sendable () -> String? = { nil }
     }
 
     /// Those of a daemon of its own.
     package init(only engine: Engine) {
-        (only, count) = (engine, 1)
+        (only, count, address) = (engine, 1, nil)
     }
 
     /// Those of a node of a cluster, which has none yet.
     ///
-    /// - Parameter count: how many shards the cluster has.
-    package init(count: Int) {
-        (only, self.count) = (nil, count)
+    /// - Parameters:
+    ///   - count: how many shards the cluster has.
+    ///   - address: where other nodes reach this one.
+    package init(count: Int, address: String) {
+        (only, self.count, self.address) = (nil, count, address)
     }
 
     /// Serves a shard from now on.
     package func begin(_ shard: Int, _ engine: Engine) {
         state.withLock { state in
             state.engines[shard] = engine
-            state.moves += 1
+            state.arrivals += 1
         }
     }
 
@@ -48,20 +56,69 @@ package final class Shards: Sendable {
     @discardableResult
     package func end(_ shard: Int) -> Engine? { state.withLock { $0.engines.removeValue(forKey: shard) } }
 
-    /// Takes notice of the other nodes.
+    /// Serves a shard no longer, because another node may own it already.
+    ///
+    /// - Parameter shard: the shard.
+    package func lose(_ shard: Int) {
+        state.withLock { state in
+            guard state.engines.removeValue(forKey: shard) != nil else { return }
+            state.losses += 1
+        }
+    }
+
+    /// Takes notice of who owns what.
     ///
     /// - Parameters:
-    ///   - owners: the addresses of those that own shards, by their shards.
-    ///   - nodes: how many nodes are registered.
-    package func note(owners: [Int: String], nodes: Int) {
-        state.withLock { ($0.owners, $0.nodes) = (owners, nodes) }
+    ///   - map: the nodes and the owners of the shards.
+    ///   - time: when it was read.
+    package func note(_ map: ClusterMap, at time: Timestamp) {
+        state.withLock { state in
+            state.map = map
+            state.owners = map.owners.mapValues(\.address).filter { $0.value != address }
+            state.moves.note(map.owners, at: time)
+        }
+    }
+
+    /// Takes notice of how much etcd stores.
+    ///
+    /// - Parameters:
+    ///   - size: what one of its members stores.
+    ///   - isShort: whether that is too much for admitting anything new.
+    package func note(_ size: StoredSize, isShort: Bool) {
+        state.withLock { ($0.stored, $0.isShortOfRoom) = (size, isShort) }
+    }
+
+    /// What a member of etcd stores, if that is known.
+    var stored: StoredSize? { state.withLock { $0.stored } }
+
+    /// Checks that something new may be admitted.
+    ///
+    /// - Throws: `out-of-room` if etcd has hardly any room left.
+    func checkRoom() throws(Problem) {
+        guard only == nil, state.withLock({ $0.isShortOfRoom }) else { return }
+        throw Problem(
+            .outOfRoom,
+            "etcd stores 80 % of what it may (--etcd-quota): what is unfinished can go on and end, and nothing new is "
+                + "admitted until there is room.",
+            retryAfter: Self.roomPause)
+    }
+
+    /// After how many seconds a client that was refused for want of room may ask again: when etcd has been measured again.
+    static let roomPause = 10
+
+    /// The cluster as this node has read it last, and the newest moves; the daemon's own address is `nil` if it is no node.
+    var description: (address: String?, map: ClusterMap, moves: [ShardMove]) {
+        state.withLock { (address, $0.map, $0.moves.newest) }
     }
 
     /// What there is to count of a cluster; `nil` if the daemon is no node of one.
-    var counts: (here: Int, elsewhere: Int, nodes: Int, moves: Int)? {
+    var counts: (here: Int, elsewhere: Int, nodes: Int, arrivals: Int, losses: Int)? {
         guard only == nil else { return nil }
         return state.withLock { state in
-            (state.engines.count, state.owners.keys.count { state.engines[$0] == nil }, state.nodes, state.moves)
+            (
+                state.engines.count, state.owners.keys.count { state.engines[$0] == nil }, state.map.nodes.count,
+                state.arrivals, state.losses
+            )
         }
     }
 

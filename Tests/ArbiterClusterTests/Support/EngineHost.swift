@@ -11,6 +11,7 @@ final class EngineHost: ShardHost {
         var dropped: [Int] = []
         var handedOver: [Int] = []
         var map = ShardMap()
+        var rooms: [EtcdRoom] = []
     }
 
     private let state = Guarded(State())
@@ -48,6 +49,12 @@ final class EngineHost: ShardHost {
         progress.signal()
     }
 
+    func note(_ size: EtcdSize, _ room: EtcdRoom) {
+        state.withLock { $0.rooms.append(room) }
+        progress.signal()
+    }
+
+    var rooms: [EtcdRoom] { state.withLock { $0.rooms } }
     var shards: Set<Int> { state.withLock { Set($0.engines.keys) } }
     var dropped: [Int] { state.withLock { $0.dropped } }
     var handedOver: [Int] { state.withLock { $0.handedOver } }

@@ -145,4 +145,8 @@ final class UnsureEtcd: Etcd {
         to revision: EtcdRevision, within limit: Duration,
         completion: @escaping @Sendable (Result<Void, EtcdError>) -> Void
     ) { etcd.compact(to: revision, within: limit, completion: completion) }
+
+    func measure(within limit: Duration, completion: @escaping @Sendable (Result<EtcdSize, EtcdError>) -> Void) {
+        etcd.measure(within: limit, completion: completion)
+    }
 }

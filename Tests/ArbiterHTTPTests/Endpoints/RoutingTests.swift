@@ -36,7 +36,7 @@ struct RoutingTests {
         ("/sessions", ["POST"]), ("/sessions/renew", ["POST"]), ("/sessions/end", ["POST"]),
         ("/livez", ["GET", "HEAD"]),
         ("/readyz", ["GET", "HEAD"]), ("/openapi.yaml", ["GET", "HEAD"]), ("/openapi.json", ["GET", "HEAD"]),
-        ("/client.js", ["GET", "HEAD"]), ("/whoami", ["GET", "HEAD"]),
+        ("/client.js", ["GET", "HEAD"]), ("/whoami", ["GET", "HEAD"]), ("/cluster", ["GET", "HEAD"]),
         ("/", ["GET", "HEAD"]), ("/page.css", ["GET", "HEAD"]), ("/page/words.js", ["GET", "HEAD"]),
         ("/trace", ["GET", "HEAD"]), ("/scenes/main/trace", ["GET", "HEAD"]),
     ])

@@ -1,0 +1,108 @@
+import ArbiterCore
+import ArbiterEngine
+import ArbiterTestKit
+import Logging
+import Testing
+
+@testable import ArbiterHTTP
+
+/// What a node of a cluster says of it, and what it refuses while etcd has hardly any room.
+struct ClusterEndpointTests {
+    /// A node with two shards, of which it serves the first.
+    private struct Node {
+        let shards = Shards(count: 2, address: "http://a:1")
+        let router: Router
+
+        init() throws {
+            let engine = try Engine(journal: MemoryJournal(keepsRecords: false))
+            shards.begin(0, engine)
+            router = Router(
+                shards: shards, hub: EventHub(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        }
+
+        func note(_ owners: [Int: ClusterMap.Owner], at milliseconds: Int64 = 0) {
+            let nodes = Set(owners.values.map(\.address)).sorted().map { ClusterMap.Node(address: $0, version: "7") }
+            shards.note(ClusterMap(nodes: nodes, owners: owners), at: Timestamp(milliseconds: milliseconds))
+        }
+
+        func ask(_ method: String, _ path: String, _ body: String = "") throws -> Answer {
+            var headers: [HeaderName: String] = [.host: "localhost"]
+            if !body.isEmpty { headers[.contentType] = "application/json" }
+            let exchange = RecordingExchange()
+            router.handle(
+                Request(
+                    method: method, path: path, query: [], headers: DictionaryHeaders(fields: headers),
+                    body: Array(body.utf8)), exchange)
+            return try exchange.answer()
+        }
+    }
+
+    @Test func `a daemon of its own has one shard and no nodes`() throws {
+        #expect(try Service().ask("GET", "/cluster").body == ["shards": 1, "nodes": [], "owners": [], "moves": []])
+    }
+
+    @Test func `a node tells who serves what, and what has moved since it began`() throws {
+        let node = try Node()
+        node.note([0: .init(address: "http://a:1", tenure: 5)])
+        node.note([0: .init(address: "http://a:1", tenure: 5), 1: .init(address: "http://b:1", tenure: 8)], at: 1000)
+        // Between two owners there is none.
+        node.note([0: .init(address: "http://a:1", tenure: 5)], at: 2000)
+        node.note([0: .init(address: "http://a:1", tenure: 5), 1: .init(address: "http://c:1", tenure: 9)], at: 3000)
+        #expect(
+            try node.ask("GET", "/cluster").body == [
+                "shards": 2, "node": "http://a:1",
+                "nodes": [["address": "http://a:1", "version": "7"], ["address": "http://c:1", "version": "7"]],
+                "owners": [
+                    ["shard": 0, "node": "http://a:1", "tenure": 5], ["shard": 1, "node": "http://c:1", "tenure": 9],
+                ],
+                "moves": [
+                    [
+                        "at": "1970-01-01T00:00:03.000Z", "shard": 1, "from": "http://b:1", "to": "http://c:1",
+                        "tenure": 9,
+                    ],
+                    ["at": "1970-01-01T00:00:01.000Z", "shard": 1, "to": "http://b:1", "tenure": 8],
+                ],
+            ])
+    }
+
+    @Test func `a node that knows no owner of a shard says what it waits for`() throws {
+        let node = try Node()
+        node.note([0: .init(address: "http://a:1", tenure: 5)])
+        #expect(try node.ask("GET", "/cluster").body["waitsFor"] == "an owner of each of the 2 shards")
+    }
+
+    @Test func `only the newest moves are kept`() {
+        var moves = ShardMoves()
+        for tenure in 0...UInt64(ShardMoves.most) + 1 {
+            moves.note([0: .init(address: "a", tenure: tenure)], at: Timestamp(milliseconds: 0))
+        }
+        #expect(moves.newest.count == ShardMoves.most)
+        #expect(moves.newest.first?.owner.tenure == 2)
+        #expect(moves.newest.last?.owner.tenure == UInt64(ShardMoves.most) + 1)
+    }
+
+    @Test func `while etcd has hardly any room nothing new is admitted, and what is unfinished ends`() throws {
+        let node = try Node()
+        node.note([0: .init(address: "http://a:1", tenure: 5)])
+        let scene = try #require(
+            ["a", "b", "c", "d", "e"].first { Slot(SceneName(unchecked: $0)).shard(of: 2) == 0 })
+        let request = #"{"scene":"\#(scene)","client":"c"}"#
+        let started = try node.ask("POST", "/transitions/start", request)
+        #expect(started.status == 201)
+        node.shards.note(StoredSize(file: 90, used: 85), isShort: true)
+        for (method, path) in [
+            ("POST", "/transitions/start"), ("POST", "/transitions/serialize"), ("POST", "/sessions"),
+            ("PUT", "/scenes/\(scene)/storyboard"), ("PATCH", "/scenes/\(scene)/storyboard"),
+        ] {
+            let refused = try node.ask(method, path, request)
+            #expect(refused.status == 503)
+            #expect(refused.code == "out-of-room")
+            #expect(refused.headers("Retry-After") == ["10"])
+        }
+        let (id, token) = (try #require(started.body["id"]?.text), try #require(started.body["token"]?.text))
+        let ended = try node.ask("POST", "/transitions/end", #"{"id":"\#(id)","token":"\#(token)"}"#)
+        #expect(ended.status == 200)
+        node.shards.note(StoredSize(file: 90, used: 40), isShort: false)
+        #expect(try node.ask("POST", "/transitions/start", request).status == 201)
+    }
+}
