@@ -14,13 +14,36 @@ import { clockTime, plural } from './words.js';
  */
 
 export class ClusterView {
-  constructor() {
+  /** Null before it is known; without nodes, the daemon is one of its own. @type {Cluster | null} */
+  #cluster = null;
+  #isClosed = false;
+
+  /** @param {{changed: () => void}} options */
+  constructor({ changed }) {
+    this.changed = changed;
     byId('cluster-open').addEventListener('click', () => byId('cluster').showModal());
     byId('cluster-close').addEventListener('click', () => byId('cluster').close());
   }
 
-  /** @param {Cluster | null} cluster null, or without nodes, for a daemon of its own */
-  draw(cluster) {
+  /** Asks a node; a daemon that is none never becomes one. @param {(path: string) => Promise<Cluster>} get */
+  async ask(get) {
+    if (this.#cluster && !this.#cluster.nodes.length) return;
+    // Why there is no answer is seen by what else is asked.
+    const cluster = await get('/cluster').catch(() => this.#cluster);
+    if (this.#isClosed || JSON.stringify(cluster) === JSON.stringify(this.#cluster)) return;
+    this.#cluster = cluster;
+    this.changed();
+  }
+
+  /** Shows and asks nothing any more. */
+  close() {
+    this.#isClosed = true;
+    this.#cluster = null;
+    this.changed();
+  }
+
+  draw() {
+    const cluster = this.#cluster;
     const isCluster = !!cluster?.nodes.length;
     setHidden(byId('cluster-open'), !isCluster);
     if (!cluster || !isCluster) {

@@ -17,8 +17,6 @@ export class Live {
   status = 'connecting';
   /** @type {{roles: string[], principal?: string, version?: string, scenes?: any}} */
   identity = { roles: [] };
-  /** The nodes; none if the daemon is one of its own. @type {import('./cluster-view.js').Cluster | null} */
-  cluster = null;
   /** Transitions that were requested here. */
   own = new OwnTransitions({ scene: name => this.#arbiter.scene(name), changed: () => this.heard.changed('own') });
   #token = sessionStorage.getItem(TOKEN);
@@ -45,7 +43,7 @@ export class Live {
   isTokenKnown = false;
 
   /**
-   * @param {{status: () => void, identity: () => void, cluster: () => void, scenes: (scenes: any[], isWhole: boolean, newest: string | null) => void,
+   * @param {{status: () => void, identity: () => void, scenes: (scenes: any[], isWhole: boolean, newest: string | null) => void,
    *   changed: (kind: string) => void, notice: (kind: string, transition: any) => void}} heard
    */
   constructor(heard) {
@@ -66,7 +64,6 @@ export class Live {
     this.#stop.abort();
     this.#arbiter?.close();
     this.own.clear();
-    this.cluster = null;
     this.#set('connecting');
     try {
       /** @type {any} */
@@ -270,7 +267,6 @@ export class Live {
       if (this.status === 'lost' && this.#model && isSceneName(this.#model.name)) this.#begin(this.#model);
       this.#set('connected');
       this.heard.scenes(scenes, scenes.length < SCENES_SHOWN, newest);
-      await this.#askForCluster();
       if (this.#isLoaded) await this.#askForScene(scenes);
       else if (this.#model?.presence === 'forbidden' && scenes.some(each => each.name === this.#model?.name)) this.#begin(this.#model);
     } catch (error) {
@@ -306,14 +302,6 @@ export class Live {
     this.identity = await this.get('/whoami');
     this.isTokenKnown = this.hasToken;
     if (JSON.stringify(this.identity) !== before) this.heard.identity();
-  }
-
-  /** A daemon that is no node never becomes one. */
-  async #askForCluster() {
-    if (this.cluster && !this.cluster.nodes.length) return;
-    const before = JSON.stringify(this.cluster);
-    this.cluster = await this.get('/cluster');
-    if (JSON.stringify(this.cluster) !== before) this.heard.cluster();
   }
 
   async #askForScene(scenes) {

@@ -18,7 +18,7 @@ import { TreeView } from './page/tree-view.js';
 import { absenceWords, clockTime, plural } from './page/words.js';
 
 /** The parts of the page that are drawn on their own. */
-const ALL = ['status', 'cluster', 'scenes', 'now', 'tree', 'past', 'lanes', 'timeline', 'record'];
+const ALL = ['status', 'scenes', 'now', 'tree', 'past', 'lanes', 'timeline', 'record'];
 
 class Page {
   /** @type {any} The daemon; null while a recording is shown. */
@@ -58,11 +58,11 @@ class Page {
     });
     this.timeline = new TimelineView({ open, changed: changed('timeline'), view });
     this.past = new PastView({ view });
-    this.cluster = new ClusterView();
+    this.cluster = new ClusterView({ changed: changed('cluster') });
     this.scenesView = new ScenesView({ follow: name => this.follow(name) });
     const { painter } = this;
     painter.add('status', 0, () => this.#drawStatus());
-    painter.add('cluster', DRAW_EVERY, () => this.cluster.draw(this.live?.cluster ?? null));
+    painter.add('cluster', DRAW_EVERY, () => this.cluster.draw());
     painter.add('scenes', DRAW_EVERY, () => this.#drawScenes());
     painter.add('now', DRAW_EVERY, () => this.model && this.now.draw(this.model));
     painter.add('tree', DRAW_EVERY, () => this.#drawTree());
@@ -89,7 +89,6 @@ class Page {
     this.live = new Live({
       status: () => this.#statusChanged(),
       identity: () => this.painter.changed('status', 'lanes'),
-      cluster: () => this.painter.changed('cluster'),
       scenes: (scenes, isWhole, newest) => this.#takeScenes(scenes, isWhole, newest),
       changed: kind => this.#heard(kind),
       notice: (kind, transition) => this.messages.notice(kind, transition),
@@ -122,6 +121,7 @@ class Page {
     this.isWhole = isWhole;
     if (!this.model) this.follow(this.sceneName ?? firstScene(scenes, newest));
     this.painter.changed('scenes');
+    this.cluster.ask(path => this.live.get(path));
   }
 
   #heard(kind) {
@@ -175,6 +175,7 @@ class Page {
     if (this.live) this.#sceneBefore = this.sceneName;
     this.live?.close();
     this.live = null;
+    this.cluster.close();
     this.actions = null;
     this.recording = recording;
     const scenes = [...recording.scenes.values()].map(({ name, counts }) => (
