@@ -55,7 +55,7 @@ package protocol Etcd: Sendable {
 package struct EtcdSize: Hashable, Sendable {
     /// The size of its file, which etcd compares with its quota.
     package let file: Int
-    /// What of the file is in use; the rest is used again.
+    /// The pages of the file that are in use; the others are used again.
     package let used: Int
 
     package init(file: Int, used: Int) {

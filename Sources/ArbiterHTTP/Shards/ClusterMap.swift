@@ -38,7 +38,7 @@ package struct ClusterMap: Sendable {
 /// What a member of the store stores, in bytes.
 package struct StoredSize: Hashable, Sendable {
     package let file: Int
-    /// What of the file is in use.
+    /// The pages of the file that are in use.
     package let used: Int
 
     package init(file: Int, used: Int) {
