@@ -23,6 +23,12 @@ package struct ClusterKeys: Hashable, Sendable {
     /// What the owners of all shards begin with.
     package var owners: String { prefix + "owner/" }
 
+    /// The node that is to own a shard next: `Successor`, for as long as its lease lives.
+    package func successor(of shard: Int) -> String { successors + "\(shard)" }
+
+    /// What the successors of all shards begin with.
+    package var successors: String { prefix + "next/" }
+
     /// The sequence of the last record of a shard.
     package func head(of shard: Int) -> String { prefix + "head/\(shard)" }
 

@@ -32,11 +32,11 @@ struct ServingParts {
 
     /// Makes an engine that continues from a journal; what it replays goes to the streams, and is not counted.
     func engine(
-        on journal: any Journal, of shard: Shard = .only, recovery: JournalRecovery? = nil
+        on journal: any Journal, of shard: Shard = .only, ahead: JournalReplay? = nil, recovery: JournalRecovery? = nil
     ) throws(JournalError) -> Engine {
         let counting = Counting()
         let engine = try Engine(
-            limits: options.arbiterLimits.divided(among: shard.count), journal: journal, recovery: recovery,
+            limits: limits(of: shard), journal: journal, ahead: ahead, recovery: recovery,
             trustsLeasesOver: options.trustLeasesOver, time: RunningTime(), metrics: metrics.engine
         ) { [hub, metrics] events in
             if counting.hasBegun { metrics.note(events) }
@@ -48,6 +48,9 @@ struct ServingParts {
         counting.begin()
         return engine
     }
+
+    /// The limits of a shard.
+    func limits(of shard: Shard) -> Limits { options.arbiterLimits.divided(among: shard.count) }
 
     /// Whether events are new, and not those of a replay.
     private final class Counting: Sendable {
@@ -149,19 +152,48 @@ final class ClusterServing: Serving {
 
 /// Runs the engines of the shards that a node owns.
 final class NodeHost: ShardHost {
+    private let parts: ServingParts
     private let shards: Shards
     private let hub: EventHub
-    private let makeEngine: @Sendable (any Journal, Shard) throws(JournalError) -> Engine
+    /// What was read of shards ahead.
+    private let ahead = Guarded([Int: ReadAhead]())
+
+    /// A shard as far as it was read before this node owned it.
+    private struct ReadAhead {
+        let progress: ShardReader.Progress
+        let replay: JournalReplay
+        let events: [[SceneEvent]]
+    }
 
     init(_ parts: ServingParts, shards: Shards) {
-        (self.shards, hub) = (shards, parts.hub)
-        makeEngine = { journal, shard throws(JournalError) in try parts.engine(on: journal, of: shard) }
+        (self.parts, self.shards, hub) = (parts, shards, parts.hub)
     }
+
+    func readAhead(_ shard: Int, _ reader: ShardReader) throws(JournalError) {
+        let events = Guarded([[SceneEvent]]())
+        var replay = JournalReplay(limits: parts.limits(of: Shard(shard, of: shards.count))) { more in
+            events.withLock { $0.append(more) }
+        }
+        let progress = try reader.read { snapshot throws(JournalError) in
+            try replay.begin(snapshot)
+        } _: { records throws(JournalError) in
+            try replay.take(records)
+        }
+        let read = ReadAhead(progress: progress, replay: replay, events: events.withLock { $0 })
+        ahead.withLock { $0[shard] = read }
+    }
+
+    func forget(_ shard: Int) { ahead.withLock { $0[shard] = nil } }
 
     func begin(_ tenure: Tenure, _ journal: EtcdJournal) throws(JournalError) {
         let shard = Shard(tenure.shard, of: shards.count)
         hub.end(shard)
-        let engine = try makeEngine(journal, shard)
+        let ahead = ahead.withLock { $0.removeValue(forKey: tenure.shard) }
+        if let ahead {
+            journal.goOn(after: ahead.progress)
+            for events in ahead.events { hub.publish(events, of: shard) }
+        }
+        let engine = try parts.engine(on: journal, of: shard, ahead: ahead?.replay)
         hub.begin(engine.lastEvents(), of: shard)
         if shard.count > 1 { engine.expectGuests() }
         shards.begin(tenure.shard, engine)

@@ -54,6 +54,50 @@ struct ClusterNodeTests {
         second.node.stop()
     }
 
+    @Test func `what is handed over was read ahead, by a node that joins and by those that stay`() throws {
+        let etcd = try RunningEtcd()
+        let first = TestNode("first", on: etcd.gateway, shards: 4)
+        try first.host.wait { $0.shards.count == 4 }
+        let granted = try start(on: first.host)
+        let second = TestNode("second", on: etcd.gateway, shards: 4)
+        try second.host.wait { $0.shards.count == 2 }
+        #expect(second.host.continued.sorted() == second.host.shards.sorted())
+        first.node.stop()
+        try second.host.wait { $0.shards.count == 4 }
+        #expect(second.host.continued.count == 4)
+        let seen = try view(of: granted.transition.id, on: second.host)
+        #expect(seen.transition.grant == granted.transition.grant)
+        #expect(try etcd.transact(.read(.prefix("/arbiter/next/"))).found.first?.keys.isEmpty == true)
+        second.node.stop()
+    }
+
+    @Test func `a successor that cannot read a shard ahead gets it nevertheless, and reads it then`() throws {
+        let etcd = try RunningEtcd()
+        let first = TestNode("first", on: etcd.gateway, shards: 1)
+        try first.host.wait { $0.shards.count == 1 }
+        _ = try start(on: first.host)
+        let second = TestNode("second", on: etcd.gateway, shards: 1)
+        try second.host.wait { $0.map.nodes.count == 2 }
+        second.host.refusesReading = true
+        first.node.stop()
+        try second.host.wait { $0.shards.count == 1 }
+        #expect(second.host.continued.isEmpty)
+        second.node.stop()
+    }
+
+    @Test func `a successor that dies does not keep its shard from the others`() throws {
+        let etcd = try RunningEtcd()
+        let first = TestNode("first", on: etcd.gateway, shards: 1, timeToLive: .seconds(2))
+        try first.host.wait { $0.shards.count == 1 }
+        let dying = TestNode("dying", on: etcd.gateway, shards: 1, timeToLive: .seconds(2))
+        try first.host.wait { $0.map.nodes.count == 2 }
+        dying.etcd.isCutOff = true
+        first.node.stop()
+        let third = TestNode("third", on: etcd.gateway, shards: 1, timeToLive: .seconds(2))
+        try third.host.wait { $0.shards.count == 1 }
+        third.node.stop()
+    }
+
     @Test func `two nodes that begin together share the shards`() throws {
         let etcd = try RunningEtcd()
         let nodes = ["first", "second"].map { TestNode($0, on: etcd.gateway, shards: 8) }

@@ -96,6 +96,52 @@ struct EtcdJournalTests {
         #expect(contents.records.first.map { $0.sequence == snapshot.sequence + 1 } ?? true)
     }
 
+    @Test(arguments: [1 << 20, 2000])
+    func `a replay goes on where the shard was read to before, or begins again after a newer snapshot`(
+        bytesBetweenSnapshots: Int
+    ) throws {
+        let shard = try OwnedShard()
+        let journal = shard.journal(try shard.claim(), bytesBetweenSnapshots: bytesBetweenSnapshots)
+        let records = RecordedLife(seed: 1, records: 300).records
+        let commits = Commits(of: journal)
+        let reader = ShardReader(shard: 0, keys: shard.keys) { [unsure = shard.unsure] range throws(JournalError) in
+            do {
+                let outcome = try Reply.wait { unsure.transact(.read(range), within: .seconds(5), completion: $0) }
+                return outcome.found.first ?? EtcdKeys([])
+            } catch {
+                throw JournalError(reason: "\(error)")
+            }
+        }
+        var (ahead, progress) = (JournalReplay(), ShardReader.Progress?.none)
+        for record in records {
+            journal.commit(record)
+            try commits.wait(for: record.sequence)
+            guard record.sequence == 10 else { continue }
+            progress = try reader.read { snapshot throws(JournalError) in
+                try ahead.begin(snapshot)
+            } _: { records throws(JournalError) in
+                try ahead.take(records)
+            }
+        }
+        journal.close()
+        try shard.giveUp()
+        let successor = shard.journal(try shard.claim())
+        successor.goOn(after: try #require(progress))
+        var (hasBegunAgain, first) = (false, UInt64?.none)
+        _ = try successor.replay { snapshot throws(JournalError) in
+            hasBegunAgain = true
+            ahead = JournalReplay()
+            try ahead.begin(snapshot)
+        } _: { records throws(JournalError) in
+            first = first ?? records.first?.sequence
+            try ahead.take(records)
+        }
+        #expect(ahead.finished().snapshot() == (try state(after: JournalContents(records: records))))
+        #expect(hasBegunAgain == (bytesBetweenSnapshots == 2000))
+        #expect(hasBegunAgain || first == 11)
+        successor.close()
+    }
+
     @Test func `a snapshot that arrives late does not take the place of a newer one`() throws {
         let shard = try OwnedShard()
         let journal = shard.journal(try shard.claim(), bytesBetweenSnapshots: 2000)

@@ -33,10 +33,12 @@ extension EtcdJournal {
     /// Makes a snapshot of the state after a record, while commits go on, and deletes what it makes superfluous.
     private func compact(through sequence: UInt64) throws(JournalError) {
         var replay = JournalReplay()
-        let found = try read(through: sequence) { snapshot throws(JournalError) in
-            try replay.begin(snapshot)
-        } _: { records throws(JournalError) in
-            try replay.take(records)
+        let found = try read { reader throws(JournalError) in
+            try reader.read(through: sequence) { snapshot throws(JournalError) in
+                try replay.begin(snapshot)
+            } _: { records throws(JournalError) in
+                try replay.take(records)
+            }
         }
         guard replay.sequence == sequence, let moment = replay.moment else {
             throw LogValue.damaged(keys.log(of: shard, from: found.last + 1))

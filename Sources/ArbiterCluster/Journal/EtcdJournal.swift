@@ -45,6 +45,8 @@ package final class EtcdJournal: Journal {
         var last: UInt64 = 0
         /// Called when nothing is on its way any more.
         var whenIdle: [@Sendable () -> Void] = []
+        /// How far the shard was read before it was owned.
+        var ahead: ShardReader.Progress?
         /// The manifest of the newest snapshot as it is in etcd.
         var manifest: [UInt8]?
         /// The size of the newest snapshot.
@@ -75,6 +77,10 @@ package final class EtcdJournal: Journal {
     }
 
     package var ownership: (any Ownership)? { tenure }
+
+    /// Has the replay begin where the shard was read to before it was owned; `begin` is called then only if a newer snapshot
+    /// has taken the place of what would follow.
+    package func goOn(after progress: ShardReader.Progress) { state.withLock { $0.ahead = progress } }
 
     package func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void) {
         state.withLock { $0.committed = committed }

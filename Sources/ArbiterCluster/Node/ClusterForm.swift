@@ -53,6 +53,29 @@ package struct NodeRegistration: Codable, Hashable, Sendable {
     }
 }
 
+/// The node that is to own a shard next, as its owner has chosen it; in JSON.
+package struct Successor: Codable, Hashable, Sendable {
+    let address: String
+    /// The lease of its present life, which is that of the key too.
+    let lease: EtcdLeaseID
+    /// Whether it has read the shard ahead.
+    var isReady = false
+
+    init(_ node: NodeRegistration) { (address, lease) = (node.address, node.lease) }
+
+    var bytes: [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(self) else { preconditionFailure("a successor that cannot be encoded") }
+        return [UInt8](data)
+    }
+
+    init?(_ bytes: [UInt8]) {
+        guard let successor = try? JSONDecoder().decode(Self.self, from: Data(bytes)) else { return nil }
+        self = successor
+    }
+}
+
 /// Who owns which shard, as it was last read from etcd.
 package struct ShardMap: Hashable, Sendable {
     /// The node that owns a shard, and in which tenure.

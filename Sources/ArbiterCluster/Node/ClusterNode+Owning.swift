@@ -98,17 +98,23 @@ extension ClusterNode {
         // From a place of its own, so that nodes do not all try the same shards first.
         let first = Int(UInt64(bitPattern: lease.id) % UInt64(settings.form.shards))
         let free = (0..<settings.form.shards).map { (first + $0) % settings.form.shards }
-            .filter { found.owners[$0] == nil }.prefix(room)
-        for start in stride(from: free.startIndex, to: free.endIndex, by: Self.claimsAtOnce) {
-            let shards = free[start..<min(start + Self.claimsAtOnce, free.endIndex)]
+            .filter { found.owners[$0] == nil }
+        // First those that this node is to own next, which no other one claims.
+        let chosen = free.filter { shard in found.successors[shard].map { isMine($0.node) } ?? false }
+        let others = free.filter { found.successors[$0] == nil }.prefix(max(0, room - chosen.count))
+        let claimable = chosen + others
+        for start in stride(from: 0, to: claimable.count, by: Self.claimsAtOnce) {
+            let shards = claimable[start..<min(start + Self.claimsAtOnce, claimable.count)]
             let outcome = try transact(
                 EtcdTransaction(
                     then: shards.map { shard in
-                        let key = keys.owner(of: shard)
+                        let (key, next) = (keys.owner(of: shard), keys.successor(of: shard))
                         return .nested(
                             EtcdTransaction(
-                                if: [.isAbsent(key), .changed(keys.form, at: form.changed), .isAbsent(keys.copy)],
-                                then: [.put(key, mine.bytes, lease: lease.id)]))
+                                if: [
+                                    .isAbsent(key), .changed(keys.form, at: form.changed), .isAbsent(keys.copy),
+                                    .created(next, at: found.successors[shard]?.chosen ?? 0),
+                                ], then: [.put(key, mine.bytes, lease: lease.id), .delete(.key(next))]))
                     }))
             let claimed = zip(shards, outcome.nested).filter(\.1.succeeded).map(\.0)
             begin(
@@ -120,21 +126,8 @@ extension ClusterNode {
         }
     }
 
-    /// Hands over a shard if this node has more than its share, because another node has joined.
-    ///
-    /// One at a time, and only while every shard has an owner: the next one follows when this one has been claimed.
-    func handOverSurplus(_ found: Found) {
-        guard found.owners.count == settings.form.shards else { return }
-        let tenures = state.withLock { Array($0.tenures.values) }
-        guard tenures.count > share(of: found), let surplus = tenures.max(by: { $0.shard < $1.shard }) else { return }
-        state.withLock { $0.tenures[surplus.shard] = nil }
-        host.handOver(surplus.shard)
-        release(surplus)
-        logger.notice("hands over a shard", metadata: ["shard": "\(surplus.shard)"])
-    }
-
     /// How many shards a node owns at most, so that all nodes together own all.
-    private func share(of found: Found) -> Int {
+    func share(of found: Found) -> Int {
         let nodes = Set(found.map.nodes.keys).union([settings.address]).count
         return (settings.form.shards + nodes - 1) / nodes
     }

@@ -12,6 +12,16 @@ package protocol ShardHost: AnyObject, Sendable {
     /// - Throws: `JournalError` if its journal cannot be read.
     func begin(_ tenure: Tenure, _ journal: EtcdJournal) throws(JournalError)
 
+    /// Reads a shard that another node owns and will hand over to this one, so that little is left to read in `begin`.
+    ///
+    /// Called for several shards at the same time.
+    ///
+    /// - Throws: `JournalError` if it cannot be read; then `begin` reads all of it.
+    func readAhead(_ shard: Int, _ reader: ShardReader) throws(JournalError)
+
+    /// Forgets what was read of a shard ahead, because this node does not get it.
+    func forget(_ shard: Int)
+
     /// Stops serving a shard because its tenure has ended; nothing that its clients do may be submitted any more.
     func drop(_ shard: Int)
 
@@ -59,6 +69,8 @@ package final class ClusterNode: Sendable {
     ///
     /// Those are begun before the next ones are claimed.
     static let claimsAtOnce = 32
+    /// How long an owner that hands over a shard waits until the next one has read it ahead.
+    static let readingPatience = Duration.seconds(10)
     /// How long etcd keeps what keys were before.
     static let historyKept = Duration.seconds(30)
 
@@ -66,6 +78,12 @@ package final class ClusterNode: Sendable {
         var lease: NodeLease?
         var isRegistered = false
         var tenures: [Int: Tenure] = [:]
+        /// The shards for which this node has chosen another one as the next owner, with when it has.
+        var leaving: [Int: Instant] = [:]
+        /// The shards that this node has read ahead, or is reading, with the revision at which it was chosen.
+        var arriving: [Int: EtcdRevision] = [:]
+        /// What a node that stops waits for: a change of the successors' keys.
+        var whenChanged: (@Sendable () -> Void)?
         /// What this node waits for before it can serve; `nil` if nothing.
         var waitsFor: String? = "etcd"
         /// The prefixes that are watched.
@@ -128,12 +146,15 @@ package final class ClusterNode: Sendable {
         queue.sync {
             let (tenures, lease) = state.withLock { state -> ([Tenure], NodeLease?) in
                 state.isStopped = true
-                for watch in state.watches.values { watch.cancel() }
                 return (state.tenures.values.sorted { $0.shard < $1.shard }, state.lease)
             }
             guard let lease else { return }
             // First the registration, so that the other nodes may claim this one's share.
             noteAnswered(unregister(lease))
+            awaitSuccessors(of: tenures)
+            state.withLock { state in
+                for watch in state.watches.values { watch.cancel() }
+            }
             forEachAtOnce(tenures) { [self] tenure in
                 host.handOver(tenure.shard)
                 // Without etcd each would take the whole patience, and the end of the lease releases them all.
@@ -197,6 +218,7 @@ package final class ClusterNode: Sendable {
         adopt(found, lease)
         try claim(found, lease)
         handOverSurplus(found)
+        readAhead(found, lease)
         compactIfDue(found)
         measureIfDue()
     }
@@ -209,16 +231,19 @@ package final class ClusterNode: Sendable {
         let map: ShardMap
         /// The owners' keys, by their shards.
         let owners: [Int: EtcdKey]
+        /// The nodes that are to own shards next, by these shards, with the revisions at which they were chosen.
+        let successors: [Int: (node: Successor, chosen: EtcdRevision)]
         let revision: EtcdRevision
     }
 
-    private func read() throws(EtcdError) -> Found {
+    func read() throws(EtcdError) -> Found {
         let outcome = try transact(
             EtcdTransaction(then: [
                 .read(.key(keys.form)), .read(.prefix(keys.nodes)), .read(.prefix(keys.owners)),
-                .read(EtcdRange(start: keys.copy, keysOnly: true)),
+                .read(EtcdRange(start: keys.copy, keysOnly: true)), .read(.prefix(keys.successors)),
             ]))
         var (map, owners) = (ShardMap(), [Int: EtcdKey]())
+        var successors: [Int: (node: Successor, chosen: EtcdRevision)] = [:]
         for key in outcome.found[1].keys {
             if let node = NodeRegistration(key.value) { map.nodes[node.address] = node }
         }
@@ -227,9 +252,13 @@ package final class ClusterNode: Sendable {
             owners[shard] = key
             map.owners[shard] = NodeRegistration(key.value).map { ShardMap.Owner(node: $0, tenure: key.created) }
         }
+        for key in outcome.found[4].keys {
+            guard let shard = Int(key.name.dropFirst(keys.successors.count)) else { continue }
+            successors[shard] = Successor(key.value).map { ($0, key.created) }
+        }
         return Found(
             form: outcome.found[0].keys.first, isCopied: !outcome.found[3].keys.isEmpty, map: map, owners: owners,
-            revision: outcome.revision)
+            successors: successors, revision: outcome.revision)
     }
 
     /// Makes the cluster if there is none yet, and checks that this node fits into it.
@@ -268,8 +297,10 @@ package final class ClusterNode: Sendable {
     }
 
     private func watch() {
-        for prefix in [keys.owners, keys.nodes] where state.withLock({ $0.watched.insert(prefix).inserted }) {
+        for prefix in [keys.owners, keys.nodes, keys.successors]
+        where state.withLock({ $0.watched.insert(prefix).inserted }) {
             let watch = etcd.watch(.prefix(prefix)) { [weak self] in
+                self?.state.withLock { $0.whenChanged }?()
                 self?.look()
             } ended: { [weak self] in
                 _ = self?.state.withLock { $0.watched.remove(prefix) }
@@ -281,7 +312,10 @@ package final class ClusterNode: Sendable {
     /// Begins to serve shards that this node owns.
     func begin(_ tenures: [Tenure]) {
         state.withLock { state in
-            for tenure in tenures { state.tenures[tenure.shard] = tenure }
+            for tenure in tenures {
+                state.tenures[tenure.shard] = tenure
+                state.arriving[tenure.shard] = nil
+            }
         }
         forEachAtOnce(tenures) { [self] in begin($0) }
     }
@@ -297,6 +331,11 @@ package final class ClusterNode: Sendable {
             release(tenure)
             state.withLock { $0.tenures[tenure.shard] = nil }
         }
+    }
+
+    /// Carries something out beside the queue, several at the same time.
+    func move(_ index: Int, _ body: @escaping @Sendable () -> Void) {
+        movers[index % movers.count].async(execute: body)
     }
 
     /// Calls something for tenures, several at the same time, and returns when that is done.

@@ -140,12 +140,15 @@ package final class Engine: Sendable {
     ///
     /// The listener gets the replayed events too, so that event streams can be resumed after a restart.
     ///
+    /// With `ahead`, the journal goes on behind what was replayed before, whose events the listener does not get.
+    ///
     /// If the journal fails later, `recovery` says how to continue; without it all further requests are refused.
     ///
     /// - Throws: `JournalError` if the journal cannot be read.
     package init(
         limits: Limits = Limits(),
         journal: any Journal,
+        ahead: JournalReplay? = nil,
         recovery: JournalRecovery? = nil,
         trustsLeasesOver: Bool = false,
         time: any TimeSource = SystemTimeSource(),
@@ -155,7 +158,7 @@ package final class Engine: Sendable {
         listener: @escaping Listener = { _ in },
         observer: @escaping Observer = { _ in }
     ) throws(JournalError) {
-        var replayed = try JournalReplay.of(journal, limits: limits, listener: listener)
+        var replayed = try JournalReplay.of(journal, limits: limits, ahead: ahead, listener: listener)
         // The arbiter's clock continues from the last record, which after a clean stop is that of the stop. It stands
         // still while no daemon runs, and the machine's clock may have been reset, or be that of another machine.
         let begun = time.now().instant

@@ -4,7 +4,7 @@ package import ArbiterCore
 package struct JournalReplay {
     private var machine: ArbiterStateMachine
     private let limits: Limits
-    private let listener: (@Sendable ([SceneEvent]) -> Void)?
+    private var listener: (@Sendable ([SceneEvent]) -> Void)?
     /// The last record that was replayed, or the last in the snapshot; 0 before the first.
     package private(set) var sequence: UInt64 = 0
     /// The moment of that record.
@@ -19,14 +19,23 @@ package struct JournalReplay {
         self.listener = listener
     }
 
-    /// Replays a whole journal.
+    /// Replays a whole journal, or the rest of one.
     ///
+    /// - Parameters:
+    ///   - journal: the journal.
+    ///   - limits: the limits of the machine once the replay has finished.
+    ///   - ahead: what was replayed before; the journal begins behind it, or from the beginning again.
+    ///   - listener: called with the events of the replayed records.
+    /// - Returns: the machine, and how the journal ends.
     /// - Throws: `JournalError` if the journal cannot be read, or contradicts itself.
     static func of(
-        _ journal: any Journal, limits: Limits, listener: (@Sendable ([SceneEvent]) -> Void)? = nil
+        _ journal: any Journal, limits: Limits, ahead: JournalReplay? = nil,
+        listener: (@Sendable ([SceneEvent]) -> Void)? = nil
     ) throws(JournalError) -> Replayed {
-        var replay = JournalReplay(limits: limits, listener: listener)
+        var replay = ahead ?? JournalReplay(limits: limits)
+        replay.listener = listener
         let ending = try journal.replay { snapshot throws(JournalError) in
+            if ahead != nil { replay = JournalReplay(limits: limits, listener: listener) }
             try replay.begin(snapshot)
         } _: { records throws(JournalError) in
             try replay.take(records)

@@ -12,19 +12,40 @@ final class EngineHost: ShardHost {
         var handedOver: [Int] = []
         var map = ShardMap()
         var rooms: [EtcdRoom] = []
+        var ahead: [Int: (progress: ShardReader.Progress, replay: JournalReplay)] = [:]
+        var refusesReading = false
+        /// The shards that have begun behind what was read ahead.
+        var continued: [Int] = []
     }
 
     private let state = Guarded(State())
     private let progress = DispatchSemaphore(value: 0)
 
     func begin(_ tenure: Tenure, _ journal: EtcdJournal) throws(JournalError) {
-        let engine = try Engine(journal: journal)
+        let ahead = state.withLock { $0.ahead.removeValue(forKey: tenure.shard) }
+        if let ahead { journal.goOn(after: ahead.progress) }
+        let engine = try Engine(journal: journal, ahead: ahead?.replay)
         state.withLock { state in
             state.engines[tenure.shard] = engine
             state.begun.append(tenure.shard)
+            if ahead != nil { state.continued.append(tenure.shard) }
         }
         progress.signal()
     }
+
+    func readAhead(_ shard: Int, _ reader: ShardReader) throws(JournalError) {
+        guard !refusesReading else { throw JournalError(.damaged, reason: "the test wants it") }
+        var replay = JournalReplay()
+        let progress = try reader.read { snapshot throws(JournalError) in
+            try replay.begin(snapshot)
+        } _: { records throws(JournalError) in
+            try replay.take(records)
+        }
+        let read = (progress, replay)
+        state.withLock { $0.ahead[shard] = read }
+    }
+
+    func forget(_ shard: Int) { state.withLock { $0.ahead[shard] = nil } }
 
     func drop(_ shard: Int) {
         state.withLock { state in
@@ -57,6 +78,13 @@ final class EngineHost: ShardHost {
     var rooms: [EtcdRoom] { state.withLock { $0.rooms } }
     var shards: Set<Int> { state.withLock { Set($0.engines.keys) } }
     var dropped: [Int] { state.withLock { $0.dropped } }
+    /// Whether nothing is read ahead.
+    var refusesReading: Bool {
+        get { state.withLock { $0.refusesReading } }
+        set { state.withLock { $0.refusesReading = newValue } }
+    }
+
+    var continued: [Int] { state.withLock { $0.continued } }
     var handedOver: [Int] { state.withLock { $0.handedOver } }
     var map: ShardMap { state.withLock { $0.map } }
 
