@@ -80,13 +80,31 @@ struct EtcdOptions: ParsableArguments {
         return url.path.isEmpty ? text : String(text.dropLast())
     }
 
+    /// Whether everyone on the way to an address can read what is sent.
+    private static func isOpen(_ address: String) -> Bool {
+        guard let url = URL(string: address), url.scheme == "http", let host = url.host else { return false }
+        let numbers = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+        let isLoopback4 = numbers.count == 4 && numbers.first == 127 && !numbers.contains(nil)
+        return !isLoopback4 && !["localhost", "::1", "[::1]"].contains(host)
+    }
+
     /// How etcd is reached.
     ///
-    /// - Parameter user: what needs it, for the error if no member is named.
+    /// - Parameters:
+    ///   - user: what needs it, for the error if no member is named.
+    ///   - mayLeaveLoopback: whether it may be reached over a network without TLS.
     /// - Returns: how.
     /// - Throws: `Failure` if a setting is missing, or if a file cannot be read.
-    func access(for user: String = "--journal etcd") throws -> EtcdGateway.Access {
+    func access(
+        for user: String = "--journal etcd", beyondLoopback mayLeaveLoopback: Bool = false
+    ) throws -> EtcdGateway.Access {
         guard !etcd.isEmpty else { throw Failure(EX_USAGE, "\(user) needs --etcd") }
+        if !mayLeaveLoopback, let open = etcd.first(where: Self.isOpen) {
+            throw Failure(
+                EX_USAGE,
+                "etcd keeps the tokens of all transitions, and \(open) is reached over a network without TLS: use https, "
+                    + "or say --insecure")
+        }
         let identity = etcdCertificate.flatMap { certificate in
             etcdKey.map { TransferRequest.Trust.Identity(certificate: certificate, key: $0) }
         }

@@ -49,7 +49,7 @@ extension JournalError {
         case .inUse, .busy, .notOwner: EX_UNAVAILABLE
         case .damaged: EX_DATAERR
         case .unknownForm: EX_CONFIG
-        case .inaccessible, .vanished, .closed, .stalled: EX_IOERR
+        case .inaccessible, .vanished, .closed, .stalled, .refused: EX_IOERR
         }
     }
 }

@@ -39,7 +39,7 @@ extension Options {
         _ = try makeIdentity()
         try checkSocketGroup()
         guard journal == .etcd else { return try checkNoCluster() }
-        _ = try cluster.store.access()
+        _ = try cluster.store.access(beyondLoopback: insecure)
         _ = try cluster.peerIdentity()
         guard cluster.peerListen != nil else { throw Self.lacksPeers }
     }

@@ -50,7 +50,11 @@ struct ServingParts {
     }
 
     /// The limits of a shard.
-    func limits(of shard: Shard) -> Limits { options.arbiterLimits.divided(among: shard.count) }
+    func limits(of shard: Shard) -> Limits {
+        var limits = options.arbiterLimits.divided(among: shard.count)
+        if options.journal == .etcd { limits.recordBytes = EtcdJournal.bytesInRecord }
+        return limits
+    }
 
     /// Whether events are new, and not those of a replay.
     private final class Counting: Sendable {
@@ -117,7 +121,7 @@ final class ClusterServing: Serving {
     init(_ parts: ServingParts, address: String) throws {
         let cluster = parts.options.cluster
         hub = parts.hub
-        let etcd = EtcdGateway(try cluster.store.access(), loop: toEtcd)
+        let etcd = EtcdGateway(try cluster.store.access(beyondLoopback: parts.options.insecure), loop: toEtcd)
         let keys = ClusterKeys(prefix: cluster.store.etcdPrefix)
         shards = Shards(count: cluster.store.shards, address: address)
         forwarder = Forwarder(loop: toNodes, trust: cluster.peerTrust)

@@ -142,6 +142,21 @@ struct ProblemTests {
         #expect(try service.ask("GET", "/scenes/main").body["limits"]?["queued"] == 2)
     }
 
+    @Test func `what the journal does not take in one piece is refused, and changes nothing`() throws {
+        var limits = Limits()
+        limits.recordBytes = 400
+        let service = try Service(limits: limits)
+        #expect(try service.declared().status == 200)
+        let types = (0..<20).map { #"{"name": "type-\#($0)", "duration": 1}"# }.joined(separator: ", ")
+        let large = #"{"root": "other", "transitionTypes": [\#(types)]}"#
+        problem(try service.declared(large), 413, "body-too-large")
+        let changes = (0..<20).map { #""type-\#($0)": {"duration": 1}"# }.joined(separator: ", ")
+        let patch = #"{"transitionTypes": {\#(changes)}}"#
+        problem(try service.ask("PATCH", "/scenes/main/storyboard", patch), 413, "body-too-large")
+        #expect(try service.ask("GET", "/scenes/main").body["revision"] == 1)
+        #expect(try service.ask("GET", "/scenes/main/storyboard").body["root"]?["id"] == "tabs")
+    }
+
     @Test func `there is an end to the unfinished transitions`() throws {
         var limits = Limits()
         limits.unfinished = 1

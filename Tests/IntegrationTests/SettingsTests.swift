@@ -76,6 +76,18 @@ extension Integration {
             #expect(try run(["config", "check", "--config", file + ".missing"]).status == .exited(EX_CONFIG))
         }
 
+        @Test func `etcd is not reached over a network without TLS`() throws {
+            let node = ["config", "check", "--journal", "etcd", "--peer-listen", "127.0.0.1:0", "--etcd"]
+            #expect(try run(node + ["http://127.0.0.1:2379"]).status == .exited(0))
+            #expect(try run(node + ["https://198.18.0.1:2379"]).status == .exited(0))
+            #expect(try run(node + ["http://198.18.0.1:2379", "--insecure"]).status == .exited(0))
+            for open in ["http://198.18.0.1:2379", "http://127.example.org:2379"] {
+                let ended = try run(node + [open])
+                #expect(ended.status == .exited(EX_USAGE))
+                #expect(ended.errors.contains("without TLS"), "\(ended.errors)")
+            }
+        }
+
         @Test func `a variable that is nearly a setting's is suggested`() throws {
             let ended = try run([], environment: ["ARBITERD_MAX_PARKD": "1"])
             #expect(ended.errors.contains("did you mean ARBITERD_MAX_PARKED?"))

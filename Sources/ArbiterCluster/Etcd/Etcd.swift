@@ -102,4 +102,7 @@ package struct EtcdError: Error, Hashable, Sendable {
 
     /// Whether it may have been carried out, or may be later, or will be by another member.
     var isUncertain: Bool { kind == .unknown || kind == .unreachable }
+
+    /// Whether another member may do better; not if etcd has said itself that its leader has changed.
+    package var isOfMember: Bool { isUncertain && !reason.contains("leader changed") }
 }

@@ -165,9 +165,7 @@ extension EtcdGateway {
         let request = request(path, body, to: endpoint, limit: .whole(limit))
         loop.fetch(request) { [self] result in
             let meaning: Result<Answer, EtcdError> = Self.meaning(of: result)
-            if case .failure(let error) = meaning, error.kind == .unknown || error.kind == .unreachable {
-                askNext(after: endpoint)
-            }
+            if case .failure(let error) = meaning, error.isOfMember { askNext(after: endpoint) }
             completion(meaning)
         }
     }

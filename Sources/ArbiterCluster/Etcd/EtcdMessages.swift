@@ -240,6 +240,8 @@ struct EtcdRefusal: Decodable, Sendable {
     var meaning: EtcdError {
         let reason = message ?? error ?? "etcd refuses without a reason"
         return switch code {
+        // While users are changed; it passes.
+        case 3 where reason.contains("auth store is old"): EtcdError(.denied, reason)
         case 3, 6, 9, 11, 12: EtcdError(.refused, reason)
         case 5: EtcdError(reason.contains("lease not found") ? .leaseNotFound : .refused, reason)
         case 7, 16: EtcdError(.denied, reason)

@@ -11,6 +11,8 @@ package import Logging
 package final class EtcdJournal: Journal {
     /// The most bytes of a group of records, unless it is a single record.
     static let bytesInGroup = 512 << 10
+    /// The most bytes of the record of a declaration; etcd takes 1.5 MiB in one request (`--max-request-bytes`).
+    package static let bytesInRecord = 1 << 20
     /// The most records of a group.
     static let recordsInGroup = 4096
     /// The bytes of records after which a snapshot is made, unless the last snapshot is larger.
@@ -19,6 +21,8 @@ package final class EtcdJournal: Journal {
     static let stallPatience = Duration.seconds(1)
     /// How long an answer of etcd is waited for.
     static let patience = Duration.seconds(2)
+    /// How long a journal that is closed waits for its last commits.
+    static let closingPatience = Duration.seconds(2)
 
     let shard: Int
     let keys: ClusterKeys
@@ -41,6 +45,7 @@ package final class EtcdJournal: Journal {
         /// It is reported that etcd refuses commits.
         var isStalled = false
         var committed: @Sendable (Result<UInt64, JournalError>) -> Void = { _ in }
+        var whenFailed: @Sendable (JournalError) -> Void = { _ in }
         /// The last record that is committed; 0 if there is none.
         var last: UInt64 = 0
         /// Called when nothing is on its way any more.
@@ -88,6 +93,9 @@ package final class EtcdJournal: Journal {
         compactIfDue()
     }
 
+    /// Sets what is called when nothing is committed any more although the tenure lasts.
+    func whenFailed(_ body: @escaping @Sendable (JournalError) -> Void) { state.withLock { $0.whenFailed = body } }
+
     package func append(_ entry: JournalEntry) -> Bool {
         state.withLock { state in
             if !state.isClosed { state.pending.append(entry) }
@@ -107,7 +115,10 @@ package final class EtcdJournal: Journal {
         }
         if isBusy {
             commitNext()
-            idle.wait()
+            if idle.wait(timeout: .now() + .milliseconds(Int(Self.closingPatience / .milliseconds(1)))) == .timedOut {
+                // The commit on its way may arrive until the tenure ends.
+                fail(JournalError(reason: "etcd has not taken the last commits before the journal was closed"))
+            }
         }
         // A compaction that runs is awaited; one that has not begun sees that the journal is closed.
         compaction.sync {}
@@ -205,6 +216,9 @@ extension EtcdJournal {
             tenure.lose()
             return fail(Self.lost)
         }
+        guard error.kind != .refused else {
+            return fail(JournalError(.refused, reason: "etcd refuses a commit (\(error.reason)); it is given up"))
+        }
         if !error.isUncertain, commit.begun.duration(to: .now) >= Self.stallPatience { stall(error) }
         logger.debug("a commit is sent again", metadata: ["shard": "\(shard)", "reason": "\(error.reason)"])
         var next = commit
@@ -251,20 +265,22 @@ extension EtcdJournal {
 
     /// Stops for good.
     func fail(_ error: JournalError) {
-        let (committed, idle) = state.withLock {
-            state -> ((@Sendable (Result<UInt64, JournalError>) -> Void)?, [@Sendable () -> Void]) in
-            guard !state.hasFailed else { return (nil, []) }
+        let (committed, whenFailed, idle) = state.withLock {
+            state -> (
+                (@Sendable (Result<UInt64, JournalError>) -> Void)?, @Sendable (JournalError) -> Void,
+                [@Sendable () -> Void]
+            ) in
+            guard !state.hasFailed else { return (nil, { _ in }, []) }
             (state.hasFailed, state.isClosed, state.pending) = (true, true, [])
             defer { state.whenIdle = [] }
-            return (state.committed, state.whenIdle)
+            return (state.committed, state.whenFailed, state.whenIdle)
         }
         for tell in idle { tell() }
         guard let committed else { return }
-        if error.kind != .notOwner {
-            metrics.failures.add()
-            logger.critical(
-                "the journal cannot be written", metadata: ["shard": "\(shard)", "reason": "\(error.reason)"])
-        }
         committed(.failure(error))
+        guard error.kind != .notOwner else { return }
+        metrics.failures.add()
+        logger.critical("the journal cannot be written", metadata: ["shard": "\(shard)", "reason": "\(error.reason)"])
+        whenFailed(error)
     }
 }

@@ -101,6 +101,10 @@ package final class SharedCommits: Sendable {
     private static func outcomes(
         of count: Int, in result: Result<EtcdOutcome, EtcdError>
     ) -> [Result<EtcdOutcome, EtcdError>] {
+        // Which of them etcd refuses is not known, so each is sent again, in a smaller transaction.
+        if count > 1, case .failure(let error) = result, error.kind == .refused {
+            return Array(repeating: .failure(EtcdError(.unreachable, error.reason)), count: count)
+        }
         guard count > 1, case .success(let outcome) = result, !outcome.nested.isEmpty else {
             return Array(repeating: result, count: count)
         }

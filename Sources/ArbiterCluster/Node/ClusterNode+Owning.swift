@@ -21,16 +21,39 @@ extension ClusterNode {
         logger.warning("has lost a shard", metadata: ["shard": "\(tenure.shard)", "tenure": "\(tenure.created)"])
     }
 
+    /// Stops serving everything at once, because the node's lease may be over; the rest follows on the queue.
+    private func stopServing() {
+        for tenure in state.withLock({ Array($0.tenures.values) }) {
+            tenure.lose()
+            host.drop(tenure.shard)
+        }
+        look()
+    }
+
+    /// Gives up a shard whose journal has failed although the tenure lasts.
+    ///
+    /// It is claimed anew, here or elsewhere, in a tenure of its own: a commit of this one may still arrive, and must not pass
+    /// then.
+    func giveUp(_ tenure: Tenure) {
+        enqueue { [self] in
+            guard state.withLock({ $0.tenures[tenure.shard] === tenure }) else { return }
+            state.withLock { $0.tenures[tenure.shard] = nil }
+            host.drop(tenure.shard)
+            release(tenure)
+            look()
+        }
+    }
+
     /// The node's lease, or a new one after that has ended.
     func leaseInForce() throws(EtcdError) -> NodeLease {
         let earlier = state.withLock { $0.lease }
         if let earlier, !earlier.isOver { return earlier }
         // Nothing is served in it any more, and what it keeps in etcd would only be in the way.
         if let earlier { etcd.revokeLease(earlier.id, within: Self.patience) { _ in } }
-        state.withLock { ($0.lease, $0.isRegistered, $0.waitsFor) = (nil, false, "etcd") }
+        state.withLock { ($0.lease, $0.isRegistered, $0.waitsFor) = (nil, false, Self.etcdItself) }
         let lease = try NodeLease.grant(for: settings.timeToLive, etcd: etcd, time: time, alarm: alarm)
         state.withLock { $0.lease = lease }
-        lease.whenOver { [weak self] in self?.look() }
+        lease.whenOver { [weak self] in self?.stopServing() }
         return lease
     }
 

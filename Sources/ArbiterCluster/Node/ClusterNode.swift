@@ -85,7 +85,9 @@ package final class ClusterNode: Sendable {
         /// What a node that stops waits for: a change of the successors' keys.
         var whenChanged: (@Sendable () -> Void)?
         /// What this node waits for before it can serve; `nil` if nothing.
-        var waitsFor: String? = "etcd"
+        var waitsFor: String? = ClusterNode.etcdItself
+        /// Why the cluster could not be looked at last; `nil` if it could.
+        var reason: String?
         /// The prefixes that are watched.
         var watched: Set<String> = []
         var watches: [String: any EtcdWatch] = [:]
@@ -168,7 +170,15 @@ package final class ClusterNode: Sendable {
     private func noteAnswered(_ isAnswered: Bool) { state.withLock { $0.isEtcdAnswering = isAnswered } }
 
     /// What the node waits for before it can serve; `nil` if nothing.
-    package var waitsFor: String? { state.withLock { $0.waitsFor } }
+    package var waitsFor: String? {
+        state.withLock { state in
+            guard state.waitsFor == Self.etcdItself, let reason = state.reason else { return state.waitsFor }
+            return "\(Self.etcdItself) (\(reason))"
+        }
+    }
+
+    /// What a node waits for that has not heard of etcd yet.
+    static let etcdItself = "etcd"
 
     // MARK: - On the queue
 
@@ -187,10 +197,29 @@ package final class ClusterNode: Sendable {
             guard !isStopped else { return }
             do throws(EtcdError) {
                 try takePart()
+                note(failure: nil)
             } catch {
-                logger.debug("the cluster was not looked at", metadata: ["reason": "\(error.reason)"])
+                note(failure: error.reason)
             }
             lookAgain()
+        }
+    }
+
+    /// Notes why the cluster could not be looked at, and logs that when it changes.
+    private func note(failure reason: String?) {
+        let isNew = state.withLock { state in
+            defer { state.reason = reason }
+            return state.reason != reason
+        }
+        guard isNew, let reason else { return }
+        logger.warning("the cluster was not looked at", metadata: ["reason": "\(reason)"])
+    }
+
+    /// Carries something out on the queue, unless the node is stopped.
+    func enqueue(_ body: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            guard !state.withLock({ $0.isStopped }) else { return }
+            body()
         }
     }
 
@@ -323,7 +352,9 @@ package final class ClusterNode: Sendable {
     private func begin(_ tenure: Tenure) {
         tenure.whenLost { [weak self] in self?.look() }
         do throws(JournalError) {
-            try host.begin(tenure, makeJournal(tenure))
+            let journal = makeJournal(tenure)
+            journal.whenFailed { [weak self] _ in self?.giveUp(tenure) }
+            try host.begin(tenure, journal)
             logger.notice("owns a shard", metadata: ["shard": "\(tenure.shard)", "tenure": "\(tenure.created)"])
         } catch {
             logger.critical(

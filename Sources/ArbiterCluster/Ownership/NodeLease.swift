@@ -9,6 +9,8 @@ package import ArbiterEngine
 package final class NodeLease: LeaseTerm {
     /// How long an answer of etcd is waited for.
     static let patience = Duration.seconds(1)
+    /// The pause before another member is asked.
+    static let pause = Duration.milliseconds(100)
 
     private struct State {
         /// When the last keepalive was sent that was answered.
@@ -79,15 +81,23 @@ package final class NodeLease: LeaseTerm {
     /// Sends a keepalive, and the next one after a fifth of the lease's time.
     private func keepOn() {
         guard !isOver else { return finish() }
+        keepAlive(since: time.now().instant)
+        alarm.ring(after: timeToLive / 5) { [weak self] in self?.keepOn() }
+    }
+
+    /// Sends a keepalive, and again soon, to another member, until one is answered that was sent since an instant.
+    private func keepAlive(since begun: Instant) {
         let sent = time.now().instant
         etcd.keepAlive(id, within: Self.patience) { [self] result in
             switch result {
             case .success(true): state.withLock { $0.heard = max($0.heard, sent) }
             case .success(false): finish()
-            // Another member is asked next time.
-            case .failure: break
+            case .failure:
+                alarm.ring(after: Self.pause) { [weak self] in
+                    guard let self, !isOver, state.withLock({ $0.heard < begun }) else { return }
+                    keepAlive(since: begun)
+                }
             }
         }
-        alarm.ring(after: timeToLive / 5) { [weak self] in self?.keepOn() }
     }
 }

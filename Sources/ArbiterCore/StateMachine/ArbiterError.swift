@@ -56,6 +56,8 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case tooManyTransitions(limit: Int, of: PrincipalName? = nil)
     /// The memory limit is reached.
     case outOfRoom(bytes: Int)
+    /// The journal does not take a declaration of this size.
+    case recordTooLarge(bytes: Int, limit: Int)
     /// A share of the memory is used up, while others are not.
     case shareUsedUp(MemoryShare, bytes: Int)
     /// The limit of scenes is reached, and no scene is idle.
@@ -71,7 +73,7 @@ extension ArbiterError {
             .unknownIntroTransitionType, .versionMismatch, .alreadyDeclared, .undeclared, .inUse, .invalidStoryboard,
             .unknownScene, .wrongToken, .alreadyEnded, .alreadyDecided, .notInteractive, .notRunning, .tooLate,
             .unknownSession, .notAParticipant,
-            .endedWithoutOwner, .recovering, .idempotencyKeyReused:
+            .endedWithoutOwner, .recovering, .idempotencyKeyReused, .recordTooLarge:
             false
         }
     }

@@ -4,7 +4,7 @@ extension ArbiterStateMachine {
     /// A client declares a scene's hierarchy, segues, transition types and defaults.
     ///
     /// - Returns: the new version of the storyboard.
-    /// - Throws: `versionMismatch`, `alreadyDeclared`, `busy`, `tooManyScenes`, `outOfRoom`, `shareUsedUp`.
+    /// - Throws: `versionMismatch`, `alreadyDeclared`, `busy`, `tooManyScenes`, `outOfRoom`, `shareUsedUp`, `recordTooLarge`.
     package mutating func declare(
         _ name: SceneName, _ storyboard: Storyboard, if precondition: Precondition, in step: inout Step
     ) throws(ArbiterError) -> StoryboardVersion {
@@ -12,7 +12,9 @@ extension ArbiterStateMachine {
         try checkIsIdle(name, at: step.now)
         try admitScene(name)
         try admitBytes(of: storyboard, in: name)
-        step.keep(.declare(name, storyboard))
+        let record = Record.declare(name, storyboard)
+        try admitBytes(of: record)
+        step.keep(record)
         make(name, at: durable.lastOrder, in: &step)
         let next = Revision(rawValue: (durable.scenes[name]?.numbers.revision.rawValue ?? 0) + 1)
         durable.changeScene(name) { scene in
@@ -34,7 +36,7 @@ extension ArbiterStateMachine {
     ///
     /// - Returns: the version of the storyboard, a new one unless nothing has changed.
     /// - Throws: `unknownScene`, `undeclared`, `versionMismatch`, `alreadyDeclared`, `inUse`, `invalidStoryboard`,
-    ///   `outOfRoom`, `shareUsedUp`.
+    ///   `outOfRoom`, `shareUsedUp`, `recordTooLarge`.
     package mutating func patch(
         _ name: SceneName, _ patch: StoryboardPatch, if precondition: Precondition, in step: inout Step
     ) throws(ArbiterError) -> StoryboardVersion {
@@ -49,7 +51,9 @@ extension ArbiterStateMachine {
         guard new != old else { return version }
         try checkNotInUse(patch, of: old, in: name, at: step.now)
         try admitGrowth(from: old, to: new, in: name)
-        step.keep(.patch(name, patch))
+        let record = Record.patch(name, patch)
+        try admitBytes(of: record)
+        step.keep(record)
         durable.changeScene(name) { scene in
             scene.storyboard = new
             scene.patches += 1
@@ -58,6 +62,16 @@ extension ArbiterStateMachine {
         settle(name, step: &step)
         prune(at: step.now)
         return StoryboardVersion(revision: version.revision, patches: version.patches + 1)
+    }
+
+    /// Checks that the journal takes a record of this size.
+    ///
+    /// - Throws: `recordTooLarge`.
+    private func admitBytes(of record: Record) throws(ArbiterError) {
+        guard let limit = limits.recordBytes else { return }
+        var writer = BinaryWriter()
+        writer.write(record)
+        guard writer.bytes.count <= limit else { throw .recordTooLarge(bytes: writer.bytes.count, limit: limit) }
     }
 
     /// - Throws: `inUse` if an unfinished transition names what the change replaces or removes.

@@ -150,6 +150,8 @@ package struct Limits: Hashable, Sendable {
     package var grace = Duration.seconds(2)
     /// Bytes that the state may take, by its own estimate; `nil` for no limit, as in a replay.
     package var memory: Int?
+    /// Bytes of the record of one declaration; `nil` for no limit, as in a replay.
+    package var recordBytes: Int?
     /// Unfinished transitions of one principal; `nil` for no limit, as in a replay.
     package var unfinishedPerPrincipal: Int?
     /// Sessions of one principal alive at once; `nil` for no limit, as in a replay.
@@ -190,6 +192,7 @@ package struct Limits: Hashable, Sendable {
         limits.unfinished = .max
         limits.sessions = .max
         limits.memory = nil
+        limits.recordBytes = nil
         limits.unfinishedPerPrincipal = nil
         limits.sessionsPerPrincipal = nil
         return limits

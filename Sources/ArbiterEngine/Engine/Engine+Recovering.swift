@@ -96,13 +96,13 @@ extension Engine {
             state.withheld.removeAll { $0.delivery.isAnswer && !$0.isPatient }
             return answers
         }
-        for answer in answers { answer.deliver(unless: error) }
+        for answer in answers { answer.deliver(unless: .journalUnavailable(error)) }
     }
 
-    /// Answers all withheld and parked requests that the journal is unavailable.
+    /// Answers all withheld and parked requests that the journal is unavailable, or that another process takes over.
     func giveUp(because error: JournalError) {
         let (error, lost, parked, idlers) = state.withLock {
-            state -> (JournalError, [Delivery], [Completion], [IdleCompletion]) in
+            state -> (JournalError, [Withheld], [Parked], [IdleCompletion]) in
             let failure = state.failure ?? error
             state.failure = failure
             defer {
@@ -110,13 +110,11 @@ extension Engine {
                 state.parked.removeAll()
                 state.idlers.removeAll()
             }
-            return (
-                failure, state.withheld.map(\.delivery), Array(state.parked.values), Array(state.idlers.values)
-            )
+            return (failure, Array(state.withheld), Array(state.parked.values), Array(state.idlers.values))
         }
-        for delivery in lost { delivery.deliver(unless: error) }
-        for completion in parked { completion(.failure(.journalUnavailable(error))) }
-        for completion in idlers { completion(.failure(.journalUnavailable(error))) }
+        for withheld in lost { withheld.delivery.deliver(unless: error.meaning(hasRecorded: withheld.hasRecorded)) }
+        for waiter in parked { waiter.completion(.failure(error.meaning(hasRecorded: waiter.hasRecorded))) }
+        for completion in idlers { completion(.failure(error.meaning(hasRecorded: false))) }
     }
 
     /// Opens the journal again and continues from its contents; if this fails, schedules the next try.

@@ -67,6 +67,7 @@ extension Engine {
     ///   - refusal: a notice that there was no room for it.
     /// - Returns: the answers that can be delivered at once, after the lock is released.
     func finish(_ state: inout State, own: Delivery? = nil, refusal: EngineNotice? = nil) -> Answers {
+        let hasRecorded = !state.step.records.isEmpty
         journal(&state)
         var answers = Answers(own: own)
         var notices: [EngineNotice] = []
@@ -75,11 +76,12 @@ extension Engine {
             switch effect {
             case .publish(let event): state.events.append(event)
             case .wake(let waiter, let view):
-                guard let completion = state.parked.removeValue(forKey: waiter) else { continue }
-                answers.woken.append(.transition(timed(completion, since: state.step.moment.instant), .success(view)))
+                guard let parked = state.parked.removeValue(forKey: waiter) else { continue }
+                let completion = timed(parked.completion, since: state.step.moment.instant)
+                answers.woken.append((.transition(completion, .success(view)), parked.hasRecorded))
             case .wakeForIdle(let waiter, let view):
                 guard let completion = state.idlers.removeValue(forKey: waiter) else { continue }
-                answers.woken.append(.idle(completion, .success(view)))
+                answers.woken.append((.idle(completion, .success(view)), false))
             case .notify(let notice): notices.append(.happened(notice))
             }
         }
@@ -90,10 +92,12 @@ extension Engine {
             for notice in notices { observer(notice) }
             return answers
         }
-        for answer in answers.woken { state.withhold(answer, isPatient: true) }
+        for (answer, hasRecorded) in answers.woken {
+            state.withhold(answer, isPatient: true, hasRecorded: hasRecorded)
+        }
         if !state.events.isEmpty { state.withhold(.events(state.events)) }
         for notice in notices { state.withhold(.notice(notice)) }
-        if let own { state.withhold(own) }
+        if let own { state.withhold(own, hasRecorded: hasRecorded) }
         return Answers()
     }
 
@@ -151,7 +155,8 @@ extension Engine {
             case .failure(let error): return .transition(completion, .failure(error))
             case .success(.parked):
                 guard let waiter = park?.waiter else { preconditionFailure("an await parked without a waiter") }
-                state.parked[waiter] = completion
+                state.parked[waiter] = Parked(
+                    completion: completion, hasRecorded: !state.step.records.isEmpty)
                 return nil
             }
         } conclude: { state in
@@ -167,7 +172,7 @@ extension Engine {
     ) {
         run(subject, event) { _, result in
             .answer { failure in
-                completion(failure.map { .failure(.journalUnavailable($0)) } ?? result)
+                completion(failure.map { .failure($0) } ?? result)
             }
         }
     }

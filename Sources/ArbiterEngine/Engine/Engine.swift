@@ -41,7 +41,7 @@ package final class Engine: Sendable {
         var isOver = false
         var identities: Identities
         /// The completions of the parked waiters.
-        var parked: [WaiterID: Completion] = [:]
+        var parked: [WaiterID: Parked] = [:]
         /// The completions of the waiters that are parked for an idle scene.
         var idlers: [WaiterID: IdleCompletion] = [:]
         var lastSequence: UInt64 = 0
@@ -68,9 +68,12 @@ package final class Engine: Sendable {
         /// - Parameters:
         ///   - delivery: the delivery.
         ///   - isPatient: whether its client has waited for it in any case.
-        mutating func withhold(_ delivery: Delivery, isPatient: Bool = false) {
+        ///   - hasRecorded: whether its request has made records, or may have.
+        mutating func withhold(_ delivery: Delivery, isPatient: Bool = false, hasRecorded: Bool = true) {
             withheld.append(
-                Withheld(sequence: lastSequence, turn: turn, delivery: delivery, isPatient: isPatient))
+                Withheld(
+                    sequence: lastSequence, turn: turn, delivery: delivery, isPatient: isPatient,
+                    hasRecorded: hasRecorded))
         }
 
         /// Whether something is withheld only because ownership is not shown for it.
@@ -89,17 +92,26 @@ package final class Engine: Sendable {
         let delivery: Delivery
         /// Whether it is the answer of a request that was parked.
         let isPatient: Bool
+        /// Whether its request has made records, or may have.
+        let hasRecorded: Bool
+    }
+
+    /// A waiter that is parked.
+    struct Parked {
+        let completion: Completion
+        /// Whether its request has made records, or may have.
+        let hasRecorded: Bool
     }
 
     /// The answers that a turn gives, to be delivered after the lock is released.
     struct Answers {
-        /// Those to requests that were parked.
-        var woken: [Delivery] = []
+        /// Those to requests that were parked, with whether these have made records.
+        var woken: [(delivery: Delivery, hasRecorded: Bool)] = []
         /// That to the request that the turn carried out.
         var own: Delivery?
 
         func deliver() {
-            for delivery in woken { delivery.deliver(unless: nil) }
+            for (delivery, _) in woken { delivery.deliver(unless: nil) }
             own?.deliver(unless: nil)
         }
     }
@@ -110,8 +122,8 @@ package final class Engine: Sendable {
         case idle(IdleCompletion, Result<IdleView, EngineError>)
         case events([SceneEvent])
         case notice(EngineNotice)
-        /// An answer that is not a transition; called with the failure of the journal if it may be lost.
-        case answer(@Sendable (JournalError?) -> Void)
+        /// An answer that is not a transition; called with the reason if it is not given.
+        case answer(@Sendable (EngineError?) -> Void)
 
         var isAnswer: Bool {
             switch self {
@@ -120,13 +132,11 @@ package final class Engine: Sendable {
             }
         }
 
-        /// Delivers an answer, or the failure of the journal instead; events and notices are announced elsewhere.
-        func deliver(unless failure: JournalError?) {
+        /// Delivers an answer, or the reason why there is none; events and notices are announced elsewhere.
+        func deliver(unless failure: EngineError?) {
             switch self {
-            case .transition(let completion, let result):
-                completion(failure.map { .failure(.journalUnavailable($0)) } ?? result)
-            case .idle(let completion, let result):
-                completion(failure.map { .failure(.journalUnavailable($0)) } ?? result)
+            case .transition(let completion, let result): completion(failure.map { .failure($0) } ?? result)
+            case .idle(let completion, let result): completion(failure.map { .failure($0) } ?? result)
             case .events, .notice: break
             case .answer(let tell): tell(failure)
             }
@@ -202,7 +212,14 @@ package final class Engine: Sendable {
 
 extension JournalError {
     /// What a request is answered that comes after the failure.
-    var asRefusal: EngineError { kind == .notOwner ? .notOwner(self) : .journalUnavailable(self) }
+    var asRefusal: EngineError { meaning(hasRecorded: false) }
+
+    /// What a request is answered because of the failure.
+    ///
+    /// Where another process takes over, what has made no records has left nothing behind: the engine is discarded.
+    func meaning(hasRecorded: Bool) -> EngineError {
+        kind == .notOwner && !hasRecorded ? .notOwner(self) : .journalUnavailable(self)
+    }
 }
 
 /// What an operator has to know.

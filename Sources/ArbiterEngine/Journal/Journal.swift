@@ -153,6 +153,8 @@ package struct JournalError: Error, Hashable, Sendable {
         case closed
         /// Another process has taken it over, or may have.
         case notOwner
+        /// What keeps it never takes a certain commit, which is given up.
+        case refused
         /// It cannot commit for now, but still has what it has taken in, and goes on by itself.
         case stalled
 
@@ -162,7 +164,7 @@ package struct JournalError: Error, Hashable, Sendable {
         package var isTemporary: Bool {
             switch self {
             case .busy, .inaccessible, .stalled: true
-            case .inUse, .damaged, .unknownForm, .vanished, .closed, .notOwner: false
+            case .inUse, .damaged, .unknownForm, .vanished, .closed, .notOwner, .refused: false
             }
         }
     }

@@ -106,6 +106,10 @@ extension Problem {
             self.init(
                 .tooManyTransitions, "\(limit) transitions\(Self.words(for: principal)) are unfinished already.",
                 retryAfter: Self.briefly)
+        case .recordTooLarge(let bytes, let limit):
+            self.init(
+                .bodyTooLarge,
+                "The journal would keep \(bytes) bytes of it in one piece, and takes \(limit): declare less at once.")
         case .outOfRoom(let bytes):
             self.init(
                 .outOfRoom,

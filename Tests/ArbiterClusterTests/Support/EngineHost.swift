@@ -77,6 +77,7 @@ final class EngineHost: ShardHost {
 
     var rooms: [EtcdRoom] { state.withLock { $0.rooms } }
     var shards: Set<Int> { state.withLock { Set($0.engines.keys) } }
+    var begun: [Int] { state.withLock { $0.begun } }
     var dropped: [Int] { state.withLock { $0.dropped } }
     /// Whether nothing is read ahead.
     var refusesReading: Bool {

@@ -22,6 +22,9 @@ final class UnsureEtcd: Etcd {
         var late: [EtcdTransaction] = []
         var sent: [EtcdTransaction] = []
         var isCutOff = false
+        /// How many of the next keepalives are lost.
+        var losesKeepalives = 0
+        var keepalives = 0
         var isHeld = false
         /// What was sent while everything is held.
         var held: [@Sendable () -> Void] = []
@@ -42,6 +45,21 @@ final class UnsureEtcd: Etcd {
     var isCutOff: Bool {
         get { state.withLock { $0.isCutOff } }
         set { state.withLock { $0.isCutOff = newValue } }
+    }
+
+    /// How many of the next keepalives are lost.
+    var losesKeepalives: Int {
+        get { state.withLock { $0.losesKeepalives } }
+        set { state.withLock { $0.losesKeepalives = newValue } }
+    }
+
+    /// Waits until so many keepalives were sent.
+    func waitForKeepalives(_ count: Int) throws {
+        while state.withLock({ $0.keepalives }) < count {
+            guard arrival.wait(timeout: .now() + .seconds(20)) == .success else {
+                throw EtcdError(.unknown, "only \(state.withLock { $0.keepalives }) keepalives were sent")
+            }
+        }
     }
 
     /// Every transaction that was sent.
@@ -126,7 +144,13 @@ final class UnsureEtcd: Etcd {
     func keepAlive(
         _ lease: EtcdLeaseID, within limit: Duration, completion: @escaping @Sendable (Result<Bool, EtcdError>) -> Void
     ) {
-        guard !isCutOff else { return completion(.failure(Self.unknown)) }
+        let isLost = state.withLock { state in
+            state.keepalives += 1
+            state.losesKeepalives -= 1
+            return state.isCutOff || state.losesKeepalives >= 0
+        }
+        arrival.signal()
+        guard !isLost else { return completion(.failure(Self.unknown)) }
         etcd.keepAlive(lease, within: limit, completion: completion)
     }
 
