@@ -120,7 +120,7 @@ soak: DURABILITY ?= crash
 soak: FAULTS ?= 1000
 soak: build-release ## kill the daemon under load, again and again, and play faults in a cluster: KILLS=, DURABILITY=, FAULTS=, SEED=
 	@ARBITER_KILLS=$(KILLS) ARBITER_DURABILITY=$(DURABILITY) ARBITER_DAEMON=$(CURDIR)/.build/release/arbiterd swift test --filter 'what clients saw holds'
-	@$(MAKE) cluster-test FAULTS=$(FAULTS) $(if $(SEED),SEED=$(SEED)) ARBITERD=$(CURDIR)/.build/release/arbiterd
+	@LOG_LEVEL=$${LOG_LEVEL:-info} $(MAKE) cluster-test FAULTS=$(FAULTS) $(if $(SEED),SEED=$(SEED)) ARBITERD=$(CURDIR)/.build/release/arbiterd
 
 # SEED= draws other damage, COUNT= sets how much.
 COUNT ?= 690
