@@ -10,6 +10,8 @@ DEBIAN_PACKAGES := libmicrohttpd-dev libcurl4-gnutls-dev libgnutls28-dev libsqli
 
 SOURCES := $(wildcard Sources Tests Examples Benchmarks Package.swift)
 IMAGE ?= transition-arbiter
+# What `install` installs, and `build-static` builds.
+BUILT := .build-static/tree/arbiterd
 
 .PHONY: help
 help: ## list these targets
@@ -27,15 +29,13 @@ run: build-release ## build for release and start the daemon in the foreground
 	@exec .build/release/arbiterd
 
 .PHONY: demo
-demo: deps ## start a daemon and a dozen processes that contend, and print the address of the page that shows them
+demo: program-arbiterd ## start a daemon and a dozen processes that contend, and print the address of the page that shows them
 	@scripts/install-packages python3 python3-venv
-	@swift build --product arbiterd
 	@scripts/demo
 
 .PHONY: screenshots
-screenshots: deps ## make the pictures of the page in docs/images
+screenshots: program-arbiterd ## make the pictures of the page in docs/images
 	@scripts/install-packages chromium python3 python3-venv
-	@swift build --product arbiterd
 	@scripts/screenshots
 
 .PHONY: check
@@ -44,32 +44,29 @@ check: deps ## quick: formatting, and the unit tests
 	@swift format lint --strict --parallel -r $(SOURCES)
 	@scripts/swift-test --skip IntegrationTests
 
+# CHECKED=1 says that `make check` has just passed: the unit tests are not run once more then.
 .PHONY: test
-test: deps ## every test
+test: deps ## every test; CHECKED=1 leaves out what `make check` has
 	@scripts/install-packages etcd-server
-	@scripts/swift-test
+	@scripts/swift-test $(if $(CHECKED),--filter IntegrationTests)
 	@$(MAKE) docs readme-test bench-test client-test conformance-test operations-test lost-peer-test browser-test \
 		examples-test allocation-test
 
 .PHONY: lost-peer-test
-lost-peer-test: deps ## take the link between a client and the daemon away (needs root)
+lost-peer-test: program-arbiterd ## take the link between a client and the daemon away (needs root)
 	@scripts/install-packages iproute2
-	@swift build --product arbiterd
 	@scripts/lost-peer-test
 
 # SEED= draws the same faults again, FAULTS= sets how many.
 .PHONY: cluster-test
 cluster-test: FAULTS ?= 100
-cluster-test: $(if $(ARBITERD),,deps) ## three nodes on three members of etcd, and one fault after another (needs root): FAULTS=, SEED=
+cluster-test: $(if $(ARBITERD),,program-arbiterd) ## three nodes on three members of etcd, and one fault after another (needs root): FAULTS=, SEED=
 	@scripts/install-packages etcd-server iproute2 nftables openssl python3
-	@$(if $(ARBITERD),,swift build --product arbiterd)
 	@scripts/cluster-test --faults $(FAULTS) $(if $(SEED),--seed $(SEED))
 
 .PHONY: readme-test
-readme-test: deps ## run the examples of the README and docs, and compare their answers
+readme-test: program-arbiterd program-arbiterctl ## run the examples of the README and docs, and compare their answers
 	@scripts/install-packages python3
-	@swift build --product arbiterd
-	@swift build --product arbiterctl
 	@cd scripts && python3 -m unittest readme_test.tests
 	@scripts/readme-test
 
@@ -81,37 +78,28 @@ docs: deps ## build the documentation, as a site in .build-site and for Xcode in
 	@scripts/swift-docs
 
 .PHONY: client-test
-client-test: deps ## make a Python client of openapi.yaml, and have it work with the daemon
+client-test: program-arbiterd ## make a Python client of openapi.yaml, and have it work with the daemon
 	@scripts/install-packages python3 python3-venv
-	@swift build --product arbiterd
 	@scripts/client-test
 
 .PHONY: conformance-test
-conformance-test: deps ## play the scenarios of Clients/conformance with every client
+conformance-test: program-arbiterd program-conformance-agent ## play the scenarios of Clients/conformance with every client
 	@scripts/install-packages nodejs python3 python3-venv
-	@swift build --product arbiterd
-	@swift build --product conformance-agent
 	@scripts/conformance-test
 
 .PHONY: operations-test
-operations-test: deps ## operate the daemon as an administrator would: TLS, limits, metrics
+operations-test: program-arbiterd program-arbiterctl ## operate the daemon as an administrator would: TLS, limits, metrics
 	@scripts/install-packages openssl prometheus python3 python3-venv
-	@swift build --product arbiterd
-	@swift build --product arbiterctl
 	@scripts/operations-test
 
 .PHONY: browser-test
-browser-test: deps ## open web pages in Chromium, and have them send requests to the daemon
+browser-test: program-arbiterd ## open web pages in Chromium, and have them send requests to the daemon
 	@scripts/install-packages chromium openssl python3 python3-venv
-	@swift build --product arbiterd
 	@scripts/browser-test
 
 .PHONY: examples-test
-examples-test: deps ## play the examples as their users would, and read what they say
+examples-test: program-arbiterd program-arbiterctl program-example-view ## play the examples as their users would, and read what they say
 	@scripts/install-packages chromium nodejs python3 python3-venv
-	@swift build --product arbiterd
-	@swift build --product arbiterctl
-	@swift build --product example-view
 	@scripts/examples-test
 
 .PHONY: soak
@@ -120,7 +108,7 @@ soak: DURABILITY ?= crash
 soak: FAULTS ?= 1000
 soak: build-release ## kill the daemon under load, again and again, and play faults in a cluster: KILLS=, DURABILITY=, FAULTS=, SEED=
 	@ARBITER_KILLS=$(KILLS) ARBITER_DURABILITY=$(DURABILITY) ARBITER_DAEMON=$(CURDIR)/.build/release/arbiterd swift test --filter 'what clients saw holds'
-	@$(MAKE) cluster-test FAULTS=$(FAULTS) $(if $(SEED),SEED=$(SEED)) ARBITERD=$(CURDIR)/.build/release/arbiterd
+	@LOG_LEVEL=$${LOG_LEVEL:-info} $(MAKE) cluster-test FAULTS=$(FAULTS) $(if $(SEED),SEED=$(SEED)) ARBITERD=$(CURDIR)/.build/release/arbiterd
 
 # SEED= draws other damage, COUNT= sets how much.
 COUNT ?= 690
@@ -177,9 +165,9 @@ cluster-bench: $(if $(ARBITERD),deps,build-release) ## one to three nodes on thr
 	@scripts/bench --cluster $(if $(QUICK),--quick)
 
 .PHONY: allocation-test
-allocation-test: build-release ## count what a release build allocates for each request
+allocation-test: $(BUILT) ## count what the daemon that `install` installs allocates for each request
 	@scripts/install-packages gcc libc6-dev python3
-	@scripts/allocation-test
+	@ARBITERD=$(CURDIR)/$(BUILT) scripts/allocation-test
 
 .PHONY: bench-paste
 bench-paste: ## put the tables and plots of the last run of the benchmarks into README.md and docs
@@ -208,8 +196,6 @@ UNITDIR ?= $(PREFIX)/lib/systemd/system
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 TREE = PREFIX='$(PREFIX)' SYSCONFDIR='$(SYSCONFDIR)' UNITDIR='$(UNITDIR)' ZSHDIR='$(ZSHDIR)' DESTDIR='$(DESTDIR)' \
 	scripts/install-tree
-
-BUILT := .build-static/tree/arbiterd
 
 .PHONY: build-static
 build-static: $(BUILT) ## build what `install` installs: programs that need no Swift, their man pages, completions
@@ -249,6 +235,10 @@ deb-test: deb ## install, upgrade, remove and purge the Debian package in a cont
 clean: ## remove what was built
 	rm -rf .build .build-docc .build-thread .build-address .build-fuzz .build-python .build-docs .build-site .build-bench
 	rm -rf .build-static .build-deb Benchmarks/.build
+
+# A program for tests. It is built once, however many of the targets that are made need it.
+program-%: deps
+	@swift build --product $*
 
 .PHONY: build-release
 build-release: deps

@@ -8,6 +8,7 @@ import bisect
 import hashlib
 import json
 import threading
+import zlib
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -21,7 +22,12 @@ UNREACHED = "unreached"
 # No call of its own: the session of a transition was ended, and with it the transition.
 SESSION_ENDED = "session-ended"
 # Refusals which say that nothing of the request was carried out.
-NOTHING_DONE = {"not-owner", "draining", UNREACHED}
+NOTHING_DONE = {"not-owner", "draining", "out-of-room", UNREACHED}
+
+
+def shard_of(scene: str, shards: int) -> int:
+    """The shard of a scene, as docs/cluster.md says."""
+    return (zlib.crc32(scene.encode()) & 0x3FFF) * shards // 16384
 
 
 @dataclass(slots=True, frozen=True)
@@ -246,6 +252,70 @@ def believed_until(call: Call) -> float | None:
     # To ask again with a key may be no word; then only what the answer says is left counts.
     lease = seen.lease if not call.is_repeated else min(seen.lease, seen.remaining or 0)
     return call.sent + lease
+
+
+def admitted_without_room(calls: Iterable[Call], since: float, until: float) -> list[str]:
+    """What was admitted while etcd had no room for it, all of that time."""
+    return [f"{call.kind} in {call.scene} made {call.subject} at {call.node}, sent {call.sent:.3f} and answered "
+            f"{call.answered:.3f}, and etcd had no room from {since:.3f} to {until:.3f}"
+            for call in calls
+            if call.kind in ("start", "serialize") and call.status in (201, 202) and not call.is_repeated
+            and call.sent >= since and call.answered <= until]
+
+
+def carried_out(call: Call, name: str, found: list[dict]) -> list[str]:
+    """What was found of a request that was refused because of the node, and never sent again."""
+    if call.code not in NOTHING_DONE or not found:
+        return []
+    return [f"{call.code} was answered by {call.node} to {call.kind} of {name} in {call.scene} (sent {call.sent:.3f}, "
+            f"answered {call.answered:.3f}), and it was carried out: {found}"]
+
+
+class Session:
+    """A session as its client counts on it."""
+
+    # How long the end of a session may take to arrive in another shard, faults included.
+    ENDING = 60
+
+    def __init__(self, client: str, sent: float, lives: float) -> None:
+        (self.client, self.lives) = (client, lives)
+        self.until = sent + lives
+        self.ended: float | None = None
+
+    def heard(self, call_sent: float) -> None:
+        """A word was acknowledged, in whichever shard."""
+        self.until = max(self.until, call_sent + self.lives)
+
+    def gone(self, answered: float) -> list[str]:
+        """An answer says that nobody knows the session."""
+        if answered >= self.until:
+            return []
+        return [f"the session of {self.client} is gone at {answered:.3f}, and was valid until {self.until:.3f}"]
+
+    def outlived(self, id: str, scene: str, seen: Transition | None, answered: float) -> list[str] | None:
+        """What a transition seen after the end of the session says; `None` if it has to be looked at again."""
+        if not seen or seen.state == "ended" or seen.end_requested:
+            return []
+        if answered <= self.ended + self.ENDING:
+            return None
+        return [f"{id} in {scene} is {seen.state} {self.ENDING} s after its session of {self.client} has ended"]
+
+
+def unheard(calls: Iterable[Call], events: Events, followed: set[str]) -> list[str]:
+    """Acknowledged ends that followers which heard everything have not heard.
+
+    `followed` are the scenes whose followers have read all that there is.
+    """
+    followed = followed - events.reset
+    heard = {event.id for numbered in events.heard.values() for event in numbered.values()
+             if event.name == "transition.ended"}
+    # The first events of a scene may come before its followers.
+    whole = {scene for scene, numbered in events.heard.items() if scene in followed and min(numbered, default=0) == 1}
+    return [f"no follower of {call.scene} has heard of the end of {call.id}, acknowledged at {call.answered:.3f} by "
+            f"{call.node}"
+            for call in calls
+            if call.kind == "end" and call.status == 200 and call.scene in whole and call.id not in heard
+            and call.seen and call.seen.state == "ended"]
 
 
 class Checker:

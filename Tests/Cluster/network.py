@@ -1,4 +1,4 @@
-"""Hosts that are network namespaces on one bridge, and cuts between them."""
+"""Hosts that are network namespaces on one bridge, with clocks of their own, and cuts between them."""
 
 import ctypes
 import os
@@ -19,10 +19,42 @@ class Host:
     name: str
     namespace: str
     address: str
+    # The time namespace, in which the machine has been up for another time; empty if it has this machine's clocks.
+    clocks: str = ""
 
     def command(self, *words: object) -> list[str]:
         """The command in this host; its process is the one that is started, since nsenter becomes it."""
-        return ["nsenter", f"--net=/run/netns/{self.namespace}", "--", *map(str, words)]
+        clocks = [f"--time={self.clocks}"] if self.clocks else []
+        return ["nsenter", f"--net=/run/netns/{self.namespace}", *clocks, "--", *map(str, words)]
+
+
+class Clocks:
+    """Time namespaces: each lasts as long as the descriptor that is open here."""
+
+    def __init__(self) -> None:
+        self._descriptors: list[int] = []
+
+    def add(self, seconds: int) -> str:
+        """Clocks of a machine that has been up for so much longer than this one; empty if they cannot be made."""
+        if not seconds:
+            return ""
+        # The process is in it, or its children would be, as the kernel has it.
+        with subprocess.Popen(
+                ["unshare", "--time", "--boottime", str(seconds), "--monotonic", str(seconds), "--",
+                 "sh", "-c", "echo made; exec sleep 60"], stdout=subprocess.PIPE, text=True) as process:
+            try:
+                if process.stdout.readline() != "made\n":
+                    print("every node has this machine's uptime: a time namespace cannot be made here", flush=True)
+                    return ""
+                descriptor = os.open(f"/proc/{process.pid}/ns/time_for_children", os.O_RDONLY)
+            finally:
+                process.kill()
+        self._descriptors.append(descriptor)
+        return f"/proc/{os.getpid()}/fd/{descriptor}"
+
+    def close(self) -> None:
+        while self._descriptors:
+            os.close(self._descriptors.pop())
 
 
 class Network:
@@ -32,6 +64,7 @@ class Network:
         # The name has this process in it, so that several runs do not meet.
         self._prefix = f"arbiter-{os.getpid()}"
         self._namespaces: list[str] = []
+        self._clocks = Clocks()
         self.hosts: dict[str, Host] = {}
         self._home = os.open("/proc/self/ns/net", os.O_RDONLY)
         try:
@@ -50,8 +83,9 @@ class Network:
         run("ip", "-n", namespace, "link", "set", "lo", "up")
         return namespace
 
-    def add(self, name: str, last: int) -> Host:
-        host = Host(name, self._add(name), f"198.18.0.{last}")
+    def add(self, name: str, last: int, uptime: int = 0) -> Host:
+        """A host; `uptime` is for how many seconds longer than this machine it has been up."""
+        host = Host(name, self._add(name), f"198.18.0.{last}", self._clocks.add(uptime))
         run("ip", "-n", self._bridge, "link", "add", f"to-{name}", "type", "veth", "peer", "name", "link0", "netns",
             host.namespace)
         run("ip", "-n", self._bridge, "link", "set", f"to-{name}", "master", "bridge0", "up")
@@ -97,5 +131,6 @@ class Network:
 
     def close(self) -> None:
         self._move(self._home)
+        self._clocks.close()
         for namespace in reversed(self._namespaces):
             subprocess.run(["ip", "netns", "delete", namespace], check=False)

@@ -49,10 +49,17 @@ async def read_answer(reader: asyncio.StreamReader) -> bytes:
     parts = [head]
     while True:
         line = await reader.readline()
+        parts.append(line)
         size = int(line.split(b";")[0], 16)
-        parts += [line, await reader.readexactly(size + 2)]
-        if size == 0:
-            return b"".join(parts)
+        if size:
+            parts.append(await reader.readexactly(size + 2))
+            continue
+        # Refusals of etcd's gateway have fields after the last chunk.
+        while parts[-1] != b"\r\n":
+            parts.append(await reader.readline())
+            if not parts[-1]:
+                raise ConnectionError("etcd has closed the connection")
+        return b"".join(parts)
 
 
 async def ask(address: tuple[str, int], request: bytes) -> bytes:

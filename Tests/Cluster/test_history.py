@@ -2,14 +2,16 @@
 
 import unittest
 
-from history import UNFINISHED, Call, Checker, Event, Events, Follower, Register, Transition
+from history import (UNFINISHED, Call, Checker, Events, Follower, Register, Session, Transition, admitted_without_room,
+                     believed_until, carried_out, shard_of, unheard)
 
 
 def call(kind: str, id: str, state: str | None, sent: float, answered: float, *, fence: int | None = None,
          lease: float = 10, outcome: str | None = None, asks: str | None = None, status: int = 200,
-         key: str | None = None, code: str | None = None, **others) -> Call:
+         key: str | None = None, code: str | None = None, is_repeated: bool = False, **others) -> Call:
     seen = Transition(id, state, fence=fence, lease=lease, outcome=outcome, **others) if state else None
-    return Call(kind, "main", sent, answered, status, code, seen, None if key and state else id, key, asks)
+    return Call(kind, "main", sent, answered, status, code, seen, None if key and state else id, key, asks,
+                is_repeated)
 
 
 def granted(id: str, sent: float, answered: float, fence: int, **others) -> Call:
@@ -107,6 +109,64 @@ class CheckerTests(unittest.TestCase):
                     "its lease was valid until 10.000")
 
 
+    def test_a_holder_that_only_renews_is_not_passed(self):
+        renewals = [call("renew", "a", "running", at, at + 0.1, fence=1, lease=2) for at in (1, 2, 3, 4)]
+        self.expect([granted("a", 0, 0.1, 1, lease=2), *renewals, granted("b", 5, 5.5, 2)], "held at once")
+        self.expect([granted("a", 0, 0.1, 1, lease=2), *renewals, granted("b", 5, 6.1, 2)])
+
+    def test_a_repeated_request_gives_no_more_belief_than_its_answer_says(self):
+        again = call("start", "a", "running", 5, 5.1, fence=1, key="key-a", is_repeated=True, remaining=1)
+        self.assertEqual(believed_until(again), 6)
+
+    def test_a_key_that_is_asked_again_at_another_node_keeps_its_transition(self):
+        lost = Call("start", "main", 0, 1, None, key="key-a")
+        second = call("start", "a", "running", 2, 3, fence=1, key="key-a", is_repeated=True, remaining=10)
+        third = call("start", "a", "running", 4, 5, fence=1, key="key-a", is_repeated=True, remaining=10)
+        self.expect([lost, second, third])
+
+    def test_nothing_new_is_admitted_without_room(self):
+        calls = [granted("a", 0, 1, 1), granted("b", 2, 3, 2), Call("start", "main", 2, 3, 503, "out-of-room"),
+                 call("start", "c", "running", 2, 3, fence=3, key="key-c", is_repeated=True), ended("b", 2, 3),
+                 granted("d", 2, 6, 4)]
+        calls[1].status = 201
+        found = admitted_without_room(calls, 1.5, 5)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("start in main made b", found[0])
+
+    def test_what_was_refused_because_of_the_node_is_nowhere(self):
+        for code in ("not-owner", "draining", "out-of-room"):
+            refused = Call("start", "main", 0, 1, 503, code, node="1")
+            self.assertEqual(carried_out(refused, "c-1", []), [])
+            self.assertIn("it was carried out", carried_out(refused, "c-1", [{"id": "a"}])[0])
+        unknown = Call("start", "main", 0, 1, 503, "journal-unavailable")
+        self.assertEqual(carried_out(unknown, "c-1", [{"id": "a"}]), [])
+
+    def test_shards_are_those_of_the_daemon(self):
+        # The CRC-32 of "main" is 0xBF28CD64.
+        self.assertEqual([shard_of("main", shards) for shards in (1, 6, 64, 16384)], [0, 1, 13, 0x0D64])
+
+
+class SessionTests(unittest.TestCase):
+    def setUp(self):
+        self.session = Session("s", 0, 15)
+
+    def test_a_session_is_not_lost_while_a_word_in_any_shard_keeps_it(self):
+        self.session.heard(10)
+        self.assertIn("is gone at 20.000, and was valid until 25.000", self.session.gone(20)[0])
+
+    def test_a_session_without_a_word_may_go(self):
+        self.session.heard(10)
+        self.assertEqual(self.session.gone(25), [])
+
+    def test_what_is_in_a_session_ends_with_it_in_every_shard(self):
+        self.session.ended = 10
+        running = Transition("a", "running")
+        self.assertIsNone(self.session.outlived("a", "main", running, 60))
+        self.assertIn("a in main is running 60 s after", self.session.outlived("a", "main", running, 71)[0])
+        for seen in (None, Transition("a", "ended"), Transition("a", "running", end_requested=True)):
+            self.assertEqual(self.session.outlived("a", "main", seen, 71), [])
+
+
 class EventsTests(unittest.TestCase):
     def setUp(self):
         self.events = Events()
@@ -156,6 +216,25 @@ class EventsTests(unittest.TestCase):
         self.hear(2, "transition.ended", '{"id": "a", "state": "ended", "outcome": "completed"}')
         self.hear(3, "transition.running", '{"id": "b", "state": "running", "fence": 1}')
         self.assertIn("gets fence 1", self.events.check()[0])
+
+
+    def test_an_acknowledged_end_is_in_the_events(self):
+        for number, id in ((1, "a"), (2, "b")):
+            self.hear(number, "transition.ended", f'{{"id": "{id}", "state": "ended", "outcome": "completed"}}')
+        calls = [ended(id, 0, 1) for id in ("a", "b", "c")]
+        self.assertEqual(len(unheard(calls, self.events, {"main"})), 1)
+        self.assertIn("has heard of the end of c", unheard(calls, self.events, {"main"})[0])
+        self.assertEqual(unheard(calls, self.events, set()), [])
+
+    def test_an_end_that_a_reset_has_left_out_may_be_missing(self):
+        self.hear(1)
+        self.hear(7, "reset")
+        self.assertEqual(unheard([ended("a", 0, 1)], self.events, {"main"}), [])
+
+    def test_two_ends_of_one_transition(self):
+        for number in (1, 2):
+            self.hear(number, "transition.ended", '{"id": "a", "state": "ended", "outcome": "completed"}')
+        self.assertIn("a ends twice", self.events.check()[0])
 
 
 class RegisterTests(unittest.TestCase):

@@ -16,6 +16,14 @@ class Answering(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
         self.server.count += 1
+        if self.path == "/v3/kv/put":
+            # As etcd refuses what it has no room for.
+            self.send_response(429)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.send_header("Trailer", "Grpc-Trailer-Content-Type")
+            self.end_headers()
+            self.wfile.write(b"2\r\nno\r\n0\r\nGrpc-Trailer-Content-Type: application/grpc\r\n\r\n")
+            return
         text = str(self.server.count).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(text)))
@@ -51,6 +59,14 @@ class ProxyTests(unittest.TestCase):
 
     def write(self) -> str:
         return self.ask({"success": [{"requestPut": {"key": ""}}]})
+
+    def test_an_answer_with_fields_after_its_body_leaves_the_connection_usable(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        self.addCleanup(connection.close)
+        for path, text in (("/v3/kv/put", b"no"), ("/v3/kv/range", b"2"), ("/v3/kv/put", b"no"),
+                           ("/v3/kv/range", b"4")):
+            connection.request("POST", path, "{}")
+            self.assertEqual(connection.getresponse().read(), text)
 
     def ask(self, body: object) -> str:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
