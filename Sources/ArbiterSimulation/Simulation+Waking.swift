@@ -28,7 +28,7 @@ extension Simulation {
         switch ask {
         case .await(let id, _, let milestone, let wait): target = (id, milestone, wait)
         case .serialize(let request, let wait):
-            let earlier = request.idempotencyKey.flatMap { ledger.entry(for: $0, at: now)?.id }
+            let earlier = ledger.entry(withKeyOf: request, at: now)?.id
             guard let id = prediction.record?.newTransition ?? earlier else {
                 throw Broken(.reply, "\(ask) parks on nothing")
             }

@@ -104,7 +104,7 @@ extension DurableState: BinaryCodable {
             }
             previous = transition.order
             transitions[transition.id] = transition
-            if let key = transition.request.ownedKey { keys[key] = transition.id }
+            file(transition)
         }
         for id in try reader.readArray(of: TransitionID.self) {
             guard let transition = transitions[id], case .ended(let ending) = transition.phase else {

@@ -89,8 +89,8 @@ extension ArbiterStateMachine {
     private func repeated(
         _ request: TransitionRequest, isSerialized: Bool, at now: Instant
     ) throws(ArbiterError) -> TransitionID? {
-        guard let key = request.ownedKey, let id = durable.keys[key], let earlier = durable.transitions[id],
-            now < earlier.requestedAt.instant.advanced(by: Limits.idempotency)
+        guard let key = request.ownedKey(under: durable.rules), let id = durable.keys[key],
+            let earlier = durable.transitions[id], now < earlier.requestedAt.instant.advanced(by: Limits.idempotency)
         else { return nil }
         guard earlier.request.asksTheSame(as: request), earlier.isSerialized == isSerialized else {
             throw .idempotencyKeyReused(key.key)
@@ -180,7 +180,7 @@ extension ArbiterStateMachine {
             request, id: id, token: token, isSerialized: isSerialized, place: place ?? order, at: step.moment)
         precondition(!durable.transitions.contains(id), "\(id) is in use")
         durable.transitions[id] = transition
-        if let key = request.ownedKey { durable.keys[key] = id }
+        durable.file(transition)
         durable.changeScene(request.scene) { $0.enter(transition) }
         durable.memory.queued += 1
         durable.memory.charge(transition.request.byteCount, to: transition.session)

@@ -153,9 +153,12 @@ extension ArbiterStateMachine {
     /// Continues under newer rules; what is granted ends under the rules of its grant.
     mutating func adopt(_ rules: Rules) {
         guard durable.rules < rules else { return }
+        let earlier = durable.rules
         durable.rules = rules
-        guard rules.waitsForArrivals else { return }
-        for name in durable.scenes.keys { durable.scenes[name]?.queue.beginToWaitForArrivals() }
+        if rules.waitsForArrivals, !earlier.waitsForArrivals {
+            for name in durable.scenes.keys { durable.scenes[name]?.queue.beginToWaitForArrivals() }
+        }
+        if rules.dividesKeysByScene, !earlier.dividesKeysByScene { durable.fileKeysAnew() }
     }
 
     private mutating func carryOut(_ record: Record, in step: inout Step) throws(ArbiterError) {
@@ -233,6 +236,18 @@ struct DurableState: Sendable {
         let first = ended.removeFirst()
         endedWeight -= first.weight
         memory.ended -= first.bytes
+    }
+
+    /// Files a transition under its idempotency key, if it has one, in place of an earlier one.
+    mutating func file(_ transition: Transition) {
+        if let key = transition.request.ownedKey(under: rules) { keys[key] = transition.id }
+    }
+
+    /// Files the idempotency keys of all remembered transitions as the present rules have it.
+    mutating func fileKeysAnew() {
+        keys.removeAll(keepingCapacity: true)
+        for transition in transitions.values.sorted(by: { $0.order < $1.order })
+        where transition.request.idempotencyKey != nil { file(transition) }
     }
 
     var unfinishedCount: Int { transitions.count - ended.count }

@@ -7,9 +7,11 @@ package enum Rules: UInt8, Hashable, Comparable, Sendable, CaseIterable {
     case first = 0
     /// Closer to what interfaces do; the properties below say in what.
     case second = 1
+    /// Idempotency keys belong to scenes too.
+    case third = 2
 
     /// What this version adds to a journal is made under these.
-    package static let newest = Rules.second
+    package static let newest = Rules.third
 
     package static func < (left: Rules, right: Rules) -> Bool { left.rawValue < right.rawValue }
 }
@@ -42,6 +44,8 @@ extension Rules {
     var tellsDeletions: Bool { self >= .second }
     /// Whether an operation that changes nothing visible in its container has no animation.
     var animatesOnlyMoves: Bool { self >= .second }
+    /// Whether the same idempotency key in two scenes is two keys.
+    var dividesKeysByScene: Bool { self >= .third }
 }
 
 extension Rules: BinaryCodable {
