@@ -72,8 +72,7 @@ struct Rulebook {
             case .start(_, let id, let token), .serialize(_, let id, let token): (transition, self.token) = (id, token)
             case .openSession(_, _, let id, let token, _): (session, self.token) = (id, token)
             case .end, .revoke, .decide, .markReady, .endSession, .declare, .patch, .delete, .expire, .expireUnclaimed,
-                .timeOutParticipants,
-                .distrust, .skipFences, .resume, .stop, nil:
+                .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop, nil:
                 break
             }
         }

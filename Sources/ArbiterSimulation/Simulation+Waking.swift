@@ -146,7 +146,7 @@ extension Record {
         switch self {
         case .start(_, let id, _), .serialize(_, let id, _): id
         case .end, .revoke, .decide, .markReady, .openSession, .endSession, .declare, .patch, .delete, .expire,
-            .expireUnclaimed, .timeOutParticipants, .distrust, .skipFences, .resume, .stop:
+            .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:
             nil
         }
     }

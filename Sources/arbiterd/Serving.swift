@@ -30,13 +30,24 @@ struct ServingParts {
     let loss: Loss
     let logger: Logger
 
+    /// The limits of one of several shards.
+    func limits(ofEachOf count: Int) -> Limits { options.arbiterLimits.divided(among: count) }
+
+    /// What the records of one of several shards are made under, in a cluster of a form.
+    ///
+    /// The journal of a shard names what is forgotten, so that any node replays it alike.
+    func terms(ofEachOf count: Int, as form: ClusterForm) -> Terms {
+        Terms(rules: form.rulesInForce, retention: limits(ofEachOf: count).retention)
+    }
+
     /// Makes an engine that continues from a journal; what it replays goes to the streams, and is not counted.
     func engine(
-        on journal: any Journal, of shard: Shard = .only, recovery: JournalRecovery? = nil
+        on journal: any Journal, of shard: Shard = .only, under terms: Terms = Terms(),
+        recovery: JournalRecovery? = nil
     ) throws(JournalError) -> Engine {
         let counting = Counting()
         let engine = try Engine(
-            limits: options.arbiterLimits.divided(among: shard.count), journal: journal, recovery: recovery,
+            limits: limits(ofEachOf: shard.count), journal: journal, terms: terms, recovery: recovery,
             trustsLeasesOver: options.trustLeasesOver, time: RunningTime(), metrics: metrics.engine
         ) { [hub, metrics] events in
             if counting.hasBegun { metrics.note(events) }
@@ -120,13 +131,16 @@ final class ClusterServing: Serving {
         forwarder = Forwarder(loop: toNodes, trust: cluster.peerTrust)
         let host = NodeHost(parts, shards: shards)
         let settings = ClusterNode.Settings(
-            address: address, form: ClusterForm(shards: cluster.store.shards),
+            address: address, form: ClusterForm(shards: cluster.store.shards, rules: cluster.rules ?? .newest),
             timeToLive: .seconds(cluster.etcdLeaseSeconds), version: Arbiterd.version,
             quota: cluster.store.etcdQuota.bytes)
         let commits = SharedCommits(etcd: etcd)
         let (logger, metrics, loss) = (parts.logger, parts.metrics.engine.journal, parts.loss)
+        let limits = parts.limits(ofEachOf: cluster.store.shards)
         node = ClusterNode(settings, keys: keys, etcd: etcd, host: host, logger: logger) { tenure in
-            EtcdJournal(tenure: tenure, keys: keys, etcd: etcd, commits: commits, logger: logger, metrics: metrics)
+            EtcdJournal(
+                tenure: tenure, keys: keys, etcd: etcd, commits: commits, limits: limits, logger: logger,
+                metrics: metrics)
         } whenFailed: { error in
             loss.note(error)
         }
@@ -151,20 +165,30 @@ final class ClusterServing: Serving {
 final class NodeHost: ShardHost {
     private let shards: Shards
     private let hub: EventHub
-    private let makeEngine: @Sendable (any Journal, Shard) throws(JournalError) -> Engine
+    private let terms: @Sendable (ClusterForm) -> Terms
+    private let makeEngine: @Sendable (any Journal, Shard, Terms) throws(JournalError) -> Engine
 
     init(_ parts: ServingParts, shards: Shards) {
         (self.shards, hub) = (shards, parts.hub)
-        makeEngine = { journal, shard throws(JournalError) in try parts.engine(on: journal, of: shard) }
+        let count = shards.count
+        terms = { parts.terms(ofEachOf: count, as: $0) }
+        makeEngine = { journal, shard, terms throws(JournalError) in
+            try parts.engine(on: journal, of: shard, under: terms)
+        }
     }
 
-    func begin(_ tenure: Tenure, _ journal: EtcdJournal) throws(JournalError) {
+    func begin(_ tenure: Tenure, _ journal: EtcdJournal, as form: ClusterForm) throws(JournalError) {
         let shard = Shard(tenure.shard, of: shards.count)
         hub.end(shard)
-        let engine = try makeEngine(journal, shard)
+        let engine = try makeEngine(journal, shard, terms(form))
         hub.begin(engine.lastEvents(), of: shard)
         if shard.count > 1 { engine.expectGuests() }
         shards.begin(tenure.shard, engine)
+    }
+
+    func adopt(_ form: ClusterForm) {
+        let terms = terms(form)
+        for engine in shards.here { engine.adopt(terms) }
     }
 
     func drop(_ shard: Int) {

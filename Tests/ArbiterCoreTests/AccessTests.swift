@@ -97,7 +97,7 @@ struct AccessTests {
     }
 
     @Test func `under the second rules a key belongs to all scenes, until the rules change`() throws {
-        var machine = ArbiterStateMachine()
+        var machine = ArbiterStateMachine(rules: .second)
         let key = try key()
         let moment = Moment(instant: Instant(nanoseconds: 1), timestamp: Timestamp(milliseconds: 1))
         func start(_ number: UInt64, in scene: String, under rules: Rules) -> Bool {

@@ -163,8 +163,9 @@ extension ArbiterStateMachine {
 
     /// - Throws: `tooManyScenes` if the scene is new, the limit is reached, and no scene can be forgotten.
     func admitScene(_ name: SceneName) throws(ArbiterError) {
-        guard !durable.scenes.contains(name), durable.scenes.count >= limits.scenes else { return }
-        guard durable.scenes.values.contains(where: \.isForgettable) else { throw .tooManyScenes(limit: limits.scenes) }
+        let limit = retention.scenes
+        guard !durable.scenes.contains(name), durable.scenes.count >= limit else { return }
+        guard durable.scenes.values.contains(where: \.isForgettable) else { throw .tooManyScenes(limit: limit) }
     }
 
     /// Creates a transition and queues it, at the end of its scene's queue unless it takes over a place.
@@ -228,7 +229,7 @@ extension ArbiterStateMachine {
 
     /// Forgets the idle scene that was used longest ago, if the limit is reached.
     private mutating func makeRoom(in step: inout Step) {
-        guard durable.scenes.count >= limits.scenes else { return }
+        guard durable.scenes.count >= retention.scenes else { return }
         let idle = durable.scenes.filter(\.value.isForgettable).min { $0.value.lastOrder < $1.value.lastOrder }
         if let idle { forget(idle.key, in: &step) }
     }

@@ -24,9 +24,10 @@ extension ArbiterStateMachine {
     }
 
     private func isSuperfluous(_ first: DurableState.Ended, at now: Instant) -> Bool {
-        if durable.endedWeight > limits.retainedWeight || durable.memory.ended > limits.retainedBytes { return true }
-        guard durable.ended.count > limits.retainedCount else { return false }
-        return durable.ended.count > limits.retainedMaximum || first.at.advanced(by: limits.retainedDuration) <= now
+        let retention = retention
+        if durable.endedWeight > retention.weight || durable.memory.ended > retention.bytes { return true }
+        guard durable.ended.count > retention.count else { return false }
+        return durable.ended.count > retention.maximum || first.at.advanced(by: retention.duration) <= now
     }
 }
 

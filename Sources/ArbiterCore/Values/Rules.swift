@@ -10,8 +10,11 @@ package enum Rules: UInt8, Hashable, Comparable, Sendable, CaseIterable {
     /// Idempotency keys belong to scenes too.
     case third = 2
 
-    /// What this version adds to a journal is made under these.
+    /// What this version adds to a journal is made under these, unless a cluster holds it to earlier ones.
     package static let newest = Rules.third
+
+    /// The rules under which this version can add to a journal; it reads older ones too.
+    package static let supported = Rules.second...newest
 
     package static func < (left: Rules, right: Rules) -> Bool { left.rawValue < right.rawValue }
 }
@@ -46,6 +49,8 @@ extension Rules {
     var animatesOnlyMoves: Bool { self >= .second }
     /// Whether the same idempotency key in two scenes is two keys.
     var dividesKeysByScene: Bool { self >= .third }
+    /// Whether a change of the rules has a record of its own, which can also say what is forgotten.
+    package var hasAdoptions: Bool { self >= .third }
 }
 
 extension Rules: BinaryCodable {

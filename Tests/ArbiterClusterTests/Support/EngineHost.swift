@@ -12,17 +12,27 @@ final class EngineHost: ShardHost {
         var handedOver: [Int] = []
         var map = ShardMap()
         var rooms: [EtcdRoom] = []
+        var forms: [ClusterForm] = []
     }
 
     private let state = Guarded(State())
     private let progress = DispatchSemaphore(value: 0)
 
-    func begin(_ tenure: Tenure, _ journal: EtcdJournal) throws(JournalError) {
-        let engine = try Engine(journal: journal)
+    func begin(_ tenure: Tenure, _ journal: EtcdJournal, as form: ClusterForm) throws(JournalError) {
+        let engine = try Engine(journal: journal, terms: Terms(rules: form.rulesInForce))
         state.withLock { state in
             state.engines[tenure.shard] = engine
             state.begun.append(tenure.shard)
         }
+        progress.signal()
+    }
+
+    func adopt(_ form: ClusterForm) {
+        let engines = state.withLock { state in
+            if state.forms.last != form { state.forms.append(form) }
+            return Array(state.engines.values)
+        }
+        for engine in engines { engine.adopt(Terms(rules: form.rulesInForce)) }
         progress.signal()
     }
 
@@ -54,8 +64,12 @@ final class EngineHost: ShardHost {
         progress.signal()
     }
 
+    /// The forms that the cluster has had, one after the other.
+    var forms: [ClusterForm] { state.withLock { $0.forms } }
     var rooms: [EtcdRoom] { state.withLock { $0.rooms } }
     var shards: Set<Int> { state.withLock { Set($0.engines.keys) } }
+    /// The shards that were begun, in their order.
+    var begun: [Int] { state.withLock { $0.begun } }
     var dropped: [Int] { state.withLock { $0.dropped } }
     var handedOver: [Int] { state.withLock { $0.handedOver } }
     var map: ShardMap { state.withLock { $0.map } }
