@@ -108,8 +108,8 @@ package struct NaiveOracle {
             settle(scene)
         case .delete(let scene): forget(scene)
         case .distrust(let holdsGrants): distrust(holdsGrants: holdsGrants)
-        // The ledger checks fences.
-        case .skipFences, .stop: break
+        // The ledger checks fences, and what is remembered.
+        case .adopt, .skipFences, .stop: break
         case .resume:
             isHoldingGrants = false
             for scene in scenes.keys.sorted(by: { $0.description < $1.description }) { settle(scene) }

@@ -37,6 +37,16 @@ enum Ask {
         }
     }
 
+    /// The idempotency key of a request for a transition.
+    var idempotencyKey: IdempotencyKey? {
+        switch self {
+        case .start(let request), .serialize(let request, _): request.idempotencyKey
+        case .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession,
+            .endSession, .attach, .revoke, .declare, .patch, .delete:
+            nil
+        }
+    }
+
     /// Whether it is a request of the transition's owner.
     var isOwners: Bool {
         switch self {

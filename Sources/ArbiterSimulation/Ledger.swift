@@ -79,10 +79,12 @@ struct Ledger {
         entries.lastIndex { $0.id == id }
     }
 
-    /// The transition that an idempotency key stands for at an instant.
-    func entry(for key: IdempotencyKey, at now: Instant) -> Entry? {
-        guard let latest = entries.last(where: { $0.forgotten == nil && $0.request.idempotencyKey == key }),
-            now < latest.requestedAt.instant.advanced(by: Limits.idempotency)
+    /// The transition that the idempotency key of a request stands for at an instant, in the scene of the request.
+    func entry(withKeyOf request: TransitionRequest, at now: Instant) -> Entry? {
+        guard let key = request.idempotencyKey,
+            let latest = entries.last(where: {
+                $0.forgotten == nil && $0.request.idempotencyKey == key && $0.request.scene == request.scene
+            }), now < latest.requestedAt.instant.advanced(by: Limits.idempotency)
         else { return nil }
         return latest
     }
@@ -113,7 +115,8 @@ struct Ledger {
         case .endSession(let id, _): close(id, sequence: sequence)
         case .distrust, .skipFences:
             lastFence = Fence(rawValue: lastFence.rawValue + Limits.fenceJump)
-        case .end, .revoke, .declare, .patch, .delete, .expire, .expireUnclaimed, .timeOutParticipants, .resume, .stop:
+        case .end, .revoke, .declare, .patch, .delete, .expire, .expireUnclaimed, .timeOutParticipants, .adopt, .resume,
+            .stop:
             break
         }
     }

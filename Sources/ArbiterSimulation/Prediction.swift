@@ -72,8 +72,7 @@ struct Rulebook {
             case .start(_, let id, let token), .serialize(_, let id, let token): (transition, self.token) = (id, token)
             case .openSession(_, _, let id, let token, _): (session, self.token) = (id, token)
             case .end, .revoke, .decide, .markReady, .endSession, .declare, .patch, .delete, .expire, .expireUnclaimed,
-                .timeOutParticipants,
-                .distrust, .skipFences, .resume, .stop, nil:
+                .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop, nil:
                 break
             }
         }
@@ -158,7 +157,7 @@ extension Rulebook {
         var named = request
         if let session = oracle.sessions[token] {
             named.client = session.client
-        } else if let earlier = request.idempotencyKey.flatMap({ ledger.entry(for: $0, at: now) })?.request,
+        } else if let earlier = ledger.entry(withKeyOf: request, at: now)?.request,
             earlier.session == token
         {
             named.client = earlier.client
@@ -203,7 +202,7 @@ extension Rulebook {
     private func repeated(
         _ request: TransitionRequest, isSerialized: Bool
     ) -> (verdict: Verdict, entry: Ledger.Entry?)? {
-        guard let key = request.idempotencyKey, let entry = ledger.entry(for: key, at: now) else { return nil }
+        guard let entry = ledger.entry(withKeyOf: request, at: now) else { return nil }
         guard entry.request == request, entry.isSerialized == isSerialized else {
             return (.refused(.idempotencyKeyReused), nil)
         }

@@ -171,10 +171,16 @@ extension Simulation {
         try submit(requests[0], requests[1])
     }
 
-    /// Repeats a request with its key, as if the answer was lost, or sends another request with the same key.
+    /// Repeats a request with its key, as if the answer was lost, or sends another request with the same key, mostly in
+    /// another scene.
     mutating func repeatRequest() throws(Broken) {
         guard let client = someClient(), let ask = clients[client].keyed.randomElement(using: &chance) else { return }
         guard chance.isOnce(in: 6) else { return try send(ask, from: client) }
+        if chance.isOnce(in: 3), let key = ask.idempotencyKey {
+            var other = someRequest(of: client)
+            other.idempotencyKey = key
+            return try send(.start(other), from: client)
+        }
         switch ask {
         case .start(var request):
             request.ticket += .milliseconds(1)

@@ -110,8 +110,8 @@ extension Simulation {
             }
         case .stop:
             guard isDown else { throw Broken(.decision, "the daemon stopped by itself") }
-        case .start, .serialize, .end, .revoke, .openSession, .declare, .patch, .delete, .decide, .markReady, .distrust,
-            .skipFences:
+        case .start, .serialize, .end, .revoke, .openSession, .declare, .patch, .delete, .decide, .markReady, .adopt,
+            .distrust, .skipFences:
             throw Broken(.decision, "the arbiter decided \(record)")
         }
     }

@@ -25,8 +25,7 @@ extension Simulation {
         switch fault {
         case .lostKey:
             // Only a repeated request loses its key.
-            let isRepeated = request.idempotencyKey.map { ledger.entry(for: $0, at: now) != nil } ?? false
-            if isRepeated { heard.idempotencyKey = nil }
+            if ledger.entry(withKeyOf: request, at: now) != nil { heard.idempotencyKey = nil }
         case .orphanedTransition: heard.session = nil
         case .ignoredParticipant: heard.participants = []
         case .overtakingQueue, .skippedReplay, .repeatedFence, .answerBeforeCommit, .forgottenEnd, .unappliedEnd,

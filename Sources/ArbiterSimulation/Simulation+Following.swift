@@ -62,8 +62,8 @@ extension Simulation {
             if let pending = turn.pending { return try judge(pending, kept: entry, at: entry.sequence, &turn) }
             guard !configuration.watchesJournal else { throw Broken(.record, "nobody asked for \(entry.record)") }
             try keep(entry, asIf: nil, &turn)
-        case .expire, .expireUnclaimed, .timeOutParticipants, .endSession(_, .expired), .distrust, .skipFences, .resume,
-            .stop:
+        case .expire, .expireUnclaimed, .timeOutParticipants, .endSession(_, .expired), .adopt, .distrust, .skipFences,
+            .resume, .stop:
             // A ticket is given up because its owner's connection has closed.
             if case .expire(let id, .abandoned) = entry.record,
                 parked.contains(where: { $0.number == leavingAwait && $0.transition == id })
@@ -179,7 +179,7 @@ extension Record {
         switch self {
         case .start(let request, _, _), .serialize(let request, _, _): request
         case .end, .revoke, .decide, .markReady, .openSession, .endSession, .declare, .patch, .delete, .expire,
-            .expireUnclaimed, .timeOutParticipants, .distrust, .skipFences, .resume, .stop:
+            .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:
             nil
         }
     }

@@ -103,7 +103,7 @@ extension Simulation {
         switch record {
         case .declare(let scene, _), .delete(let scene): idleTimes.begin(scene, at: now)
         case .start, .serialize, .end, .revoke, .decide, .markReady, .openSession, .endSession, .patch, .expire,
-            .expireUnclaimed, .timeOutParticipants, .distrust, .skipFences, .resume, .stop:
+            .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:
             break
         }
         for (id, _) in oracle.endings {

@@ -28,7 +28,7 @@ extension Simulation {
         switch ask {
         case .await(let id, _, let milestone, let wait): target = (id, milestone, wait)
         case .serialize(let request, let wait):
-            let earlier = request.idempotencyKey.flatMap { ledger.entry(for: $0, at: now)?.id }
+            let earlier = ledger.entry(withKeyOf: request, at: now)?.id
             guard let id = prediction.record?.newTransition ?? earlier else {
                 throw Broken(.reply, "\(ask) parks on nothing")
             }
@@ -146,7 +146,7 @@ extension Record {
         switch self {
         case .start(_, let id, _), .serialize(_, let id, _): id
         case .end, .revoke, .decide, .markReady, .openSession, .endSession, .declare, .patch, .delete, .expire,
-            .expireUnclaimed, .timeOutParticipants, .distrust, .skipFences, .resume, .stop:
+            .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:
             nil
         }
     }

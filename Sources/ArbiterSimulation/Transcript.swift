@@ -148,6 +148,7 @@ extension Record {
         case .delete(let scene): scene.subject &+ 11
         case .expire(let id, _): id.rawValue &+ 12
         case .timeOutParticipants(let id): id.rawValue &+ 13
+        case .adopt: 33
         case .distrust(let holdsGrants): holdsGrants ? 14 : 15
         case .skipFences: 16
         case .resume: 17

@@ -1,4 +1,5 @@
 internal import ArbiterCluster
+internal import ArbiterCore
 internal import ArbiterHTTP
 internal import ArbiterTransfers
 internal import ArgumentParser
@@ -14,6 +15,12 @@ struct ClusterOptions: ParsableArguments {
             "After how many seconds another node takes over what this one served, if it is not heard of: 2 to 60.",
             valueName: "seconds"))
     var etcdLeaseSeconds = 5
+
+    @Option(
+        help: ArgumentHelp(
+            "The highest rules to which the cluster may be raised, so that nodes of an earlier version can be added again.",
+            valueName: "number"))
+    var highestRules = Int(Rules.newest.rawValue)
 
     @Option(
         help: ArgumentHelp(
@@ -46,6 +53,15 @@ struct ClusterOptions: ParsableArguments {
 
     func validate() throws {
         guard 2...60 ~= etcdLeaseSeconds else { throw ValidationError("--etcd-lease-seconds must be 2 to 60") }
+        guard rules != nil else {
+            let (lowest, highest) = (Rules.supported.lowerBound.rawValue, Rules.supported.upperBound.rawValue)
+            throw ValidationError("--highest-rules must be \(lowest) to \(highest)")
+        }
+    }
+
+    /// The highest rules to which the cluster may be raised; `nil` if the version does not support them.
+    var rules: Rules? {
+        UInt8(exactly: highestRules).flatMap(Rules.init).flatMap { Rules.supported.contains($0) ? $0 : nil }
     }
 
     // MARK: - What they make

@@ -30,13 +30,28 @@ struct ServingParts {
     let loss: Loss
     let logger: Logger
 
+    /// The limits of one of several shards.
+    func limits(ofEachOf count: Int) -> Limits {
+        var limits = options.arbiterLimits.divided(among: count)
+        if options.journal == .etcd { limits.recordBytes = EtcdJournal.bytesInRecord }
+        return limits
+    }
+
+    /// What the records of one of several shards are made under, in a cluster of a form.
+    ///
+    /// The journal of a shard names what is forgotten, so that any node replays it alike.
+    func terms(ofEachOf count: Int, as form: ClusterForm) -> Terms {
+        Terms(rules: form.rulesInForce, retention: limits(ofEachOf: count).retention)
+    }
+
     /// Makes an engine that continues from a journal; what it replays goes to the streams, and is not counted.
     func engine(
-        on journal: any Journal, of shard: Shard = .only, ahead: JournalReplay? = nil, recovery: JournalRecovery? = nil
+        on journal: any Journal, of shard: Shard = .only, under terms: Terms = Terms(), ahead: JournalReplay? = nil,
+        recovery: JournalRecovery? = nil
     ) throws(JournalError) -> Engine {
         let counting = Counting()
         let engine = try Engine(
-            limits: limits(of: shard), journal: journal, ahead: ahead, recovery: recovery,
+            limits: limits(ofEachOf: shard.count), journal: journal, ahead: ahead, terms: terms, recovery: recovery,
             trustsLeasesOver: options.trustLeasesOver, time: RunningTime(), metrics: metrics.engine
         ) { [hub, metrics] events in
             if counting.hasBegun { metrics.note(events) }
@@ -47,13 +62,6 @@ struct ServingParts {
         }
         counting.begin()
         return engine
-    }
-
-    /// The limits of a shard.
-    func limits(of shard: Shard) -> Limits {
-        var limits = options.arbiterLimits.divided(among: shard.count)
-        if options.journal == .etcd { limits.recordBytes = EtcdJournal.bytesInRecord }
-        return limits
     }
 
     /// Whether events are new, and not those of a replay.
@@ -127,13 +135,16 @@ final class ClusterServing: Serving {
         forwarder = Forwarder(loop: toNodes, trust: cluster.peerTrust)
         let host = NodeHost(parts, shards: shards)
         let settings = ClusterNode.Settings(
-            address: address, form: ClusterForm(shards: cluster.store.shards),
+            address: address, form: ClusterForm(shards: cluster.store.shards, rules: cluster.rules ?? .newest),
             timeToLive: .seconds(cluster.etcdLeaseSeconds), version: Arbiterd.version,
             quota: cluster.store.etcdQuota.bytes)
         let commits = SharedCommits(etcd: etcd)
         let (logger, metrics, loss) = (parts.logger, parts.metrics.engine.journal, parts.loss)
+        let limits = parts.limits(ofEachOf: cluster.store.shards)
         node = ClusterNode(settings, keys: keys, etcd: etcd, host: host, logger: logger) { tenure in
-            EtcdJournal(tenure: tenure, keys: keys, etcd: etcd, commits: commits, logger: logger, metrics: metrics)
+            EtcdJournal(
+                tenure: tenure, keys: keys, etcd: etcd, commits: commits, limits: limits, logger: logger,
+                metrics: metrics)
         } whenFailed: { error in
             loss.note(error)
         }
@@ -175,7 +186,7 @@ final class NodeHost: ShardHost {
 
     func readAhead(_ shard: Int, _ reader: ShardReader) throws(JournalError) {
         let events = Guarded([[SceneEvent]]())
-        var replay = JournalReplay(limits: parts.limits(of: Shard(shard, of: shards.count))) { more in
+        var replay = JournalReplay(limits: parts.limits(ofEachOf: shards.count)) { more in
             events.withLock { $0.append(more) }
         }
         let progress = try reader.read { snapshot throws(JournalError) in
@@ -189,7 +200,9 @@ final class NodeHost: ShardHost {
 
     func forget(_ shard: Int) { ahead.withLock { $0[shard] = nil } }
 
-    func begin(_ tenure: Tenure, _ journal: EtcdJournal) throws(JournalError) {
+    private func terms(_ form: ClusterForm) -> Terms { parts.terms(ofEachOf: shards.count, as: form) }
+
+    func begin(_ tenure: Tenure, _ journal: EtcdJournal, as form: ClusterForm) throws(JournalError) {
         let shard = Shard(tenure.shard, of: shards.count)
         hub.end(shard)
         let ahead = ahead.withLock { $0.removeValue(forKey: tenure.shard) }
@@ -197,10 +210,15 @@ final class NodeHost: ShardHost {
             journal.goOn(after: ahead.progress)
             for events in ahead.events { hub.publish(events, of: shard) }
         }
-        let engine = try parts.engine(on: journal, of: shard, ahead: ahead?.replay)
+        let engine = try parts.engine(on: journal, of: shard, under: terms(form), ahead: ahead?.replay)
         hub.begin(engine.lastEvents(), of: shard)
         if shard.count > 1 { engine.expectGuests() }
         shards.begin(tenure.shard, engine)
+    }
+
+    func adopt(_ form: ClusterForm) {
+        let terms = terms(form)
+        for engine in shards.here { engine.adopt(terms) }
     }
 
     func drop(_ shard: Int) {

@@ -52,6 +52,7 @@ struct Setting: Sendable {
         Setting("shards") { ["\($0.cluster.store.shards)"] },
         Setting("etcd-quota") { ["\($0.cluster.store.etcdQuota)"] },
         Setting("etcd-lease-seconds") { ["\($0.cluster.etcdLeaseSeconds)"] },
+        Setting("highest-rules") { ["\($0.cluster.highestRules)"] },
         Setting("advertise") { [$0.cluster.advertise].compactMap(\.self) },
         Setting("peer-listen") { [$0.cluster.peerListen?.description].compactMap(\.self) },
         Setting("peer-certificate") { [$0.cluster.peerCertificate].compactMap(\.self) },

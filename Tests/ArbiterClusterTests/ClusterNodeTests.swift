@@ -16,13 +16,15 @@ struct ClusterNodeTests {
         let node: ClusterNode
         let failed = Failed()
 
-        init(_ name: String, on etcd: any Etcd, shards: Int, timeToLive: Duration = .seconds(60), quota: Int = 2 << 30)
-        {
+        init(
+            _ name: String, on etcd: any Etcd, shards: Int, rules: Rules = .newest,
+            timeToLive: Duration = .seconds(60), quota: Int = 2 << 30
+        ) {
             self.etcd = UnsureEtcd(etcd)
             let keys = ClusterKeys(prefix: "/arbiter/")
             let settings = ClusterNode.Settings(
-                address: "http://\(name)", form: ClusterForm(shards: shards), timeToLive: timeToLive, version: "test",
-                quota: quota)
+                address: "http://\(name)", form: ClusterForm(shards: shards, rules: rules), timeToLive: timeToLive,
+                version: "test", quota: quota)
             let (unsure, logger) = (self.etcd, Logger(label: "test"))
             node = ClusterNode(settings, keys: keys, etcd: unsure, host: host, logger: logger) { tenure in
                 EtcdJournal(tenure: tenure, keys: keys, etcd: unsure, logger: logger)
@@ -35,8 +37,22 @@ struct ClusterNodeTests {
 
     final class Failed: Sendable {
         private let state = Guarded(JournalError?.none)
-        func note(_ error: JournalError) { state.withLock { $0 = error } }
+        private let arrival = DispatchSemaphore(value: 0)
+
+        func note(_ error: JournalError) {
+            state.withLock { $0 = error }
+            arrival.signal()
+        }
+
         var error: JournalError? { state.withLock { $0 } }
+
+        /// Waits until the node has ended its part in the cluster.
+        func wait() throws -> JournalError {
+            guard arrival.wait(timeout: .now() + .seconds(30)) == .success, let error else {
+                throw EtcdError(.unknown, "the node takes part")
+            }
+            return error
+        }
     }
 
     @Test func `one node claims every shard, and a second one gets half of them, and the others when the first stops`()
@@ -276,8 +292,9 @@ struct ClusterNodeTests {
         try first.host.wait { $0.shards.count == 4 }
         let other = TestNode("other", on: etcd.gateway, shards: 8)
         first.node.stop()
-        try other.etcd.wait(for: 1) { _ in other.failed.error != nil }
-        #expect(other.failed.error?.kind == .unknownForm)
+        let error = try other.failed.wait()
+        #expect(error.kind == .unknownForm)
+        #expect(error.reason.contains("4 shards") && error.reason.contains("--shards 8"))
         #expect(other.host.shards.isEmpty)
     }
 

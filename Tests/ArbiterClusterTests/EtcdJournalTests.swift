@@ -225,7 +225,7 @@ struct EtcdJournalTests {
 
 extension EtcdOperation {
     /// Whether it sets a key.
-    fileprivate func puts(_ name: String) -> Bool {
+    func puts(_ name: String) -> Bool {
         if case .put(name, _, _) = self { true } else { false }
     }
 }

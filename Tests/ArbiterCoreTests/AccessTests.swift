@@ -63,10 +63,57 @@ struct AccessTests {
         let again = try arbiter.start(
             TransitionRequest(scene: SceneName(unchecked: "a"), idempotencyKey: key, principal: Self.kiosk))
         #expect(arbiter.machine.transition(again.id) == nil, "it is the first one")
-        #expect(throws: ArbiterError.idempotencyKeyReused(key)) {
-            try arbiter.start(
-                TransitionRequest(scene: SceneName(unchecked: "b"), idempotencyKey: key, principal: Self.kiosk))
+    }
+
+    @Test func `a key in another scene is another key`() throws {
+        var limits = Limits()
+        (limits.retainedCount, limits.retainedMaximum) = (0, 0)
+        var arbiter = Arbiter(limits: limits)
+        let key = try key()
+        let scenes = ["a", "b"].map { SceneName(unchecked: $0) }
+        let requests = scenes.map { TransitionRequest(scene: $0, idempotencyKey: key, principal: Self.kiosk) }
+        let made = try requests.map { try arbiter.start($0) }
+        for owner in made { #expect(arbiter.state(of: owner) == .running) }
+        for request in requests {
+            let again = try arbiter.start(request)
+            #expect(arbiter.machine.transition(again.id) == nil, "it is that of before, in \(request.scene)")
         }
+        for scene in scenes {
+            #expect(throws: ArbiterError.idempotencyKeyReused(key)) {
+                try arbiter.start(
+                    TransitionRequest(
+                        scene: scene, lease: .seconds(7), idempotencyKey: key, principal: Self.kiosk))
+            }
+        }
+        try arbiter.restart()
+        #expect(throws: ArbiterError.idempotencyKeyReused(key)) {
+            try arbiter.serialize(requests[1])
+        }
+        // One of them ends, and is forgotten; the other one keeps its key.
+        try arbiter.end(made[0])
+        #expect(arbiter.machine.transition(made[0].id) == nil)
+        let again = try arbiter.start(requests[1])
+        #expect(arbiter.machine.transition(again.id) == nil)
+    }
+
+    @Test func `under the second rules a key belongs to all scenes, until the rules change`() throws {
+        var machine = ArbiterStateMachine(rules: .second)
+        let key = try key()
+        let moment = Moment(instant: Instant(nanoseconds: 1), timestamp: Timestamp(milliseconds: 1))
+        func start(_ number: UInt64, in scene: String, under rules: Rules) -> Bool {
+            let request = TransitionRequest(scene: SceneName(unchecked: scene), idempotencyKey: key)
+            let record = Record.start(request, id: TransitionID(rawValue: number), token: Token(high: 0, low: number))
+            return machine.apply(record, at: moment, under: rules).records == [record]
+        }
+        #expect(start(1, in: "a", under: .second))
+        #expect(!start(2, in: "b", under: .second), "the key is in use")
+        #expect(try ArbiterStateMachine(snapshot: machine.snapshot()).snapshot() == machine.snapshot())
+        #expect(start(2, in: "b", under: .third))
+        #expect(!start(3, in: "a", under: .third), "the key of before the change is known")
+        #expect(!start(4, in: "b", under: .third))
+        let restored = try ArbiterStateMachine(snapshot: machine.snapshot())
+        #expect(restored.durable.keys == machine.durable.keys)
+        #expect(restored.durable.keys.count == 2)
     }
 
     @Test func `a repeated request may be another span of a trace`() throws {

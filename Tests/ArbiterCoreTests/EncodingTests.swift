@@ -41,7 +41,7 @@ struct EncodingTests {
     ///
     /// Older layouts lack only what is at the end: the number of patches, and the transitions that others have waited for.
     private static func quietMachine() -> ArbiterStateMachine {
-        var machine = ArbiterStateMachine()
+        var machine = ArbiterStateMachine(rules: .first)
         _ = machine.apply(.declare(.main, .empty), at: moment(1), under: .first)
         let opening = Record.openSession(
             client: ClientName("master"), timeToLive: .seconds(30), id: SessionID(rawValue: 7),
@@ -72,6 +72,18 @@ struct EncodingTests {
         let bytes = Self.quietMachine().snapshot()
         let third = bytes.prefix(8) + [3] + bytes.dropFirst(8 + 1)
         #expect(try ArbiterStateMachine(snapshot: Array(third.dropLast(8 + 4 + 4))).snapshot() == bytes)
+    }
+
+    @Test func `a state whose journal says what is forgotten has that in its snapshot`() throws {
+        var machine = Self.quietMachine()
+        let earlier = machine.snapshot()
+        #expect(earlier[8] == 4, "earlier versions read it")
+        #expect(machine.apply(.adopt(Self.limits.retention), at: Self.moment(3)).records.count == 1)
+        let restored = try ArbiterStateMachine(snapshot: machine.snapshot())
+        #expect(machine.snapshot()[8] == 5)
+        #expect(restored.snapshot() == machine.snapshot())
+        #expect(restored.retention == Self.limits.retention)
+        #expect(try ArbiterStateMachine(snapshot: earlier).retention == Limits().retention)
     }
 
     @Test(arguments: [8, 9])
@@ -157,7 +169,8 @@ extension EncodingTests {
         let full = TransitionRequest(
             client: ClientName("ünï"), queue: .seconds(1), idempotencyKey: IdempotencyKey("key"))
         var records: [Record] = [
-            .distrust(holdsGrants: true), .distrust(holdsGrants: false), .skipFences, .resume, .stop,
+            .adopt(nil), .adopt(limits.retention), .distrust(holdsGrants: true), .distrust(holdsGrants: false),
+            .skipFences, .resume, .stop,
         ]
         for request in [TransitionRequest(), full] {
             records += [

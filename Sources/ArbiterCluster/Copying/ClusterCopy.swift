@@ -119,7 +119,7 @@ package final class ClusterCopy: Sendable {
             let tenure = Tenure(
                 shard: shard, key: right.key, created: right.created, rounds: rounds, lease: right.lease)
             let journal = EtcdJournal(tenure: tenure, keys: keys, etcd: etcd, alarm: alarm, logger: logger)
-            var replay = JournalReplay()
+            var replay = JournalReplay(limits: Limits().divided(among: count))
             do throws(JournalError) {
                 _ = try journal.replay { snapshot throws(JournalError) in
                     try replay.begin(snapshot)

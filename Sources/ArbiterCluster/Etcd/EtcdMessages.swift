@@ -52,8 +52,10 @@ struct EtcdTransactionMessage: Encodable, Sendable {
 
     struct Compare: Encodable, Sendable {
         let key: Data
+        /// Without it, only the key itself is compared.
+        var rangeEnd: Data?
         let target: String
-        let result = "EQUAL"
+        var result = "EQUAL"
         var createRevision: EtcdInteger?
         var modRevision: EtcdInteger?
         var value: Data?
@@ -69,6 +71,10 @@ struct EtcdTransactionMessage: Encodable, Sendable {
             case .holds(let key, let value):
                 (self.key, target) = (Data(key.utf8), "VALUE")
                 self.value = Data(value)
+            case .noneCreated(let range, let revision):
+                (self.key, target, result) = (Data(range.start.utf8), "CREATE", "LESS")
+                rangeEnd = range.end.map { Data($0.utf8) }
+                createRevision = EtcdInteger(revision + 1)
             }
         }
     }

@@ -25,6 +25,8 @@ package enum EtcdCondition: Hashable, Sendable {
     case changed(String, at: EtcdRevision)
     /// The key has this value.
     case holds(String, [UInt8])
+    /// No key of the range was created after this revision.
+    case noneCreated(in: EtcdRange, after: EtcdRevision)
 
     /// There is no such key.
     package static func isAbsent(_ key: String) -> EtcdCondition { .created(key, at: 0) }

@@ -32,7 +32,7 @@ extension EtcdJournal {
 
     /// Makes a snapshot of the state after a record, while commits go on, and deletes what it makes superfluous.
     private func compact(through sequence: UInt64) throws(JournalError) {
-        var replay = JournalReplay()
+        var replay = JournalReplay(limits: limits)
         let found = try read { reader throws(JournalError) in
             try reader.read(through: sequence) { snapshot throws(JournalError) in
                 try replay.begin(snapshot)

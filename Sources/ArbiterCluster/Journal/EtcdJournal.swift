@@ -1,4 +1,4 @@
-internal import ArbiterCore
+package import ArbiterCore
 package import ArbiterEngine
 internal import Dispatch
 package import Logging
@@ -29,6 +29,7 @@ package final class EtcdJournal: Journal {
     let tenure: Tenure
     let etcd: any Etcd
     private let commits: SharedCommits
+    let limits: Limits
     let alarm: any Alarm
     let logger: Logger
     let metrics: JournalMetrics
@@ -66,18 +67,19 @@ package final class EtcdJournal: Journal {
     ///   - keys: where it is.
     ///   - etcd: where it is kept.
     ///   - commits: what sends the commits of all shards of the node; by default this shard's alone.
+    ///   - limits: the limits of the shard, which say what is forgotten where the records do not.
     ///   - alarm: when it tries again.
     ///   - logger: tells the operator.
     ///   - bytesBetweenSnapshots: the bytes of records after which a snapshot is made.
     ///   - metrics: what it counts.
     package init(
         tenure: Tenure, keys: ClusterKeys, etcd: any Etcd, commits: SharedCommits? = nil,
-        alarm: any Alarm = SystemAlarm(), logger: Logger, bytesBetweenSnapshots: Int = bytesBetweenSnapshots,
-        metrics: JournalMetrics = JournalMetrics()
+        limits: Limits = Limits(), alarm: any Alarm = SystemAlarm(), logger: Logger,
+        bytesBetweenSnapshots: Int = bytesBetweenSnapshots, metrics: JournalMetrics = JournalMetrics()
     ) {
         shard = tenure.shard
         (self.tenure, self.keys, self.etcd, self.alarm, self.logger) = (tenure, keys, etcd, alarm, logger)
-        self.commits = commits ?? SharedCommits(etcd: etcd)
+        (self.commits, self.limits) = (commits ?? SharedCommits(etcd: etcd), limits)
         (self.bytesBetweenSnapshots, self.metrics) = (bytesBetweenSnapshots, metrics)
     }
 
@@ -141,7 +143,8 @@ extension EtcdJournal {
                 return ([], 0, state.whenIdle)
             }
             state.isCommitting = true
-            return (Array(state.pending.prefix(Self.recordsInGroup)), state.last, [])
+            let count = min(Self.recordsInGroup, RecordBatch.lengthUnderSameRules(state.pending))
+            return (Array(state.pending.prefix(count)), state.last, [])
         }
         for tell in idle { tell() }
         guard !group.isEmpty else { return }

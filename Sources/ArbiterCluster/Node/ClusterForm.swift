@@ -1,16 +1,19 @@
 package import ArbiterCore
 internal import Foundation
 
-/// What a cluster was made with, and what every node of it has to agree with; the value of `ClusterKeys.form`, in JSON.
+/// What every node of a cluster has to agree with; the value of `ClusterKeys.form`, in JSON.
 package struct ClusterForm: Codable, Hashable, Sendable {
     /// The number of shards, which never changes.
     package var shards: Int
-    /// The rules under which records are made.
+    /// The rules under which records are made; raised once every node supports newer ones.
     package var rules: Int
 
     package init(shards: Int, rules: Rules = .newest) {
         (self.shards, self.rules) = (shards, Int(rules.rawValue))
     }
+
+    /// The rules under which records are made, of a form that a node has agreed on.
+    package var rulesInForce: Rules { UInt8(exactly: rules).flatMap(Rules.init) ?? .newest }
 
     /// The value of the key.
     var bytes: [UInt8] {
@@ -35,10 +38,18 @@ package struct NodeRegistration: Codable, Hashable, Sendable {
     package let lease: EtcdLeaseID
     /// The version of its program.
     package let version: String
+    /// The lowest rules under which it can make records; `nil` if it is a version that does not say that.
+    private let lowestRules: Int?
+    /// The highest rules under which it can, or may, make records.
+    private let highestRules: Int?
 
-    package init(address: String, lease: EtcdLeaseID, version: String) {
+    package init(address: String, lease: EtcdLeaseID, version: String, rules: ClosedRange<Rules>) {
         (self.address, self.lease, self.version) = (address, lease, version)
+        (lowestRules, highestRules) = (Int(rules.lowerBound.rawValue), Int(rules.upperBound.rawValue))
     }
+
+    /// The highest rules that it supports; versions that do not say that know the second ones.
+    var newestRules: Int { highestRules ?? Int(Rules.second.rawValue) }
 
     var bytes: [UInt8] {
         let encoder = JSONEncoder()

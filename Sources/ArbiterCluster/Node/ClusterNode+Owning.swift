@@ -58,16 +58,24 @@ extension ClusterNode {
     }
 
     func registration(_ lease: NodeLease) -> NodeRegistration {
-        NodeRegistration(address: settings.address, lease: lease.id, version: settings.version)
+        NodeRegistration(
+            address: settings.address, lease: lease.id, version: settings.version, rules: settings.rules)
     }
 
     /// Registers the node; its name may still be that of its earlier life, whose lease has to end first.
+    ///
+    /// Only while the cluster has the form that was read, so that no node registers that does not support what it is raised to.
     func register(_ lease: NodeLease, _ found: Found) throws(EtcdError) {
-        guard !state.withLock({ $0.isRegistered }) else { return }
+        guard !state.withLock({ $0.isRegistered }), let form = found.form else { return }
         let key = keys.node(settings.address)
         let isNew = try transact(
-            EtcdTransaction(if: [.isAbsent(key)], then: [.put(key, registration(lease).bytes, lease: lease.id)])
+            EtcdTransaction(
+                if: [.isAbsent(key), .changed(keys.form, at: form.changed)],
+                then: [.put(key, registration(lease).bytes, lease: lease.id)])
         ).succeeded
+        guard isNew || found.map.nodes[settings.address] != nil else {
+            throw EtcdError(.refused, "the cluster has changed meanwhile")
+        }
         guard isNew || found.map.nodes[settings.address]?.lease == lease.id else {
             state.withLock { $0.waitsFor = "the lease of another node with the address \(settings.address)" }
             throw EtcdError(.refused, "another node is registered as \(settings.address)")
@@ -92,7 +100,7 @@ extension ClusterNode {
     /// Begins to serve every shard whose key in etcd says that this node owns it.
     ///
     /// That is how a claim is known to have succeeded, also one whose answer was lost.
-    func adopt(_ found: Found, _ lease: NodeLease) {
+    func adopt(_ found: Found, _ lease: NodeLease, _ form: ClusterForm) {
         let mine = registration(lease)
         var claimed: [Tenure] = []
         for (shard, key) in found.owners.sorted(by: { $0.key < $1.key }) where found.map.owners[shard]?.node == mine {
@@ -104,7 +112,7 @@ extension ClusterNode {
             }
             claimed.append(Tenure(shard: shard, key: key.name, created: key.created, rounds: rounds, lease: lease))
         }
-        begin(claimed)
+        begin(claimed, as: form)
         let lost = state.withLock { state in
             let lost = state.tenures.values.filter { found.owners[$0.shard]?.created != $0.created }
             for tenure in lost { state.tenures[tenure.shard] = nil }
@@ -114,8 +122,8 @@ extension ClusterNode {
     }
 
     /// Claims free shards, up to this node's share of them.
-    func claim(_ found: Found, _ lease: NodeLease) throws(EtcdError) {
-        guard let form = found.form else { return }
+    func claim(_ found: Found, _ lease: NodeLease, _ form: ClusterForm) throws(EtcdError) {
+        guard let key = found.form else { return }
         let mine = registration(lease)
         let room = max(0, share(of: found) - found.map.owners.values.count { $0.node == mine })
         // From a place of its own, so that nodes do not all try the same shards first.
@@ -131,13 +139,13 @@ extension ClusterNode {
             let outcome = try transact(
                 EtcdTransaction(
                     then: shards.map { shard in
-                        let (key, next) = (keys.owner(of: shard), keys.successor(of: shard))
+                        let (owner, next) = (keys.owner(of: shard), keys.successor(of: shard))
                         return .nested(
                             EtcdTransaction(
                                 if: [
-                                    .isAbsent(key), .changed(keys.form, at: form.changed), .isAbsent(keys.copy),
+                                    .isAbsent(owner), .changed(keys.form, at: key.changed), .isAbsent(keys.copy),
                                     .created(next, at: found.successors[shard]?.chosen ?? 0),
-                                ], then: [.put(key, mine.bytes, lease: lease.id), .delete(.key(next))]))
+                                ], then: [.put(owner, mine.bytes, lease: lease.id), .delete(.key(next))]))
                     }))
             let claimed = zip(shards, outcome.nested).filter(\.1.succeeded).map(\.0)
             begin(
@@ -145,7 +153,7 @@ extension ClusterNode {
                     Tenure(
                         shard: shard, key: keys.owner(of: shard), created: outcome.revision, rounds: rounds,
                         lease: lease)
-                })
+                }, as: form)
         }
     }
 

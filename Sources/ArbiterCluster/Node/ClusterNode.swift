@@ -5,12 +5,15 @@ package import Logging
 
 /// What runs the shards that a node owns.
 package protocol ShardHost: AnyObject, Sendable {
-    /// Begins to serve a shard; reads its journal, and may take as long as that does.
+    /// Begins to serve a shard, as a cluster of this form does; reads its journal, and may take as long as that does.
     ///
     /// Called for several shards at the same time, but not twice for one.
     ///
     /// - Throws: `JournalError` if its journal cannot be read.
-    func begin(_ tenure: Tenure, _ journal: EtcdJournal) throws(JournalError)
+    func begin(_ tenure: Tenure, _ journal: EtcdJournal, as form: ClusterForm) throws(JournalError)
+
+    /// Goes on with every shard as a cluster of this form does; called again and again, also if nothing is different.
+    func adopt(_ form: ClusterForm)
 
     /// Reads a shard that another node owns and will hand over to this one, so that little is left to read in `begin`.
     ///
@@ -44,6 +47,9 @@ package final class ClusterNode: Sendable {
     package struct Settings: Sendable {
         /// Where other nodes reach this one; also its name.
         package var address: String
+        /// What it makes a cluster with.
+        ///
+        /// Its number of shards has to be that of the cluster, and its rules are the highest that it supports.
         package var form: ClusterForm
         /// How long its lease lives without a keepalive.
         package var timeToLive: Duration
@@ -88,7 +94,7 @@ package final class ClusterNode: Sendable {
         var waitsFor: String? = ClusterNode.etcdItself
         /// Why the cluster could not be looked at last; `nil` if it could.
         var reason: String?
-        /// The prefixes that are watched.
+        /// What is watched: the first key of each range.
         var watched: Set<String> = []
         var watches: [String: any EtcdWatch] = [:]
         var isLookDue = false
@@ -116,7 +122,7 @@ package final class ClusterNode: Sendable {
     private let movers = (0..<movesAtOnce).map { _ in DispatchQueue(label: "arbiter.move", qos: .userInitiated) }
     let state = Guarded(State())
     private let makeJournal: @Sendable (Tenure) -> EtcdJournal
-    private let whenFailed: @Sendable (JournalError) -> Void
+    let whenFailed: @Sendable (JournalError) -> Void
 
     /// - Parameters:
     ///   - settings: what the node is.
@@ -240,14 +246,16 @@ package final class ClusterNode: Sendable {
         dropWhatIsLost()
         let lease = try leaseInForce()
         let found = try read()
-        try agree(on: found)
+        let form = try agree(on: found)
         try register(lease, found)
         watch()
         host.note(found.map)
-        adopt(found, lease)
-        try claim(found, lease)
+        host.adopt(form)
+        adopt(found, lease, form)
+        try claim(found, lease, form)
         handOverSurplus(found)
         readAhead(found, lease)
+        try raiseIfPossible(found, form)
         compactIfDue(found)
         measureIfDue()
     }
@@ -258,6 +266,8 @@ package final class ClusterNode: Sendable {
         /// Whether its journal is being copied.
         let isCopied: Bool
         let map: ShardMap
+        /// Whether a node is registered in a way that this one does not understand.
+        let hasStrangers: Bool
         /// The owners' keys, by their shards.
         let owners: [Int: EtcdKey]
         /// The nodes that are to own shards next, by these shards, with the revisions at which they were chosen.
@@ -286,39 +296,9 @@ package final class ClusterNode: Sendable {
             successors[shard] = Successor(key.value).map { ($0, key.created) }
         }
         return Found(
-            form: outcome.found[0].keys.first, isCopied: !outcome.found[3].keys.isEmpty, map: map, owners: owners,
-            successors: successors, revision: outcome.revision)
-    }
-
-    /// Makes the cluster if there is none yet, and checks that this node fits into it.
-    private func agree(on found: Found) throws(EtcdError) {
-        guard !found.isCopied else {
-            state.withLock { state in
-                if !state.isRegistered {
-                    state.waitsFor = "the end of a copy of the cluster's journal (key \(keys.copy) in etcd)"
-                }
-            }
-            throw EtcdError(.refused, "the journal of the cluster is being copied")
-        }
-        guard let key = found.form else {
-            _ = try transact(
-                EtcdTransaction(
-                    if: [.isAbsent(keys.form), .isAbsent(keys.copy)], then: [.put(keys.form, settings.form.bytes)]))
-            throw EtcdError(.refused, "the cluster has just been made")
-        }
-        guard ClusterForm(key.value) == settings.form else {
-            let text = String(decoding: key.value, as: UTF8.self)
-            let error = JournalError(
-                .unknownForm,
-                reason: "the cluster at \(keys.prefix) was made with \(text), and this node has "
-                    + String(decoding: settings.form.bytes, as: UTF8.self))
-            let isFirst = state.withLock { state in
-                defer { (state.isStopped, state.failure) = (true, error) }
-                return state.failure == nil
-            }
-            if isFirst { whenFailed(error) }
-            throw EtcdError(.refused, error.reason)
-        }
+            form: outcome.found[0].keys.first, isCopied: !outcome.found[3].keys.isEmpty, map: map,
+            hasStrangers: map.nodes.count < outcome.found[1].keys.count, owners: owners, successors: successors,
+            revision: outcome.revision)
     }
 
     func transact(_ transaction: EtcdTransaction) throws(EtcdError) -> EtcdOutcome {
@@ -326,35 +306,37 @@ package final class ClusterNode: Sendable {
     }
 
     private func watch() {
-        for prefix in [keys.owners, keys.nodes, keys.successors]
-        where state.withLock({ $0.watched.insert(prefix).inserted }) {
-            let watch = etcd.watch(.prefix(prefix)) { [weak self] in
+        let ranges: [EtcdRange] = [
+            .prefix(keys.owners), .prefix(keys.nodes), .prefix(keys.successors), .key(keys.form),
+        ]
+        for range in ranges where state.withLock({ $0.watched.insert(range.start).inserted }) {
+            let watch = etcd.watch(range) { [weak self] in
                 self?.state.withLock { $0.whenChanged }?()
                 self?.look()
             } ended: { [weak self] in
-                _ = self?.state.withLock { $0.watched.remove(prefix) }
+                _ = self?.state.withLock { $0.watched.remove(range.start) }
             }
-            state.withLock { $0.watches[prefix] = watch }
+            state.withLock { $0.watches[range.start] = watch }
         }
     }
 
     /// Begins to serve shards that this node owns.
-    func begin(_ tenures: [Tenure]) {
+    func begin(_ tenures: [Tenure], as form: ClusterForm) {
         state.withLock { state in
             for tenure in tenures {
                 state.tenures[tenure.shard] = tenure
                 state.arriving[tenure.shard] = nil
             }
         }
-        forEachAtOnce(tenures) { [self] in begin($0) }
+        forEachAtOnce(tenures) { [self] in begin($0, as: form) }
     }
 
-    private func begin(_ tenure: Tenure) {
+    private func begin(_ tenure: Tenure, as form: ClusterForm) {
         tenure.whenLost { [weak self] in self?.look() }
         do throws(JournalError) {
             let journal = makeJournal(tenure)
             journal.whenFailed { [weak self] _ in self?.giveUp(tenure) }
-            try host.begin(tenure, journal)
+            try host.begin(tenure, journal, as: form)
             logger.notice("owns a shard", metadata: ["shard": "\(tenure.shard)", "tenure": "\(tenure.created)"])
         } catch {
             logger.critical(

@@ -40,7 +40,7 @@ package struct CopiedFacts: Sendable {
     ///
     /// - Parameter shards: the states of all shards, in their order.
     package init(of shards: [ShardState]) {
-        let orders = MergedOrders(of: shards)
+        let shards = shards.map { $0.under(.newest) }
         let all = Shard(0, of: max(1, shards.count))
         for index in shards.indices {
             for session in shards[index].machine.durable.sessions.values
@@ -48,17 +48,12 @@ package struct CopiedFacts: Sendable {
                 sessions[session.id] = session.moved(later: shards[index].age)
             }
         }
-        var newest: [OwnedKey: RequestOrder] = [:]
-        for (index, shard) in shards.enumerated() {
+        for shard in shards {
             let durable = shard.machine.durable
             heights.append(Heights(of: durable))
             for session in durable.sessions.values { noteUse(of: session) }
-            for (key, id) in durable.keys {
-                guard let order = durable.transitions[id].map({ orders.of($0.order, in: index) }),
-                    newest[key].map({ $0 < order }) ?? true
-                else { continue }
-                (newest[key], keys[key]) = (order, id)
-            }
+            // A key belongs to a scene, and so to one shard.
+            keys.merge(durable.keys) { first, _ in first }
             noteScenes(of: durable, later: shard.age)
         }
     }

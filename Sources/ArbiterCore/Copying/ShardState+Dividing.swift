@@ -57,6 +57,7 @@ extension DurableState {
     /// Takes over what is counted for the whole of a state.
     fileprivate mutating func takeNumbers(of other: DurableState) {
         (rules, isHoldingGrants, forgotten) = (other.rules, other.isHoldingGrants, other.forgotten)
+        retention = other.retention
         (lastOrder, lastFence, lastEvent) = (other.lastOrder, other.lastFence, other.lastEvent)
     }
 }

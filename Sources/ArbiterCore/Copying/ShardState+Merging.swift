@@ -72,7 +72,8 @@ extension ShardState {
         return (ending, count)
     }
 
-    private func under(_ rules: Rules) -> ShardState {
+    /// The same state under newer rules.
+    func under(_ rules: Rules) -> ShardState {
         var state = self
         state.machine.adopt(rules)
         return state

@@ -30,8 +30,11 @@ extension ArbiterStateMachine {
 }
 
 extension TransitionRequest {
-    /// Its idempotency key, which belongs to its principal.
-    var ownedKey: OwnedKey? { idempotencyKey.map { OwnedKey(principal: principal, key: $0) } }
+    /// Its idempotency key, which belongs to its principal and, since the third rules, to its scene.
+    func ownedKey(under rules: Rules) -> OwnedKey? {
+        guard let key = idempotencyKey else { return nil }
+        return OwnedKey(principal: principal, scene: rules.dividesKeysByScene ? scene : nil, key: key)
+    }
 
     /// Whether another request asks for the same; a repeated request may be another span of a trace.
     func asksTheSame(as other: TransitionRequest) -> Bool {

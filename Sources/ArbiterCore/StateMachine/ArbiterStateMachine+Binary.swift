@@ -31,8 +31,10 @@ extension DurableState: BinaryCodable {
     /// The first value of a snapshot that names its form; one of the first form begins with an order, never this value.
     private static let marker = UInt64.max
     /// The form that is written; the second added the number of the newest event over all scenes, the third the rules,
-    /// the fourth has the second layout.
-    private static let form: UInt8 = 4
+    /// the fourth has the second layout, the fifth says what is forgotten.
+    private static let form: UInt8 = 5
+    /// What is written of a state whose journal does not say what is forgotten; earlier versions read it too.
+    private static let formWithoutRetention: UInt8 = 4
 
     /// What is written about a scene's storyboard.
     private enum Kept {
@@ -44,8 +46,9 @@ extension DurableState: BinaryCodable {
 
     func encode(to writer: inout BinaryWriter) {
         writer.write(Self.marker)
-        writer.write(Self.form)
+        writer.write(retention == nil ? Self.formWithoutRetention : Self.form)
         writer.write(rules)
+        if let retention { writer.write(retention) }
         writer.write(lastEvent)
         writer.write(lastOrder)
         writer.write(lastFence)
@@ -81,6 +84,7 @@ extension DurableState: BinaryCodable {
             guard 2...Self.form ~= form else { throw reader.unknownVersion("form \(form) of a snapshot") }
             rules = form >= 3 ? try reader.read() : .first
             reader.layout = form >= 4 ? .second : .first
+            if form >= 5 { retention = try reader.read() }
             lastEvent = try reader.read()
             lastOrder = try reader.read()
         } else {
@@ -104,7 +108,7 @@ extension DurableState: BinaryCodable {
             }
             previous = transition.order
             transitions[transition.id] = transition
-            if let key = transition.request.ownedKey { keys[key] = transition.id }
+            file(transition)
         }
         for id in try reader.readArray(of: TransitionID.self) {
             guard let transition = transitions[id], case .ended(let ending) = transition.phase else {

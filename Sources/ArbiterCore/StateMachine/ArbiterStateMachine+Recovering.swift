@@ -9,7 +9,6 @@ extension ArbiterStateMachine {
     ///   - now: when the leases begin.
     ///   - isDraining: whether no await may park any more.
     package mutating func recover(at now: Instant, isDraining: Bool = false) {
-        adopt(.newest)
         momentary = MomentaryState()
         momentary.isDraining = isDraining
         momentary.idling = Idling(begun: now)

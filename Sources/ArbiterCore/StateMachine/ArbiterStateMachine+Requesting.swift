@@ -89,8 +89,8 @@ extension ArbiterStateMachine {
     private func repeated(
         _ request: TransitionRequest, isSerialized: Bool, at now: Instant
     ) throws(ArbiterError) -> TransitionID? {
-        guard let key = request.ownedKey, let id = durable.keys[key], let earlier = durable.transitions[id],
-            now < earlier.requestedAt.instant.advanced(by: Limits.idempotency)
+        guard let key = request.ownedKey(under: durable.rules), let id = durable.keys[key],
+            let earlier = durable.transitions[id], now < earlier.requestedAt.instant.advanced(by: Limits.idempotency)
         else { return nil }
         guard earlier.request.asksTheSame(as: request), earlier.isSerialized == isSerialized else {
             throw .idempotencyKeyReused(key.key)
@@ -163,8 +163,9 @@ extension ArbiterStateMachine {
 
     /// - Throws: `tooManyScenes` if the scene is new, the limit is reached, and no scene can be forgotten.
     func admitScene(_ name: SceneName) throws(ArbiterError) {
-        guard !durable.scenes.contains(name), durable.scenes.count >= limits.scenes else { return }
-        guard durable.scenes.values.contains(where: \.isForgettable) else { throw .tooManyScenes(limit: limits.scenes) }
+        let limit = retention.scenes
+        guard !durable.scenes.contains(name), durable.scenes.count >= limit else { return }
+        guard durable.scenes.values.contains(where: \.isForgettable) else { throw .tooManyScenes(limit: limit) }
     }
 
     /// Creates a transition and queues it, at the end of its scene's queue unless it takes over a place.
@@ -180,7 +181,7 @@ extension ArbiterStateMachine {
             request, id: id, token: token, isSerialized: isSerialized, place: place ?? order, at: step.moment)
         precondition(!durable.transitions.contains(id), "\(id) is in use")
         durable.transitions[id] = transition
-        if let key = request.ownedKey { durable.keys[key] = id }
+        durable.file(transition)
         durable.changeScene(request.scene) { $0.enter(transition) }
         durable.memory.queued += 1
         durable.memory.charge(transition.request.byteCount, to: transition.session)
@@ -228,7 +229,7 @@ extension ArbiterStateMachine {
 
     /// Forgets the idle scene that was used longest ago, if the limit is reached.
     private mutating func makeRoom(in step: inout Step) {
-        guard durable.scenes.count >= limits.scenes else { return }
+        guard durable.scenes.count >= retention.scenes else { return }
         let idle = durable.scenes.filter(\.value.isForgettable).min { $0.value.lastOrder < $1.value.lastOrder }
         if let idle { forget(idle.key, in: &step) }
     }

@@ -17,16 +17,17 @@ extension ArbiterStateMachine {
             durable.dropFirstEnded()
             let forgotten = durable.transitions.removeValue(forKey: first.id)
             // The key may belong to a newer transition by now.
-            if let key = forgotten?.request.ownedKey, durable.keys[key] == first.id {
+            if let key = forgotten?.request.ownedKey(under: durable.rules), durable.keys[key] == first.id {
                 durable.keys.removeValue(forKey: key)
             }
         }
     }
 
     private func isSuperfluous(_ first: DurableState.Ended, at now: Instant) -> Bool {
-        if durable.endedWeight > limits.retainedWeight || durable.memory.ended > limits.retainedBytes { return true }
-        guard durable.ended.count > limits.retainedCount else { return false }
-        return durable.ended.count > limits.retainedMaximum || first.at.advanced(by: limits.retainedDuration) <= now
+        let retention = retention
+        if durable.endedWeight > retention.weight || durable.memory.ended > retention.bytes { return true }
+        guard durable.ended.count > retention.count else { return false }
+        return durable.ended.count > retention.maximum || first.at.advanced(by: retention.duration) <= now
     }
 }
 

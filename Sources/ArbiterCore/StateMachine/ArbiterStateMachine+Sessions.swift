@@ -121,8 +121,8 @@ extension ArbiterStateMachine {
         var named = request
         if let session = try? session(token) {
             named.client = session.client
-        } else if let earlier = request.ownedKey.flatMap({ durable.keys[$0] }).flatMap({ transition($0) }),
-            earlier.request.session == token
+        } else if let key = request.ownedKey(under: durable.rules),
+            let earlier = durable.keys[key].flatMap({ transition($0) }), earlier.request.session == token
         {
             named.client = earlier.request.client
         }

@@ -15,8 +15,14 @@ package struct ArbiterStateMachine: Sendable {
     /// The part that is true only of the processes alive now, such as waiters and remaining leases.
     var momentary = MomentaryState()
 
-    package init(limits: Limits = Limits()) {
+    /// An arbiter that has nothing yet.
+    ///
+    /// - Parameters:
+    ///   - limits: its limits.
+    ///   - rules: those under which it begins; a replay begins under the first ones, and goes on under those of the records.
+    package init(limits: Limits = Limits(), rules: Rules = .newest) {
         self.limits = limits
+        durable.rules = rules
     }
 }
 
@@ -79,7 +85,6 @@ extension ArbiterStateMachine {
         in step: inout Step, with context: inout Context,
         _ event: (inout ArbiterStateMachine, inout Context, inout Step) throws(ArbiterError) -> Answer
     ) -> Result<Answer, ArbiterError> {
-        adopt(.newest)
         doWhatIsDue(in: &step)
         let answer = run(in: &step) { machine, step throws(ArbiterError) in
             try event(&machine, &context, &step)
@@ -109,7 +114,7 @@ extension ArbiterStateMachine {
     }
 
     /// Runs an event, and checks that a refused one has added no effects and no records.
-    private mutating func run<Answer>(
+    mutating func run<Answer>(
         in step: inout Step, _ event: (inout ArbiterStateMachine, inout Step) throws(ArbiterError) -> Answer
     ) -> Result<Answer, ArbiterError> {
         let before = (effects: step.effects.count, records: step.records.count)
@@ -124,71 +129,12 @@ extension ArbiterStateMachine {
     }
 }
 
-// MARK: - Replay
-
-extension ArbiterStateMachine {
-    /// Applies a record, without doing what is due: in a journal, that has records of its own.
-    ///
-    /// - Parameters:
-    ///   - record: the record.
-    ///   - moment: its moment.
-    ///   - rules: the rules that it was made under, not older than those of the record before.
-    /// - Returns: an outcome with the same record; without a record if it contradicts the state, which has not changed.
-    package mutating func apply(
-        _ record: Record, at moment: Moment, under rules: Rules = .newest
-    ) -> Outcome<Void> {
-        var step = Step(moment: moment)
-        let answer = apply(record, in: &step, under: rules)
-        return Outcome(answer: answer, effects: step.effects, records: step.records)
-    }
-
-    /// Applies a record in a step that has just begun.
-    package mutating func apply(
-        _ record: Record, in step: inout Step, under rules: Rules = .newest
-    ) -> Result<Void, ArbiterError> {
-        adopt(rules)
-        return run(in: &step) { machine, step throws(ArbiterError) in try machine.carryOut(record, in: &step) }
-    }
-
-    /// Continues under newer rules; what is granted ends under the rules of its grant.
-    mutating func adopt(_ rules: Rules) {
-        guard durable.rules < rules else { return }
-        durable.rules = rules
-        guard rules.waitsForArrivals else { return }
-        for name in durable.scenes.keys { durable.scenes[name]?.queue.beginToWaitForArrivals() }
-    }
-
-    private mutating func carryOut(_ record: Record, in step: inout Step) throws(ArbiterError) {
-        switch record {
-        case .start(let request, let id, let token): _ = try start(request, id: id, token: token, in: &step)
-        case .serialize(let request, let id, let token):
-            _ = try serialize(request, id: id, token: token, park: nil, in: &step)
-        case .end(let id, let token, let outcome): _ = try end(id, token: token, as: outcome, in: &step)
-        case .revoke(let id, let revocation): _ = try revoke(id, revocation, in: &step)
-        case .decide(let id, let gesture): decide(id, gesture, in: &step)
-        case .markReady(let id, let client): markReady(id, client: client, in: &step)
-        case .openSession(let client, let timeToLive, let id, let token, let caller):
-            _ = try openSession(
-                client: client, timeToLive: timeToLive, by: caller, id: id, token: token, in: &step)
-        case .endSession(let id, let ending): end(id, because: ending, in: &step)
-        case .declare(let scene, let storyboard): _ = try declare(scene, storyboard, if: .none, in: &step)
-        case .patch(let scene, let patch): _ = try self.patch(scene, patch, if: .none, in: &step)
-        case .delete(let scene): try delete(scene, if: .none, in: &step)
-        case .expire(let id, let reason): expire(id, because: reason, in: &step)
-        case .expireUnclaimed(let ids): expireUnclaimed(ids, in: &step)
-        case .timeOutParticipants(let id): timeOutParticipants(of: id, in: &step)
-        case .distrust(let holdsGrants): distrust(holdsGrants: holdsGrants, in: &step)
-        case .skipFences: skipFences(in: &step)
-        case .resume: resume(in: &step)
-        case .stop: stop(in: &step)
-        }
-    }
-}
-
 /// The part of the state that outlives the process.
 struct DurableState: Sendable {
     /// The version of the rules under which the last record was made.
     var rules = Rules.first
+    /// What is forgotten, if the journal says so.
+    var retention: Retention?
     /// The unfinished transitions, and the ended ones that are still remembered.
     var transitions = Table<TransitionID, Transition>()
     var scenes = Table<SceneName, Scene>()
@@ -233,6 +179,18 @@ struct DurableState: Sendable {
         let first = ended.removeFirst()
         endedWeight -= first.weight
         memory.ended -= first.bytes
+    }
+
+    /// Files a transition under its idempotency key, if it has one, in place of an earlier one.
+    mutating func file(_ transition: Transition) {
+        if let key = transition.request.ownedKey(under: rules) { keys[key] = transition.id }
+    }
+
+    /// Files the idempotency keys of all remembered transitions as the present rules have it.
+    mutating func fileKeysAnew() {
+        keys.removeAll(keepingCapacity: true)
+        for transition in transitions.values.sorted(by: { $0.order < $1.order })
+        where transition.request.idempotencyKey != nil { file(transition) }
     }
 
     var unfinishedCount: Int { transitions.count - ended.count }

@@ -19,6 +19,7 @@ extension Record: BinaryCodable {
         static let stop: UInt8 = 15
         static let expireUnclaimed: UInt8 = 16
         static let patch: UInt8 = 17
+        static let adopt: UInt8 = 18
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -85,6 +86,9 @@ extension Record: BinaryCodable {
         case .distrust(let holdsGrants):
             writer.write(Code.distrust)
             writer.write(holdsGrants)
+        case .adopt(let retention):
+            writer.write(Code.adopt)
+            writer.write(retention)
         case .skipFences:
             writer.write(Code.skipFences)
         case .resume:
@@ -128,6 +132,8 @@ extension Record: BinaryCodable {
             self = .endSession(try reader.read(), try reader.readWord())
         case Code.distrust:
             self = .distrust(holdsGrants: try reader.readBool())
+        case Code.adopt:
+            self = .adopt(try reader.readOptional())
         case Code.skipFences:
             self = .skipFences
         case Code.resume:

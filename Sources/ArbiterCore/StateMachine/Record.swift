@@ -38,6 +38,10 @@ package enum Record: Hashable, Sendable {
     /// The time that the participants had to become ready ran out.
     case timeOutParticipants(TransitionID)
 
+    /// The arbiter goes on under the rules that this record was made under, which are the third or later ones; and from now
+    /// on the journal names what is forgotten, if the record does.
+    case adopt(Retention?)
+
     // MARK: Restarts
 
     /// The journal may lack its last records: numbers jump. With `holdsGrants`, clients may still hold leases that the

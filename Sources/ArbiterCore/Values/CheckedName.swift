@@ -141,9 +141,12 @@ package struct IdempotencyKey: CheckedName {
     }
 }
 
-/// An idempotency key belongs to a principal: the same text of another principal is another key.
+/// An idempotency key belongs to a principal and a scene: the same text of another principal, or in another scene, is
+/// another key.
 package struct OwnedKey: Hashable, Sendable {
     let principal: PrincipalName?
+    /// `nil` under the first and second rules, where a key belongs to all scenes.
+    let scene: SceneName?
     let key: IdempotencyKey
 }
 

@@ -7,9 +7,14 @@ package enum Rules: UInt8, Hashable, Comparable, Sendable, CaseIterable {
     case first = 0
     /// Closer to what interfaces do; the properties below say in what.
     case second = 1
+    /// Idempotency keys belong to scenes too.
+    case third = 2
 
-    /// What this version adds to a journal is made under these.
-    package static let newest = Rules.second
+    /// What this version adds to a journal is made under these, unless a cluster holds it to earlier ones.
+    package static let newest = Rules.third
+
+    /// The rules under which this version can add to a journal; it reads older ones too.
+    package static let supported = Rules.second...newest
 
     package static func < (left: Rules, right: Rules) -> Bool { left.rawValue < right.rawValue }
 }
@@ -42,6 +47,10 @@ extension Rules {
     var tellsDeletions: Bool { self >= .second }
     /// Whether an operation that changes nothing visible in its container has no animation.
     var animatesOnlyMoves: Bool { self >= .second }
+    /// Whether the same idempotency key in two scenes is two keys.
+    var dividesKeysByScene: Bool { self >= .third }
+    /// Whether a change of the rules has a record of its own, which can also say what is forgotten.
+    package var hasAdoptions: Bool { self >= .third }
 }
 
 extension Rules: BinaryCodable {

@@ -41,22 +41,55 @@ extension Engine {
     /// - Returns: the answers that can be delivered at once.
     func makeUp(for ending: JournalContents.Ending, in state: inout State) -> [Answers] {
         let moment = now()
-        var records: [Record] =
-            switch ending {
-            case .closed: []
-            case .killed: [.skipFences]
-            case .incomplete: [.distrust(holdsGrants: !trustsLeasesOver)]
-            }
+        // A new journal has nothing yet that would mean something else, and earlier rules have no record for this.
+        if state.lastSequence == 0 || !state.terms.rules.hasAdoptions { state.machine.adopt(state.terms.rules) }
+        var records: [Record] = state.machine.isBehind(state.terms) ? [.adopt(state.terms.retention)] : []
+        switch ending {
+        case .closed: break
+        case .killed: records.append(.skipFences)
+        case .incomplete: records.append(.distrust(holdsGrants: !trustsLeasesOver))
+        }
         // Grants may still be withheld because of an earlier crash.
         if trustsLeasesOver { records.append(.resume) }
         let answers = records.map { record in
             state.step.restart(at: moment)
-            _ = state.machine.apply(record, in: &state.step)
+            let rules = max(state.machine.rules, state.terms.rules)
+            _ = state.machine.apply(record, in: &state.step, under: rules)
             return finish(&state)
         }
         setAlarm(in: &state, at: moment.instant)
         return answers
     }
+}
+
+// MARK: - Other terms
+
+extension Engine {
+    /// Goes on under other terms, by a record of its own; nothing if it does so already.
+    ///
+    /// While the journal has failed, that waits until the engine is asked again.
+    package func adopt(_ terms: Terms) {
+        let (answers, journal, lacksProof) = state.withLock { state -> (Answers?, (any Journal)?, Bool) in
+            // If the journal is opened again, the engine goes on under these.
+            state.terms = terms
+            guard !state.isOver, state.failure == nil, state.machine.isBehind(terms) else { return (nil, nil, false) }
+            state.turn += 1
+            let moment = now()
+            state.step.restart(at: moment)
+            let rules = max(state.machine.rules, terms.rules)
+            _ = state.machine.apply(.adopt(terms.retention), in: &state.step, under: rules)
+            let answers = finish(&state)
+            setAlarm(in: &state, at: moment.instant)
+            ownership?.note(state.turn)
+            return (answers, state.gathering, state.lacksProof)
+        }
+        answers?.deliver()
+        journal?.flush()
+        if lacksProof { ownership?.prove() }
+    }
+
+    /// The rules under which the next record is made.
+    package var rules: Rules { state.withLock { $0.machine.rules } }
 }
 
 // MARK: - After a failure

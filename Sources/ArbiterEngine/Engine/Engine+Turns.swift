@@ -112,7 +112,9 @@ extension Engine {
     private func journal(_ state: inout State) {
         for record in state.step.records {
             state.lastSequence += 1
-            let entry = JournalEntry(sequence: state.lastSequence, moment: state.step.moment, record: record)
+            // All records of a step are under the same rules, because only the record that adopts others changes them.
+            let entry = JournalEntry(
+                sequence: state.lastSequence, moment: state.step.moment, record: record, rules: state.machine.rules)
             if state.journal.append(entry) { state.committedSequence = state.lastSequence }
         }
     }

@@ -31,6 +31,8 @@ package final class Engine: Sendable {
     struct State {
         var machine: ArbiterStateMachine
         var journal: any Journal
+        /// What records are made under, as far as the engine is told; the machine may be under newer rules already.
+        var terms: Terms
         /// Counts how often the engine has opened the journal, so that commits of an earlier one are ignored.
         var era = 0
         /// The pause before the last try to open the journal again; `nil` if a commit has succeeded since.
@@ -154,11 +156,14 @@ package final class Engine: Sendable {
     ///
     /// If the journal fails later, `recovery` says how to continue; without it all further requests are refused.
     ///
+    /// If the journal is behind `terms`, the first record adopts them.
+    ///
     /// - Throws: `JournalError` if the journal cannot be read.
     package init(
         limits: Limits = Limits(),
         journal: any Journal,
         ahead: JournalReplay? = nil,
+        terms: Terms = Terms(),
         recovery: JournalRecovery? = nil,
         trustsLeasesOver: Bool = false,
         time: any TimeSource = SystemTimeSource(),
@@ -177,8 +182,8 @@ package final class Engine: Sendable {
         let (sequence, ending) = (replayed.sequence, replayed.ending)
         state = Guarded(
             State(
-                machine: replayed.machine, journal: journal, identities: Identities(random), lastSequence: sequence,
-                committedSequence: sequence))
+                machine: replayed.machine, journal: journal, terms: terms, identities: Identities(random),
+                lastSequence: sequence, committedSequence: sequence))
         self.recovery = recovery
         self.trustsLeasesOver = trustsLeasesOver
         self.time = time
@@ -199,7 +204,7 @@ package final class Engine: Sendable {
         let journal = state.withLock { state in
             if !state.isOver, state.failure == nil, state.lastSequence > 0 {
                 state.step.restart(at: now())
-                _ = state.machine.apply(.stop, in: &state.step)
+                _ = state.machine.apply(.stop, in: &state.step, under: state.machine.rules)
                 _ = finish(&state)
             }
             state.isOver = true

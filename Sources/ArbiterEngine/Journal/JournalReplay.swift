@@ -11,10 +11,11 @@ package struct JournalReplay {
     package private(set) var moment: Moment?
 
     /// - Parameters:
-    ///   - limits: the limits of the machine once the replay has finished.
+    ///   - limits: the limits of the machine once the replay has finished; also what is forgotten, where the journal does not
+    ///     say that.
     ///   - listener: called with the events of the replayed records.
     package init(limits: Limits = Limits(), listener: (@Sendable ([SceneEvent]) -> Void)? = nil) {
-        machine = ArbiterStateMachine(limits: limits.ofReplay)
+        machine = ArbiterStateMachine(limits: limits.ofReplay, rules: .first)
         self.limits = limits
         self.listener = listener
     }

@@ -14,6 +14,14 @@ package struct RecordBatch: Hashable, Sendable {
     /// CRC-32 of the bytes.
     package let checksum: UInt32
 
+    /// How many of the first records can be in one batch, because they were made under the same rules.
+    package static func lengthUnderSameRules(_ records: some BidirectionalCollection<JournalEntry>) -> Int {
+        guard let first = records.first, let last = records.last, first.rules != last.rules else {
+            return records.count
+        }
+        return records.prefix { $0.rules == first.rules }.count
+    }
+
     /// A batch of records made under the same rules, without a gap between them.
     package init(_ records: [JournalEntry]) {
         guard let first = records.first, let last = records.last else { preconditionFailure("a batch of no records") }

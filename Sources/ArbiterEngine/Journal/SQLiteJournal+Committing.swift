@@ -94,19 +94,20 @@ extension SQLiteJournal {
         state.withLock { ($0.pagesInLog, $0.beginsLog) = (0, true) }
     }
 
-    /// The pending records, up to the limit of a batch; `nil` if there are none.
+    /// The pending records, up to the limit of a batch or a change of the rules; `nil` if there are none.
     private func nextGroup() -> [JournalEntry]? {
         state.withLock { state in
             guard !state.pending.isEmpty else {
                 state.isCommitting = false
                 return nil
             }
-            guard state.pending.count > Self.recordsInBatch else {
+            let count = min(Self.recordsInBatch, RecordBatch.lengthUnderSameRules(state.pending))
+            guard count < state.pending.count else {
                 defer { (state.pending, state.spare) = (state.spare, []) }
                 return state.pending
             }
-            defer { state.pending.removeFirst(Self.recordsInBatch) }
-            return Array(state.pending.prefix(Self.recordsInBatch))
+            defer { state.pending.removeFirst(count) }
+            return Array(state.pending.prefix(count))
         }
     }
 

@@ -8,6 +8,7 @@ extension JournalEntry {
             writer.member("sequence", sequence)
             writer.member("time", moment.timestamp)
             writer.members(of: record)
+            if case .adopt = record { writer.member("rules", Int(rules.rawValue)) }
         }
     }
 }
@@ -74,6 +75,9 @@ extension JSONWriter {
         case .distrust(let holdsGrants):
             member("command", "distrust")
             member("holdsGrants", holdsGrants)
+        case .adopt(let retention):
+            member("command", "adopt")
+            if let retention { object("retention") { $0.members(of: retention) } }
         case .skipFences:
             member("command", "skipFences")
         case .resume:
@@ -81,6 +85,15 @@ extension JSONWriter {
         case .stop:
             member("command", "stop")
         }
+    }
+
+    private mutating func members(of retention: Retention) {
+        member("scenes", retention.scenes)
+        member("ended", retention.count)
+        member("seconds", retention.duration)
+        member("maximum", retention.maximum)
+        member("names", retention.weight)
+        member("bytes", retention.bytes)
     }
 
     private mutating func members(of request: TransitionRequest) {

@@ -179,13 +179,13 @@ extension HistoryChecker {
         known.values.filter { $0.outcomes.count > 1 }.map { "\($0.id) ended as \($0.outcomes.sorted())" }.sorted()
     }
 
-    /// A key creates only one transition, whose token is always the same.
+    /// A key creates only one transition in a scene, whose token is always the same.
     private func idempotency() -> [String] {
         var ids: [String: String] = [:]
         var violations: [String] = []
         for call in calls {
             guard let key = call.question.key, case .transition(let seen)? = call.answer else { continue }
-            if let other = ids.updateValue(seen.id, forKey: key), other != seen.id {
+            if let other = ids.updateValue(seen.id, forKey: "\(call.scene) \(key)"), other != seen.id {
                 violations.append("the key \(key) made \(other) and \(seen.id)")
             }
         }

@@ -23,6 +23,7 @@ package struct JournalConformance {
         case appendOrderIsKeptOverThreads
         case aReopenedJournalIsContinued
         case manyRecordsComeBack
+        case rulesMayChangeBetweenRecords
     }
 
     private let make: () throws -> any Journal
@@ -58,6 +59,7 @@ package struct JournalConformance {
         case .appendOrderIsKeptOverThreads: try appendOrderIsKeptOverThreads()
         case .aReopenedJournalIsContinued: try aReopenedJournalIsContinued()
         case .manyRecordsComeBack: try keeps(SampleRecords.many(many))
+        case .rulesMayChangeBetweenRecords: try keeps(SampleRecords.underChangingRules())
         }
     }
 }

@@ -28,6 +28,16 @@ enum SampleRecords {
     }
 }
 
+extension SampleRecords {
+    /// Records that were made under rules after rules, one right after the other.
+    static func underChangingRules() -> [JournalEntry] {
+        let all = Rules.allCases.filter { $0.layout == Rules.newest.layout }
+        return many(100 * all.count).enumerated().map { index, entry in
+            JournalEntry(sequence: entry.sequence, moment: entry.moment, record: entry.record, rules: all[index / 100])
+        }
+    }
+}
+
 // MARK: - Every kind of record
 
 extension SampleRecords {
@@ -35,7 +45,7 @@ extension SampleRecords {
     private enum Kind: CaseIterable {
         case start, serialize, end, revoke, decide, markReady, expireUnclaimed, timeOutParticipants, openSession,
             endSession, declare, patch, delete, expire
-        case distrust, skipFences, resume, stop
+        case adopt, distrust, skipFences, resume, stop
     }
 
     private static func kind(of record: Record) -> Kind {
@@ -54,6 +64,7 @@ extension SampleRecords {
         case .patch: .patch
         case .delete: .delete
         case .expire: .expire
+        case .adopt: .adopt
         case .distrust: .distrust
         case .skipFences: .skipFences
         case .resume: .resume
@@ -83,6 +94,7 @@ extension SampleRecords {
             case .patch: SampleHierarchies.patches.map { .patch(.main, $0) }
             case .delete: [.delete(.main)]
             case .expire: each { id, _ in ExpiryReason.allCases.map { .expire(id, $0) } }
+            case .adopt: [.adopt(nil), .adopt(Limits().retention), .adopt(Limits().divided(among: 64).retention)]
             case .distrust: [.distrust(holdsGrants: false), .distrust(holdsGrants: true)]
             case .skipFences: [.skipFences]
             case .resume: [.resume]

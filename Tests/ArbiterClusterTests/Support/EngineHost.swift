@@ -16,15 +16,16 @@ final class EngineHost: ShardHost {
         var refusesReading = false
         /// The shards that have begun behind what was read ahead.
         var continued: [Int] = []
+        var forms: [ClusterForm] = []
     }
 
     private let state = Guarded(State())
     private let progress = DispatchSemaphore(value: 0)
 
-    func begin(_ tenure: Tenure, _ journal: EtcdJournal) throws(JournalError) {
+    func begin(_ tenure: Tenure, _ journal: EtcdJournal, as form: ClusterForm) throws(JournalError) {
         let ahead = state.withLock { $0.ahead.removeValue(forKey: tenure.shard) }
         if let ahead { journal.goOn(after: ahead.progress) }
-        let engine = try Engine(journal: journal, ahead: ahead?.replay)
+        let engine = try Engine(journal: journal, ahead: ahead?.replay, terms: Terms(rules: form.rulesInForce))
         state.withLock { state in
             state.engines[tenure.shard] = engine
             state.begun.append(tenure.shard)
@@ -46,6 +47,15 @@ final class EngineHost: ShardHost {
     }
 
     func forget(_ shard: Int) { state.withLock { $0.ahead[shard] = nil } }
+
+    func adopt(_ form: ClusterForm) {
+        let engines = state.withLock { state in
+            if state.forms.last != form { state.forms.append(form) }
+            return Array(state.engines.values)
+        }
+        for engine in engines { engine.adopt(Terms(rules: form.rulesInForce)) }
+        progress.signal()
+    }
 
     func drop(_ shard: Int) {
         state.withLock { state in
@@ -75,8 +85,11 @@ final class EngineHost: ShardHost {
         progress.signal()
     }
 
+    /// The forms that the cluster has had, one after the other.
+    var forms: [ClusterForm] { state.withLock { $0.forms } }
     var rooms: [EtcdRoom] { state.withLock { $0.rooms } }
     var shards: Set<Int> { state.withLock { Set($0.engines.keys) } }
+    /// The shards that were begun, in their order.
     var begun: [Int] { state.withLock { $0.begun } }
     var dropped: [Int] { state.withLock { $0.dropped } }
     /// Whether nothing is read ahead.

@@ -101,7 +101,7 @@ struct ArrivalTests {
     }
 
     @Test func `under the first rules a ticket does not wait for arrivals until the rules change`() throws {
-        var machine = ArbiterStateMachine()
+        var machine = ArbiterStateMachine(rules: .first)
         let moment = Moment(instant: Instant(nanoseconds: 1), timestamp: Timestamp(milliseconds: 1))
         func apply(_ record: Record, under rules: Rules = .first) {
             let outcome = machine.apply(record, at: moment, under: rules)

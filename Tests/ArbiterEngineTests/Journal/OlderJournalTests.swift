@@ -47,13 +47,11 @@ struct OlderJournalTests {
         #expect(machine.scenes().map(\.running) == [1, 0])
         let journal = try directory.open()
         let engine = try Engine(journal: journal, time: ManualTime(), alarm: ManualAlarm(time: ManualTime()))
-        let answers = Answers()
         let key = IdempotencyKey("\"ticket-1\"")
-        engine.serialize(
-            TransitionRequest(scene: phone, ticket: .seconds(300), idempotencyKey: key), wait: .zero,
-            completion: answers.note("again"))
-        // The key is of before, and so is the ticket.
-        #expect(try answers.view("again").transition.order == RequestOrder(rawValue: 3))
+        let request = TransitionRequest(scene: phone, ticket: .seconds(300), idempotencyKey: key)
+        // The key is of before, and so is the ticket; the answer waits for the record that adopts the newest rules.
+        let again = try answered { engine.serialize(request, wait: .zero, completion: $0) }
+        #expect(again.transition.order == RequestOrder(rawValue: 3))
         engine.stop()
     }
 

@@ -12,12 +12,14 @@ struct Bench<Kept: Journal> {
     let answers = Answers()
 
     init(
-        _ journal: Kept, time: ManualTime = ManualTime(), limits: Limits = Limits(), recovery: JournalRecovery? = nil
+        _ journal: Kept, time: ManualTime = ManualTime(), limits: Limits = Limits(), terms: Terms = Terms(),
+        recovery: JournalRecovery? = nil
     ) throws {
         self.journal = journal
         self.time = time
         alarm = ManualAlarm(time: time)
-        engine = try Engine(limits: limits, journal: journal, recovery: recovery, time: time, alarm: alarm)
+        engine = try Engine(
+            limits: limits, journal: journal, terms: terms, recovery: recovery, time: time, alarm: alarm)
     }
 
     /// Lets time pass, and rings the alarms that are due.

@@ -1,0 +1,87 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+internal import Logging
+
+// What all nodes of a cluster have in common, and how that changes; all on the node's queue.
+
+extension ClusterNode.Settings {
+    /// The rules under which the node can, and may, make records.
+    var rules: ClosedRange<Rules> {
+        let lowest = Rules.supported.lowerBound
+        return lowest...max(lowest, Rules(rawValue: UInt8(clamping: form.rules)) ?? .newest)
+    }
+}
+
+extension ClusterNode {
+    /// Makes the cluster if there is none yet, and checks that this node fits into it.
+    ///
+    /// - Returns: the form of the cluster.
+    /// - Throws: `EtcdError` if the node cannot take part, or not yet.
+    func agree(on found: Found) throws(EtcdError) -> ClusterForm {
+        guard !found.isCopied else {
+            state.withLock { state in
+                if !state.isRegistered {
+                    state.waitsFor = "the end of a copy of the cluster's journal (key \(keys.copy) in etcd)"
+                }
+            }
+            throw EtcdError(.refused, "the journal of the cluster is being copied")
+        }
+        guard let key = found.form else {
+            _ = try transact(
+                EtcdTransaction(
+                    if: [.isAbsent(keys.form), .isAbsent(keys.copy)], then: [.put(keys.form, settings.form.bytes)]))
+            throw EtcdError(.refused, "the cluster has just been made")
+        }
+        guard let form = ClusterForm(key.value) else {
+            throw refuse("was made by another version of arbiterd: \(String(decoding: key.value, as: UTF8.self))")
+        }
+        guard form.shards == settings.form.shards else {
+            throw refuse("has \(form.shards) shards, and this node was started with --shards \(settings.form.shards)")
+        }
+        let rules = settings.rules
+        guard let inForce = UInt8(exactly: form.rules).flatMap(Rules.init), rules.contains(inForce) else {
+            let highest = rules.upperBound
+            throw refuse(
+                "is under the rules \(form.rules), and this node supports \(rules.lowerBound.rawValue) to "
+                    + "\(highest.rawValue): "
+                    + (highest < .newest && form.rules <= Rules.newest.rawValue
+                        ? "start it with a higher --highest-rules" : "run the version of the other nodes"))
+        }
+        return form
+    }
+
+    /// Ends the node's part in the cluster for good.
+    ///
+    /// - Returns: what to throw.
+    private func refuse(_ reason: String) -> EtcdError {
+        let error = JournalError(.unknownForm, reason: "the cluster at \(keys.prefix) \(reason)")
+        let isFirst = state.withLock { state in
+            defer { (state.isStopped, state.failure) = (true, error) }
+            return state.failure == nil
+        }
+        if isFirst { whenFailed(error) }
+        return EtcdError(.refused, error.reason)
+    }
+
+    /// Raises the rules of the cluster if every registered node supports higher ones; the owner of the first shard does that.
+    ///
+    /// The transaction compares that the form is the one that was read, and that no node has registered since. A node that
+    /// registers later compares the form, and so sees the higher rules before it takes part.
+    func raiseIfPossible(_ found: Found, _ form: ClusterForm) throws(EtcdError) {
+        guard let first = state.withLock({ $0.tenures[0] }), let key = found.form, !found.hasStrangers,
+            found.map.nodes[settings.address] != nil, let highest = found.map.nodes.values.map(\.newestRules).min(),
+            highest > form.rules
+        else { return }
+        var raised = form
+        raised.rules = highest
+        let outcome = try transact(
+            EtcdTransaction(
+                if: [
+                    first.condition, .changed(keys.form, at: key.changed),
+                    .noneCreated(in: .prefix(keys.nodes), after: found.revision),
+                ], then: [.put(keys.form, raised.bytes)]))
+        guard outcome.succeeded else { return }
+        logger.notice("the cluster goes on under newer rules", metadata: ["rules": "\(highest)"])
+        look()
+    }
+}
