@@ -30,24 +30,20 @@ struct ServingParts {
     let loss: Loss
     let logger: Logger
 
-    /// The limits of one of several shards.
-    func limits(ofEachOf count: Int) -> Limits { options.arbiterLimits.divided(among: count) }
-
-    /// What the records of one of several shards are made under, in a cluster of a form.
-    ///
-    /// The journal of a shard names what is forgotten, so that any node replays it alike.
-    func terms(ofEachOf count: Int, as form: ClusterForm) -> Terms {
-        Terms(rules: form.rulesInForce, retention: limits(ofEachOf: count).retention)
+    /// The limits of one of several shards, in a cluster of a form.
+    func limits(ofEachOf count: Int, as form: ClusterForm? = nil) -> Limits {
+        let own = options.arbiterLimits
+        return (form?.limits?.applied(to: own) ?? own).divided(among: count)
     }
 
     /// Makes an engine that continues from a journal; what it replays goes to the streams, and is not counted.
     func engine(
-        on journal: any Journal, of shard: Shard = .only, under terms: Terms = Terms(),
+        on journal: any Journal, of shard: Shard = .only, limits: Limits? = nil, under terms: Terms = Terms(),
         recovery: JournalRecovery? = nil
     ) throws(JournalError) -> Engine {
         let counting = Counting()
         let engine = try Engine(
-            limits: limits(ofEachOf: shard.count), journal: journal, terms: terms, recovery: recovery,
+            limits: limits ?? options.arbiterLimits, journal: journal, terms: terms, recovery: recovery,
             trustsLeasesOver: options.trustLeasesOver, time: RunningTime(), metrics: metrics.engine
         ) { [hub, metrics] events in
             if counting.hasBegun { metrics.note(events) }
@@ -131,9 +127,9 @@ final class ClusterServing: Serving {
         forwarder = Forwarder(loop: toNodes, trust: cluster.peerTrust)
         let host = NodeHost(parts, shards: shards)
         let settings = ClusterNode.Settings(
-            address: address, form: ClusterForm(shards: cluster.store.shards, rules: cluster.rules ?? .newest),
+            address: address, form: cluster.form(limits: parts.options.arbiterLimits),
             timeToLive: .seconds(cluster.etcdLeaseSeconds), version: Arbiterd.version,
-            quota: cluster.store.etcdQuota.bytes)
+            quota: cluster.store.etcdQuota.bytes, adoptsLimits: cluster.adoptLimits)
         let commits = SharedCommits(etcd: etcd)
         let (logger, metrics, loss) = (parts.logger, parts.metrics.engine.journal, parts.loss)
         let limits = parts.limits(ofEachOf: cluster.store.shards)
@@ -165,30 +161,39 @@ final class ClusterServing: Serving {
 final class NodeHost: ShardHost {
     private let shards: Shards
     private let hub: EventHub
-    private let terms: @Sendable (ClusterForm) -> Terms
-    private let makeEngine: @Sendable (any Journal, Shard, Terms) throws(JournalError) -> Engine
+    private let limits: @Sendable (ClusterForm) -> Limits
+    private let makeEngine: @Sendable (any Journal, Shard, Limits, Terms) throws(JournalError) -> Engine
 
     init(_ parts: ServingParts, shards: Shards) {
         (self.shards, hub) = (shards, parts.hub)
         let count = shards.count
-        terms = { parts.terms(ofEachOf: count, as: $0) }
-        makeEngine = { journal, shard, terms throws(JournalError) in
-            try parts.engine(on: journal, of: shard, under: terms)
+        limits = { parts.limits(ofEachOf: count, as: $0) }
+        makeEngine = { journal, shard, limits, terms throws(JournalError) in
+            try parts.engine(on: journal, of: shard, limits: limits, under: terms)
         }
     }
 
     func begin(_ tenure: Tenure, _ journal: EtcdJournal, as form: ClusterForm) throws(JournalError) {
         let shard = Shard(tenure.shard, of: shards.count)
         hub.end(shard)
-        let engine = try makeEngine(journal, shard, terms(form))
+        let (limits, terms) = inForce(form)
+        let engine = try makeEngine(journal, shard, limits, terms)
         hub.begin(engine.lastEvents(), of: shard)
         if shard.count > 1 { engine.expectGuests() }
         shards.begin(tenure.shard, engine)
     }
 
     func adopt(_ form: ClusterForm) {
-        let terms = terms(form)
-        for engine in shards.here { engine.adopt(terms) }
+        let (limits, terms) = inForce(form)
+        for engine in shards.here { engine.adopt(terms, limits: limits) }
+    }
+
+    /// What holds in each shard of a cluster of a form.
+    ///
+    /// The journal of a shard names what is forgotten, so that any node replays it alike.
+    private func inForce(_ form: ClusterForm) -> (Limits, Terms) {
+        let limits = limits(form)
+        return (limits, Terms(rules: form.rulesInForce, retention: limits.retention))
     }
 
     func drop(_ shard: Int) {
