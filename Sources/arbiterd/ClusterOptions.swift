@@ -22,6 +22,12 @@ struct ClusterOptions: ParsableArguments {
             valueName: "number"))
     var highestRules = Int(Rules.newest.rawValue)
 
+    @Flag(
+        help: ArgumentHelp(
+            "Take part with the limits of the cluster, and change those when all nodes were started with the same.",
+            discussion: "Otherwise a node whose limits differ from those of the cluster does not start."))
+    var adoptLimits = false
+
     @Option(
         help: ArgumentHelp(
             "Where other nodes reach this one, such as https://10.0.0.1:7080; also the name of the node.",
@@ -65,6 +71,11 @@ struct ClusterOptions: ParsableArguments {
     }
 
     // MARK: - What they make
+
+    /// What the node makes a cluster with.
+    func form(limits: Limits) -> ClusterForm {
+        ClusterForm(shards: store.shards, rules: rules ?? .newest, limits: ClusterLimits(limits))
+    }
 
     /// What the node shows on its listener for nodes; `nil` where that is on loopback without TLS.
     ///

@@ -30,28 +30,23 @@ struct ServingParts {
     let loss: Loss
     let logger: Logger
 
-    /// The limits of one of several shards.
-    func limits(ofEachOf count: Int) -> Limits {
-        var limits = options.arbiterLimits.divided(among: count)
+    /// The limits of one of several shards, in a cluster of a form.
+    func limits(ofEachOf count: Int, as form: ClusterForm? = nil) -> Limits {
+        let own = options.arbiterLimits
+        var limits = (form?.limits?.applied(to: own) ?? own).divided(among: count)
         if options.journal == .etcd { limits.recordBytes = EtcdJournal.bytesInRecord }
         return limits
     }
 
-    /// What the records of one of several shards are made under, in a cluster of a form.
-    ///
-    /// The journal of a shard names what is forgotten, so that any node replays it alike.
-    func terms(ofEachOf count: Int, as form: ClusterForm) -> Terms {
-        Terms(rules: form.rulesInForce, retention: limits(ofEachOf: count).retention)
-    }
-
     /// Makes an engine that continues from a journal; what it replays goes to the streams, and is not counted.
     func engine(
-        on journal: any Journal, of shard: Shard = .only, under terms: Terms = Terms(), ahead: JournalReplay? = nil,
+        on journal: any Journal, of shard: Shard = .only, limits: Limits? = nil, under terms: Terms = Terms(),
+        ahead: JournalReplay? = nil,
         recovery: JournalRecovery? = nil
     ) throws(JournalError) -> Engine {
         let counting = Counting()
         let engine = try Engine(
-            limits: limits(ofEachOf: shard.count), journal: journal, ahead: ahead, terms: terms, recovery: recovery,
+            limits: limits ?? options.arbiterLimits, journal: journal, ahead: ahead, terms: terms, recovery: recovery,
             trustsLeasesOver: options.trustLeasesOver, time: RunningTime(), metrics: metrics.engine
         ) { [hub, metrics] events in
             if counting.hasBegun { metrics.note(events) }
@@ -135,9 +130,9 @@ final class ClusterServing: Serving {
         forwarder = Forwarder(loop: toNodes, trust: cluster.peerTrust)
         let host = NodeHost(parts, shards: shards)
         let settings = ClusterNode.Settings(
-            address: address, form: ClusterForm(shards: cluster.store.shards, rules: cluster.rules ?? .newest),
+            address: address, form: cluster.form(limits: parts.options.arbiterLimits),
             timeToLive: .seconds(cluster.etcdLeaseSeconds), version: Arbiterd.version,
-            quota: cluster.store.etcdQuota.bytes)
+            quota: cluster.store.etcdQuota.bytes, adoptsLimits: cluster.adoptLimits)
         let commits = SharedCommits(etcd: etcd)
         let (logger, metrics, loss) = (parts.logger, parts.metrics.engine.journal, parts.loss)
         let limits = parts.limits(ofEachOf: cluster.store.shards)
@@ -170,8 +165,13 @@ final class NodeHost: ShardHost {
     private let parts: ServingParts
     private let shards: Shards
     private let hub: EventHub
-    /// What was read of shards ahead.
-    private let ahead = Guarded([Int: ReadAhead]())
+    /// What was read of shards ahead, and the form of the cluster.
+    private let state = Guarded(State())
+
+    private struct State {
+        var ahead: [Int: ReadAhead] = [:]
+        var form: ClusterForm?
+    }
 
     /// A shard as far as it was read before this node owned it.
     private struct ReadAhead {
@@ -186,7 +186,8 @@ final class NodeHost: ShardHost {
 
     func readAhead(_ shard: Int, _ reader: ShardReader) throws(JournalError) {
         let events = Guarded([[SceneEvent]]())
-        var replay = JournalReplay(limits: parts.limits(ofEachOf: shards.count)) { more in
+        let form = state.withLock { $0.form }
+        var replay = JournalReplay(limits: parts.limits(ofEachOf: shards.count, as: form)) { more in
             events.withLock { $0.append(more) }
         }
         let progress = try reader.read { snapshot throws(JournalError) in
@@ -195,30 +196,38 @@ final class NodeHost: ShardHost {
             try replay.take(records)
         }
         let read = ReadAhead(progress: progress, replay: replay, events: events.withLock { $0 })
-        ahead.withLock { $0[shard] = read }
+        state.withLock { $0.ahead[shard] = read }
     }
 
-    func forget(_ shard: Int) { ahead.withLock { $0[shard] = nil } }
-
-    private func terms(_ form: ClusterForm) -> Terms { parts.terms(ofEachOf: shards.count, as: form) }
+    func forget(_ shard: Int) { state.withLock { $0.ahead[shard] = nil } }
 
     func begin(_ tenure: Tenure, _ journal: EtcdJournal, as form: ClusterForm) throws(JournalError) {
         let shard = Shard(tenure.shard, of: shards.count)
         hub.end(shard)
-        let ahead = ahead.withLock { $0.removeValue(forKey: tenure.shard) }
+        let ahead = state.withLock { $0.ahead.removeValue(forKey: tenure.shard) }
         if let ahead {
             journal.goOn(after: ahead.progress)
             for events in ahead.events { hub.publish(events, of: shard) }
         }
-        let engine = try parts.engine(on: journal, of: shard, under: terms(form), ahead: ahead?.replay)
+        let (limits, terms) = inForce(form)
+        let engine = try parts.engine(on: journal, of: shard, limits: limits, under: terms, ahead: ahead?.replay)
         hub.begin(engine.lastEvents(), of: shard)
         if shard.count > 1 { engine.expectGuests() }
         shards.begin(tenure.shard, engine)
     }
 
     func adopt(_ form: ClusterForm) {
-        let terms = terms(form)
-        for engine in shards.here { engine.adopt(terms) }
+        state.withLock { $0.form = form }
+        let (limits, terms) = inForce(form)
+        for engine in shards.here { engine.adopt(terms, limits: limits) }
+    }
+
+    /// What holds in each shard of a cluster of a form.
+    ///
+    /// The journal of a shard names what is forgotten, so that any node replays it alike.
+    private func inForce(_ form: ClusterForm) -> (Limits, Terms) {
+        let limits = parts.limits(ofEachOf: shards.count, as: form)
+        return (limits, Terms(rules: form.rulesInForce, retention: limits.retention))
     }
 
     func drop(_ shard: Int) {

@@ -53,6 +53,7 @@ struct Setting: Sendable {
         Setting("etcd-quota") { ["\($0.cluster.store.etcdQuota)"] },
         Setting("etcd-lease-seconds") { ["\($0.cluster.etcdLeaseSeconds)"] },
         Setting("highest-rules") { ["\($0.cluster.highestRules)"] },
+        Setting(flag: "adopt-limits") { $0.cluster.adoptLimits },
         Setting("advertise") { [$0.cluster.advertise].compactMap(\.self) },
         Setting("peer-listen") { [$0.cluster.peerListen?.description].compactMap(\.self) },
         Setting("peer-certificate") { [$0.cluster.peerCertificate].compactMap(\.self) },

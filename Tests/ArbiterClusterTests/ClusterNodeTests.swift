@@ -17,14 +17,15 @@ struct ClusterNodeTests {
         let failed = Failed()
 
         init(
-            _ name: String, on etcd: any Etcd, shards: Int, rules: Rules = .newest,
-            timeToLive: Duration = .seconds(60), quota: Int = 2 << 30
+            _ name: String, on etcd: any Etcd, shards: Int, rules: Rules = .newest, limits: Limits? = nil,
+            adoptsLimits: Bool = false, timeToLive: Duration = .seconds(60), quota: Int = 2 << 30
         ) {
             self.etcd = UnsureEtcd(etcd)
             let keys = ClusterKeys(prefix: "/arbiter/")
             let settings = ClusterNode.Settings(
-                address: "http://\(name)", form: ClusterForm(shards: shards, rules: rules), timeToLive: timeToLive,
-                version: "test", quota: quota)
+                address: "http://\(name)",
+                form: ClusterForm(shards: shards, rules: rules, limits: limits.map(ClusterLimits.init)),
+                timeToLive: timeToLive, version: "test", quota: quota, adoptsLimits: adoptsLimits)
             let (unsure, logger) = (self.etcd, Logger(label: "test"))
             node = ClusterNode(settings, keys: keys, etcd: unsure, host: host, logger: logger) { tenure in
                 EtcdJournal(tenure: tenure, keys: keys, etcd: unsure, logger: logger)

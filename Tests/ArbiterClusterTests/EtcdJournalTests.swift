@@ -215,6 +215,29 @@ struct EtcdJournalTests {
         journal.close()
     }
 
+    @Test func `a shard that forgets keys early is compacted, because its records say what is forgotten`() throws {
+        let shard = try OwnedShard()
+        let journal = shard.journal(try shard.claim(), bytesBetweenSnapshots: 1000)
+        var limits = Limits()
+        (limits.retainedCount, limits.retainedMaximum) = (0, 1)
+        let engine = try Engine(limits: limits, journal: journal, terms: Terms(retention: limits.retention))
+        let keyed = TransitionRequest(idempotencyKey: IdempotencyKey(unchecked: "0123456789abcdef"))
+        // When the key comes again, it has been forgotten with its transition.
+        for request in Array(repeating: [keyed, TransitionRequest()], count: 20).joined() {
+            let view: TransitionView = try Reply.wait { engine.start(request, completion: $0) }
+            let (id, token) = (view.transition.id, view.transition.token)
+            let ended: TransitionView = try Reply.wait { engine.end(id, token: token, as: .completed, completion: $0) }
+            #expect(ended.transition.isEnded)
+        }
+        let before = engine.inspect { $0.snapshot() }
+        engine.stop()
+        #expect(try shard.count("/arbiter/snapshot/") == 1)
+        try shard.giveUp()
+        let later = shard.journal(try shard.claim())
+        #expect(try state(after: later.contents()) == before)
+        later.close()
+    }
+
     private func state(after contents: JournalContents) throws -> [UInt8] {
         var replay = JournalReplay()
         try replay.begin(contents.snapshot)

@@ -7,9 +7,11 @@ package struct ClusterForm: Codable, Hashable, Sendable {
     package var shards: Int
     /// The rules under which records are made; raised once every node supports newer ones.
     package var rules: Int
+    /// The limits of all shards together; `nil` in a cluster that was copied, until the first node names its own.
+    package var limits: ClusterLimits?
 
-    package init(shards: Int, rules: Rules = .newest) {
-        (self.shards, self.rules) = (shards, Int(rules.rawValue))
+    package init(shards: Int, rules: Rules = .newest, limits: ClusterLimits? = nil) {
+        (self.shards, self.rules, self.limits) = (shards, Int(rules.rawValue), limits)
     }
 
     /// The rules under which records are made, of a form that a node has agreed on.
@@ -39,13 +41,24 @@ package struct NodeRegistration: Codable, Hashable, Sendable {
     /// The version of its program.
     package let version: String
     /// The lowest rules under which it can make records; `nil` if it is a version that does not say that.
-    private let lowestRules: Int?
+    private var lowestRules: Int?
     /// The highest rules under which it can, or may, make records.
-    private let highestRules: Int?
+    private var highestRules: Int?
+    /// The limits with which it was started.
+    private(set) var limits: ClusterLimits?
 
-    package init(address: String, lease: EtcdLeaseID, version: String, rules: ClosedRange<Rules>) {
-        (self.address, self.lease, self.version) = (address, lease, version)
+    package init(
+        address: String, lease: EtcdLeaseID, version: String, rules: ClosedRange<Rules>, limits: ClusterLimits?
+    ) {
+        (self.address, self.lease, self.version, self.limits) = (address, lease, version, limits)
         (lowestRules, highestRules) = (Int(rules.lowerBound.rawValue), Int(rules.upperBound.rawValue))
+    }
+
+    /// What stands of it in the keys of the shards that it owns.
+    var asOwner: NodeRegistration {
+        var owner = self
+        (owner.lowestRules, owner.highestRules, owner.limits) = (nil, nil, nil)
+        return owner
     }
 
     /// The highest rules that it supports; versions that do not say that know the second ones.

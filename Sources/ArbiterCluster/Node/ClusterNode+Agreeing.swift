@@ -47,7 +47,41 @@ extension ClusterNode {
                     + (highest < .newest && form.rules <= Rules.newest.rawValue
                         ? "start it with a higher --highest-rules" : "run the version of the other nodes"))
         }
+        try agree(on: form, in: key)
         return form
+    }
+
+    /// Checks that this node has the limits of the cluster, or may wait until the cluster has those of this node.
+    private func agree(on form: ClusterForm, in key: EtcdKey) throws(EtcdError) {
+        guard let own = settings.form.limits else { return }
+        guard let inForce = form.limits else {
+            var named = form
+            named.limits = own
+            _ = try transact(
+                EtcdTransaction(if: [.changed(keys.form, at: key.changed)], then: [.put(keys.form, named.bytes)]))
+            throw EtcdError(.refused, "the limits of the cluster have just been named")
+        }
+        guard inForce.applied(to: Limits()) != nil else {
+            throw refuse("has limits that this version does not know: \(String(decoding: key.value, as: UTF8.self))")
+        }
+        let differences = inForce.differences(from: own)
+        guard differences.isEmpty || settings.adoptsLimits else {
+            throw refuse(
+                "has other limits than this node (\(differences.joined(separator: "; "))): start it with the same, or change "
+                    + "those of the cluster by starting every node with the new ones and --adopt-limits")
+        }
+        let before = state.withLock { state in
+            defer { state.otherLimits = differences }
+            return state.otherLimits
+        }
+        guard differences != before else { return }
+        if differences.isEmpty {
+            logger.notice("the cluster has the limits of this node")
+        } else {
+            logger.warning(
+                "serves with the limits of the cluster, until every node has the new ones",
+                metadata: ["limits": "\(differences.joined(separator: "; "))"])
+        }
     }
 
     /// Ends the node's part in the cluster for good.
@@ -63,17 +97,23 @@ extension ClusterNode {
         return EtcdError(.refused, error.reason)
     }
 
-    /// Raises the rules of the cluster if every registered node supports higher ones; the owner of the first shard does that.
+    /// Raises the rules of the cluster if every registered node supports higher ones, and changes its limits if all were
+    /// started with the same other ones; the owner of the first shard does that.
     ///
     /// The transaction compares that the form is the one that was read, and that no node has registered since. A node that
     /// registers later compares the form, and so sees the higher rules before it takes part.
     func raiseIfPossible(_ found: Found, _ form: ClusterForm) throws(EtcdError) {
         guard let first = state.withLock({ $0.tenures[0] }), let key = found.form, !found.hasStrangers,
-            found.map.nodes[settings.address] != nil, let highest = found.map.nodes.values.map(\.newestRules).min(),
-            highest > form.rules
+            found.map.nodes[settings.address] != nil, let highest = found.map.nodes.values.map(\.newestRules).min()
         else { return }
         var raised = form
-        raised.rules = highest
+        raised.rules = max(form.rules, highest)
+        let wanted = Set(found.map.nodes.values.map(\.limits))
+        // Earlier rules have no record that says what is forgotten.
+        if wanted.count == 1, let limits = wanted.first, let limits, raised.rulesInForce.hasAdoptions {
+            raised.limits = limits
+        }
+        guard raised != form else { return }
         let outcome = try transact(
             EtcdTransaction(
                 if: [
@@ -81,7 +121,10 @@ extension ClusterNode {
                     .noneCreated(in: .prefix(keys.nodes), after: found.revision),
                 ], then: [.put(keys.form, raised.bytes)]))
         guard outcome.succeeded else { return }
-        logger.notice("the cluster goes on under newer rules", metadata: ["rules": "\(highest)"])
+        if raised.rules != form.rules {
+            logger.notice("the cluster goes on under newer rules", metadata: ["rules": "\(raised.rules)"])
+        }
+        if raised.limits != form.limits { logger.notice("the cluster goes on with other limits") }
         look()
     }
 }

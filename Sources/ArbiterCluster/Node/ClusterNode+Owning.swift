@@ -59,7 +59,8 @@ extension ClusterNode {
 
     func registration(_ lease: NodeLease) -> NodeRegistration {
         NodeRegistration(
-            address: settings.address, lease: lease.id, version: settings.version, rules: settings.rules)
+            address: settings.address, lease: lease.id, version: settings.version, rules: settings.rules,
+            limits: settings.form.limits)
     }
 
     /// Registers the node; its name may still be that of its earlier life, whose lease has to end first.
@@ -101,7 +102,7 @@ extension ClusterNode {
     ///
     /// That is how a claim is known to have succeeded, also one whose answer was lost.
     func adopt(_ found: Found, _ lease: NodeLease, _ form: ClusterForm) {
-        let mine = registration(lease)
+        let mine = registration(lease).asOwner
         var claimed: [Tenure] = []
         for (shard, key) in found.owners.sorted(by: { $0.key < $1.key }) where found.map.owners[shard]?.node == mine {
             let known = state.withLock { $0.tenures[shard] }
@@ -124,7 +125,7 @@ extension ClusterNode {
     /// Claims free shards, up to this node's share of them.
     func claim(_ found: Found, _ lease: NodeLease, _ form: ClusterForm) throws(EtcdError) {
         guard let key = found.form else { return }
-        let mine = registration(lease)
+        let mine = registration(lease).asOwner
         let room = max(0, share(of: found) - found.map.owners.values.count { $0.node == mine })
         // From a place of its own, so that nodes do not all try the same shards first.
         let first = Int(UInt64(bitPattern: lease.id) % UInt64(settings.form.shards))

@@ -49,19 +49,23 @@ package final class ClusterNode: Sendable {
         package var address: String
         /// What it makes a cluster with.
         ///
-        /// Its number of shards has to be that of the cluster, and its rules are the highest that it supports.
+        /// Its number of shards has to be that of the cluster, its rules are the highest that it supports, and its limits those
+        /// with which it was started.
         package var form: ClusterForm
         /// How long its lease lives without a keepalive.
         package var timeToLive: Duration
         package var version: String
         /// The bytes that each member of etcd may store.
         package var quota: Int
+        /// Whether it takes part although it has other limits than the cluster, so that those can be changed.
+        package var adoptsLimits: Bool
 
         package init(
-            address: String, form: ClusterForm, timeToLive: Duration, version: String, quota: Int = 2 << 30
+            address: String, form: ClusterForm, timeToLive: Duration, version: String, quota: Int = 2 << 30,
+            adoptsLimits: Bool = false
         ) {
             (self.address, self.form, self.timeToLive) = (address, form, timeToLive)
-            (self.version, self.quota) = (version, quota)
+            (self.version, self.quota, self.adoptsLimits) = (version, quota, adoptsLimits)
         }
     }
 
@@ -107,6 +111,8 @@ package final class ClusterNode: Sendable {
         /// When etcd is asked again how much it stores; `nil` before it was asked.
         var measurement: Instant?
         var room = EtcdRoom.enough
+        /// In what the limits of the cluster differ from those with which this node was started.
+        var otherLimits: [String] = []
         var failure: JournalError?
     }
 

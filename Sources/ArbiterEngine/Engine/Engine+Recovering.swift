@@ -68,10 +68,15 @@ extension Engine {
     /// Goes on under other terms, by a record of its own; nothing if it does so already.
     ///
     /// While the journal has failed, that waits until the engine is asked again.
-    package func adopt(_ terms: Terms) {
+    ///
+    /// - Parameters:
+    ///   - terms: what records are made under.
+    ///   - limits: other limits on admission; no replay depends on those.
+    package func adopt(_ terms: Terms, limits: Limits? = nil) {
         let (answers, journal, lacksProof) = state.withLock { state -> (Answers?, (any Journal)?, Bool) in
             // If the journal is opened again, the engine goes on under these.
             state.terms = terms
+            if let limits { state.machine.enforce(limits) }
             guard !state.isOver, state.failure == nil, state.machine.isBehind(terms) else { return (nil, nil, false) }
             state.turn += 1
             let moment = now()

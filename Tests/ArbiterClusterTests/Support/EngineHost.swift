@@ -25,7 +25,8 @@ final class EngineHost: ShardHost {
     func begin(_ tenure: Tenure, _ journal: EtcdJournal, as form: ClusterForm) throws(JournalError) {
         let ahead = state.withLock { $0.ahead.removeValue(forKey: tenure.shard) }
         if let ahead { journal.goOn(after: ahead.progress) }
-        let engine = try Engine(journal: journal, ahead: ahead?.replay, terms: Terms(rules: form.rulesInForce))
+        let (limits, terms) = Self.inForce(form)
+        let engine = try Engine(limits: limits, journal: journal, ahead: ahead?.replay, terms: terms)
         state.withLock { state in
             state.engines[tenure.shard] = engine
             state.begun.append(tenure.shard)
@@ -53,8 +54,16 @@ final class EngineHost: ShardHost {
             if state.forms.last != form { state.forms.append(form) }
             return Array(state.engines.values)
         }
-        for engine in engines { engine.adopt(Terms(rules: form.rulesInForce)) }
+        let (limits, terms) = Self.inForce(form)
+        for engine in engines { engine.adopt(terms, limits: limits) }
         progress.signal()
+    }
+
+    private static func inForce(_ form: ClusterForm) -> (Limits, Terms) {
+        guard let limits = form.limits?.applied(to: Limits()) else {
+            return (Limits(), Terms(rules: form.rulesInForce))
+        }
+        return (limits, Terms(rules: form.rulesInForce, retention: limits.retention))
     }
 
     func drop(_ shard: Int) {

@@ -35,4 +35,14 @@ struct JournalJSONTests {
         #expect(shown["scene"] == "main")
         #expect(shown["storyboard"] == (try JSON(storyboard.json)))
     }
+
+    @Test func `the adoption of other rules is shown with them, and with what is forgotten`() throws {
+        let shown = try line(.adopt(Limits().divided(among: 64).retention))
+        #expect(shown["command"] == "adopt")
+        #expect(shown["rules"]?.number == Double(Rules.newest.rawValue))
+        #expect(shown["retention"]?["maximum"]?.number == 781)
+        #expect(shown["retention"]?["seconds"]?.number == 600)
+        #expect(try line(.adopt(nil))["retention"] == nil)
+        #expect(try line(.resume)["rules"] == nil)
+    }
 }
