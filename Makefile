@@ -95,7 +95,7 @@ conformance-test: deps ## play the scenarios of Clients/conformance with every c
 
 .PHONY: operations-test
 operations-test: deps ## operate the daemon as an administrator would: TLS, limits, metrics
-	@scripts/install-packages openssl prometheus python3 python3-venv
+	@scripts/install-packages etcd-server openssl prometheus python3 python3-venv
 	@swift build --product arbiterd
 	@swift build --product arbiterctl
 	@scripts/operations-test

@@ -69,6 +69,9 @@ struct EtcdOptions: ParsableArguments {
         }
     }
 
+    /// Whether there are files by which etcd is reached.
+    var namesFiles: Bool { etcdCa != nil || etcdCertificate != nil || etcdPasswordFile != nil }
+
     /// An address of HTTP without a path.
     ///
     /// - Throws: `ValidationError` if the text is none.
@@ -87,9 +90,6 @@ struct EtcdOptions: ParsableArguments {
     /// - Throws: `Failure` if a setting is missing, or if a file cannot be read.
     func access(for user: String = "--journal etcd") throws -> EtcdGateway.Access {
         guard !etcd.isEmpty else { throw Failure(EX_USAGE, "\(user) needs --etcd") }
-        let identity = etcdCertificate.flatMap { certificate in
-            etcdKey.map { TransferRequest.Trust.Identity(certificate: certificate, key: $0) }
-        }
         var account: EtcdGateway.Access.User?
         if let etcdUser, let etcdPasswordFile {
             do throws(SettingsFile.Malformed) {
@@ -100,6 +100,8 @@ struct EtcdOptions: ParsableArguments {
             }
         }
         return EtcdGateway.Access(
-            endpoints: etcd, trust: .init(authority: etcdCa, identity: identity), user: account)
+            endpoints: etcd,
+            trust: try TransferRequest.Trust(authority: etcdCa, certificate: etcdCertificate, key: etcdKey),
+            user: account)
     }
 }

@@ -14,6 +14,12 @@ protocol Serving: AnyObject {
     /// Begins to serve; requests may come already.
     func start()
 
+    /// Knows the other nodes by something else from now on.
+    func replacePeers(_ trust: TransferRequest.Trust)
+
+    /// Reaches etcd in another way from now on.
+    func replaceEtcd(_ access: EtcdGateway.Access)
+
     /// Answers everyone who waits, and ends the streams; new requests are refused already.
     func drain()
 
@@ -76,6 +82,10 @@ final class OwnServing: Serving {
 
     func start() {}
 
+    func replacePeers(_ trust: TransferRequest.Trust) {}
+
+    func replaceEtcd(_ access: EtcdGateway.Access) {}
+
     func drain() {
         engine.drain()
         hub.close()
@@ -102,6 +112,7 @@ final class ClusterServing: Serving {
     let shards: Shards
     let forwarder: Forwarder?
     private let node: ClusterNode
+    private let etcd: EtcdGateway
     private let hub: EventHub
     /// Apart from each other, so that keepalives to etcd do not wait for the bodies of other requests.
     private let toEtcd = TransferLoop()
@@ -110,14 +121,16 @@ final class ClusterServing: Serving {
     /// - Parameters:
     ///   - parts: what it is made of.
     ///   - address: where other nodes reach it.
+    ///   - peers: by what it knows other nodes.
     /// - Throws: `Failure` if a setting is missing, or if a file cannot be read.
-    init(_ parts: ServingParts, address: String) throws {
+    init(_ parts: ServingParts, address: String, peers: TransferRequest.Trust) throws {
         let cluster = parts.options.cluster
         hub = parts.hub
         let etcd = EtcdGateway(try cluster.store.access(), loop: toEtcd)
+        self.etcd = etcd
         let keys = ClusterKeys(prefix: cluster.store.etcdPrefix)
         shards = Shards(count: cluster.store.shards, address: address)
-        forwarder = Forwarder(loop: toNodes, trust: cluster.peerTrust)
+        forwarder = Forwarder(loop: toNodes, trust: peers)
         let host = NodeHost(parts, shards: shards)
         let settings = ClusterNode.Settings(
             address: address, form: ClusterForm(shards: cluster.store.shards),
@@ -134,6 +147,10 @@ final class ClusterServing: Serving {
     }
 
     func start() { node.start() }
+
+    func replacePeers(_ trust: TransferRequest.Trust) { forwarder?.replace(trust) }
+
+    func replaceEtcd(_ access: EtcdGateway.Access) { etcd.replace(access.trust, user: access.user) }
 
     func drain() {
         node.stop()
