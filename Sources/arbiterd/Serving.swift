@@ -203,7 +203,8 @@ final class NodeHost: ShardHost {
                 nodes: nodes.map { ClusterMap.Node(address: $0.address, version: $0.version) },
                 owners: map.owners.mapValues {
                     ClusterMap.Owner(address: $0.node.address, tenure: UInt64($0.tenure))
-                }), at: SystemTimeSource().now().timestamp)
+                }, unserved: map.unserved.mapValues { ClusterMap.Unserved(node: $0.node, reason: $0.reason) }),
+            at: SystemTimeSource().now().timestamp)
     }
 
     func note(_ size: EtcdSize, _ room: EtcdRoom) {

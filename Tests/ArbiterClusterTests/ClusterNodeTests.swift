@@ -16,15 +16,17 @@ struct ClusterNodeTests {
         let node: ClusterNode
         let failed = Failed()
 
-        init(_ name: String, on etcd: any Etcd, shards: Int, timeToLive: Duration = .seconds(60), quota: Int = 2 << 30)
-        {
+        init(
+            _ name: String, on etcd: any Etcd, shards: Int, timeToLive: Duration = .seconds(60), quota: Int = 2 << 30,
+            time: any TimeSource = SystemTimeSource()
+        ) {
             self.etcd = UnsureEtcd(etcd)
             let keys = ClusterKeys(prefix: "/arbiter/")
             let settings = ClusterNode.Settings(
                 address: "http://\(name)", form: ClusterForm(shards: shards), timeToLive: timeToLive, version: "test",
                 quota: quota)
             let (unsure, logger) = (self.etcd, Logger(label: "test"))
-            node = ClusterNode(settings, keys: keys, etcd: unsure, host: host, logger: logger) { tenure in
+            node = ClusterNode(settings, keys: keys, etcd: unsure, host: host, time: time, logger: logger) { tenure in
                 EtcdJournal(tenure: tenure, keys: keys, etcd: unsure, logger: logger)
             } whenFailed: { [failed] in
                 failed.note($0)

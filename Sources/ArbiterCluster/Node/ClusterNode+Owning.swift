@@ -97,8 +97,9 @@ extension ClusterNode {
         let room = max(0, share(of: found) - found.map.owners.values.count { $0.node == mine })
         // From a place of its own, so that nodes do not all try the same shards first.
         let first = Int(UInt64(bitPattern: lease.id) % UInt64(settings.form.shards))
+        let paused = pausedShards()
         let free = (0..<settings.form.shards).map { (first + $0) % settings.form.shards }
-            .filter { found.owners[$0] == nil }.prefix(room)
+            .filter { found.owners[$0] == nil && !paused.contains($0) }.prefix(room)
         for start in stride(from: free.startIndex, to: free.endIndex, by: Self.claimsAtOnce) {
             let shards = free[start..<min(start + Self.claimsAtOnce, free.endIndex)]
             let outcome = try transact(
@@ -122,9 +123,10 @@ extension ClusterNode {
 
     /// Hands over a shard if this node has more than its share, because another node has joined.
     ///
-    /// One at a time, and only while every shard has an owner: the next one follows when this one has been claimed.
+    /// One at a time, and only while every shard has an owner that can have one: the next one follows when this one has been
+    /// claimed.
     func handOverSurplus(_ found: Found) {
-        guard found.owners.count == settings.form.shards else { return }
+        guard Set(found.owners.keys).union(found.map.unserved.keys).count == settings.form.shards else { return }
         let tenures = state.withLock { Array($0.tenures.values) }
         guard tenures.count > share(of: found), let surplus = tenures.max(by: { $0.shard < $1.shard }) else { return }
         state.withLock { $0.tenures[surplus.shard] = nil }

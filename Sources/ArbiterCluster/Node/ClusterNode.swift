@@ -66,6 +66,8 @@ package final class ClusterNode: Sendable {
         var lease: NodeLease?
         var isRegistered = false
         var tenures: [Int: Tenure] = [:]
+        /// The shards that this node could not serve the last time it tried.
+        var pauses: [Int: Pause] = [:]
         /// What this node waits for before it can serve; `nil` if nothing.
         var waitsFor: String? = "etcd"
         /// The prefixes that are watched.
@@ -196,6 +198,7 @@ package final class ClusterNode: Sendable {
         host.note(found.map)
         adopt(found, lease)
         try claim(found, lease)
+        try unmark(found)
         handOverSurplus(found)
         compactIfDue(found)
         measureIfDue()
@@ -216,7 +219,7 @@ package final class ClusterNode: Sendable {
         let outcome = try transact(
             EtcdTransaction(then: [
                 .read(.key(keys.form)), .read(.prefix(keys.nodes)), .read(.prefix(keys.owners)),
-                .read(EtcdRange(start: keys.copy, keysOnly: true)),
+                .read(EtcdRange(start: keys.copy, keysOnly: true)), .read(.prefix(keys.unserved)),
             ]))
         var (map, owners) = (ShardMap(), [Int: EtcdKey]())
         for key in outcome.found[1].keys {
@@ -226,6 +229,10 @@ package final class ClusterNode: Sendable {
             guard let shard = Int(key.name.dropFirst(keys.owners.count)) else { continue }
             owners[shard] = key
             map.owners[shard] = NodeRegistration(key.value).map { ShardMap.Owner(node: $0, tenure: key.created) }
+        }
+        for key in outcome.found[4].keys {
+            guard let shard = Int(key.name.dropFirst(keys.unserved.count)) else { continue }
+            map.unserved[shard] = UnservedShard(key.value)
         }
         return Found(
             form: outcome.found[0].keys.first, isCopied: !outcome.found[3].keys.isEmpty, map: map, owners: owners,
@@ -292,10 +299,7 @@ package final class ClusterNode: Sendable {
             try host.begin(tenure, makeJournal(tenure))
             logger.notice("owns a shard", metadata: ["shard": "\(tenure.shard)", "tenure": "\(tenure.created)"])
         } catch {
-            logger.critical(
-                "a shard cannot be served", metadata: ["shard": "\(tenure.shard)", "reason": "\(error.reason)"])
-            release(tenure)
-            state.withLock { $0.tenures[tenure.shard] = nil }
+            giveUp(tenure, because: error)
         }
     }
 

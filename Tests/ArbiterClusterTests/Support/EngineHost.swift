@@ -7,10 +7,12 @@ import Dispatch
 final class EngineHost: ShardHost {
     private struct State {
         var engines: [Int: Engine] = [:]
+        var tried: [Int] = []
         var begun: [Int] = []
         var dropped: [Int] = []
         var handedOver: [Int] = []
         var map = ShardMap()
+        var looks = 0
         var rooms: [EtcdRoom] = []
     }
 
@@ -18,6 +20,7 @@ final class EngineHost: ShardHost {
     private let progress = DispatchSemaphore(value: 0)
 
     func begin(_ tenure: Tenure, _ journal: EtcdJournal) throws(JournalError) {
+        state.withLock { $0.tried.append(tenure.shard) }
         let engine = try Engine(journal: journal)
         state.withLock { state in
             state.engines[tenure.shard] = engine
@@ -45,7 +48,10 @@ final class EngineHost: ShardHost {
     }
 
     func note(_ map: ShardMap) {
-        state.withLock { $0.map = map }
+        state.withLock { state in
+            state.map = map
+            state.looks += 1
+        }
         progress.signal()
     }
 
@@ -56,6 +62,10 @@ final class EngineHost: ShardHost {
 
     var rooms: [EtcdRoom] { state.withLock { $0.rooms } }
     var shards: Set<Int> { state.withLock { Set($0.engines.keys) } }
+    /// The shards whose journals were read, or were to be read.
+    var tried: [Int] { state.withLock { $0.tried } }
+    /// How often the node has looked who owns what.
+    var looks: Int { state.withLock { $0.looks } }
     var dropped: [Int] { state.withLock { $0.dropped } }
     var handedOver: [Int] { state.withLock { $0.handedOver } }
     var map: ShardMap { state.withLock { $0.map } }
