@@ -89,7 +89,7 @@ conformance-test: program-arbiterd program-conformance-agent ## play the scenari
 
 .PHONY: operations-test
 operations-test: program-arbiterd program-arbiterctl ## operate the daemon as an administrator would: TLS, limits, metrics
-	@scripts/install-packages openssl prometheus python3 python3-venv
+	@scripts/install-packages etcd-server openssl prometheus python3 python3-venv
 	@scripts/operations-test
 
 .PHONY: browser-test

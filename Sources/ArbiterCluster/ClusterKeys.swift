@@ -29,6 +29,12 @@ package struct ClusterKeys: Hashable, Sendable {
     /// What the successors of all shards begin with.
     package var successors: String { prefix + "next/" }
 
+    /// Why nobody serves a shard, for as long as the node lives that has tried last.
+    package func unserved(_ shard: Int) -> String { unserved + "\(shard)" }
+
+    /// What is written about all shards that nobody can serve.
+    package var unserved: String { prefix + "unserved/" }
+
     /// The sequence of the last record of a shard.
     package func head(of shard: Int) -> String { prefix + "head/\(shard)" }
 

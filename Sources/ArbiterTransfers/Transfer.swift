@@ -6,6 +6,8 @@
         private let handle: UnsafeMutablePointer<arbiter_transfer>
         /// The path of the Unix socket that it goes over.
         private let socket: String?
+        /// Its files are read when it connects.
+        private let trust: TransferRequest.Trust
         private let tell: @Sendable (TransferLoop.Event) -> Void
         private var hasTakenHead = false
 
@@ -20,13 +22,13 @@
             }
             unsafe self.handle = unsafe handle
             self.tell = tell
-            socket = request.socket
+            (socket, trust) = (request.socket, request.trust)
             let hasBody = request.body.map { body in
                 unsafe arbiter_transfer_set_body(handle, body, body.count, request.mayBeSentTwice ? 1 : 0) != 0
             }
             if let socket = request.socket { unsafe arbiter_transfer_set_socket(handle, socket) }
-            if let authority = request.trust.authority { unsafe arbiter_transfer_set_authority(handle, authority) }
-            if let identity = request.trust.identity {
+            if let authority = trust.authority { unsafe arbiter_transfer_set_authority(handle, authority) }
+            if let identity = trust.identity {
                 unsafe arbiter_transfer_set_identity(handle, identity.certificate, identity.key)
             }
             let connecting = max(1, Int(request.connecting / .milliseconds(1)))

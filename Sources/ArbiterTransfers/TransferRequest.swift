@@ -25,10 +25,14 @@
         }
 
         /// By what the two sides know each other over TLS: the paths of files in PEM.
-        package struct Trust: Hashable, Sendable {
+        ///
+        /// A connection is used again only by requests with the same paths.
+        package struct Trust: Sendable {
             /// Certificates that are trusted, instead of the system's.
             package var authority: String?
             package var identity: Identity?
+            /// Files that are there for as long as this or a copy of it.
+            private var files: [MemoryFile] = []
 
             /// What the server is shown.
             package struct Identity: Hashable, Sendable {
@@ -42,6 +46,29 @@
 
             package init(authority: String? = nil, identity: Identity? = nil) {
                 (self.authority, self.identity) = (authority, identity)
+            }
+
+            /// Keeps what was read, so that what becomes of its files changes nothing; `nil` if the system has no room for it.
+            ///
+            /// - Parameters:
+            ///   - authorities: certificates that are trusted, in PEM, instead of the system's.
+            ///   - certificates: what the server is shown, in PEM, with its key.
+            package init?(authorities: String?, certificates: (text: String, key: String)?) {
+                func path(_ text: String) -> String? {
+                    guard let file = MemoryFile(text) else { return nil }
+                    files.append(file)
+                    return file.path
+                }
+                if let authorities {
+                    guard let path = path(authorities) else { return nil }
+                    authority = path
+                }
+                if let certificates {
+                    guard let certificate = path(certificates.text), let key = path(certificates.key) else {
+                        return nil
+                    }
+                    identity = Identity(certificate: certificate, key: key)
+                }
             }
         }
 

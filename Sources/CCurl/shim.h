@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 struct arbiter_transfer;
 
@@ -166,6 +168,24 @@ static inline void arbiter_transfer_set_identity(arbiter_transfer *transfer, con
 {
     curl_easy_setopt(transfer->easy, CURLOPT_SSLCERT, certificate);
     curl_easy_setopt(transfer->easy, CURLOPT_SSLKEY, key);
+}
+
+/* A file with these bytes that is on no disk, and that commands do not inherit; -1 if the system has no room for it. */
+static inline int arbiter_memory_file(const void *bytes, size_t count)
+{
+    const unsigned int close_on_exec = 1; /* MFD_CLOEXEC, which needs _GNU_SOURCE */
+    int file = (int)syscall(SYS_memfd_create, "arbiter", close_on_exec);
+    if (file < 0)
+        return -1;
+    for (size_t written = 0; written < count;) {
+        ssize_t more = write(file, (const char *)bytes + written, count - written);
+        if (more <= 0) {
+            close(file);
+            return -1;
+        }
+        written += (size_t)more;
+    }
+    return file;
 }
 
 /* How long it may take to connect, and in all, in milliseconds. */

@@ -54,9 +54,13 @@ struct Arbiterd: ParsableCommand {
         let parts = ServingParts(
             options: options, hub: hub, metrics: metrics, operatorLog: operatorLog, loss: loss, logger: logger)
         let peerSocket = try options.openPeerSocket()
+        let peers = peerSocket == nil ? nil : try options.cluster.peerFiles()
         let serving: any Serving =
-            options.journal == .etcd
-            ? try ClusterServing(parts, address: try options.advertised(by: peerSocket)) : try OwnServing(parts)
+            if let peers {
+                try ClusterServing(parts, address: try options.advertised(by: peerSocket), peers: peers.trust)
+            } else {
+                try OwnServing(parts)
+            }
         metrics.begin()
         let router = Router(
             shards: serving.shards, hub: hub, web: options.webAccess, access: access, logger: logger,
@@ -65,9 +69,7 @@ struct Arbiterd: ParsableCommand {
             forwarder: serving.forwarder)
         let server = MicroHTTPDServer(router: router, places: places, limits: limits)
         for socket in sockets { try server.listen(on: socket, identity: identity) }
-        if let peerSocket {
-            try server.listen(on: peerSocket, identity: try options.cluster.peerIdentity(), isForNodes: true)
-        }
+        if let peerSocket { try server.listen(on: peerSocket, identity: peers?.identity, isForNodes: true) }
         serving.start()
         let addresses = sockets.map(\.address)
         let start = try options.startMetadata(at: addresses)
@@ -79,7 +81,8 @@ struct Arbiterd: ParsableCommand {
         Output.writeLine("arbiterd \(Self.version) ready on \(urls)", to: STDOUT_FILENO)
 
         let reloading = Reloading(
-            options: options, access: access, hub: hub, server: server, metrics: metrics, logger: logger)
+            options: options, access: access, hub: hub, server: server, serving: serving, metrics: metrics,
+            logger: logger)
         let signal = Signals.waitForFirst(whenAskedToReload: { serviceManager.reload(reloading.reload) })
         logger.info("draining", metadata: ["cause": loss.error == nil ? "\(signal)" : "the journal is lost"])
         serviceManager.stopping()

@@ -70,6 +70,9 @@ struct ClusterOptions: ParsableArguments {
         UInt8(exactly: highestRules).flatMap(Rules.init).flatMap { Rules.supported.contains($0) ? $0 : nil }
     }
 
+    /// Whether there are files by which nodes know each other.
+    var namesFiles: Bool { peerCertificate != nil || peerKey != nil || peerCa != nil }
+
     // MARK: - What they make
 
     /// What the node makes a cluster with.
@@ -77,26 +80,64 @@ struct ClusterOptions: ParsableArguments {
         ClusterForm(shards: store.shards, rules: rules ?? .newest, limits: ClusterLimits(limits))
     }
 
-    /// What the node shows on its listener for nodes; `nil` where that is on loopback without TLS.
+    /// By what nodes know each other.
+    struct PeerFiles {
+        /// What this node shows on its listener for nodes; `nil` where that is on loopback without TLS.
+        let identity: TLSIdentity?
+        /// By what it knows the others, and what it shows them when it asks them something.
+        let trust: TransferRequest.Trust
+    }
+
+    /// Reads the files by which nodes know each other.
     ///
     /// - Throws: `Failure` if a file cannot be used, or if TLS is needed and a file is missing.
-    func peerIdentity() throws -> TLSIdentity? {
-        guard let peerListen, peerListen.isEncrypted else { return nil }
+    func peerFiles() throws -> PeerFiles {
+        guard let peerListen, peerListen.isEncrypted else {
+            let trust = try TransferRequest.Trust(authority: peerCa, certificate: peerCertificate, key: peerKey)
+            return PeerFiles(identity: nil, trust: trust)
+        }
         guard let peerCertificate, let peerKey, let peerCa else {
             throw Failure(EX_USAGE, "--peer-listen with tls: needs --peer-certificate, --peer-key and --peer-ca")
         }
         do throws(TLSIdentity.Unusable) {
-            return try TLSIdentity(certificate: peerCertificate, key: peerKey, clientAuthority: peerCa)
+            let identity = try TLSIdentity(certificate: peerCertificate, key: peerKey, clientAuthority: peerCa)
+            return PeerFiles(
+                identity: identity,
+                trust: try .keeping(identity.clientAuthorities, (identity.certificates, identity.key)))
+        } catch {
+            throw Failure(EX_CONFIG, error.reason)
+        }
+    }
+}
+
+extension TransferRequest.Trust {
+    /// Reads and checks files in PEM; what becomes of them later changes nothing.
+    ///
+    /// - Parameters:
+    ///   - authority: the path of certificates that are trusted, instead of the system's.
+    ///   - certificate: the path of the certificate that is shown.
+    ///   - key: the path of its private key.
+    /// - Throws: `Failure` if a file cannot be used.
+    init(authority: String?, certificate: String?, key: String?) throws {
+        do throws(TLSIdentity.Unusable) {
+            let authorities = if let authority { try TLSIdentity.authorities(authority) } else { String?.none }
+            var shown: (String, String)?
+            if let certificate, let key {
+                let identity = try TLSIdentity(certificate: certificate, key: key, clientAuthority: nil)
+                shown = (identity.certificates, identity.key)
+            }
+            self = try .keeping(authorities, shown)
         } catch {
             throw Failure(EX_CONFIG, error.reason)
         }
     }
 
-    /// By what this node knows the others.
-    var peerTrust: TransferRequest.Trust {
-        let identity = peerCertificate.flatMap { certificate in
-            peerKey.map { TransferRequest.Trust.Identity(certificate: certificate, key: $0) }
+    fileprivate static func keeping(
+        _ authorities: String?, _ certificates: (String, String)?
+    ) throws(TLSIdentity.Unusable) -> Self {
+        guard let kept = Self(authorities: authorities, certificates: certificates) else {
+            throw TLSIdentity.Unusable(reason: "the system has no room for certificates")
         }
-        return TransferRequest.Trust(authority: peerCa, identity: identity)
+        return kept
     }
 }

@@ -69,6 +69,9 @@ struct EtcdOptions: ParsableArguments {
         }
     }
 
+    /// Whether there are files by which etcd is reached.
+    var namesFiles: Bool { etcdCa != nil || etcdCertificate != nil || etcdPasswordFile != nil }
+
     /// An address of HTTP without a path.
     ///
     /// - Throws: `ValidationError` if the text is none.
@@ -105,9 +108,6 @@ struct EtcdOptions: ParsableArguments {
                 "etcd keeps the tokens of all transitions, and \(open) is reached over a network without TLS: use https, "
                     + "or say --insecure")
         }
-        let identity = etcdCertificate.flatMap { certificate in
-            etcdKey.map { TransferRequest.Trust.Identity(certificate: certificate, key: $0) }
-        }
         var account: EtcdGateway.Access.User?
         if let etcdUser, let etcdPasswordFile {
             do throws(SettingsFile.Malformed) {
@@ -118,6 +118,8 @@ struct EtcdOptions: ParsableArguments {
             }
         }
         return EtcdGateway.Access(
-            endpoints: etcd, trust: .init(authority: etcdCa, identity: identity), user: account)
+            endpoints: etcd,
+            trust: try TransferRequest.Trust(authority: etcdCa, certificate: etcdCertificate, key: etcdKey),
+            user: account)
     }
 }

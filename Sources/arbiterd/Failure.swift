@@ -6,7 +6,8 @@ internal import Glibc
 /// Why the daemon exits: a line for its log, and an exit code from `sysexits.h`.
 struct Failure: Error {
     private let code: Int32
-    private let reason: String
+    /// One sentence that a person can act on.
+    let reason: String
     /// True for the output of --help or --version, which is not a failure.
     private let isAnswer: Bool
 

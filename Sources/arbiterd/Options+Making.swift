@@ -40,7 +40,7 @@ extension Options {
         try checkSocketGroup()
         guard journal == .etcd else { return try checkNoCluster() }
         _ = try cluster.store.access(beyondLoopback: insecure)
-        _ = try cluster.peerIdentity()
+        _ = try cluster.peerFiles()
         guard cluster.peerListen != nil else { throw Self.lacksPeers }
     }
 

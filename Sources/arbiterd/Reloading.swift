@@ -7,6 +7,7 @@ struct Reloading {
     let access: AccessControl
     let hub: EventHub
     let server: MicroHTTPDServer
+    let serving: any Serving
     let metrics: Metrics
     let logger: Logger
 
@@ -14,7 +15,13 @@ struct Reloading {
     func reload() {
         if let path = options.access { reloadAccess(path) }
         if let certificate = options.tlsCertificate, let key = options.tlsKey { reloadIdentity(certificate, key) }
-        if options.access == nil, options.tlsCertificate == nil { logger.notice("there is nothing to reload") }
+        let isNode = options.journal == .etcd
+        if isNode, options.cluster.namesFiles { reloadPeers() }
+        if isNode, options.cluster.store.namesFiles { reloadEtcd() }
+        guard options.access == nil, options.tlsCertificate == nil,
+            !isNode || !options.cluster.namesFiles && !options.cluster.store.namesFiles
+        else { return }
+        logger.notice("there is nothing to reload")
     }
 
     private func reloadAccess(_ path: String) {
@@ -41,6 +48,30 @@ struct Reloading {
             logger.error("the certificate stays as it was: \(fault.reason)")
         } catch {
             logger.error("the certificate stays as it was: \(error)")
+        }
+    }
+
+    private func reloadPeers() {
+        do {
+            let peers = try options.cluster.peerFiles()
+            if let identity = peers.identity { try server.replace(identity, forNodes: true) }
+            serving.replacePeers(peers.trust)
+            logger.notice("the certificate for other nodes has been read again")
+        } catch let failure as Failure {
+            logger.error("the certificate for other nodes stays as it was: \(failure.reason)")
+        } catch {
+            logger.error("the certificate for other nodes stays as it was: \(error)")
+        }
+    }
+
+    private func reloadEtcd() {
+        do {
+            serving.replaceEtcd(try options.cluster.store.access(beyondLoopback: options.insecure))
+            logger.notice("the files for etcd have been read again")
+        } catch let failure as Failure {
+            logger.error("the files for etcd stay as they were: \(failure.reason)")
+        } catch {
+            logger.error("the files for etcd stay as they were: \(error)")
         }
     }
 }

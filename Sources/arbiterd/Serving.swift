@@ -14,6 +14,12 @@ protocol Serving: AnyObject {
     /// Begins to serve; requests may come already.
     func start()
 
+    /// Knows the other nodes by something else from now on.
+    func replacePeers(_ trust: TransferRequest.Trust)
+
+    /// Reaches etcd in another way from now on.
+    func replaceEtcd(_ access: EtcdGateway.Access)
+
     /// Answers everyone who waits, and ends the streams; new requests are refused already.
     func drain()
 
@@ -86,6 +92,10 @@ final class OwnServing: Serving {
 
     func start() {}
 
+    func replacePeers(_ trust: TransferRequest.Trust) {}
+
+    func replaceEtcd(_ access: EtcdGateway.Access) {}
+
     func drain() {
         engine.drain()
         hub.close()
@@ -112,6 +122,7 @@ final class ClusterServing: Serving {
     let shards: Shards
     let forwarder: Forwarder?
     private let node: ClusterNode
+    private let etcd: EtcdGateway
     private let hub: EventHub
     /// Apart from each other, so that keepalives to etcd do not wait for the bodies of other requests.
     private let toEtcd = TransferLoop()
@@ -120,14 +131,16 @@ final class ClusterServing: Serving {
     /// - Parameters:
     ///   - parts: what it is made of.
     ///   - address: where other nodes reach it.
+    ///   - peers: by what it knows other nodes.
     /// - Throws: `Failure` if a setting is missing, or if a file cannot be read.
-    init(_ parts: ServingParts, address: String) throws {
+    init(_ parts: ServingParts, address: String, peers: TransferRequest.Trust) throws {
         let cluster = parts.options.cluster
         hub = parts.hub
         let etcd = EtcdGateway(try cluster.store.access(beyondLoopback: parts.options.insecure), loop: toEtcd)
+        self.etcd = etcd
         let keys = ClusterKeys(prefix: cluster.store.etcdPrefix)
         shards = Shards(count: cluster.store.shards, address: address)
-        forwarder = Forwarder(loop: toNodes, trust: cluster.peerTrust)
+        forwarder = Forwarder(loop: toNodes, trust: peers)
         let host = NodeHost(parts, shards: shards)
         let settings = ClusterNode.Settings(
             address: address, form: cluster.form(limits: parts.options.arbiterLimits),
@@ -147,6 +160,10 @@ final class ClusterServing: Serving {
     }
 
     func start() { node.start() }
+
+    func replacePeers(_ trust: TransferRequest.Trust) { forwarder?.replace(trust) }
+
+    func replaceEtcd(_ access: EtcdGateway.Access) { etcd.replace(access.trust, user: access.user) }
 
     func drain() {
         node.stop()
@@ -249,7 +266,8 @@ final class NodeHost: ShardHost {
                 nodes: nodes.map { ClusterMap.Node(address: $0.address, version: $0.version) },
                 owners: map.owners.mapValues {
                     ClusterMap.Owner(address: $0.node.address, tenure: UInt64($0.tenure))
-                }), at: SystemTimeSource().now().timestamp)
+                }, unserved: map.unserved.mapValues { ClusterMap.Unserved(node: $0.node, reason: $0.reason) }),
+            at: SystemTimeSource().now().timestamp)
     }
 
     func note(_ size: EtcdSize, _ room: EtcdRoom) {

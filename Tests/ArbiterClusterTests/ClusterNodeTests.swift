@@ -18,7 +18,8 @@ struct ClusterNodeTests {
 
         init(
             _ name: String, on etcd: any Etcd, shards: Int, rules: Rules = .newest, limits: Limits? = nil,
-            adoptsLimits: Bool = false, timeToLive: Duration = .seconds(60), quota: Int = 2 << 30
+            adoptsLimits: Bool = false, timeToLive: Duration = .seconds(60), quota: Int = 2 << 30,
+            time: any TimeSource = SystemTimeSource()
         ) {
             self.etcd = UnsureEtcd(etcd)
             let keys = ClusterKeys(prefix: "/arbiter/")
@@ -27,7 +28,7 @@ struct ClusterNodeTests {
                 form: ClusterForm(shards: shards, rules: rules, limits: limits.map(ClusterLimits.init)),
                 timeToLive: timeToLive, version: "test", quota: quota, adoptsLimits: adoptsLimits)
             let (unsure, logger) = (self.etcd, Logger(label: "test"))
-            node = ClusterNode(settings, keys: keys, etcd: unsure, host: host, logger: logger) { tenure in
+            node = ClusterNode(settings, keys: keys, etcd: unsure, host: host, time: time, logger: logger) { tenure in
                 EtcdJournal(tenure: tenure, keys: keys, etcd: unsure, logger: logger)
             } whenFailed: { [failed] in
                 failed.note($0)

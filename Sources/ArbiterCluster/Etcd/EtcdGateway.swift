@@ -29,15 +29,18 @@ package final class EtcdGateway: Etcd {
     }
 
     private struct State {
+        var trust: TransferRequest.Trust
+        var user: Access.User?
         /// The member that is asked.
         var endpoint = 0
         /// The token of the user; `nil` before one was asked for.
         var token: String?
     }
 
-    private let access: Access
+    /// The addresses of the members.
+    private let endpoints: [String]
     let loop: TransferLoop
-    private let state = Guarded(State())
+    private let state: Guarded<State>
 
     /// The longest wait for a connection; another member is asked sooner than that one comes back.
     private static let connecting = Duration.seconds(1)
@@ -47,7 +50,13 @@ package final class EtcdGateway: Etcd {
     ///   - loop: where the transfers take place.
     package init(_ access: Access, loop: TransferLoop) {
         precondition(!access.endpoints.isEmpty, "etcd without an endpoint")
-        (self.access, self.loop) = (access, loop)
+        (endpoints, self.loop) = (access.endpoints, loop)
+        state = Guarded(State(trust: access.trust, user: access.user))
+    }
+
+    /// Reaches the same members in another way from now on; requests that are on their way go on.
+    package func replace(_ trust: TransferRequest.Trust, user: Access.User?) {
+        state.withLock { ($0.trust, $0.user) = (trust, user) }
     }
 
     package func transact(
@@ -126,7 +135,9 @@ extension EtcdGateway {
         } catch {
             return completion(.failure(EtcdError(.refused, "the message cannot be encoded: \(error)")))
         }
-        guard let user = access.user else { return send(path, body, within: limit, completion: completion) }
+        guard let user = state.withLock({ $0.user }) else {
+            return send(path, body, within: limit, completion: completion)
+        }
         guard state.withLock({ $0.token }) == nil else {
             return send(path, body, within: limit) { [self] (result: Result<Answer, EtcdError>) in
                 // The token has run out, or the member was started again; nothing was carried out.
@@ -174,12 +185,13 @@ extension EtcdGateway {
     var currentEndpoint: Int { state.withLock { $0.endpoint } }
 
     func request(_ path: String, _ body: [UInt8], to endpoint: Int, limit: TransferRequest.Limit) -> TransferRequest {
-        var request = TransferRequest(access.endpoints[endpoint] + path, limit: limit)
+        let (token, trust) = state.withLock { ($0.token, $0.trust) }
+        var request = TransferRequest(endpoints[endpoint] + path, limit: limit)
         request.method = "POST"
         request.fields = ["Content-Type: application/json"]
-        if let token = state.withLock({ $0.token }) { request.fields.append("Authorization: \(token)") }
+        if let token { request.fields.append("Authorization: \(token)") }
         request.body = body
-        request.trust = access.trust
+        request.trust = trust
         request.connecting = Self.connecting
         return request
     }
@@ -188,7 +200,7 @@ extension EtcdGateway {
     func askNext(after endpoint: Int) {
         state.withLock { state in
             guard state.endpoint == endpoint else { return }
-            state.endpoint = (endpoint + 1) % access.endpoints.count
+            state.endpoint = (endpoint + 1) % endpoints.count
         }
     }
 

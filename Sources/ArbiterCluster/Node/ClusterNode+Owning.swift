@@ -34,7 +34,7 @@ extension ClusterNode {
     ///
     /// It is claimed anew, here or elsewhere, in a tenure of its own: a commit of this one may still arrive, and must not pass
     /// then.
-    func giveUp(_ tenure: Tenure) {
+    func restart(_ tenure: Tenure) {
         enqueue { [self] in
             guard state.withLock({ $0.tenures[tenure.shard] === tenure }) else { return }
             state.withLock { $0.tenures[tenure.shard] = nil }
@@ -129,8 +129,9 @@ extension ClusterNode {
         let room = max(0, share(of: found) - found.map.owners.values.count { $0.node == mine })
         // From a place of its own, so that nodes do not all try the same shards first.
         let first = Int(UInt64(bitPattern: lease.id) % UInt64(settings.form.shards))
+        let paused = pausedShards()
         let free = (0..<settings.form.shards).map { (first + $0) % settings.form.shards }
-            .filter { found.owners[$0] == nil }
+            .filter { found.owners[$0] == nil && !paused.contains($0) }
         // First those that this node is to own next, which no other one claims.
         let chosen = free.filter { shard in found.successors[shard].map { isMine($0.node) } ?? false }
         let others = free.filter { found.successors[$0] == nil }.prefix(max(0, room - chosen.count))

@@ -13,11 +13,11 @@ extension ClusterNode {
 
     /// Hands over a shard if this node has more than its share, because another node has joined.
     ///
-    /// One at a time, and only while every shard has an owner: the next one follows when this one has been claimed. But all of
+    /// One at a time, and only while every shard has an owner that can have one: the next one follows when this one has been claimed. But all of
     /// them are read ahead at the same time.
     func handOverSurplus(_ found: Found) {
         let tenures = state.withLock { Array($0.tenures.values) }.sorted { $0.shard > $1.shard }
-        let isWhole = found.owners.count == settings.form.shards
+        let isWhole = Set(found.owners.keys).union(found.map.unserved.keys).count == settings.form.shards
         let surplus = isWhole ? tenures.prefix(max(0, tenures.count - share(of: found))) : []
         if isWhole { keep(tenures.dropFirst(surplus.count), found) }
         let new = surplus.filter { found.successors[$0.shard] == nil && !isLeaving($0) }

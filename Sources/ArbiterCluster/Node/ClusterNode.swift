@@ -94,6 +94,8 @@ package final class ClusterNode: Sendable {
         var arriving: [Int: EtcdRevision] = [:]
         /// What a node that stops waits for: a change of the successors' keys.
         var whenChanged: (@Sendable () -> Void)?
+        /// The shards that this node could not serve the last time it tried.
+        var pauses: [Int: Pause] = [:]
         /// What this node waits for before it can serve; `nil` if nothing.
         var waitsFor: String? = ClusterNode.etcdItself
         /// Why the cluster could not be looked at last; `nil` if it could.
@@ -259,6 +261,7 @@ package final class ClusterNode: Sendable {
         host.adopt(form)
         adopt(found, lease, form)
         try claim(found, lease, form)
+        try unmark(found)
         handOverSurplus(found)
         readAhead(found, lease)
         try raiseIfPossible(found, form)
@@ -286,6 +289,7 @@ package final class ClusterNode: Sendable {
             EtcdTransaction(then: [
                 .read(.key(keys.form)), .read(.prefix(keys.nodes)), .read(.prefix(keys.owners)),
                 .read(EtcdRange(start: keys.copy, keysOnly: true)), .read(.prefix(keys.successors)),
+                .read(.prefix(keys.unserved)),
             ]))
         var (map, owners) = (ShardMap(), [Int: EtcdKey]())
         var successors: [Int: (node: Successor, chosen: EtcdRevision)] = [:]
@@ -300,6 +304,10 @@ package final class ClusterNode: Sendable {
         for key in outcome.found[4].keys {
             guard let shard = Int(key.name.dropFirst(keys.successors.count)) else { continue }
             successors[shard] = Successor(key.value).map { ($0, key.created) }
+        }
+        for key in outcome.found[5].keys {
+            guard let shard = Int(key.name.dropFirst(keys.unserved.count)) else { continue }
+            map.unserved[shard] = UnservedShard(key.value)
         }
         return Found(
             form: outcome.found[0].keys.first, isCopied: !outcome.found[3].keys.isEmpty, map: map,
@@ -341,14 +349,11 @@ package final class ClusterNode: Sendable {
         tenure.whenLost { [weak self] in self?.look() }
         do throws(JournalError) {
             let journal = makeJournal(tenure)
-            journal.whenFailed { [weak self] _ in self?.giveUp(tenure) }
+            journal.whenFailed { [weak self] _ in self?.restart(tenure) }
             try host.begin(tenure, journal, as: form)
             logger.notice("owns a shard", metadata: ["shard": "\(tenure.shard)", "tenure": "\(tenure.created)"])
         } catch {
-            logger.critical(
-                "a shard cannot be served", metadata: ["shard": "\(tenure.shard)", "reason": "\(error.reason)"])
-            release(tenure)
-            state.withLock { $0.tenures[tenure.shard] = nil }
+            giveUp(tenure, because: error)
         }
     }
 

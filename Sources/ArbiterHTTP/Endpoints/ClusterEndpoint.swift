@@ -38,7 +38,25 @@ struct ClusterEndpoint: Sendable {
                         }
                     }
                 }
+                writer.writeUnserved(shards)
                 if let reason = shards.waitsFor { writer.member("waitsFor", reason) }
             })
+    }
+}
+
+extension JSONWriter {
+    /// Writes which shards no node can serve, and why; nothing if there is none.
+    mutating func writeUnserved(_ shards: Shards) {
+        let unserved = shards.unserved
+        guard !unserved.isEmpty else { return }
+        member(named: "unserved") { writer in
+            writer.elements(unserved) { writer, entry in
+                writer.object { writer in
+                    writer.member("shard", entry.shard)
+                    writer.member("node", entry.why.node)
+                    writer.member("reason", entry.why.reason)
+                }
+            }
+        }
     }
 }

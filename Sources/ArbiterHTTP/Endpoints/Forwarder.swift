@@ -16,7 +16,7 @@ package final class Forwarder: Sendable {
     private static let silence = Duration.seconds(15)
 
     private let loop: TransferLoop
-    private let trust: TransferRequest.Trust
+    private let trust: Mutex<TransferRequest.Trust>
     /// Tells the requests of this run from those of others.
     private let run = String(UInt64.random(in: 0...UInt64.max), radix: 16)
     private let last = Atomic<UInt64>(0)
@@ -25,8 +25,12 @@ package final class Forwarder: Sendable {
     ///   - loop: where the transfers take place.
     ///   - trust: by what the nodes know each other.
     package init(loop: TransferLoop, trust: TransferRequest.Trust) {
-        (self.loop, self.trust) = (loop, trust)
+        self.loop = loop
+        self.trust = Mutex(trust)
     }
+
+    /// Knows the other nodes by something else from now on; requests that are on their way go on.
+    package func replace(_ trust: TransferRequest.Trust) { self.trust.withLock { $0 = trust } }
 
     /// Whether a request may be passed on (again).
     func mayForward(_ request: Request) -> Bool {
@@ -51,7 +55,7 @@ package final class Forwarder: Sendable {
                 "\(HeaderName.requestID.rawValue): \(call.requestID)",
                 "\(HeaderName.part.rawValue): \(shards.map(String.init).joined(separator: ","))",
             ]
-        transfer.trust = trust
+        transfer.trust = trust.withLock { $0 }
         transfer.connecting = Self.connecting
         return transfer
     }
@@ -60,7 +64,7 @@ package final class Forwarder: Sendable {
     func request(to owner: String, _ path: String, within patience: Duration) -> TransferRequest {
         var transfer = TransferRequest(owner + path, limit: .whole(patience))
         transfer.method = "POST"
-        transfer.trust = trust
+        transfer.trust = trust.withLock { $0 }
         transfer.connecting = Self.connecting
         return transfer
     }
@@ -116,7 +120,7 @@ package final class Forwarder: Sendable {
             ]
         if !request.body.isEmpty || !["GET", "HEAD"].contains(request.method) { transfer.body = request.body }
         transfer.mayBeSentTwice = false
-        transfer.trust = trust
+        transfer.trust = trust.withLock { $0 }
         transfer.connecting = Self.connecting
         return transfer
     }

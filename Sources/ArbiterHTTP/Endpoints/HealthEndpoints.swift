@@ -15,14 +15,21 @@ struct HealthEndpoints: Sendable {
         }
         let engines = shards.here
         guard let engine = engines.first(where: { !$0.isAvailable }) ?? engines.first else {
-            return call.respond(.json(200) { $0.member("status", "ready") })
+            return call.respond(answer)
         }
         engine.read { machine, now in
             machine.remainingHold(at: now)
         } completion: { result in
             call.respond(result) { remaining in
-                remaining.map { Problem(remainingHold: $0).response } ?? .json(200) { $0.member("status", "ready") }
+                remaining.map { Problem(remainingHold: $0).response } ?? answer
             }
+        }
+    }
+
+    private var answer: Response {
+        .json(200) { writer in
+            writer.member("status", "ready")
+            writer.writeUnserved(shards)
         }
     }
 }

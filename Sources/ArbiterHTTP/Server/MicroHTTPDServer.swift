@@ -49,11 +49,16 @@ package final class MicroHTTPDServer: Sendable {
         listeners.withLock { $0.append(listener) }
     }
 
-    /// Shows clients another identity, in new connections over TLS; those that are open are served further.
+    /// Shows another identity, in new connections over TLS; those that are open are served further.
     ///
+    /// - Parameters:
+    ///   - identity: what is shown.
+    ///   - isForNodes: whether the other nodes of the cluster are shown it, and not the clients.
     /// - Throws: `ServerError` if libmicrohttpd does not start; then the sockets show what they showed before.
-    package func replace(_ identity: TLSIdentity) throws(ServerError) {
-        for listener in listeners.withLock({ $0 }) where !listener.isForNodes { try listener.replace(identity) }
+    package func replace(_ identity: TLSIdentity, forNodes isForNodes: Bool = false) throws(ServerError) {
+        for listener in listeners.withLock({ $0 }) where listener.isForNodes == isForNodes {
+            try listener.replace(identity)
+        }
     }
 
     private func sweep() {

@@ -26,12 +26,27 @@ package struct ClusterMap: Sendable {
         }
     }
 
+    /// Why nobody serves a shard.
+    package struct Unserved: Hashable, Sendable {
+        /// The address of the node that has tried last.
+        package let node: String
+        /// What is wrong with the journal, in a sentence.
+        package let reason: String
+
+        package init(node: String, reason: String) {
+            (self.node, self.reason) = (node, reason)
+        }
+    }
+
     package var nodes: [Node]
     /// The owners, by their shards; a shard that nobody owns is missing.
     package var owners: [Int: Owner]
 
-    package init(nodes: [Node] = [], owners: [Int: Owner] = [:]) {
-        (self.nodes, self.owners) = (nodes, owners)
+    /// The shards whose journals no node can read.
+    package var unserved: [Int: Unserved]
+
+    package init(nodes: [Node] = [], owners: [Int: Owner] = [:], unserved: [Int: Unserved] = [:]) {
+        (self.nodes, self.owners, self.unserved) = (nodes, owners, unserved)
     }
 }
 

@@ -126,11 +126,24 @@ package final class Shards: Sendable {
     package func setWaiting(_ waitsFor: @escaping @Sendable () -> String?) { state.withLock { $0.waitsFor = waitsFor } }
 
     /// Why a node of a cluster is not ready; `nil` if it is, or if the daemon is no node.
+    ///
+    /// It does not wait for shards that no node can serve: the others are served meanwhile, and a balancer asks for that.
     var waitsFor: String? {
         guard only == nil else { return nil }
-        let (waitsFor, served) = state.withLock { ($0.waitsFor, Set($0.engines.keys).union($0.owners.keys).count) }
+        let (waitsFor, served, unserved) = state.withLock { state in
+            (state.waitsFor, Set(state.engines.keys).union(state.owners.keys), state.map.unserved.keys)
+        }
         if let reason = waitsFor() { return reason }
-        return served < count ? "an owner of each of the \(count) shards" : nil
+        guard !served.isEmpty, served.union(unserved).count == count else {
+            return "an owner of each of the \(count) shards"
+        }
+        return nil
+    }
+
+    /// The shards that no node can serve, by their numbers, and why.
+    var unserved: [(shard: Int, why: ClusterMap.Unserved)] {
+        state.withLock { state in state.map.unserved.filter { state.engines[$0.key] == nil } }
+            .sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     // MARK: - Which engine

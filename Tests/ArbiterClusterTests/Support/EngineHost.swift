@@ -7,10 +7,12 @@ import Dispatch
 final class EngineHost: ShardHost {
     private struct State {
         var engines: [Int: Engine] = [:]
+        var tried: [Int] = []
         var begun: [Int] = []
         var dropped: [Int] = []
         var handedOver: [Int] = []
         var map = ShardMap()
+        var looks = 0
         var rooms: [EtcdRoom] = []
         var ahead: [Int: (progress: ShardReader.Progress, replay: JournalReplay)] = [:]
         var refusesReading = false
@@ -23,7 +25,10 @@ final class EngineHost: ShardHost {
     private let progress = DispatchSemaphore(value: 0)
 
     func begin(_ tenure: Tenure, _ journal: EtcdJournal, as form: ClusterForm) throws(JournalError) {
-        let ahead = state.withLock { $0.ahead.removeValue(forKey: tenure.shard) }
+        let ahead = state.withLock { state in
+            state.tried.append(tenure.shard)
+            return state.ahead.removeValue(forKey: tenure.shard)
+        }
         if let ahead { journal.goOn(after: ahead.progress) }
         let (limits, terms) = Self.inForce(form)
         let engine = try Engine(limits: limits, journal: journal, ahead: ahead?.replay, terms: terms)
@@ -85,7 +90,10 @@ final class EngineHost: ShardHost {
     }
 
     func note(_ map: ShardMap) {
-        state.withLock { $0.map = map }
+        state.withLock { state in
+            state.map = map
+            state.looks += 1
+        }
         progress.signal()
     }
 
@@ -100,6 +108,10 @@ final class EngineHost: ShardHost {
     var shards: Set<Int> { state.withLock { Set($0.engines.keys) } }
     /// The shards that were begun, in their order.
     var begun: [Int] { state.withLock { $0.begun } }
+    /// The shards whose journals were read, or were to be read.
+    var tried: [Int] { state.withLock { $0.tried } }
+    /// How often the node has looked who owns what.
+    var looks: Int { state.withLock { $0.looks } }
     var dropped: [Int] { state.withLock { $0.dropped } }
     /// Whether nothing is read ahead.
     var refusesReading: Bool {

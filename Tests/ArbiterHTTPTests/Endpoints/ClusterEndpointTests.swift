@@ -71,6 +71,25 @@ struct ClusterEndpointTests {
         #expect(try node.ask("GET", "/cluster").body["waitsFor"] == "an owner of each of the 2 shards")
     }
 
+    @Test func `a node is ready although a shard cannot be served, and says which one and why`() throws {
+        let node = try Node()
+        let owners = [0: ClusterMap.Owner(address: "http://a:1", tenure: 5)]
+        #expect(try node.ask("GET", "/readyz").status == 503)
+        let why = ClusterMap.Unserved(node: "http://b:1", reason: "it is damaged")
+        node.shards.note(ClusterMap(owners: owners, unserved: [1: why]), at: Timestamp(milliseconds: 0))
+        let unserved: JSON = [["shard": 1, "node": "http://b:1", "reason": "it is damaged"]]
+        let ready = try node.ask("GET", "/readyz")
+        #expect(ready.status == 200)
+        #expect(ready.body == ["status": "ready", "unserved": unserved])
+        let cluster = try node.ask("GET", "/cluster").body
+        #expect(cluster["unserved"] == unserved)
+        #expect(cluster["waitsFor"] == nil)
+        // A node that serves nothing and knows nobody who does is of no use.
+        node.shards.lose(0)
+        node.shards.note(ClusterMap(unserved: [0: why, 1: why]), at: Timestamp(milliseconds: 0))
+        #expect(try node.ask("GET", "/readyz").status == 503)
+    }
+
     @Test func `only the newest moves are kept`() {
         var moves = ShardMoves()
         for tenure in 0...UInt64(ShardMoves.most) + 1 {
