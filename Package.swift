@@ -120,7 +120,7 @@ let package = Package(
         ),
         .target(
             name: "ArbiterClient",
-            dependencies: [.target(name: "ArbiterTransfers", condition: .when(platforms: [.linux]))],
+            dependencies: ["ArbiterTransfers"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -181,7 +181,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ArbiterClientTests",
-            dependencies: ["ArbiterClient", "ArbiterTestKit", "arbiterd"],
+            dependencies: ["ArbiterClient", "ArbiterTestKit", "ArbiterTransfers", "arbiterd"],
             swiftSettings: strict
         ),
         .testTarget(

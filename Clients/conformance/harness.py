@@ -68,6 +68,9 @@ class Proxy:
         self._left: dict[str, int | None] = {"up": None, "down": None}
         self._exchange: tuple[bytes, bytes] | None = None
         self._sockets: set[socket.socket] = set()
+        self._daemons: set[socket.socket] = set()
+        self._muted: set[socket.socket] = set()
+        self._is_frozen = False
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
         threading.Thread(target=self._accept, daemon=True).start()
@@ -82,7 +85,7 @@ class Proxy:
             return self._left[direction] is None
 
     def exchange(self, old: bytes, new: bytes) -> None:
-        """Replaces these bytes of the daemon, once, by as many others."""
+        """Replaces these bytes of the daemon, once, by others: as many, unless they are of a head."""
         with self._lock:
             self._exchange = (old, new)
 
@@ -99,6 +102,22 @@ class Proxy:
         """How often these bytes have been sent to the daemon."""
         with self._lock:
             return self._passed["up"].count(some)
+
+    def until_asked(self, some: bytes, count: int) -> None:
+        """Returns when these bytes have been sent to the daemon so often."""
+        with self._lock:
+            assert self._lock.wait_for(lambda: self._passed["up"].count(some) >= count, PATIENCE)
+
+    def freeze(self) -> None:
+        """Keeps all connections, and takes new ones, but passes on nothing more that the daemon says."""
+        with self._lock:
+            self._is_frozen = True
+            self._muted |= self._daemons
+
+    def thaw(self) -> None:
+        """Passes on what the daemon says, on new connections."""
+        with self._lock:
+            self._is_frozen = False
 
     def hold(self, some: bytes = b"") -> None:
         """Cuts all connections, and from now on each one with a request that has these bytes."""
@@ -129,6 +148,9 @@ class Proxy:
                 continue
             with self._lock:
                 self._sockets |= {client, daemon}
+                self._daemons.add(daemon)
+                if self._is_frozen:
+                    self._muted.add(daemon)
             threading.Thread(target=self._pass, args=[client, daemon, "up"], daemon=True).start()
             threading.Thread(target=self._pass, args=[daemon, client, "down"], daemon=True).start()
 
@@ -138,6 +160,8 @@ class Proxy:
                 with self._lock:
                     if direction == "up" and self._held is not None and self._held in data:
                         break
+                    if source in self._muted:
+                        continue
                     if direction == "down" and self._exchange and self._exchange[0] in data:
                         data, self._exchange = data.replace(*self._exchange, 1), None
                     left = self._left[direction]

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Callable
 
 import pytest
 from harness import PATIENCE, Daemon, until_queued
@@ -363,6 +364,40 @@ def test_a_stream_that_is_cut_after_any_byte(daemon, agent, proxy):
         other.ask("complete", **{"as": "t"})
         ended = follower.ask("next", name="transition.ended", **{"as": "events"})["event"]["data"]
         assert ended["id"] == started["id"]
+
+
+# Once it is silent, the stream is asked for again: at once with success, or in vain before.
+@pytest.mark.parametrize("in_vain", [0, 1])
+def test_a_stream_that_falls_silent_while_its_connection_stands(daemon, agent, proxy, in_vain):
+    running = daemon()
+    between = proxy(running)
+    follower, other = agent(between, "follower"), agent(running, "other")
+    other.ask("declare", scene="main", storyboard=NAV)
+    between.exchange(b"Arbiter-Heartbeat-Seconds: 15", b"Arbiter-Heartbeat-Seconds: 0.5")
+    follower.ask("follow", scene="main", **{"as": "events"})
+
+    def turn() -> str:
+        started = other.ask("start", scene="main", **{"as": "t"})["transition"]
+        other.ask("complete", **{"as": "t"})
+        return started["id"]
+
+    def next_ended() -> Callable[[], dict]:
+        return follower.tell("next", name="transition.ended", **{"as": "events"})
+
+    first = turn()
+    assert next_ended()()["event"]["data"]["id"] == first
+    assert between.has_exchanged()
+    request = b"/events HTTP"
+    streams = between.asked(request)
+    between.freeze()
+    # Some clients read only while somebody waits for an event.
+    waiting = next_ended()
+    between.until_asked(request, streams + in_vain)
+    between.thaw()
+    ids = [turn() for _ in range(3)]
+    told = [waiting(), next_ended()(), next_ended()()]
+    assert [answer["event"]["data"]["id"] for answer in told] == ids
+    assert between.asked(request) > streams + in_vain
 
 
 @pytest.mark.skipif(IS_SHARED, reason="the stream that is shared begins with an id too")

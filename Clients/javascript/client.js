@@ -8,8 +8,16 @@ const LEASE = 10;
 const LONGEST_WAIT = 30;
 /** What an answer may take besides the wait, in seconds. */
 const MARGIN = 5;
-/** A comment comes every 15 seconds; after three of them are missing a stream is taken for dead. */
+/** The field in which a daemon says how often something comes on a stream of events at least, in seconds. */
+const HEARTBEAT = 'Arbiter-Heartbeat-Seconds';
+/** For how long a stream may be silent if its daemon does not say that, in seconds. */
 const STREAM_SILENCE = 45;
+/** The shortest silence after which a stream is taken for dead, in seconds. */
+const SHORTEST_SILENCE = 3;
+/** What two comments may take longer than the daemon says, in seconds. */
+const HEARTBEAT_MARGIN = 1;
+/** What no daemon says, in seconds. */
+const LONGEST_HEARTBEAT = 3600;
 /** How often a ticket is asked for where no request is parked, in seconds; within the 5 in which its grant must be claimed. */
 const SHARED_WAIT = 4;
 
@@ -465,6 +473,12 @@ function refusedEnd(ticket, answer) {
 }
 
 // Events
+
+/** After how many seconds of silence a stream is taken for dead, because two comments are missing; null if its head says none. */
+export function silenceSaidBy(headers) {
+  const seconds = Number(headers.get(HEARTBEAT));
+  return seconds > 0 && seconds <= LONGEST_HEARTBEAT ? Math.max(SHORTEST_SILENCE, 2 * seconds + HEARTBEAT_MARGIN) : null;
+}
 
 /**
  * Reads server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). An id without an event, with
@@ -1022,21 +1036,22 @@ export class Arbiter {
   }
 
   async *#stream(path, since, attached, signal, opened) {
-    let [last, delays] = [since, backoff()];
+    let [last, delays, said] = [since, backoff(), null];
     const repeats = new Repeats();
     const over = this.#abortedWith(signal);
     try {
       while (!over.signal.aborted) {
         const silent = new AbortController();
         const both = linked(silent.signal, over.signal);
-        let timer;
+        // A daemon that is there sends the head about as soon as a comment would come.
+        let [timer, limit] = [null, said === null ? STREAM_SILENCE : Math.max(said, MARGIN)];
         const listen = () => {
           clearTimeout(timer);
-          timer = setTimeout(() => silent.abort(), STREAM_SILENCE * 1000);
+          timer = setTimeout(() => silent.abort(), limit * 1000);
         };
-        listen();
         try {
           const session = attached ? await this.#open() : null;
+          listen();
           const response = await this.fetch(this.url + path, {
             signal: both.signal, cache: 'no-store',
             headers: {
@@ -1045,13 +1060,20 @@ export class Arbiter {
             },
           });
           if (response.status === 200) {
+            said = silenceSaidBy(response.headers);
+            limit = said ?? STREAM_SILENCE;
+            listen();
             opened(last !== null);
             for await (const event of parseEvents(response.body)) {
               listen();
               if (!event) continue;
               last = event.id ?? last;
               delays = backoff();
-              if (event.name && repeats.isNew(event)) yield event;
+              if (!event.name || !repeats.isNew(event)) continue;
+              // What its reader does meanwhile is no silence of the stream.
+              clearTimeout(timer);
+              yield event;
+              listen();
             }
           } else {
             const answer = await answerOf(response);

@@ -1,7 +1,7 @@
 // What the errors of the JavaScript client say, and what it refuses before it sends anything: `node --test Clients/javascript`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Arbiter, Repeats, TransitionEnded, Unreachable } from './client.js';
+import { Arbiter, Repeats, silenceSaidBy, TransitionEnded, Unreachable } from './client.js';
 
 const url = 'http://127.0.0.1:1';
 
@@ -97,4 +97,38 @@ test('what a resumed stream repeats is left out', () => {
   assert.ok(event('a', 1, 'reset'));
   assert.ok(repeats.isNew({ name: 'reset.end', data: { scenes: 1 } }));
   assert.deepEqual([event('a', 1), event('a', 2), event('b', 1)], [false, true, true]);
+});
+
+test('two comments of a stream may be missing', () => {
+  const silence = text => silenceSaidBy(new Headers(text === undefined ? {} : { 'Arbiter-Heartbeat-Seconds': text }));
+  assert.deepEqual(['15', '1.25', '0.5'].map(silence), [31, 3.5, 3]);
+  assert.deepEqual([undefined, '', '0', '-1', 'NaN', 'Infinity', 'often'].map(silence), Array(7).fill(null));
+});
+
+test('the time that a reader takes is no silence of its stream', async () => {
+  let streams = 0;
+  const fetch = async () => {
+    streams += 1;
+    const lines = [1, 2].map(number => `id: ${number}\nevent: transition.ended\ndata: {"number":${number}}\n\n`).join('');
+    return new Response(lines, { headers: { 'Arbiter-Heartbeat-Seconds': '0.5' } });
+  };
+  const events = new Arbiter({ url, patience: 0, fetch }).scene().events();
+  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  const timers = new Map();
+  globalThis.setTimeout = (body, milliseconds) => {
+    const timer = set(() => { timers.delete(timer); body(); }, milliseconds);
+    timers.set(timer, milliseconds);
+    return timer;
+  };
+  globalThis.clearTimeout = timer => { timers.delete(timer); clear(timer); };
+  try {
+    assert.equal((await events.next()).value.id, '1');
+    // Nothing counts while it has the event.
+    assert.deepEqual([...timers.values()], []);
+    assert.equal((await events.next()).value.id, '2');
+    assert.equal(streams, 1);
+  } finally {
+    Object.assign(globalThis, { setTimeout: set, clearTimeout: clear });
+    await events.return();
+  }
 });

@@ -11,6 +11,7 @@
         package let misuse: Refusal?
         private let address: Address
         private let loop: TransferLoop
+        private let silence = StreamSilence()
 
         /// Where the daemon listens, and how it proves who it is.
         private struct Address: Sendable {
@@ -63,7 +64,10 @@
         package func lines(of request: WireRequest) -> AsyncThrowingStream<String, any Error> {
             let (stream, sink) = LineSink.makeStream(limit: request.lineLimit)
             let lines = LineReader()
-            let number = loop.begin(made(request, limit: .silence(request.timeout))) { event in
+            let limit = TransferRequest.Limit.silence(silence.limit(of: request)) { [silence] head in
+                head.status == 200 ? silence.take(head.value(of: Heartbeat.field)) : nil
+            }
+            let number = loop.begin(made(request, limit: limit)) { event in
                 switch event {
                 case .head(let head): lines.begin(head)
                 case .bytes(let bytes): sink.add(lines.take(bytes))

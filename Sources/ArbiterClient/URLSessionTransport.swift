@@ -1,4 +1,5 @@
 #if !os(Linux)
+    internal import ArbiterTransfers
     internal import Foundation
     internal import Synchronization
 
@@ -11,6 +12,7 @@
 
         /// Every transition that is held parks a request, and a stream takes a connection too.
         private static let connections = 1_000
+        private static let unlimited = Duration.seconds(86_400)
 
         init(_ url: URL) {
             self.url = url
@@ -39,8 +41,12 @@
 
         func lines(of request: WireRequest) -> AsyncThrowingStream<String, any Error> {
             let (stream, sink) = LineSink.makeStream(limit: request.lineLimit)
+            let limit = streams.silence.limit(of: request)
+            var request = request
+            // How long the stream may be silent is said by its own head.
+            request.timeout = Self.unlimited
             let task = session.dataTask(with: urlRequest(request))
-            streams.add(task, sink)
+            streams.add(task, sink, limit: limit)
             sink.whenOver { task.cancel() }
             task.resume()
             return stream
@@ -77,25 +83,49 @@
 
     /// Gives the lines of streams to their readers as they arrive.
     private final class StreamDelegate: NSObject, URLSessionDataDelegate {
+        let silence = StreamSilence()
         private let readers = Mutex<[Int: Reader]>([:])
 
         private struct Reader {
             let sink: LineSink
             var response: URLResponse?
             var rest = Data()
+            /// For how long nothing may come.
+            var limit: Duration
+            /// Ends the stream when that is over.
+            var watch: Task<Void, Never>?
 
             var isRefused: Bool { (response as? HTTPURLResponse)?.statusCode != 200 }
+
+            /// Counts the silence from now on.
+            mutating func listen(to task: URLSessionDataTask) {
+                watch?.cancel()
+                watch = Task { [limit] in
+                    do { try await Task.sleep(for: limit) } catch { return }
+                    task.cancel()
+                }
+            }
         }
 
-        func add(_ task: URLSessionTask, _ sink: LineSink) {
-            readers.withLock { $0[task.taskIdentifier] = Reader(sink: sink) }
+        func add(_ task: URLSessionDataTask, _ sink: LineSink, limit: Duration) {
+            var reader = Reader(sink: sink, limit: limit)
+            reader.listen(to: task)
+            readers.withLock { $0[task.taskIdentifier] = reader }
         }
 
         func urlSession(
             _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
             completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
         ) {
-            readers.withLock { $0[dataTask.taskIdentifier]?.response = response }
+            readers.withLock { readers in
+                guard var reader = readers[dataTask.taskIdentifier] else { return }
+                reader.response = response
+                if let http = response as? HTTPURLResponse, http.statusCode == 200 {
+                    reader.limit = silence.take(http.value(forHTTPHeaderField: Heartbeat.field))
+                }
+                reader.listen(to: dataTask)
+                readers[dataTask.taskIdentifier] = reader
+            }
             completionHandler(.allow)
         }
 
@@ -103,6 +133,7 @@
             readers.withLock { readers in
                 guard var reader = readers[dataTask.taskIdentifier] else { return }
                 reader.rest.append(data)
+                reader.listen(to: dataTask)
                 while !reader.isRefused, let end = reader.rest.firstIndex(of: UInt8(ascii: "\n")) {
                     reader.sink.add([String(decoding: reader.rest[reader.rest.startIndex..<end], as: UTF8.self)])
                     reader.rest.removeSubrange(reader.rest.startIndex...end)
@@ -122,6 +153,7 @@
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
             guard let reader = readers.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
+            reader.watch?.cancel()
             if let response = reader.response, reader.isRefused {
                 reader.sink.end(refusal(response, reader.rest))
             } else if let error {

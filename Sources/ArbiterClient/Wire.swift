@@ -102,7 +102,7 @@ package enum WireTimes {
     package static let longestWait = Duration.seconds(30)
     /// What an answer may take besides the wait.
     package static let margin = Duration.seconds(5)
-    /// A comment comes every 15 seconds; after three of them are missing, a stream is taken for dead.
+    /// For how long a stream may be silent if its daemon does not say how often a comment comes.
     package static let silence = Duration.seconds(45)
     static let lease = Duration.seconds(10)
 }

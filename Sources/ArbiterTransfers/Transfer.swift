@@ -10,6 +10,18 @@
         private let trust: TransferRequest.Trust
         private let tell: @Sendable (TransferLoop.Event) -> Void
         private var hasTakenHead = false
+        private var silence: Silence?
+
+        /// For how long nothing may come.
+        private struct Silence {
+            var limit: Duration
+            /// When something came last.
+            var since = ContinuousClock.now
+            let saidBy: @Sendable (TransferHead) -> Duration?
+        }
+
+        /// When it has been silent for too long; `nil` if it may be silent.
+        var deadline: ContinuousClock.Instant? { silence.map { $0.since + $0.limit } }
 
         /// Begins a transfer; `nil` if that fails, which is told.
         init?(
@@ -35,9 +47,9 @@
             switch request.limit {
             case .whole(let limit):
                 unsafe arbiter_transfer_set_limit(handle, connecting, max(1, Int(limit / .milliseconds(1))))
-            case .silence(let silence):
+            case .silence(let limit, let saidBy):
                 unsafe arbiter_transfer_set_limit(handle, connecting, 0)
-                unsafe arbiter_transfer_set_silence(handle, max(1, Int(silence.components.seconds)))
+                silence = Silence(limit: limit, saidBy: saidBy)
             }
             for field in request.fields { unsafe arbiter_transfer_add_field(handle, field) }
             guard hasBody != false, unsafe arbiter_transfer_begin(handle) == 0 else {
@@ -49,6 +61,7 @@
 
         /// Tells what has arrived.
         func takeBytes() {
+            silence?.since = .now
             takeHead()
             let bytes = unsafe Array(UnsafeRawBufferPointer(start: handle.pointee.bytes, count: handle.pointee.count))
             unsafe arbiter_transfer_take(handle)
@@ -64,7 +77,9 @@
                 unsafe fields.append((String(cString: found.pointee.name), String(cString: found.pointee.value)))
                 unsafe field = unsafe arbiter_transfer_next_field(handle, found)
             }
-            tell(.head(TransferHead(status: unsafe arbiter_transfer_status(handle), fields: fields)))
+            let head = TransferHead(status: unsafe arbiter_transfer_status(handle), fields: fields)
+            if let said = silence?.saidBy(head) { silence?.limit = said }
+            tell(.head(head))
         }
 
         /// Tells its end.
@@ -73,6 +88,11 @@
             takeBytes()
             tell(.ended(nil))
             end()
+        }
+
+        /// Tells that it has been silent for too long.
+        func breakSilence() {
+            fail("nothing came for \(Heartbeat.text(silence?.limit ?? .zero)) s")
         }
 
         /// Tells that it has failed.

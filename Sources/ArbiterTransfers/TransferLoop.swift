@@ -119,7 +119,8 @@
 
         private func run() {
             var transfers: [Number: Transfer] = [:]
-            while carryOut(&transfers) {
+            var nextLook = ContinuousClock.now
+            while carryOut(&transfers, &nextLook) {
                 unsafe arbiter_loop_perform(handle.loop)
                 while let ready = unsafe arbiter_loop_next_ready(handle.loop) {
                     unsafe transfers[ready.pointee.number]?.takeBytes()
@@ -128,17 +129,45 @@
                 while let finished = unsafe arbiter_loop_next_finished(handle.loop, &result) {
                     unsafe transfers.removeValue(forKey: finished.pointee.number)?.finish(result)
                 }
-                unsafe arbiter_loop_wait(handle.loop)
+                if nextLook <= .now { nextLook = endSilent(&transfers) }
+                unsafe arbiter_loop_wait(handle.loop, CInt(max(1, (nextLook - .now) / .milliseconds(1))))
             }
             for transfer in transfers.values { transfer.fail("the client is closed") }
             unsafe arbiter_loop_free(handle.loop)
             end.leave()
         }
 
+        /// The longest time between two looks for transfers that are silent, while there are some that may not be.
+        private static let longestLook = Duration.seconds(1)
+        /// The same while there are none.
+        private static let idle = Duration.seconds(60)
+        /// The shortest time between two looks, of which each takes longer the more transfers there are.
+        private static let shortestLook = Duration.milliseconds(100)
+
+        /// Ends the transfers that have been silent for too long.
+        ///
+        /// - Returns: when to look again.
+        private func endSilent(_ transfers: inout [Number: Transfer]) -> ContinuousClock.Instant {
+            let now = ContinuousClock.now
+            var next: ContinuousClock.Instant?
+            for (number, transfer) in transfers {
+                guard let deadline = transfer.deadline else { continue }
+                if deadline <= now {
+                    transfers.removeValue(forKey: number)?.breakSilence()
+                } else {
+                    next = min(next ?? deadline, deadline)
+                }
+            }
+            guard let next else { return now + Self.idle }
+            return max(now + Self.shortestLook, min(next, now + Self.longestLook))
+        }
+
         /// Carries out what was asked for.
         ///
         /// - Returns: false once the loop is closed.
-        private func carryOut(_ transfers: inout [Number: Transfer]) -> Bool {
+        private func carryOut(
+            _ transfers: inout [Number: Transfer], _ nextLook: inout ContinuousClock.Instant
+        ) -> Bool {
             let commands = state.withLock { state in
                 defer { state.commands = [] }
                 return state.commands
@@ -147,6 +176,7 @@
                 switch command {
                 case .begin(let number, let request, let tell):
                     transfers[number] = unsafe Transfer(request, number, in: handle.loop, tell)
+                    if case .silence = request.limit { nextLook = min(nextLook, .now + Self.longestLook) }
                 case .cancel(let number): transfers.removeValue(forKey: number)?.end()
                 case .close: return false
                 }

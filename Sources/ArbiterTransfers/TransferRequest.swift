@@ -20,8 +20,8 @@
         package enum Limit: Sendable {
             /// From the beginning to the end.
             case whole(Duration)
-            /// Between two pieces of the answer, in whole seconds, however long that lasts.
-            case silence(Duration)
+            /// Before the answer and between two pieces of it, however long that lasts; its head may say another time.
+            case silence(Duration, saidBy: @Sendable (TransferHead) -> Duration? = { _ in nil })
         }
 
         /// By what the two sides know each other over TLS: the paths of files in PEM.
@@ -83,8 +83,11 @@
         /// The fields of the header, in their order.
         package let fields: [(name: String, value: String)]
 
-        /// The value of a field; its name in lower case.
-        package func value(of name: String) -> String? { fields.first { $0.name.lowercased() == name }?.value }
+        /// The value of a field, however its name is written.
+        package func value(of name: String) -> String? {
+            let name = name.lowercased()
+            return fields.first { $0.name.lowercased() == name }?.value
+        }
     }
 
     /// An answer that has ended.

@@ -196,13 +196,6 @@ static inline void arbiter_transfer_set_limit(arbiter_transfer *transfer, long c
         curl_easy_setopt(transfer->easy, CURLOPT_TIMEOUT_MS, whole);
 }
 
-/* For how many seconds it may be silent, however long it lasts. */
-static inline void arbiter_transfer_set_silence(arbiter_transfer *transfer, long seconds)
-{
-    curl_easy_setopt(transfer->easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(transfer->easy, CURLOPT_LOW_SPEED_TIME, seconds);
-}
-
 static inline void arbiter_transfer_add_field(arbiter_transfer *transfer, const char *field)
 {
     struct curl_slist *fields = curl_slist_append(transfer->fields, field);
@@ -287,8 +280,11 @@ static inline void arbiter_loop_perform(arbiter_loop *loop)
     curl_multi_perform(loop->multi, &running);
 }
 
-/* Waits until a transfer can go on, or until arbiter_loop_wake. */
-static inline void arbiter_loop_wait(arbiter_loop *loop) { curl_multi_poll(loop->multi, NULL, 0, 60000, NULL); }
+/* Waits until a transfer can go on, until arbiter_loop_wake, or so many milliseconds. */
+static inline void arbiter_loop_wait(arbiter_loop *loop, int milliseconds)
+{
+    curl_multi_poll(loop->multi, NULL, 0, milliseconds, NULL);
+}
 
 /* A transfer that has received something; NULL if there is none. */
 static inline arbiter_transfer *arbiter_loop_next_ready(arbiter_loop *loop)

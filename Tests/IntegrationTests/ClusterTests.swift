@@ -74,6 +74,15 @@ extension Integration {
             #expect(events[0].map(\.name) == events[1].map(\.name))
         }
 
+        @Test func `a stream that is passed on says how often the node that serves it sends something`() throws {
+            let (owner, relay) = (try node(["--etcd-lease-seconds", "3"]), try node())
+            for node in [owner, relay] {
+                let stream = try WireEventStream(port: node.port)
+                #expect(stream.head.header("Arbiter-Heartbeat-Seconds") == "0.75")
+                try stream.receiveComments(2)
+            }
+        }
+
         @Test func `a client that leaves another node's connection gives its ticket up`() throws {
             let (_, relay) = try nodes()
             let client = try relay.connect()
@@ -208,6 +217,7 @@ extension Integration {
         @Test func `one stream has the events of all shards, and goes on where it was cut`() throws {
             let (nodes, clients) = try halves()
             let stream = try WireEventStream(port: nodes[0].port, path: "/events")
+            #expect(stream.head.header("Arbiter-Heartbeat-Seconds") == "5")
             _ = try #require(try stream.receiveID())
             func use(_ scene: String) throws {
                 let started = try clients[1].post("/transitions/start", ["scene": .string(scene)])

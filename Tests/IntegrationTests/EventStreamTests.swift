@@ -63,7 +63,9 @@ extension Integration {
             var limits = EventLimits()
             limits.longestSilence = .milliseconds(100)
             let server = try StreamServer(limits: limits)
-            try server.follow().receiveComments(5)
+            let stream = try server.follow()
+            #expect(stream.head.header("Arbiter-Heartbeat-Seconds") == "0.1")
+            try stream.receiveComments(5)
         }
 
         enum Leaving: CaseIterable {

@@ -1,6 +1,9 @@
 """What a reader of events gets of a stream that is resumed."""
 
-from transition_arbiter._events import Event, Repeats
+import threading
+
+import pytest
+from transition_arbiter._events import Event, EventStream, Repeats, silence_said_by
 
 
 def test_what_a_resumed_stream_repeats_is_left_out():
@@ -27,3 +30,20 @@ def test_no_more_scenes_are_remembered_than_there_is_room_for():
         assert repeats.is_new(Event("transition.ended", {"scene": str(scene), "number": 1}, None))
     assert repeats.is_new(Event("transition.ended", {"scene": "0", "number": 1}, None))
     assert not repeats.is_new(Event("transition.ended", {"scene": str(Repeats.SCENES), "number": 1}, None))
+
+
+@pytest.mark.parametrize("text, silence", [
+    ("15", 31), ("1.25", 3.5), ("0.5", 3), (None, None), ("", None), ("0", None), ("-1", None), ("nan", None), ("inf", None),
+    ("often", None)])
+def test_two_comments_may_be_missing(text, silence):
+    assert silence_said_by({} if text is None else {"Arbiter-Heartbeat-Seconds": text}) == silence
+
+
+def test_a_head_may_take_as_long_as_the_last_one_said():
+    stream = EventStream("/events", None, False, threading.Event())
+    assert stream.head_silence == 45
+    assert stream.silence({"Arbiter-Heartbeat-Seconds": "0.5"}) == 3
+    assert stream.head_silence == 5
+    assert stream.silence({"Arbiter-Heartbeat-Seconds": "15"}) == stream.head_silence == 31
+    # A daemon that does not say it.
+    assert stream.silence({}) == stream.head_silence == 45

@@ -1,3 +1,5 @@
+internal import ArbiterTransfers
+
 /// Cross-origin resource sharing (https://fetch.spec.whatwg.org/#http-cors-protocol), for the origins that are allowed.
 enum CrossOrigin {
     /// How long a browser may remember the answer to a preflight, in seconds.
@@ -5,7 +7,8 @@ enum CrossOrigin {
 
     /// The fields of an answer that a page may read, besides those that are always readable.
     private static let exposedHeaders = [
-        "Allow", "ETag", "Link", "Preference-Applied", "Retry-After", "WWW-Authenticate", HeaderName.requestID.rawValue,
+        "Allow", Heartbeat.field, "ETag", "Link", "Preference-Applied", "Retry-After", "WWW-Authenticate",
+        HeaderName.requestID.rawValue,
     ]
     /// The fields that a page may send, besides those that are always allowed.
     private static let sentHeaders: [HeaderName] = [

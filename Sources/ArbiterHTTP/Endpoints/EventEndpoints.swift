@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterTransfers
 
 /// `/scenes/{scene}/events` and `/events`: what happens in one scene, or in all of them, as it happens.
 struct EventEndpoints: Sendable {
@@ -102,7 +103,8 @@ struct EventEndpoints: Sendable {
     }
 
     func stream(_ call: Call, from source: any StreamSource) {
-        call.stream(Response(200, .eventStream, body: []), from: source)
+        let heartbeat = HeaderField(Heartbeat.field, Heartbeat.text(hub.longestSilence))
+        call.stream(Response(200, .eventStream, body: [], headers: [heartbeat]), from: source)
     }
 
     private func subscribe(

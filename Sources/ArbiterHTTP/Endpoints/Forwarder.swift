@@ -12,8 +12,10 @@ package final class Forwarder: Sendable {
     private static let connecting = Duration.seconds(2)
     /// How long an answer may take beyond the longest wait of a request.
     private static let patience = Duration.seconds(30)
-    /// How long the stream of another node may be silent; its comments come more often.
-    private static let silence = Duration.seconds(15)
+    /// How long the stream of another node may be silent: two of its comments may be missing, as for a client.
+    private static let silence = TransferRequest.Limit.silence(.seconds(15)) { head in
+        Heartbeat.silence(saidBy: head.value(of: Heartbeat.field))
+    }
 
     private let loop: TransferLoop
     private let trust: Mutex<TransferRequest.Trust>
@@ -48,8 +50,7 @@ package final class Forwarder: Sendable {
     ///   - call: the call that the answer is for.
     /// - Returns: the request.
     func part(of shards: [Int], from owner: String, _ path: String, for call: Call) -> TransferRequest {
-        var transfer = TransferRequest(
-            owner + path, limit: call.isStream ? .silence(Self.silence) : .whole(Self.patience))
+        var transfer = TransferRequest(owner + path, limit: call.isStream ? Self.silence : .whole(Self.patience))
         transfer.fields =
             ForwardedClient.fields(of: call.request, call.permission) + [
                 "\(HeaderName.requestID.rawValue): \(call.requestID)",
@@ -110,7 +111,7 @@ package final class Forwarder: Sendable {
         let isStream = call.isStream
         var transfer = TransferRequest(
             owner + target,
-            limit: isStream ? .silence(Self.silence) : .whole(Limits.waitDurations.upperBound + Self.patience))
+            limit: isStream ? Self.silence : .whole(Limits.waitDurations.upperBound + Self.patience))
         transfer.method = request.method
         transfer.fields =
             HeaderName.passedOn.compactMap { name in

@@ -15,6 +15,8 @@ package final class EventHub: Sendable {
     private let resets = DispatchQueue(label: "arbiter.events.resets")
     private let inbox = Guarded(Inbox())
     let gate: WakeGate
+    /// The longest silence of a stream.
+    var longestSilence: Duration { limits.longestSilence }
     /// Used on the queue only.
     private let feeds: Guarded<EventFeeds>
 

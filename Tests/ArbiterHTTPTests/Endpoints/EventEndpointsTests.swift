@@ -38,6 +38,7 @@ struct EventEndpointsTests {
         #expect(answer.status == 200)
         #expect(answer.response.contentType?.rawValue == "text/event-stream")
         #expect(answer.headers("X-Request-Id") == ["r-1"])
+        #expect(answer.headers("Arbiter-Heartbeat-Seconds") == ["15"])
         #expect(exchange.reservations == 1)
         #expect(try events(exchange) == [])
         try service.ended(holder)
@@ -108,6 +109,7 @@ struct EventEndpointsTests {
         service.send("HEAD", Self.target, to: full)
         #expect(try full.answer().status == 200)
         #expect(full.reservations == 0)
+        #expect(try full.answer().headers("Arbiter-Heartbeat-Seconds") == ["15"])
         #expect(full.source?.read(upTo: 100) == .end)
         #expect(try service.send("HEAD", "/scenes/%20/events").answer().status == 404)
     }

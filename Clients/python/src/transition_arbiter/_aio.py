@@ -13,9 +13,9 @@ import httpx
 from . import _transport
 from ._aio_hierarchy import AsyncHierarchy
 from ._events import Event, EventStream
-from ._flows import MARGIN, Flows, Ticket, TransitionOptions, checked_timeout
+from ._flows import Flows, Ticket, TransitionOptions, checked_timeout
 from ._held import HeldTransition
-from ._wire import Answer, Document, Flow, Result, Send, now
+from ._wire import MARGIN, Answer, Document, Flow, Result, Send, now
 from .errors import ArbiterError, Closed, Refused, Unreachable
 
 
@@ -122,10 +122,10 @@ class AsyncArbiter:
                 try:
                     session = await self._open() if stream.attached else None
                     headers = {**self._flows.headers, **stream.headers(session)}
-                    async with self._http.stream(
-                        "GET", stream.path, headers=headers, timeout=_transport.STREAM_TIMEOUT
-                    ) as response:
+                    timeout = _transport.stream_timeout(stream.head_silence)
+                    async with self._http.stream("GET", stream.path, headers=headers, timeout=timeout) as response:
                         if response.status_code == 200:
+                            _transport.limit_silence(response, stream.silence(response.headers))
                             async for chunk in response.aiter_bytes():
                                 for event in stream.take(chunk):
                                     yield event

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from ._wire import SESSION, backoff, checked_headers, read_json
+from ._wire import MARGIN, SESSION, backoff, checked_headers, read_json
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,32 @@ class Repeats:
         return True
 
 
+# The field in which a daemon says how often something comes on a stream of events at least, in seconds.
+HEARTBEAT = "Arbiter-Heartbeat-Seconds"
+# For how long a stream may be silent if its daemon does not say that, in seconds.
+STREAM_SILENCE = 45.0
+# The shortest silence after which a stream is taken for dead, in seconds.
+SHORTEST_SILENCE = 3.0
+# What two comments may take longer than the daemon says, in seconds.
+HEARTBEAT_MARGIN = 1.0
+# What no daemon says, in seconds.
+LONGEST_HEARTBEAT = 3600.0
+
+
+def silence_said_by(headers: Mapping[str, str]) -> float | None:
+    """After how many seconds of silence a stream is taken for dead, because two comments are missing.
+
+    `None` if the head of the answer says none.
+    """
+    try:
+        seconds = float(headers.get(HEARTBEAT, ""))
+    except ValueError:
+        return None
+    if not 0 < seconds <= LONGEST_HEARTBEAT:
+        return None
+    return max(SHORTEST_SILENCE, 2 * seconds + HEARTBEAT_MARGIN)
+
+
 class Flag(Protocol):
     """`threading.Event` or `asyncio.Event`; they differ in how one waits for them."""
 
@@ -125,12 +151,26 @@ class EventStream(Generic[Over]):
         self._parser = EventParser(None if since is None else checked_headers({"Last-Event-ID": since})["Last-Event-ID"])
         self._delays = backoff()
         self._repeats = Repeats()
+        self._said: float | None = None
 
     def headers(self, session: str | None) -> dict[str, str]:
         """What the next connection begins with."""
         self._parser = EventParser(self._parser.last_id)
         own = {"Accept": "text/event-stream", "Last-Event-ID": self._parser.last_id, SESSION: session}
         return {name: value for name, value in own.items() if value is not None}
+
+    @property
+    def head_silence(self) -> float:
+        """How many seconds the head of the next answer may take.
+
+        A daemon that is there sends it about as soon as a comment would come.
+        """
+        return STREAM_SILENCE if self._said is None else max(self._said, MARGIN)
+
+    def silence(self, headers: Mapping[str, str]) -> float:
+        """For how many seconds a stream with this head may be silent."""
+        self._said = silence_said_by(headers)
+        return STREAM_SILENCE if self._said is None else self._said
 
     def take(self, chunk: bytes) -> Iterator[Event]:
         """The events that the bytes complete."""

@@ -11,15 +11,13 @@ from urllib.parse import quote
 
 from ._events import Flag
 from ._wire import (
-    SESSION, Answer, Document, Flow, Send, Sleep, backoff, checked_headers, checked_seconds, json_of, now)
+    MARGIN, SESSION, Answer, Document, Flow, Send, Sleep, backoff, checked_headers, checked_seconds, json_of, now)
 from .errors import Closed, Refused, TimedOut, TransitionEnded, Unreachable
 
 # The lease of a transition, in seconds, unless the daemon says another.
 LEASE = 10.0
 # The longest wait of one request, in seconds.
 LONGEST_WAIT = 30.0
-# What an answer may take besides the wait, in seconds.
-MARGIN = 5.0
 
 
 class TransitionOptions(TypedDict, total=False):

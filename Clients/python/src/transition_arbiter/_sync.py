@@ -16,10 +16,10 @@ import httpx
 
 from . import _transport
 from ._events import Event, EventStream
-from ._flows import MARGIN, Flows, Ticket, TransitionOptions, checked_timeout
+from ._flows import Flows, Ticket, TransitionOptions, checked_timeout
 from ._held import HeldTransition
 from ._sync_hierarchy import Hierarchy
-from ._wire import Answer, Document, Flow, Result, Send, now
+from ._wire import MARGIN, Answer, Document, Flow, Result, Send, now
 from .errors import ArbiterError, Closed, Refused, Unreachable
 
 
@@ -152,11 +152,11 @@ class Arbiter:
                 try:
                     session = self._open() if stream.attached else None
                     headers = {**self._flows.headers, **stream.headers(session)}
-                    with self._http.stream(
-                        "GET", stream.path, headers=headers, timeout=_transport.STREAM_TIMEOUT
-                    ) as response:
+                    timeout = _transport.stream_timeout(stream.head_silence)
+                    with self._http.stream("GET", stream.path, headers=headers, timeout=timeout) as response:
                         stream.opened(response)
                         if response.status_code == 200:
+                            _transport.limit_silence(response, stream.silence(response.headers))
                             for chunk in response.iter_bytes():
                                 yield from stream.take(chunk)
                         else:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Self
 
 from ._events import Event
-from ._flows import MARGIN, Flows
+from ._flows import Flows
 from ._hierarchy import HierarchySnapshot, Inapplicable, KeptHierarchy
+from ._wire import MARGIN
 from .errors import Closed
 
 if TYPE_CHECKING:

@@ -70,5 +70,12 @@ def unreachable(address: Address, send: Send, error: Exception) -> Unreachable:
     return Unreachable(f"{send.method} {send.path} at {address.shown}: {error or type(error).__name__}")
 
 
-# A comment comes every 15 seconds; after three of them are missing the stream is taken for dead.
-STREAM_TIMEOUT = httpx.Timeout(45.0, connect=5.0)
+def stream_timeout(silence: float) -> httpx.Timeout:
+    """The time-outs of a stream whose head may take so many seconds."""
+    return httpx.Timeout(silence, connect=5.0)
+
+
+def limit_silence(response: httpx.Response, silence: float) -> None:
+    """Has the reading of a response fail when nothing comes for so many seconds."""
+    # httpx gives this dictionary to what reads, which looks at it when it begins to.
+    response.request.extensions["timeout"]["read"] = silence

@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 from .errors import Refused, Unreachable
 
 SESSION = "Arbiter-Session"
+# What an answer may take besides the wait, in seconds.
+MARGIN = 5.0
 Document = dict[str, Any]
 Result = TypeVar("Result")
 
