@@ -81,7 +81,7 @@ def node_status(node: str, shard: int, context: ssl.SSLContext) -> int:
     """What the listener for nodes answers to one with these certificates that asks for a shard's part of a list."""
     connection = http.client.HTTPSConnection(node.removeprefix("https://"), timeout=PATIENCE, context=context)
     with contextlib.closing(connection):
-        connection.request("GET", "/transitions?scene=main", headers={"Arbiter-Part": str(shard)})
+        connection.request("GET", "/transitions", headers={"Arbiter-Part": str(shard)})
         return connection.getresponse().status
 
 
