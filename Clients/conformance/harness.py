@@ -67,6 +67,7 @@ class Proxy:
         self._passed = {"up": b"", "down": b""}
         self._left: dict[str, int | None] = {"up": None, "down": None}
         self._exchange: tuple[bytes, bytes] | None = None
+        self._refusals: list[tuple[bytes, bytes]] = []
         self._sockets: set[socket.socket] = set()
         self._daemons: set[socket.socket] = set()
         self._muted: set[socket.socket] = set()
@@ -88,6 +89,20 @@ class Proxy:
         """Replaces these bytes of the daemon, once, by others: as many, unless they are of a head."""
         with self._lock:
             self._exchange = (old, new)
+
+    def refuse(self, some: bytes, code: str, times: int = 1, headers: str = "") -> None:
+        """Answers so many requests with these bytes itself, with a problem of status 503, as a daemon that does nothing."""
+        body = json.dumps({"status": 503, "code": code, "detail": "a test"})
+        head = f"HTTP/1.1 503 Refused\r\nContent-Type: application/problem+json\r\nContent-Length: {len(body)}\r\n{headers}\r\n"
+        with self._lock:
+            self._refusals += [(some, (head + body).encode())] * times
+
+    def keys(self, some: bytes) -> list[bytes]:
+        """The idempotency keys of the requests that begin with these bytes."""
+        with self._lock:
+            requests = self._passed["up"].split(some)[1:]
+        found = [re.search(rb"(?i)\r\nidempotency-key: *(\S+)", request.split(b"\r\n\r\n")[0]) for request in requests]
+        return [key[1] for key in found if key]
 
     def has_exchanged(self) -> bool:
         with self._lock:
@@ -157,6 +172,10 @@ class Proxy:
     def _pass(self, source: socket.socket, sink: socket.socket, direction: str) -> None:
         try:
             while data := source.recv(65536):
+                if direction == "up" and (refusal := self._refusal_of(data)):
+                    self._take_whole(data, source)
+                    source.sendall(refusal)
+                    continue
                 with self._lock:
                     if direction == "up" and self._held is not None and self._held in data:
                         break
@@ -178,6 +197,23 @@ class Proxy:
         except OSError:
             pass
         self._shut(source, sink)
+
+    def _refusal_of(self, data: bytes) -> bytes | None:
+        with self._lock:
+            if self._refusals and self._refusals[0][0] in data:
+                return self._refusals.pop(0)[1]
+            return None
+
+    def _take_whole(self, data: bytes, source: socket.socket) -> None:
+        """Reads the rest of a request."""
+        while True:
+            head, _, body = data.partition(b"\r\n\r\n")
+            length = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
+            if b"\r\n\r\n" in data and len(body) >= int(length[1] if length else 0):
+                break
+            data += source.recv(65536)
+        with self._lock:
+            self._passed["up"] += data
 
     def _cut(self) -> None:
         with self._lock:

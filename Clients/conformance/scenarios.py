@@ -308,6 +308,33 @@ def test_draining(daemon, agent):
     assert waiting()["transition"]["state"] == "running"
 
 
+@pytest.mark.parametrize("code", ["not-owner", "draining", "recovering", "journal-unavailable", "out-of-room"])
+@pytest.mark.parametrize("call", ["start", "serialize"])
+def test_what_may_be_accepted_later_is_asked_again_with_its_key(daemon, agent, proxy, call, code):
+    running = daemon()
+    between = proxy(running)
+    client = agent(between, "view")
+    request = f"POST /transitions/{call} HTTP".encode()
+    between.refuse(b"POST /sessions HTTP", code)
+    between.refuse(request, code, times=2)
+    answer = client.ask(call, scene="main", **{"as": "t"})
+    if call == "start" and code == "out-of-room":
+        # Who does not wait is told.
+        assert answer == {"error": "refused", "code": code}
+        return
+    assert answer["transition"]["state"] == "running"
+    keys = between.keys(request)
+    assert len(keys) == 3 and len(set(keys)) == 1
+
+
+def test_a_daemon_without_room_is_not_asked_again_after_the_timeout(daemon, agent, proxy):
+    running = daemon()
+    between = proxy(running)
+    client = agent(between, "view")
+    between.refuse(b"POST /transitions/serialize HTTP", "out-of-room", headers="Retry-After: 10\r\n")
+    assert client.ask("serialize", scene="main", timeout=9, **{"as": "t"}) == {"error": "refused", "code": "out-of-room"}
+
+
 def test_foreign_origin(daemon, agent):
     running = daemon()
     page = agent(running, "page", headers={"Origin": "https://elsewhere.example"})

@@ -350,12 +350,15 @@ async function answerOf(response) {
   return { status, document, retryAfter: Number(response.headers.get('Retry-After')) || 0 };
 }
 
+/** There is no room for anything new, which may last. */
+const OUT_OF_ROOM = 'out-of-room';
+
 /**
  * Whether an answer refuses something that may be accepted later, or that may have happened. So does every 503 that this client
  * does not know. A queue that is full is the caller's to handle.
  */
 function passes({ status, document: { code } }) {
-  return status === 503 ? code !== 'out-of-room' : status === 429 && code === 'too-many-requests';
+  return status === 503 ? code !== OUT_OF_ROOM : status === 429 && code === 'too-many-requests';
 }
 
 /** The document of an answer; throws the problem that it tells. */
@@ -831,9 +834,10 @@ export class Arbiter {
 
   /**
    * Sends a request until there is an answer or `patience` seconds are over. It may arrive several times, so it must be one that
-   * does the same then, by its nature or by its idempotency key.
+   * does the same then, by its nature or by its idempotency key. Until `roomUntil`, by `now`, a daemon without room is asked again
+   * too.
    */
-  async ask(method, path, body, { signal, ...options } = {}) {
+  async ask(method, path, body, { signal, roomUntil = 0, ...options } = {}) {
     const deadline = now() + this.patience;
     const over = this.#abortedWith(signal);
     try {
@@ -842,7 +846,8 @@ export class Arbiter {
         over.signal.throwIfAborted();
         try {
           const answer = await this.#send(method, path, body, { ...options, signal: over.signal });
-          if (!passes(answer)) return answer;
+          const waitsForRoom = answer.document.code === OUT_OF_ROOM && now() + answer.retryAfter < roomUntil;
+          if (!passes(answer) && !waitsForRoom) return answer;
           after = Math.max(delay, answer.retryAfter);
           if (now() >= deadline || now() + answer.retryAfter > deadline) return answer;
         } catch (error) {
@@ -859,7 +864,8 @@ export class Arbiter {
   /** The token of the session, which is opened once if there is none. */
   async #open() {
     if (this.#session) return this.#session;
-    this.#opening ??= this.ask('POST', '/sessions', defined({ client: this.client })).finally(() => {
+    const body = defined({ client: this.client });
+    this.#opening ??= this.ask('POST', '/sessions', body, { roomUntil: Infinity }).finally(() => {
       this.#opening = null;
     });
     this.#session = documentOf(await this.#opening).token;
@@ -907,7 +913,8 @@ export class Arbiter {
   async serialize(ticket, { timeout, waiting, signal }) {
     const deadline = timeout == null ? Infinity : now() + timeout;
     const body = { ...ticket.body, wait: 0 };
-    ticket.note(await this.#askInSession('/transitions/serialize', ticket, body, { timeout: MARGIN, signal }));
+    const options = { timeout: MARGIN, signal, roomUntil: deadline };
+    ticket.note(await this.#askInSession('/transitions/serialize', ticket, body, options));
     await this.#untilRunning(ticket, deadline, signal, waiting);
   }
 

@@ -166,14 +166,17 @@ public final class Arbiter: Sendable {
     /// It may arrive several times, so it must be one that does the same then, by its nature or by its idempotency key.
     ///
     /// - Throws: `ClientError.unreachable`, `closed`, `refused` if it cannot be sent; `CancellationError`.
-    package func ask(_ request: WireRequest) async throws -> WireAnswer {
+    package func ask(_ request: WireRequest) async throws -> WireAnswer { try await ask(request, room: .none) }
+
+    private func ask(_ request: WireRequest, room: WaitForRoom) async throws -> WireAnswer {
         let deadline = ContinuousClock.now + patience
         var backoff = Backoff()
         while true {
             var delay = backoff.next()
             do {
                 let answer = try await sendOnce(request)
-                guard answer.passes else { return answer }
+                let waitsForRoom = answer.isOutOfRoom && room.allows(.now + answer.retryAfter)
+                guard answer.passes || waitsForRoom else { return answer }
                 delay = max(delay, answer.retryAfter)
                 guard ContinuousClock.now + answer.retryAfter <= deadline, .now < deadline else { return answer }
             } catch let error as ClientError {
@@ -207,7 +210,8 @@ public final class Arbiter: Sendable {
     func openSession() async throws -> String {
         try await session.token { [self] in
             let body: JSONValue = client.map { ["client": .string($0)] } ?? [:]
-            return try await ask(WireRequest("POST", "/sessions", body)).accepted()["token"]?.string ?? ""
+            let opened = try await ask(WireRequest("POST", "/sessions", body), room: .patiently)
+            return try opened.accepted()["token"]?.string ?? ""
         }
     }
 
@@ -219,12 +223,14 @@ public final class Arbiter: Sendable {
     }
 
     /// Asks for a transition that is bound to the session.
-    func askInSession(_ path: String, _ body: JSONValue, for ticket: PendingTransition) async throws -> WireAnswer {
+    func askInSession(
+        _ path: String, _ body: JSONValue, for ticket: PendingTransition, room: WaitForRoom = .none
+    ) async throws -> WireAnswer {
         try await inSession { token in
             let headers = [Self.sessionField: token, "Idempotency-Key": ticket.key]
             let request = WireRequest("POST", path, body, headers: headers, timeout: WireTimes.margin)
             ticket.note(asked: request)
-            return try await ask(request)
+            return try await ask(request, room: room)
         }
     }
 

@@ -76,7 +76,9 @@ public struct ArbiterScene: Sendable {
             let body = ticket.body.merging(["wait": 0]) { $1 }
             do {
                 defer { asked() }
-                try ticket.note(await arbiter.askInSession("/transitions/serialize", .object(body), for: ticket))
+                let room = deadline.map { WaitForRoom.until($0) } ?? .patiently
+                try ticket.note(
+                    await arbiter.askInSession("/transitions/serialize", .object(body), for: ticket, room: room))
             }
             try await waitUntilRunning(ticket, deadline: deadline, waiting)
             return HeldTransition(ticket, of: arbiter)

@@ -60,8 +60,29 @@ package struct WireAnswer: Hashable, Sendable {
     var passes: Bool {
         switch status {
         case 429: document["code"] == "too-many-requests"
-        case 503: document["code"] != "out-of-room"
+        case 503: !isOutOfRoom
         default: false
+        }
+    }
+
+    /// Whether there is no room for anything new, which may last.
+    var isOutOfRoom: Bool { status == 503 && document["code"] == "out-of-room" }
+}
+
+/// How long a daemon is asked again that has no room for anything new.
+enum WaitForRoom {
+    /// It is told at once.
+    case none
+    /// As long as the patience of the client lasts.
+    case patiently
+    /// The same, but not later than this.
+    case until(ContinuousClock.Instant)
+
+    func allows(_ next: ContinuousClock.Instant) -> Bool {
+        switch self {
+        case .none: false
+        case .patiently: true
+        case .until(let end): next < end
         }
     }
 }

@@ -162,11 +162,12 @@ class Flows:
 
     def ask(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, *,
-        headers: Mapping[str, str] | None = None, timeout: float = LONGEST_WAIT,
+        headers: Mapping[str, str] | None = None, timeout: float = LONGEST_WAIT, room_until: float = 0.0,
     ) -> Flow[Answer]:
         """Sends a request until there is an answer or `patience` seconds are over.
 
-        It may arrive several times, so it must be one that does the same then, by its nature or by its idempotency key.
+        It may arrive several times, so it must be one that does the same then, by its nature or by its idempotency key. Until
+        `room_until`, by `now`, a daemon without room is asked again too.
         """
         deadline = now() + self.patience
         for delay in backoff():
@@ -179,9 +180,10 @@ class Flows:
                     raise
             else:
                 self.check_open()
-                if not answer.passes:
-                    return answer
                 after = answer.retry_after
+                waits = answer.passes or (answer.is_out_of_room and now() + after < room_until)
+                if not waits:
+                    return answer
                 if now() >= deadline or now() + after > deadline:
                     return answer
             # The last attempt is made when the patience is over.
@@ -194,7 +196,7 @@ class Flows:
         """The token of the session, which is opened if there is none."""
         if self._session is None:
             body = {} if self.client is None else {"client": self.client}
-            answer = yield from self.ask("POST", "/sessions", body)
+            answer = yield from self.ask("POST", "/sessions", body, room_until=float("inf"))
             opened = str(answer.document()["token"])
             with self._lock:
                 # Another call may have opened one meanwhile. This one, which nothing is bound to, ends by itself.
@@ -221,13 +223,13 @@ class Flows:
             answer = yield from ask((yield from self.session()))
         return answer
 
-    def _asked_in_session(self, path: str, ticket: Ticket, body: Document) -> Flow[Answer]:
+    def _asked_in_session(self, path: str, ticket: Ticket, body: Document, room_until: float = 0.0) -> Flow[Answer]:
         """Asks for a transition that is bound to the session."""
 
         def ask(token: str) -> Flow[Answer]:
             ticket.headers = {SESSION: token, "Idempotency-Key": ticket.key}
             ticket.asked = path, body
-            return self.ask("POST", path, body, headers=ticket.headers, timeout=MARGIN)
+            return self.ask("POST", path, body, headers=ticket.headers, timeout=MARGIN, room_until=room_until)
 
         return self._in_session(ask)
 
@@ -267,7 +269,7 @@ class Flows:
 
         # Until the ticket has an id there is nothing to wait with.
         body = {**ticket.body, "wait": 0}
-        answer = yield from self._asked_in_session("/transitions/serialize", ticket, body)
+        answer = yield from self._asked_in_session("/transitions/serialize", ticket, body, room_until=deadline)
         ticket.note(answer)
         while ticket.document["state"] in ("queued", "preparing"):
             if waiting is not None:

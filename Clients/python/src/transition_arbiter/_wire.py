@@ -77,8 +77,14 @@ class Answer:
 
         So does every 503 that this client does not know. A queue that is full is the caller's to handle.
         """
-        code = self.body.get("code")
-        return code != "out-of-room" if self.status == 503 else self.status == 429 and code == "too-many-requests"
+        if self.status == 503:
+            return not self.is_out_of_room
+        return self.status == 429 and self.body.get("code") == "too-many-requests"
+
+    @property
+    def is_out_of_room(self) -> bool:
+        """Whether there is no room for anything new, which may last."""
+        return self.status == 503 and self.body.get("code") == "out-of-room"
 
 
 def read_json(text: str | bytes, name: str) -> Any:
