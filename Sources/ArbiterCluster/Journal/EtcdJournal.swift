@@ -1,6 +1,5 @@
 internal import ArbiterCore
 package import ArbiterEngine
-internal import Dispatch
 package import Logging
 
 /// The journal of a shard in etcd: a snapshot of the state, and the records after it in groups, one for each commit.
@@ -29,7 +28,8 @@ package final class EtcdJournal: Journal {
     let logger: Logger
     let metrics: JournalMetrics
     let bytesBetweenSnapshots: Int
-    let compaction = DispatchQueue(label: "arbiter.etcd.compaction", qos: .utility)
+    let workers: any Workers
+    let compaction: any WorkQueue
     let state = Guarded(State())
 
     struct State {
@@ -60,16 +60,19 @@ package final class EtcdJournal: Journal {
     ///   - etcd: where it is kept.
     ///   - commits: what sends the commits of all shards of the node; by default this shard's alone.
     ///   - alarm: when it tries again.
+    ///   - workers: where it makes snapshots, and how it waits.
     ///   - logger: tells the operator.
     ///   - bytesBetweenSnapshots: the bytes of records after which a snapshot is made.
     ///   - metrics: what it counts.
     package init(
         tenure: Tenure, keys: ClusterKeys, etcd: any Etcd, commits: SharedCommits? = nil,
-        alarm: any Alarm = SystemAlarm(), logger: Logger, bytesBetweenSnapshots: Int = bytesBetweenSnapshots,
-        metrics: JournalMetrics = JournalMetrics()
+        alarm: any Alarm = SystemAlarm(), workers: any Workers = DispatchWorkers(), logger: Logger,
+        bytesBetweenSnapshots: Int = bytesBetweenSnapshots, metrics: JournalMetrics = JournalMetrics()
     ) {
         shard = tenure.shard
         (self.tenure, self.keys, self.etcd, self.alarm, self.logger) = (tenure, keys, etcd, alarm, logger)
+        self.workers = workers
+        compaction = workers.queue("arbiter.etcd.compaction", isUrgent: false)
         self.commits = commits ?? SharedCommits(etcd: etcd)
         (self.bytesBetweenSnapshots, self.metrics) = (bytesBetweenSnapshots, metrics)
     }
@@ -92,11 +95,11 @@ package final class EtcdJournal: Journal {
     package func flush(mayCommit: Bool) { commitNext() }
 
     package func close() {
-        let idle = DispatchSemaphore(value: 0)
+        let idle = workers.bell()
         let isBusy = state.withLock { state in
             state.isClosed = true
             guard !state.hasFailed, state.isCommitting || !state.pending.isEmpty else { return false }
-            state.whenIdle.append { idle.signal() }
+            state.whenIdle.append { idle.ring() }
             return true
         }
         if isBusy {
@@ -104,7 +107,7 @@ package final class EtcdJournal: Journal {
             idle.wait()
         }
         // A compaction that runs is awaited; one that has not begun sees that the journal is closed.
-        compaction.sync {}
+        workers.finish(on: compaction)
     }
 
     /// Why nothing is committed after the tenure.

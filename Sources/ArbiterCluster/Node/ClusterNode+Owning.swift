@@ -28,7 +28,8 @@ extension ClusterNode {
         // Nothing is served in it any more, and what it keeps in etcd would only be in the way.
         if let earlier { etcd.revokeLease(earlier.id, within: Self.patience) { _ in } }
         state.withLock { ($0.lease, $0.isRegistered, $0.waitsFor) = (nil, false, "etcd") }
-        let lease = try NodeLease.grant(for: settings.timeToLive, etcd: etcd, time: time, alarm: alarm)
+        let lease = try NodeLease.grant(
+            for: settings.timeToLive, etcd: etcd, time: time, alarm: alarm, workers: workers)
         state.withLock { $0.lease = lease }
         lease.whenOver { [weak self] in self?.look() }
         return lease
@@ -87,7 +88,7 @@ extension ClusterNode {
             for tenure in lost { state.tenures[tenure.shard] = nil }
             return lost
         }
-        for tenure in lost { drop(tenure) }
+        for tenure in lost.sorted(by: { $0.shard < $1.shard }) { drop(tenure) }
     }
 
     /// Claims free shards, up to this node's share of them.
