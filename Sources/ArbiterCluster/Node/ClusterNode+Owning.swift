@@ -76,6 +76,11 @@ extension ClusterNode {
         for (shard, key) in found.owners.sorted(by: { $0.key < $1.key }) where found.map.owners[shard]?.node == mine {
             let known = state.withLock { $0.tenures[shard] }
             if let known, known.created == key.created { continue }
+            // It is not served twice in one tenure: what it sent before it gave it up may still arrive.
+            if let earlier = state.withLock({ $0.givenUp[shard] }), earlier.created == key.created {
+                release(earlier)
+                continue
+            }
             if let known {
                 state.withLock { $0.tenures[shard] = nil }
                 drop(known)
@@ -162,12 +167,14 @@ extension ClusterNode {
 
     /// Deletes the owner's key of a tenure, so that another node can claim the shard.
     ///
-    /// - Returns: whether etcd has answered; if it has not, the end of the lease deletes the key.
+    /// - Returns: whether etcd has answered; if it has not, it is released again when the key is still there.
     @discardableResult
     func release(_ tenure: Tenure) -> Bool {
+        state.withLock { $0.givenUp[tenure.shard] = tenure }
         defer { tenure.lose() }
         do throws(EtcdError) {
             _ = try transact(EtcdTransaction(if: [tenure.condition], then: [.delete(.key(tenure.key))]))
+            state.withLock { $0.givenUp[tenure.shard] = nil }
             return true
         } catch {
             return false

@@ -65,6 +65,8 @@ package final class ClusterNode: Sendable {
         var lease: NodeLease?
         var isRegistered = false
         var tenures: [Int: Tenure] = [:]
+        /// The tenures that this node has given up, and whose keys may still be there because etcd did not answer.
+        var givenUp: [Int: Tenure] = [:]
         /// What this node waits for before it can serve; `nil` if nothing.
         var waitsFor: String? = "etcd"
         /// The prefixes that are watched.

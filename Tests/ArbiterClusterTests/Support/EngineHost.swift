@@ -56,6 +56,7 @@ final class EngineHost: ShardHost {
 
     var rooms: [EtcdRoom] { state.withLock { $0.rooms } }
     var shards: Set<Int> { state.withLock { Set($0.engines.keys) } }
+    var begun: [Int] { state.withLock { $0.begun } }
     var dropped: [Int] { state.withLock { $0.dropped } }
     var handedOver: [Int] { state.withLock { $0.handedOver } }
     var map: ShardMap { state.withLock { $0.map } }
