@@ -127,6 +127,27 @@ struct ClusterNodeTests {
         for node in nodes { node.node.stop() }
     }
 
+    @Test func `a shard whose release is not answered is released again, and not served twice in a tenure`() throws {
+        let etcd = try RunningEtcd()
+        let first = TestNode("first", on: etcd.gateway, shards: 2)
+        try first.host.wait { $0.shards.count == 2 }
+        let lost = Guarded(0)
+        first.etcd.decide { transaction in
+            guard case .delete = transaction.success.first else { return .answered }
+            return lost.withLock { lost in
+                lost += 1
+                return lost <= 2 ? .lost : .answered
+            }
+        }
+        let second = TestNode("second", on: etcd.gateway, shards: 2)
+        try second.host.wait { $0.shards.count == 1 }
+        #expect(lost.withLock { $0 } == 3)
+        #expect(first.host.begun.sorted() == [0, 1])
+        first.etcd.decide { _ in .answered }
+        first.node.stop()
+        second.node.stop()
+    }
+
     @Test func `a node whose keepalives are not answered stops before its lease ends, and another one goes on`() throws
     {
         let etcd = try RunningEtcd()

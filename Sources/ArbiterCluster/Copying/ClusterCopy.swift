@@ -18,6 +18,7 @@ package final class ClusterCopy: Sendable {
     private let keys: ClusterKeys
     private let etcd: any Etcd
     private let alarm: any Alarm
+    private let workers = DispatchWorkers()
 
     package init(keys: ClusterKeys, etcd: any Etcd, alarm: any Alarm = SystemAlarm()) {
         (self.keys, self.etcd, self.alarm) = (keys, etcd, alarm)
@@ -219,11 +220,11 @@ extension ClusterCopy {
         var attempt = 1
         while true {
             do throws(EtcdError) {
-                return try Answer.wait { etcd.transact(transaction, within: Self.patience, completion: $0) }
+                return try Answer.wait(workers) { etcd.transact(transaction, within: Self.patience, completion: $0) }
             } catch {
                 guard error.isUncertain, attempt < Self.attempts else { throw Self.failure(error) }
                 attempt += 1
-                let bell = WaitingBell()
+                let bell = workers.bell()
                 alarm.ring(after: Self.pause, bell.ring)
                 bell.wait()
             }

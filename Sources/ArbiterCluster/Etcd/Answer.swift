@@ -1,29 +1,19 @@
 internal import ArbiterEngine
-internal import Dispatch
 
-/// Waits for answers, on threads that have nothing else to do.
+/// Waits for answers, where nothing else has to be done.
 enum Answer {
-    /// Calls something that answers later, and waits for the answer; not to be called on the thread that gives it.
+    /// Calls something that answers later, and waits for the answer; not to be called where the answer is given.
     static func wait<Value: Sendable, Failure: Error>(
-        for ask: (@escaping @Sendable (Result<Value, Failure>) -> Void) -> Void
+        _ workers: any Workers, for ask: (@escaping @Sendable (Result<Value, Failure>) -> Void) -> Void
     ) throws(Failure) -> Value {
-        let semaphore = DispatchSemaphore(value: 0)
+        let bell = workers.bell()
         let answer = Guarded(Result<Value, Failure>?.none)
         ask { result in
             answer.withLock { $0 = result }
-            semaphore.signal()
+            bell.ring()
         }
-        semaphore.wait()
+        bell.wait()
         guard let result = answer.withLock({ $0 }) else { preconditionFailure("an answer without a result") }
         return try result.get()
     }
-}
-
-/// What a thread waits for between two attempts.
-struct WaitingBell: Sendable {
-    private let semaphore = DispatchSemaphore(value: 0)
-
-    @Sendable func ring() { semaphore.signal() }
-
-    func wait() { semaphore.wait() }
 }

@@ -1,6 +1,5 @@
 internal import ArbiterCore
 internal import ArbiterEngine
-internal import Dispatch
 internal import Logging
 
 // Keeps the journal bounded: a snapshot replaces the records before it.
@@ -15,7 +14,7 @@ extension EtcdJournal {
             return state.last
         }
         guard let sequence else { return }
-        compaction.async {
+        compaction.add {
             do throws(JournalError) {
                 if !self.state.withLock({ $0.isClosed }) { try self.compact(through: sequence) }
             } catch {

@@ -63,14 +63,14 @@ extension EtcdJournal {
         var pause = Duration.milliseconds(20)
         while true {
             do throws(EtcdError) {
-                return try Answer.wait { etcd.transact(transaction, within: Self.patience, completion: $0) }
+                return try Answer.wait(workers) { etcd.transact(transaction, within: Self.patience, completion: $0) }
             } catch {
                 guard !tenure.isOver else { throw Self.lost }
                 switch error.kind {
                 case .refused, .denied: throw JournalError(reason: "etcd refuses: \(error.reason)")
                 case .unknown, .unreachable, .outOfSpace, .leaseNotFound: break
                 }
-                let bell = WaitingBell()
+                let bell = workers.bell()
                 alarm.ring(after: pause, bell.ring)
                 bell.wait()
                 pause = min(pause * 2, .milliseconds(500))

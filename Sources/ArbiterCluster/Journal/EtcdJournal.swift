@@ -1,6 +1,5 @@
 package import ArbiterCore
 package import ArbiterEngine
-internal import Dispatch
 package import Logging
 
 /// The journal of a shard in etcd: a snapshot of the state, and the records after it in groups, one for each commit.
@@ -34,7 +33,8 @@ package final class EtcdJournal: Journal {
     let logger: Logger
     let metrics: JournalMetrics
     let bytesBetweenSnapshots: Int
-    let compaction = DispatchQueue(label: "arbiter.etcd.compaction", qos: .utility)
+    let workers: any Workers
+    let compaction: any WorkQueue
     let state = Guarded(State())
 
     struct State {
@@ -69,16 +69,20 @@ package final class EtcdJournal: Journal {
     ///   - commits: what sends the commits of all shards of the node; by default this shard's alone.
     ///   - limits: the limits of the shard, which say what is forgotten where the records do not.
     ///   - alarm: when it tries again.
+    ///   - workers: where it makes snapshots, and how it waits.
     ///   - logger: tells the operator.
     ///   - bytesBetweenSnapshots: the bytes of records after which a snapshot is made.
     ///   - metrics: what it counts.
     package init(
         tenure: Tenure, keys: ClusterKeys, etcd: any Etcd, commits: SharedCommits? = nil,
-        limits: Limits = Limits(), alarm: any Alarm = SystemAlarm(), logger: Logger,
+        limits: Limits = Limits(), alarm: any Alarm = SystemAlarm(), workers: any Workers = DispatchWorkers(),
+        logger: Logger,
         bytesBetweenSnapshots: Int = bytesBetweenSnapshots, metrics: JournalMetrics = JournalMetrics()
     ) {
         shard = tenure.shard
         (self.tenure, self.keys, self.etcd, self.alarm, self.logger) = (tenure, keys, etcd, alarm, logger)
+        self.workers = workers
+        compaction = workers.queue("arbiter.etcd.compaction", isUrgent: false)
         (self.commits, self.limits) = (commits ?? SharedCommits(etcd: etcd), limits)
         (self.bytesBetweenSnapshots, self.metrics) = (bytesBetweenSnapshots, metrics)
     }
@@ -108,22 +112,24 @@ package final class EtcdJournal: Journal {
     package func flush(mayCommit: Bool) { commitNext() }
 
     package func close() {
-        let idle = DispatchSemaphore(value: 0)
+        let idle = workers.bell()
         let isBusy = state.withLock { state in
             state.isClosed = true
             guard !state.hasFailed, state.isCommitting || !state.pending.isEmpty else { return false }
-            state.whenIdle.append { idle.signal() }
+            state.whenIdle.append { idle.ring() }
             return true
         }
         if isBusy {
             commitNext()
-            if idle.wait(timeout: .now() + .milliseconds(Int(Self.closingPatience / .milliseconds(1)))) == .timedOut {
+            alarm.ring(after: Self.closingPatience) { idle.ring() }
+            idle.wait()
+            if state.withLock({ $0.isCommitting || !$0.pending.isEmpty }) {
                 // The commit on its way may arrive until the tenure ends.
                 fail(JournalError(reason: "etcd has not taken the last commits before the journal was closed"))
             }
         }
         // A compaction that runs is awaited; one that has not begun sees that the journal is closed.
-        compaction.sync {}
+        workers.finish(on: compaction)
     }
 
     /// Why nothing is committed after the tenure.

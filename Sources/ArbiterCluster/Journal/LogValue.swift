@@ -1,9 +1,9 @@
 internal import ArbiterCore
-internal import ArbiterEngine
+package import ArbiterEngine
 
 /// A group of records as etcd keeps it: the form in one byte, the first and the last sequence, the checksum, and the bytes of
 /// the group.
-struct LogValue {
+package struct LogValue {
     private static let form: UInt8 = 1
 
     let bytes: [UInt8]
@@ -20,7 +20,7 @@ struct LogValue {
     /// The group that a key holds.
     ///
     /// - Throws: `JournalError` if it is of a newer form, or is none.
-    static func batch(in key: EtcdKey) throws(JournalError) -> RecordBatch {
+    package static func batch(in key: EtcdKey) throws(JournalError) -> RecordBatch {
         var reader = BinaryReader(key.value)
         guard let form = try? reader.read(UInt8.self) else { throw damaged(key.name) }
         guard form == Self.form else { throw JournalError(newer: "form \(form)", in: key.name) }

@@ -1,16 +1,16 @@
-internal import ArbiterCore
-internal import ArbiterEngine
+package import ArbiterCore
+package import ArbiterEngine
 
 /// What a snapshot in etcd consists of: the form in one byte, the sequence and moment of its last record, the number and the
 /// checksum of the bytes of the state, and the number of the parts they are in.
-struct SnapshotManifest {
+package struct SnapshotManifest {
     private static let form: UInt8 = 1
 
-    let sequence: UInt64
-    let moment: Moment
+    package let sequence: UInt64
+    package let moment: Moment
     let byteCount: UInt64
     let checksum: UInt32
-    let chunkCount: UInt32
+    package let chunkCount: UInt32
 
     init(_ snapshot: JournalSnapshot, chunks: Int) {
         (sequence, moment) = (snapshot.sequence, snapshot.moment)
@@ -30,7 +30,7 @@ struct SnapshotManifest {
     }
 
     /// - Throws: `JournalError` if the key holds one of a newer form, or none.
-    init(in key: EtcdKey) throws(JournalError) {
+    package init(in key: EtcdKey) throws(JournalError) {
         var reader = BinaryReader(key.value)
         guard let form = try? reader.read(UInt8.self) else { throw LogValue.damaged(key.name) }
         guard form == Self.form else { throw JournalError(newer: "form \(form)", in: key.name) }

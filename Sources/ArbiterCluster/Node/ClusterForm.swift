@@ -71,7 +71,7 @@ package struct NodeRegistration: Codable, Hashable, Sendable {
         return [UInt8](data)
     }
 
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard let node = try? JSONDecoder().decode(Self.self, from: Data(bytes)) else { return nil }
         self = node
     }

@@ -51,7 +51,8 @@ extension ClusterNode {
         // Nothing is served in it any more, and what it keeps in etcd would only be in the way.
         if let earlier { etcd.revokeLease(earlier.id, within: Self.patience) { _ in } }
         state.withLock { ($0.lease, $0.isRegistered, $0.waitsFor) = (nil, false, Self.etcdItself) }
-        let lease = try NodeLease.grant(for: settings.timeToLive, etcd: etcd, time: time, alarm: alarm)
+        let lease = try NodeLease.grant(
+            for: settings.timeToLive, etcd: etcd, time: time, alarm: alarm, workers: workers)
         state.withLock { $0.lease = lease }
         lease.whenOver { [weak self] in self?.stopServing() }
         return lease
@@ -107,6 +108,11 @@ extension ClusterNode {
         for (shard, key) in found.owners.sorted(by: { $0.key < $1.key }) where found.map.owners[shard]?.node == mine {
             let known = state.withLock { $0.tenures[shard] }
             if let known, known.created == key.created { continue }
+            // It is not served twice in one tenure: what it sent before it gave it up may still arrive.
+            if let earlier = state.withLock({ $0.givenUp[shard] }), earlier.created == key.created {
+                release(earlier)
+                continue
+            }
             if let known {
                 state.withLock { $0.tenures[shard] = nil }
                 drop(known)
@@ -119,7 +125,7 @@ extension ClusterNode {
             for tenure in lost { state.tenures[tenure.shard] = nil }
             return lost
         }
-        for tenure in lost { drop(tenure) }
+        for tenure in lost.sorted(by: { $0.shard < $1.shard }) { drop(tenure) }
     }
 
     /// Claims free shards, up to this node's share of them.
@@ -187,12 +193,14 @@ extension ClusterNode {
 
     /// Deletes the owner's key of a tenure, so that another node can claim the shard.
     ///
-    /// - Returns: whether etcd has answered; if it has not, the end of the lease deletes the key.
+    /// - Returns: whether etcd has answered; if it has not, it is released again when the key is still there.
     @discardableResult
     func release(_ tenure: Tenure) -> Bool {
+        state.withLock { $0.givenUp[tenure.shard] = tenure }
         defer { tenure.lose() }
         do throws(EtcdError) {
             _ = try transact(EtcdTransaction(if: [tenure.condition], then: [.delete(.key(tenure.key))]))
+            state.withLock { $0.givenUp[tenure.shard] = nil }
             return true
         } catch {
             return false

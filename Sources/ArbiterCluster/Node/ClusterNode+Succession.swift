@@ -35,14 +35,14 @@ extension ClusterNode {
 
     /// Waits until the other nodes have read the shards ahead that this one hands over because it stops.
     func awaitSuccessors(of tenures: [Tenure]) {
-        let bell = WaitingBell()
-        state.withLock { $0.whenChanged = bell.ring }
+        let bell = workers.bell()
+        state.withLock { $0.whenChanged = { bell.ring() } }
         defer { state.withLock { $0.whenChanged = nil } }
         guard state.withLock({ $0.isEtcdAnswering }), let found = try? read() else { return }
         announce(tenures.filter { found.successors[$0.shard] == nil }, found)
         while let found = try? read(), !tenures.allSatisfy({ $0.isOver || isAwaitedNoLonger($0, found) }) {
             // Also without a change, because the patience ends.
-            alarm.ring(after: .milliseconds(100), bell.ring)
+            alarm.ring(after: .milliseconds(100)) { bell.ring() }
             bell.wait()
         }
     }

@@ -1,6 +1,5 @@
 internal import ArbiterCore
 package import ArbiterEngine
-internal import Dispatch
 package import Logging
 
 /// What runs the shards that a node owns.
@@ -96,6 +95,8 @@ package final class ClusterNode: Sendable {
         var whenChanged: (@Sendable () -> Void)?
         /// The shards that this node could not serve the last time it tried.
         var pauses: [Int: Pause] = [:]
+        /// The tenures that this node has given up, and whose keys may still be there because etcd did not answer.
+        var givenUp: [Int: Tenure] = [:]
         /// What this node waits for before it can serve; `nil` if nothing.
         var waitsFor: String? = ClusterNode.etcdItself
         /// Why the cluster could not be looked at last; `nil` if it could.
@@ -126,8 +127,9 @@ package final class ClusterNode: Sendable {
     let time: any TimeSource
     let alarm: any Alarm
     let logger: Logger
-    private let queue = DispatchQueue(label: "arbiter.cluster", qos: .userInitiated)
-    private let movers = (0..<movesAtOnce).map { _ in DispatchQueue(label: "arbiter.move", qos: .userInitiated) }
+    let workers: any Workers
+    private let queue: any WorkQueue
+    private let movers: [any WorkQueue]
     let state = Guarded(State())
     private let makeJournal: @Sendable (Tenure) -> EtcdJournal
     let whenFailed: @Sendable (JournalError) -> Void
@@ -139,12 +141,14 @@ package final class ClusterNode: Sendable {
     ///   - host: what runs the shards.
     ///   - time: the machine's clock.
     ///   - alarm: when it looks again.
+    ///   - workers: where everything happens.
     ///   - logger: tells the operator.
     ///   - makeJournal: makes the journal of a shard that the node owns.
     ///   - whenFailed: called once if the node can never serve, as with another number of shards.
     package init(
         _ settings: Settings, keys: ClusterKeys, etcd: any Etcd, host: any ShardHost,
-        time: any TimeSource = SystemTimeSource(), alarm: any Alarm = SystemAlarm(), logger: Logger,
+        time: any TimeSource = SystemTimeSource(), alarm: any Alarm = SystemAlarm(),
+        workers: any Workers = DispatchWorkers(), logger: Logger,
         makeJournal: @escaping @Sendable (Tenure) -> EtcdJournal,
         whenFailed: @escaping @Sendable (JournalError) -> Void
     ) {
@@ -152,6 +156,9 @@ package final class ClusterNode: Sendable {
         (self.time, self.alarm, self.logger) = (time, alarm, logger)
         (self.makeJournal, self.whenFailed) = (makeJournal, whenFailed)
         rounds = OwnershipRounds(etcd: etcd, alarm: alarm)
+        self.workers = workers
+        queue = workers.queue("arbiter.cluster", isUrgent: true)
+        movers = (0..<Self.movesAtOnce).map { _ in workers.queue("arbiter.move", isUrgent: true) }
     }
 
     /// Begins to take part in the cluster.
@@ -159,7 +166,7 @@ package final class ClusterNode: Sendable {
 
     /// Hands over all shards, and leaves the cluster; returns when that is done.
     package func stop() {
-        queue.sync {
+        workers.finish(on: queue) { [self] in
             let (tenures, lease) = state.withLock { state -> ([Tenure], NodeLease?) in
                 state.isStopped = true
                 return (state.tenures.values.sorted { $0.shard < $1.shard }, state.lease)
@@ -203,7 +210,7 @@ package final class ClusterNode: Sendable {
             return !state.isLookDue && !state.isStopped
         }
         guard isFirst else { return }
-        queue.async { [self] in
+        queue.add { [self] in
             let isStopped = state.withLock { state in
                 state.isLookDue = false
                 return state.isStopped
@@ -231,7 +238,7 @@ package final class ClusterNode: Sendable {
 
     /// Carries something out on the queue, unless the node is stopped.
     func enqueue(_ body: @escaping @Sendable () -> Void) {
-        queue.async { [self] in
+        queue.add { [self] in
             guard !state.withLock({ $0.isStopped }) else { return }
             body()
         }
@@ -316,7 +323,7 @@ package final class ClusterNode: Sendable {
     }
 
     func transact(_ transaction: EtcdTransaction) throws(EtcdError) -> EtcdOutcome {
-        try Answer.wait { etcd.transact(transaction, within: Self.patience, completion: $0) }
+        try Answer.wait(workers) { etcd.transact(transaction, within: Self.patience, completion: $0) }
     }
 
     private func watch() {
@@ -359,16 +366,19 @@ package final class ClusterNode: Sendable {
 
     /// Carries something out beside the queue, several at the same time.
     func move(_ index: Int, _ body: @escaping @Sendable () -> Void) {
-        movers[index % movers.count].async(execute: body)
+        movers[index % movers.count].add(body)
     }
 
     /// Calls something for tenures, several at the same time, and returns when that is done.
     private func forEachAtOnce(_ tenures: [Tenure], _ body: @escaping @Sendable (Tenure) -> Void) {
         guard tenures.count > 1 else { return tenures.forEach(body) }
-        let group = DispatchGroup()
+        let done = workers.bell()
         for (index, tenure) in tenures.enumerated() {
-            movers[index % movers.count].async(group: group) { body(tenure) }
+            movers[index % movers.count].add {
+                body(tenure)
+                done.ring()
+            }
         }
-        group.wait()
+        for _ in tenures { done.wait() }
     }
 }

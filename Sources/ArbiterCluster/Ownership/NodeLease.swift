@@ -25,6 +25,7 @@ package final class NodeLease: LeaseTerm {
     private let etcd: any Etcd
     private let time: any TimeSource
     private let alarm: any Alarm
+    private let workers: any Workers
     private let state: Guarded<State>
 
     /// Grants a lease, and begins to keep it alive.
@@ -32,20 +33,21 @@ package final class NodeLease: LeaseTerm {
     /// - Throws: `EtcdError`.
     package static func grant(
         for timeToLive: Duration, etcd: any Etcd, time: any TimeSource = SystemTimeSource(),
-        alarm: any Alarm = SystemAlarm()
+        alarm: any Alarm = SystemAlarm(), workers: any Workers = DispatchWorkers()
     ) throws(EtcdError) -> NodeLease {
         let sent = time.now().instant
-        let id = try Answer.wait { etcd.grantLease(for: timeToLive, within: Self.patience, completion: $0) }
-        let lease = NodeLease(id, timeToLive, since: sent, etcd, time, alarm)
+        let id = try Answer.wait(workers) { etcd.grantLease(for: timeToLive, within: Self.patience, completion: $0) }
+        let lease = NodeLease(id, timeToLive, since: sent, etcd, time, alarm, workers)
         lease.keepOn()
         return lease
     }
 
     private init(
         _ id: EtcdLeaseID, _ timeToLive: Duration, since heard: Instant, _ etcd: any Etcd, _ time: any TimeSource,
-        _ alarm: any Alarm
+        _ alarm: any Alarm, _ workers: any Workers
     ) {
-        (self.id, self.timeToLive, self.etcd, self.time, self.alarm) = (id, timeToLive, etcd, time, alarm)
+        (self.id, self.timeToLive, self.etcd) = (id, timeToLive, etcd)
+        (self.time, self.alarm, self.workers) = (time, alarm, workers)
         state = Guarded(State(heard: heard))
     }
 
@@ -66,7 +68,7 @@ package final class NodeLease: LeaseTerm {
     /// Ends it in etcd, and with it the node's registration and tenures.
     package func revoke() {
         finish()
-        _ = try? Answer.wait { etcd.revokeLease(id, within: Self.patience, completion: $0) } as Void
+        _ = try? Answer.wait(workers) { etcd.revokeLease(id, within: Self.patience, completion: $0) } as Void
     }
 
     private func finish() {

@@ -12,22 +12,13 @@ final class Guests: Sendable {
     private static let patience = Duration.seconds(5)
     /// How many reports a request has: with the longest names of principals it fits into `ServerLimits.bodyBytes`.
     private static let reportsInRequest = 400
-    /// How many sessions without a guest here may be reported at once.
-    private static let wordLimit = 100_000
-
-    private struct State {
-        /// Who has said something since the last report, by their sessions.
-        var heard: [Token: Caller] = [:]
-        /// The engines whose guests have been reported before.
-        var known: Set<ObjectIdentifier> = []
-        /// The requests with reports that are under way, by the address of the node and their first report.
-        var underWay: Set<String> = []
-    }
 
     private let shards: Shards
     private let forwarder: Forwarder
     private let alarm: any Alarm
-    private let state = Guarded(State())
+    private let reports = GuestReports()
+    /// The requests with reports that are under way, by the address of the node and their first report.
+    private let underWay = Guarded<Set<String>>([])
 
     init(_ shards: Shards, _ forwarder: Forwarder, alarm: any Alarm = SystemAlarm()) {
         (self.shards, self.forwarder, self.alarm) = (shards, forwarder, alarm)
@@ -39,9 +30,7 @@ final class Guests: Sendable {
     /// Notes that the client of a session has said something here.
     func hear(_ token: Token, from caller: Caller) {
         if let home = try? shards.engine(of: token) { return home.hear(token, from: caller) }
-        state.withLock { state in
-            if state.heard.count < Self.wordLimit { state.heard[token] = caller }
-        }
+        reports.hear(token, from: caller)
     }
 
     // MARK: - Admission
@@ -130,33 +119,11 @@ final class Guests: Sendable {
             let homes = Dictionary(grouping: reports) { shards.home(of: $0.token).index }
             var engines: [(Engine, [GuestReport])] = []
             for (shard, reports) in homes { engines.append((try shards.engine(of: shard), reports)) }
-            take(engines) { result in
+            GuestReports.take(engines) { result in
                 switch result {
                 case .success(let ended): call.respond(Response(200, .text, body: GuestMessages.bytes(of: ended)))
-                case .failure(let problem): call.respond(problem.response)
+                case .failure(let error): call.respond(Problem(error).response)
                 }
-            }
-        }
-    }
-
-    /// Has the homes that run here take reports.
-    private func take(
-        _ homes: [(Engine, [GuestReport])], completion: @escaping @Sendable (Result<[Token], Problem>) -> Void
-    ) {
-        guard !homes.isEmpty else { return completion(.success([])) }
-        let gathered = Guarded((awaited: homes.count, ended: [Token](), failure: Problem?.none))
-        for (engine, reports) in homes {
-            engine.take(reports) { result in
-                let whole = gathered.withLock { gathered in
-                    gathered.awaited -= 1
-                    switch result {
-                    case .success(let ended): gathered.ended += ended
-                    case .failure(let error): gathered.failure = Problem(error)
-                    }
-                    return gathered.awaited == 0 ? gathered : nil
-                }
-                guard let whole else { return }
-                completion(whole.failure.map { .failure($0) } ?? .success(whole.ended))
             }
         }
     }
@@ -174,50 +141,9 @@ final class Guests: Sendable {
     ///
     /// - Returns: the time until the next report.
     private func report() -> Duration {
-        let engines = shards.enginesHere
-        let (words, known) = state.withLock { state in
-            defer {
-                state.heard = [:]
-                state.known = Set(engines.map { ObjectIdentifier($0.engine) })
-            }
-            return (state.heard, state.known)
-        }
-        var (reports, pause) = ([ReportedGuest](), Limits.longestReportPause)
-        var others = words
-        for (shard, engine) in engines {
-            // A new owner does not know when clients were heard; it counts from now on.
-            let index = UInt16(shard.index)
-            let isNew = !known.contains(ObjectIdentifier(engine))
-            let spoken = engine.inspect { machine in
-                words.filter { machine.knows($0.key) && machine.own($0.key, of: $0.value) != nil }.map(\.key)
-            }
-            for token in spoken { others.removeValue(forKey: token) }
-            engine.confirm(spoken.map { GuestReport($0, from: index, isHeard: true, hasLeft: true) })
-            let heard = Set(spoken)
-            for (report, session) in engine.inspect({
-                $0.guestReports(from: index) { !shard.contains($0.slot) }
-            }) {
-                var report = report
-                if isNew || heard.contains(report.token) { report.isHeard = true }
-                pause = min(pause, Limits.reportPause(ofGuestFor: session.timeToLive))
-                reports.append(ReportedGuest(report: report, caller: session.caller, engine: engine))
-            }
-        }
-        reports += others.map { token, caller in
-            ReportedGuest(
-                report: GuestReport(token, from: 0, isHeard: true, hasLeft: false, caller: caller), caller: caller,
-                engine: nil)
-        }
-        send(reports)
+        let (guests, pause) = reports.gather(from: shards.enginesHere)
+        send(guests)
         return pause
-    }
-
-    private struct ReportedGuest: Sendable {
-        let report: GuestReport
-        /// Whose session it is.
-        let caller: Caller
-        /// Where it is a guest; `nil` if it is nowhere here.
-        let engine: Engine?
     }
 
     private func send(_ reports: [ReportedGuest]) {
@@ -230,11 +156,16 @@ final class Guests: Sendable {
             } else if let owner = place.owner {
                 elsewhere[owner, default: []] += reports
             } else {
-                keep(reports)
+                self.reports.keep(reports)
             }
         }
         for (engine, reports) in here {
-            take([(engine, reports.map(\.report))]) { self.finish(reports, $0.map { Set($0) }) }
+            GuestReports.take([(engine, reports.map(\.report))]) { result in
+                switch result {
+                case .success(let ended): self.reports.finish(reports, ended: Set(ended))
+                case .failure: self.reports.keep(reports)
+                }
+            }
         }
         for (owner, reports) in elsewhere {
             for first in stride(from: 0, to: reports.count, by: Self.reportsInRequest) {
@@ -246,36 +177,15 @@ final class Guests: Sendable {
 
     /// Reports to another node, unless an earlier report of the same name is still under way.
     private func send(_ reports: [ReportedGuest], to owner: String, as name: String) {
-        guard state.withLock({ $0.underWay.insert(name).inserted }) else { return keep(reports) }
+        guard underWay.withLock({ $0.insert(name).inserted }) else { return self.reports.keep(reports) }
         var request = forwarder.request(to: owner, GuestMessages.reporting, within: Self.patience)
         request.body = GuestMessages.bytes(of: reports.map(\.report))
         forwarder.fetch(request) { [self] result in
-            state.withLock { _ = $0.underWay.remove(name) }
+            underWay.withLock { _ = $0.remove(name) }
             guard case .success(let answer) = result, answer.head.status == 200,
                 let ended = GuestMessages.values(answer.body, of: Token.self)
-            else { return keep(reports) }
-            finish(reports, .success(Set(ended)))
-        }
-    }
-
-    /// Has the guests end whose homes do not know them, and the others live on.
-    private func finish(_ reports: [ReportedGuest], _ result: Result<Set<Token>, Problem>) {
-        guard case .success(let ended) = result else { return keep(reports) }
-        let guests = Dictionary(grouping: reports) { $0.engine.map { ObjectIdentifier($0) } }
-        for reports in guests.values {
-            guard let engine = reports.first?.engine else { continue }
-            let reports = reports.map(\.report)
-            engine.end(guests: reports.map(\.token).filter { ended.contains($0) })
-            engine.confirm(reports.filter { !ended.contains($0.token) })
-        }
-    }
-
-    /// Says again next time what could not be said.
-    private func keep(_ reports: [ReportedGuest]) {
-        state.withLock { state in
-            for reported in reports where reported.report.isHeard && state.heard[reported.report.token] == nil {
-                state.heard[reported.report.token] = reported.caller
-            }
+            else { return self.reports.keep(reports) }
+            self.reports.finish(reports, ended: Set(ended))
         }
     }
 }

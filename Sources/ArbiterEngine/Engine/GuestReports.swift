@@ -1,0 +1,125 @@
+package import ArbiterCore
+
+/// What a node has to report of the guests that it serves, and what comes of the answers of their homes.
+///
+/// How a report gets to the home of its session is not decided here.
+package final class GuestReports: Sendable {
+    /// How many sessions without a guest here may be reported at once.
+    private static let wordLimit = 100_000
+
+    private struct State {
+        /// Who has said something since the last report, by their sessions.
+        var heard: [Token: Caller] = [:]
+        /// The engines whose guests have been reported before.
+        var known: Set<ObjectIdentifier> = []
+    }
+
+    private let state = Guarded(State())
+
+    package init() {}
+
+    /// Notes that the client of a session has said something here, where neither the home nor a guest need be.
+    package func hear(_ token: Token, from caller: Caller) {
+        state.withLock { state in
+            if state.heard.count < Self.wordLimit { state.heard[token] = caller }
+        }
+    }
+
+    /// Gathers what there is to report now.
+    ///
+    /// - Parameter engines: the shards that run here.
+    /// - Returns: the reports, and the time until the next ones.
+    package func gather(
+        from engines: [(shard: Shard, engine: Engine)]
+    ) -> (reports: [ReportedGuest], pause: Duration) {
+        let (words, known) = state.withLock { state in
+            defer {
+                state.heard = [:]
+                state.known = Set(engines.map { ObjectIdentifier($0.engine) })
+            }
+            return (state.heard, state.known)
+        }
+        var (reports, pause) = ([ReportedGuest](), Limits.longestReportPause)
+        var others = words
+        for (shard, engine) in engines {
+            // A new owner does not know when clients were heard; it counts from now on.
+            let index = UInt16(shard.index)
+            let isNew = !known.contains(ObjectIdentifier(engine))
+            let spoken = engine.inspect { machine in
+                words.filter { machine.knows($0.key) && machine.own($0.key, of: $0.value) != nil }.map(\.key)
+            }
+            for token in spoken { others.removeValue(forKey: token) }
+            engine.confirm(spoken.map { GuestReport($0, from: index, isHeard: true, hasLeft: true) })
+            let heard = Set(spoken)
+            for (report, session) in engine.inspect({
+                $0.guestReports(from: index) { !shard.contains($0.slot) }
+            }) {
+                var report = report
+                if isNew || heard.contains(report.token) { report.isHeard = true }
+                pause = min(pause, Limits.reportPause(ofGuestFor: session.timeToLive))
+                reports.append(ReportedGuest(report: report, caller: session.caller, engine: engine))
+            }
+        }
+        reports += others.map { token, caller in
+            ReportedGuest(
+                report: GuestReport(token, from: 0, isHeard: true, hasLeft: false, caller: caller), caller: caller,
+                engine: nil)
+        }
+        return (reports, pause)
+    }
+
+    /// Has homes take reports.
+    ///
+    /// - Parameters:
+    ///   - homes: the engines of the homes, each with the reports of its sessions.
+    ///   - completion: called with the tokens of the sessions that have ended.
+    package static func take(
+        _ homes: [(Engine, [GuestReport])], completion: @escaping @Sendable (Result<[Token], EngineError>) -> Void
+    ) {
+        guard !homes.isEmpty else { return completion(.success([])) }
+        let gathered = Guarded((awaited: homes.count, ended: [Token](), failure: EngineError?.none))
+        for (engine, reports) in homes {
+            engine.take(reports) { result in
+                let whole = gathered.withLock { gathered in
+                    gathered.awaited -= 1
+                    switch result {
+                    case .success(let ended): gathered.ended += ended
+                    case .failure(let error): gathered.failure = error
+                    }
+                    return gathered.awaited == 0 ? gathered : nil
+                }
+                guard let whole else { return }
+                completion(whole.failure.map { .failure($0) } ?? .success(whole.ended))
+            }
+        }
+    }
+
+    /// Has the guests end whose homes do not know them, and the others live on.
+    package func finish(_ reports: [ReportedGuest], ended: Set<Token>) {
+        let guests = Dictionary(grouping: reports) { $0.engine.map { ObjectIdentifier($0) } }
+        for reports in guests.values {
+            guard let engine = reports.first?.engine else { continue }
+            let reports = reports.map(\.report)
+            engine.end(guests: reports.map(\.token).filter { ended.contains($0) })
+            engine.confirm(reports.filter { !ended.contains($0.token) })
+        }
+    }
+
+    /// Says again next time what could not be said.
+    package func keep(_ reports: [ReportedGuest]) {
+        state.withLock { state in
+            for reported in reports where reported.report.isHeard && state.heard[reported.report.token] == nil {
+                state.heard[reported.report.token] = reported.caller
+            }
+        }
+    }
+}
+
+/// A report of a session, with where it is from.
+package struct ReportedGuest: Sendable {
+    package let report: GuestReport
+    /// Whose session it is.
+    package let caller: Caller
+    /// Where it is a guest; `nil` if it is nowhere here.
+    package let engine: Engine?
+}
