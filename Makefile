@@ -130,13 +130,14 @@ sanitize-address: deps ## every test under AddressSanitizer
 	@ASAN_OPTIONS=detect_leaks=0 scripts/swift-test --sanitize=address --scratch-path .build-address
 
 # SEED= replays one history (without it, one is drawn); SEEDS= runs this many in a row, STEPS= sets the length of each.
+# CLUSTER=1 simulates several nodes on an etcd; FAULT= plants a mistake in them, by its name in ClusterFault.swift.
 SEEDS ?= 1
 STEPS ?= 100000
 
 .PHONY: simulate
-simulate: deps ## long random histories of the core: SEED=, SEEDS=, STEPS=
+simulate: deps ## long random histories of the core, or of a cluster (CLUSTER=1): SEED=, SEEDS=, STEPS=, FAULT=
 	@swift build -c release --product simulate
-	@.build/release/simulate $(if $(SEED),--seed $(SEED)) --seeds $(SEEDS) --steps $(STEPS)
+	@.build/release/simulate $(if $(CLUSTER),--cluster $(if $(FAULT),--fault $(FAULT))) $(if $(SEED),--seed $(SEED)) --seeds $(SEEDS) --steps $(STEPS)
 
 .PHONY: model
 model: ## check the models of the cluster's protocol with spin, and that it finds the faults planted in them

@@ -207,14 +207,19 @@ let package = Package(
             dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterModel"],
             swiftSettings: strict
         ),
+        .target(
+            name: "ArbiterClusterSimulation",
+            dependencies: ["ArbiterCluster", "ArbiterCore", "ArbiterEngine", "ArbiterSimulation", heap, logging],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "simulate",
-            dependencies: ["ArbiterSimulation"],
+            dependencies: ["ArbiterClusterSimulation", "ArbiterSimulation"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["ArbiterModel", "ArbiterSimulation"],
+            dependencies: ["ArbiterClusterSimulation", "ArbiterModel", "ArbiterSimulation"],
             path: "Tests/SimulationTests",
             swiftSettings: strict
         ),

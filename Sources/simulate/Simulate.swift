@@ -1,25 +1,27 @@
+internal import ArbiterClusterSimulation
 internal import ArbiterSimulation
 internal import Glibc
 
-/// `simulate [--seed n] [--seeds n] [--steps n]`: so many steps of so many consecutive seeds.
+/// `simulate [--cluster [--fault name] [--trace]] [--seed n] [--seeds n] [--steps n]`: so many steps of so many consecutive seeds, of one
+/// engine, or of several nodes on a simulated etcd.
 @main
 struct Simulate {
     static func main() {
         guard let options = Options(CommandLine.arguments.dropFirst()) else {
-            print("usage: simulate [--seed n] [--seeds n] [--steps n]")
+            print("usage: simulate [--cluster [--fault name] [--trace]] [--seed n] [--seeds n] [--steps n]")
             exit(2)
         }
-        var total = Statistics()
-        let duration = ContinuousClock().measure { total = run(options) }
-        for figure in Statistics.Figure.allCases {
-            print(padded("\(total[figure])"), figure.rawValue)
+        print("seeds \(options.seed) and on, \(options.seeds) of them, \(options.steps) steps each")
+        var figures: [(number: Int, name: String)] = []
+        let duration = ContinuousClock().measure {
+            figures = options.isCluster ? runCluster(options) : run(options)
         }
+        for figure in figures { print(padded("\(figure.number)"), figure.name) }
         let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-        print(padded("\(Int(Double(total[.steps]) / seconds))"), "steps a second")
+        print(padded("\(Int(Double(figures.first?.number ?? 0) / seconds))"), "steps a second")
     }
 
-    private static func run(_ options: Options) -> Statistics {
-        print("seeds \(options.seed) and on, \(options.seeds) of them, \(options.steps) steps each")
+    private static func run(_ options: Options) -> [(number: Int, name: String)] {
         var total = Statistics()
         for seed in options.seed..<(options.seed + options.seeds) {
             var simulation = Simulation(seed: seed)
@@ -32,7 +34,27 @@ struct Simulate {
             }
             total.add(simulation.statistics)
         }
-        return total
+        return Statistics.Figure.allCases.map { (total[$0], $0.rawValue) }
+    }
+
+    private static func runCluster(_ options: Options) -> [(number: Int, name: String)] {
+        var total = ClusterStatistics()
+        for seed in options.seed..<(options.seed + options.seeds) {
+            var settings: ClusterSimulationSettings =
+                options.fault == .none ? .drawn(by: seed) : .init(with: options.fault)
+            settings.isTraced = options.isTraced
+            var simulation = ClusterSimulation(seed: seed, settings: settings)
+            do throws(ClusterViolation) {
+                try simulation.run(steps: options.steps)
+            } catch {
+                print(error)
+                let fault = options.fault == .none ? "" : " FAULT=\(options.fault.rawValue)"
+                print("again: make simulate CLUSTER=1\(fault) SEED=\(seed) STEPS=\(error.step)")
+                exit(1)
+            }
+            total.add(simulation.statistics)
+        }
+        return ClusterStatistics.Figure.allCases.map { (total[$0], $0.rawValue) }
     }
 
     private static func padded(_ text: String) -> String {
@@ -45,15 +67,26 @@ private struct Options {
     var seed = UInt64(UInt32.random(in: .min ... .max))
     var seeds: UInt64 = 1
     var steps = 100_000
+    var isCluster = false
+    var fault = ClusterFault.none
+    var isTraced = false
 
     init?(_ arguments: some Sequence<String>) {
         var words = arguments.makeIterator()
         while let name = words.next() {
-            guard let number = words.next().flatMap(UInt64.init) else { return nil }
             switch name {
-            case "--seed": seed = number
-            case "--seeds": seeds = number
-            case "--steps": steps = Int(clamping: number)
+            case "--cluster": isCluster = true
+            case "--trace": isTraced = true
+            case "--fault":
+                guard let fault = words.next().flatMap(ClusterFault.init) else { return nil }
+                self.fault = fault
+            case "--seed", "--seeds", "--steps":
+                guard let number = words.next().flatMap(UInt64.init) else { return nil }
+                switch name {
+                case "--seed": seed = number
+                case "--seeds": seeds = number
+                default: steps = Int(clamping: number)
+                }
             default: return nil
             }
         }
