@@ -15,12 +15,21 @@ final class SimulatedNode: ShardHost {
     struct State {
         var node: ClusterNode?
         var shards: [Int: Running] = [:]
+        /// What was read of shards ahead.
+        var ahead: [Int: ReadAhead] = [:]
         var map = ShardMap()
         /// The streams attached to sessions that are at home here, by the numbers of their asks.
         var streams: [Int: Stream] = [:]
         /// What waits for an answer of another node, by its number.
         var awaited: [Int: @Sendable (PeerAnswer) -> Void] = [:]
         var lastMessage = 0
+    }
+
+    /// A shard as far as it was read before this node owned it.
+    struct ReadAhead: Sendable {
+        let progress: ShardReader.Progress
+        let replay: JournalReplay
+        let events: [[SceneEvent]]
     }
 
     struct Stream: Sendable {
@@ -101,13 +110,41 @@ final class SimulatedNode: ShardHost {
 
     // MARK: - ShardHost
 
-    func begin(_ tenure: Tenure, _ journal: EtcdJournal) throws(JournalError) {
+    func readAhead(_ shard: Int, _ reader: ShardReader) throws(JournalError) {
+        let events = Guarded([[SceneEvent]]())
+        var replay = JournalReplay(limits: cluster.settings.limits) { more in events.withLock { $0.append(more) } }
+        let progress = try reader.read { snapshot throws(JournalError) in
+            try replay.begin(snapshot)
+        } _: { records throws(JournalError) in
+            try replay.take(records)
+        }
+        let read = ReadAhead(progress: progress, replay: replay, events: events.withLock { $0 })
+        state.withLock { $0.ahead[shard] = read }
+    }
+
+    func forget(_ shard: Int) { state.withLock { $0.ahead[shard] = nil } }
+
+    func adopt(_ form: ClusterForm) {
+        for (_, running) in shards { running.engine.adopt(Self.terms(form), limits: cluster.settings.limits) }
+    }
+
+    private static func terms(_ form: ClusterForm) -> Terms { Terms(rules: form.rulesInForce) }
+
+    func begin(_ tenure: Tenure, _ journal: EtcdJournal, as form: ClusterForm) throws(JournalError) {
         let (shard, node, signals) = (tenure.shard, process.node, cluster.signals)
         signals.post(.began(shard: shard, tenure: tenure.created, node: node))
+        let ahead = state.withLock { $0.ahead.removeValue(forKey: shard) }
+        if let ahead {
+            journal.goOn(after: ahead.progress)
+            for events in ahead.events {
+                signals.post(.events(shard: shard, tenure: tenure.created, node: node, events))
+            }
+        }
         let time = RunningTime(process, heartbeat: nil)
         let fault = cluster.settings.fault
         let engine = try Engine(
-            limits: cluster.settings.limits, journal: fault.planted(in: journal),
+            limits: cluster.settings.limits, journal: fault.planted(in: journal), ahead: ahead?.replay,
+            terms: Self.terms(form),
             time: fault.planted(in: time, last: cluster.lastMoment(of: shard)), alarm: process,
             random: SeededRandom(cluster.world.chance)
         ) { events in
