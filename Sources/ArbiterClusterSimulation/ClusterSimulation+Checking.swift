@@ -46,7 +46,7 @@ extension ClusterSimulation {
                 for id in ids { try history.checkExpiry(of: id, .unclaimed, at: now) }
             case .endSession(let id, _): try sessions.checkEnd(of: id, at: now, as: "in shard \(shard)")
             case .end, .revoke, .decide, .markReady, .openSession, .declare, .patch, .delete, .timeOutParticipants,
-                .distrust, .skipFences, .resume, .stop:
+                .distrust, .skipFences, .resume, .stop, .adopt:
                 break
             }
         }

@@ -76,6 +76,7 @@ struct EtcdStore: Sendable {
         case .created(let key, let revision): values[key]?.created ?? 0 == revision
         case .changed(let key, let revision): values[key]?.changed ?? 0 == revision
         case .holds(let key, let value): values[key]?.value == value
+        case .noneCreated(let range, let revision): read(range).keys.allSatisfy { $0.created <= revision }
         }
     }
 

@@ -34,7 +34,7 @@ final class EtcdByValue: PlantedEtcd {
         switch condition {
         case .created(let key, let revision) where revision != 0 && key.hasPrefix(keys.owners):
             .holds(key, own.withLock { $0 })
-        case .created, .changed, .holds: condition
+        case .created, .changed, .holds, .noneCreated: condition
         }
     }
 
