@@ -89,6 +89,15 @@ struct Ledger {
         return latest
     }
 
+    /// Whether the idempotency key of a request stands for a transition of another scene at an instant.
+    func hasKey(of request: TransitionRequest, elsewhereAt now: Instant) -> Bool {
+        guard let key = request.idempotencyKey else { return false }
+        return entries.contains {
+            $0.forgotten == nil && $0.request.idempotencyKey == key && $0.request.scene != request.scene
+                && now < $0.requestedAt.instant.advanced(by: Limits.idempotency)
+        }
+    }
+
     // MARK: - Events
 
     /// Notes a record; `lease` is the scene's default for its transition.

@@ -62,7 +62,9 @@ extension Simulation {
     /// Counts an answer; the oracle is still in the state before its record.
     private mutating func countTransition(_ id: TransitionID, _ ask: Ask, isNew: Bool) {
         switch ask {
-        case .start, .serialize: if !isNew { statistics.count(.repeatedRequests) }
+        case .start(let request), .serialize(let request, _):
+            if !isNew { statistics.count(.repeatedRequests) }
+            if isNew, ledger.hasKey(of: request, elsewhereAt: now) { statistics.count(.keysElsewhere) }
         case .end: if isNew, oracle[id]?.isGranted == false { statistics.count(.rememberedEnds) }
         case .release: statistics.count(oracle[id]?.isGranted == true ? .released : .releasedEarly)
         case .ready: statistics.count(.readied)

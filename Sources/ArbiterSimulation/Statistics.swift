@@ -82,6 +82,7 @@ package struct Statistics: Sendable {
         case strangers = "participants that are none"
         case repeatedRequests = "repeated requests known again"
         case reusedKeys = "keys given with another request"
+        case keysElsewhere = "keys that another scene has too"
         case parked = "parked awaits"
         case wakes
         case wakesUnreached = "awaits whose wait was over"

@@ -55,7 +55,7 @@ extension Integration {
             let first = try ask("start", key: Self.key)
             for (verb, body) in [
                 ("start", ["client": "another"]), ("start", [:]), ("start", ["client": "view", "leaseSeconds": 11]),
-                ("start", ["client": "view", "scene": "other"]), ("serialize", ["client": "view"]),
+                ("serialize", ["client": "view"]),
             ] as [(String, JSONValue)] {
                 let refused = try ask(verb, key: Self.key, body)
                 #expect(refused.status == 422, "\(verb) \(body)")
@@ -63,6 +63,18 @@ extension Integration {
             }
             #expect(try client.transitions().count == 1)
             #expect(try client.record(of: first["id"])["state"] == "running")
+        }
+
+        @Test func `the same key in another scene is another key`() throws {
+            let first = try ask("start", key: Self.key)
+            let body: JSONValue = ["client": "view", "scene": "other"]
+            let other = try ask("start", key: Self.key, body)
+            #expect([first.status, other.status] == [201, 201])
+            #expect(other["id"] != first["id"])
+            #expect(try ask("start", key: Self.key, body)["id"] == other["id"])
+            #expect(try ask("start", key: Self.key)["id"] == first["id"])
+            let refused = try ask("start", key: Self.key, body.adding(["leaseSeconds": 11]))
+            #expect(refused["code"] == "idempotency-key-reused")
         }
 
         @Test func `a key is known after a crash too`() throws {
