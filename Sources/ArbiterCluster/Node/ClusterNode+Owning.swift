@@ -22,8 +22,11 @@ extension ClusterNode {
     }
 
     /// Stops serving everything at once, because the node's lease may be over; the rest follows on the queue.
-    private func stopServing() {
-        for tenure in state.withLock({ Array($0.tenures.values) }) {
+    ///
+    /// An earlier lease may tell that late, when there is a new one with tenures of its own.
+    private func stopServing(under lease: EtcdLeaseID) {
+        let tenures = state.withLock { $0.lease?.id == lease ? Array($0.tenures.values) : [] }
+        for tenure in tenures {
             tenure.lose()
             host.drop(tenure.shard)
         }
@@ -54,7 +57,7 @@ extension ClusterNode {
         let lease = try NodeLease.grant(
             for: settings.timeToLive, etcd: etcd, time: time, alarm: alarm, workers: workers)
         state.withLock { $0.lease = lease }
-        lease.whenOver { [weak self] in self?.stopServing() }
+        lease.whenOver { [weak self, id = lease.id] in self?.stopServing(under: id) }
         return lease
     }
 
