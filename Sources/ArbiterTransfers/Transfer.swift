@@ -8,6 +8,10 @@
         private let socket: String?
         private let tell: @Sendable (TransferLoop.Event) -> Void
         private var hasTakenHead = false
+        /// How long it may be silent, if that is limited.
+        private let silence: Duration?
+        /// When it was heard last, or has begun.
+        private var heardAt = ContinuousClock.now
 
         /// Begins a transfer; `nil` if that fails, which is told.
         init?(
@@ -29,13 +33,12 @@
             if let identity = request.trust.identity {
                 unsafe arbiter_transfer_set_identity(handle, identity.certificate, identity.key)
             }
+            if case .silence(let limit) = request.limit { silence = limit } else { silence = nil }
             let connecting = max(1, Int(request.connecting / .milliseconds(1)))
             switch request.limit {
             case .whole(let limit):
                 unsafe arbiter_transfer_set_limit(handle, connecting, max(1, Int(limit / .milliseconds(1))))
-            case .silence(let silence):
-                unsafe arbiter_transfer_set_limit(handle, connecting, 0)
-                unsafe arbiter_transfer_set_silence(handle, max(1, Int(silence.components.seconds)))
+            case .silence: unsafe arbiter_transfer_set_limit(handle, connecting, 0)
             }
             for field in request.fields { unsafe arbiter_transfer_add_field(handle, field) }
             guard hasBody != false, unsafe arbiter_transfer_begin(handle) == 0 else {
@@ -45,8 +48,12 @@
             }
         }
 
+        /// When it has been silent for too long, unless it is heard before; `nil` if its silence has no limit.
+        var isSilentAt: ContinuousClock.Instant? { silence.map { heardAt + $0 } }
+
         /// Tells what has arrived.
         func takeBytes() {
+            heardAt = .now
             takeHead()
             let bytes = unsafe Array(UnsafeRawBufferPointer(start: handle.pointee.bytes, count: handle.pointee.count))
             unsafe arbiter_transfer_take(handle)

@@ -21,6 +21,7 @@
         private enum Command: Sendable {
             case begin(Number, TransferRequest, @Sendable (Event) -> Void)
             case cancel(Number)
+            case fail(Number, reason: String)
             case close
         }
 
@@ -97,6 +98,11 @@
         /// Ends a transfer; nothing is told of it any more once the loop has taken notice.
         package func cancel(_ number: Number) { state.withLock { _ = add(.cancel(number), &$0) } }
 
+        /// Ends a transfer, which has failed then, unless it has ended before.
+        package func fail(_ number: Number, because reason: String) {
+            state.withLock { _ = add(.fail(number, reason: reason), &$0) }
+        }
+
         /// Ends all transfers, which have failed then, and the thread; returns at once.
         package func close() { state.withLock { _ = add(.close, &$0) } }
 
@@ -119,7 +125,9 @@
 
         private func run() {
             var transfers: [Number: Transfer] = [:]
-            while carryOut(&transfers) {
+            /// When one of them may have been silent for too long.
+            var silentAt: ContinuousClock.Instant?
+            while carryOut(&transfers, &silentAt) {
                 unsafe arbiter_loop_perform(handle.loop)
                 while let ready = unsafe arbiter_loop_next_ready(handle.loop) {
                     unsafe transfers[ready.pointee.number]?.takeBytes()
@@ -128,17 +136,46 @@
                 while let finished = unsafe arbiter_loop_next_finished(handle.loop, &result) {
                     unsafe transfers.removeValue(forKey: finished.pointee.number)?.finish(result)
                 }
-                unsafe arbiter_loop_wait(handle.loop)
+                failSilent(&transfers, &silentAt)
+                let rest = silentAt.map { ContinuousClock.now.duration(to: $0) / .milliseconds(1) + 1 }
+                unsafe arbiter_loop_wait(handle.loop, CInt(max(0, min(rest ?? Self.longestWait, Self.longestWait))))
             }
             for transfer in transfers.values { transfer.fail("the client is closed") }
             unsafe arbiter_loop_free(handle.loop)
             end.leave()
         }
 
+        /// The longest time without a look around, in milliseconds.
+        private static let longestWait = 60_000.0
+
+        /// Ends the transfers that have been silent for too long.
+        ///
+        /// - Parameters:
+        ///   - transfers: all transfers; what has arrived of them has been taken.
+        ///   - silentAt: when to look; gets the next time.
+        private func failSilent(_ transfers: inout [Number: Transfer], _ silentAt: inout ContinuousClock.Instant?) {
+            let now = ContinuousClock.now
+            guard let instant = silentAt, instant <= now else { return }
+            silentAt = nil
+            for (number, transfer) in transfers {
+                guard let instant = transfer.isSilentAt else { continue }
+                if instant <= now {
+                    transfers.removeValue(forKey: number)?.fail("nothing has come for too long")
+                } else {
+                    silentAt = min(silentAt ?? instant, instant)
+                }
+            }
+        }
+
         /// Carries out what was asked for.
         ///
+        /// - Parameters:
+        ///   - transfers: all transfers.
+        ///   - silentAt: when one of them may have been silent for too long.
         /// - Returns: false once the loop is closed.
-        private func carryOut(_ transfers: inout [Number: Transfer]) -> Bool {
+        private func carryOut(
+            _ transfers: inout [Number: Transfer], _ silentAt: inout ContinuousClock.Instant?
+        ) -> Bool {
             let commands = state.withLock { state in
                 defer { state.commands = [] }
                 return state.commands
@@ -146,8 +183,11 @@
             for command in commands {
                 switch command {
                 case .begin(let number, let request, let tell):
-                    transfers[number] = unsafe Transfer(request, number, in: handle.loop, tell)
+                    let transfer = unsafe Transfer(request, number, in: handle.loop, tell)
+                    transfers[number] = transfer
+                    if let instant = transfer?.isSilentAt { silentAt = min(silentAt ?? instant, instant) }
                 case .cancel(let number): transfers.removeValue(forKey: number)?.end()
+                case .fail(let number, let reason): transfers.removeValue(forKey: number)?.fail(reason)
                 case .close: return false
                 }
             }

@@ -20,7 +20,7 @@
         package enum Limit: Sendable {
             /// From the beginning to the end.
             case whole(Duration)
-            /// Between two pieces of the answer, in whole seconds, however long that lasts.
+            /// From the beginning to the first piece of the answer, and between two of its pieces, however long that lasts.
             case silence(Duration)
         }
 

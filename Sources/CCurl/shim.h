@@ -127,7 +127,8 @@ arbiter_transfer_new(arbiter_loop *loop, long number, const char *url, const cha
 }
 
 /* Gives it a body; 0 if there is no memory. libcurl sends a request again by itself if a connection that was used before has
-   been closed; one that must not be sent twice fails then. */
+   been closed. One that must not be sent twice fails then, because its body cannot be read again; if it has none, it gets
+   a connection of its own, which has not been used before. */
 static inline int
 arbiter_transfer_set_body(arbiter_transfer *transfer, const void *bytes, size_t count, int may_be_sent_twice)
 {
@@ -140,6 +141,8 @@ arbiter_transfer_set_body(arbiter_transfer *transfer, const void *bytes, size_t 
     curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
     if (may_be_sent_twice || count == 0) {
         curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDS, transfer->body);
+        if (!may_be_sent_twice)
+            curl_easy_setopt(transfer->easy, CURLOPT_FRESH_CONNECT, 1L);
     } else {
         /* Without a function that seeks, libcurl cannot begin again. */
         curl_easy_setopt(transfer->easy, CURLOPT_READFUNCTION, arbiter_transfer_send);
@@ -174,13 +177,6 @@ static inline void arbiter_transfer_set_limit(arbiter_transfer *transfer, long c
     curl_easy_setopt(transfer->easy, CURLOPT_CONNECTTIMEOUT_MS, connecting);
     if (whole > 0)
         curl_easy_setopt(transfer->easy, CURLOPT_TIMEOUT_MS, whole);
-}
-
-/* For how many seconds it may be silent, however long it lasts. */
-static inline void arbiter_transfer_set_silence(arbiter_transfer *transfer, long seconds)
-{
-    curl_easy_setopt(transfer->easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(transfer->easy, CURLOPT_LOW_SPEED_TIME, seconds);
 }
 
 static inline void arbiter_transfer_add_field(arbiter_transfer *transfer, const char *field)
@@ -267,8 +263,11 @@ static inline void arbiter_loop_perform(arbiter_loop *loop)
     curl_multi_perform(loop->multi, &running);
 }
 
-/* Waits until a transfer can go on, or until arbiter_loop_wake. */
-static inline void arbiter_loop_wait(arbiter_loop *loop) { curl_multi_poll(loop->multi, NULL, 0, 60000, NULL); }
+/* Waits until a transfer can go on, or until arbiter_loop_wake, or for so many milliseconds. */
+static inline void arbiter_loop_wait(arbiter_loop *loop, int milliseconds)
+{
+    curl_multi_poll(loop->multi, NULL, 0, milliseconds, NULL);
+}
 
 /* A transfer that has received something; NULL if there is none. */
 static inline arbiter_transfer *arbiter_loop_next_ready(arbiter_loop *loop)
