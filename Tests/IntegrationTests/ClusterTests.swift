@@ -306,6 +306,10 @@ extension Integration {
             (["--journal", "etcd", "--etcd", "http://127.0.0.1:1"], "needs --peer-listen"),
             (["--journal", "etcd", "--peer-listen", "127.0.0.1:0"], "needs --etcd"),
             (["--journal", "etcd", "--etcd", "etcd:2379"], "expected an address such as"),
+            (
+                ["--journal", "etcd", "--etcd", "http://127.0.0.1:1", "--insecure", "--peer-listen", "0.0.0.0:0"],
+                "use tls:0.0.0.0:0 with --peer-certificate, --peer-key and --peer-ca"
+            ),
         ])
         func `settings that make no node are refused`(arguments: [String], reason: String) throws {
             let process = try ChildProcess("arbiterd", ["--listen", "127.0.0.1:0"] + arguments)
