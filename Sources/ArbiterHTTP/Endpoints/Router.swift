@@ -104,7 +104,7 @@ package final class Router: Sendable {
     ///    answered.
     /// 2. The route is found.
     /// 3. The client is authenticated and has the role that the route needs, if it needs these.
-    /// 4. While the daemon drains, the route answers nevertheless; and there is room, if the route admits something new.
+    /// 4. While the daemon drains, the route answers nevertheless.
     /// 5. What the route serves is accepted.
     /// 6. The body, if there is one, is JSON.
     /// 7. The query has the parameters that the route takes, and no others, unless the route leaves it to the client.
@@ -127,7 +127,6 @@ package final class Router: Sendable {
             if route.needsPrincipal { context.permission = try permission(for: request) }
             if let role = route.role { try context.permission.check(role) }
             try checkDraining(route)
-            if route.needsRoom { try shards.checkRoom() }
             try checkAccept(request, route)
             try checkBody(of: request)
             if !route.ignoresQuery { context.query = try Query(request.query, taking: route.query) }

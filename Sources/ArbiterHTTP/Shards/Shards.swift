@@ -44,10 +44,12 @@ package final class Shards: Sendable {
 
     /// Serves a shard from now on.
     package func begin(_ shard: Int, _ engine: Engine) {
-        state.withLock { state in
+        let isShort = state.withLock { state in
             state.engines[shard] = engine
             state.arrivals += 1
+            return state.isShortOfRoom
         }
+        engine.setStorage(isShort: isShort)
     }
 
     /// Serves a shard no longer.
@@ -85,26 +87,15 @@ package final class Shards: Sendable {
     ///   - size: what one of its members stores.
     ///   - isShort: whether that is too much for admitting anything new.
     package func note(_ size: StoredSize, isShort: Bool) {
-        state.withLock { ($0.stored, $0.isShortOfRoom) = (size, isShort) }
+        let engines = state.withLock { state in
+            (state.stored, state.isShortOfRoom) = (size, isShort)
+            return state.engines.values
+        }
+        for engine in engines { engine.setStorage(isShort: isShort) }
     }
 
     /// What a member of etcd stores, if that is known.
     var stored: StoredSize? { state.withLock { $0.stored } }
-
-    /// Checks that something new may be admitted.
-    ///
-    /// - Throws: `out-of-room` if etcd has hardly any room left.
-    func checkRoom() throws(Problem) {
-        guard only == nil, state.withLock({ $0.isShortOfRoom }) else { return }
-        throw Problem(
-            .outOfRoom,
-            "etcd stores 80 % of what it may (--etcd-quota): what is unfinished can go on and end, and nothing new is "
-                + "admitted until there is room.",
-            retryAfter: Self.roomPause)
-    }
-
-    /// After how many seconds a client that was refused for want of room may ask again: when etcd has been measured again.
-    static let roomPause = 10
 
     /// The cluster as this node has read it last, and the newest moves; the daemon's own address is `nil` if it is no node.
     var description: (address: String?, map: ClusterMap, moves: [ShardMove]) {
