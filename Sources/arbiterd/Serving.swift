@@ -117,7 +117,10 @@ final class ClusterServing: Serving {
         let etcd = EtcdGateway(try cluster.store.access(), loop: toEtcd)
         let keys = ClusterKeys(prefix: cluster.store.etcdPrefix)
         shards = Shards(count: cluster.store.shards, address: address)
-        forwarder = Forwarder(loop: toNodes, trust: cluster.peerTrust)
+        forwarder = Forwarder(
+            loop: toNodes, trust: cluster.peerTrust,
+            times: RelayTimes(
+                lease: .seconds(cluster.etcdLeaseSeconds), comments: parts.options.eventLimits.longestSilence))
         let host = NodeHost(parts, shards: shards)
         let settings = ClusterNode.Settings(
             address: address, form: ClusterForm(shards: cluster.store.shards),

@@ -197,11 +197,6 @@ package final class Engine: Sendable {
     }
 }
 
-extension JournalError {
-    /// What a request is answered that comes after the failure.
-    var asRefusal: EngineError { kind == .notOwner ? .notOwner(self) : .journalUnavailable(self) }
-}
-
 /// What an operator has to know.
 package enum EngineNotice: Sendable {
     case happened(Notice)

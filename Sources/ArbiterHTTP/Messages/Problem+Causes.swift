@@ -7,7 +7,9 @@ extension Problem {
     init(_ error: EngineError) {
         switch error {
         case .refused(let error): self.init(error)
-        case .notOwner(let error): self.init(.notOwner, error.reason, retryAfter: Self.briefly)
+        case .notOwner(let error):
+            self.init(.notOwner, error.reason, retryAfter: Self.briefly)
+            isUntouched = true
         case .journalUnavailable(let error):
             let pause = error.retryAfter.map { Int($0.components.seconds) }
             self.init(.journalUnavailable, error.reason, retryAfter: max(Self.briefly, pause ?? 0))

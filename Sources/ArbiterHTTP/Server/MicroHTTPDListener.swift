@@ -195,12 +195,21 @@ private func queue(_ answer: MicroHTTPDAnswer, on connection: OpaquePointer) -> 
 }
 
 private func queue(_ response: Response, on connection: OpaquePointer) -> MHD_Result {
+    if let bytes = response.announcedBytes { return unsafe queue(response, announcing: bytes, on: connection) }
     let made = unsafe response.body.withUnsafeBytes { body in
         // libmicrohttpd copies the bytes, so it only reads through the pointer.
         unsafe MHD_create_response_from_buffer(
             body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
     }
     guard let made = unsafe made else { return .NO }
+    return unsafe queue(made, with: response, on: connection)
+}
+
+/// Answers `HEAD` with the length that the answer to `GET` would have; libmicrohttpd asks for no body then.
+private func queue(_ response: Response, announcing bytes: Int, on connection: OpaquePointer) -> MHD_Result {
+    guard let made = unsafe MHD_create_response_from_callback(UInt64(bytes), 1, readStream, nil, nil) else {
+        return .NO
+    }
     return unsafe queue(made, with: response, on: connection)
 }
 
