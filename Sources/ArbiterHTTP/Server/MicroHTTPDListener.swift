@@ -303,6 +303,7 @@ private func connectionChanged(
         var client = Peer(of: descriptor, at: listener.address)
         if listener.isForNodes {
             client = .node(address: client.address ?? "", isTrusted: !listener.address.isEncrypted)
+            unsafe PeerCertificate.require(ofSession: arbiter_MHD_tls_session(connection))
         }
         let record = listener.server.connections.begin(descriptor, client)
         unsafe socketContext.pointee = Unmanaged.passRetained(record).toOpaque()
@@ -319,7 +320,9 @@ private func listener(_ context: UnsafeMutableRawPointer) -> MicroHTTPDListener 
 /// The other end of a connection, with its certificate, which is known since the handshake.
 private func peer(of connection: OpaquePointer, _ record: ConnectionRecord, at listener: MicroHTTPDListener) -> Peer {
     guard case .tls = listener.address else { return record.client }
-    return record.client { unsafe PeerCertificate(ofSession: arbiter_MHD_tls_session(connection)) }
+    let (peer, isNew) = record.client { unsafe PeerCertificate(ofSession: arbiter_MHD_tls_session(connection)) }
+    if isNew, peer.isTrustedNode { listener.server.connections.trust(record) }
+    return peer
 }
 
 private func record(of connection: OpaquePointer) -> ConnectionRecord? {
