@@ -175,8 +175,15 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ArbiterTransfersTests",
+            dependencies: ["ArbiterTestKit", "ArbiterTransfers"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ArbiterHTTPTests",
-            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterHTTP", "ArbiterTestKit", logging, yams],
+            dependencies: [
+                "ArbiterCore", "ArbiterEngine", "ArbiterHTTP", "ArbiterTestKit", "ArbiterTransfers", logging, yams,
+            ],
             swiftSettings: strict
         ),
         .testTarget(

@@ -21,6 +21,7 @@
         private enum Command: Sendable {
             case begin(Number, TransferRequest, @Sendable (Event) -> Void)
             case cancel(Number)
+            case fail(Number, reason: String)
             case close
         }
 
@@ -96,6 +97,11 @@
 
         /// Ends a transfer; nothing is told of it any more once the loop has taken notice.
         package func cancel(_ number: Number) { state.withLock { _ = add(.cancel(number), &$0) } }
+
+        /// Ends a transfer, which has failed then, unless it has ended before.
+        package func fail(_ number: Number, because reason: String) {
+            state.withLock { _ = add(.fail(number, reason: reason), &$0) }
+        }
 
         /// Ends all transfers, which have failed then, and the thread; returns at once.
         package func close() { state.withLock { _ = add(.close, &$0) } }
@@ -178,6 +184,7 @@
                     transfers[number] = unsafe Transfer(request, number, in: handle.loop, tell)
                     if case .silence = request.limit { nextLook = min(nextLook, .now + Self.longestLook) }
                 case .cancel(let number): transfers.removeValue(forKey: number)?.end()
+                case .fail(let number, let reason): transfers.removeValue(forKey: number)?.fail(reason)
                 case .close: return false
                 }
             }

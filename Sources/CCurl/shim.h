@@ -129,7 +129,8 @@ arbiter_transfer_new(arbiter_loop *loop, long number, const char *url, const cha
 }
 
 /* Gives it a body; 0 if there is no memory. libcurl sends a request again by itself if a connection that was used before has
-   been closed; one that must not be sent twice fails then. */
+   been closed. One that must not be sent twice fails then, because its body cannot be read again; if it has none, it gets
+   a connection of its own, which has not been used before. */
 static inline int
 arbiter_transfer_set_body(arbiter_transfer *transfer, const void *bytes, size_t count, int may_be_sent_twice)
 {
@@ -142,6 +143,8 @@ arbiter_transfer_set_body(arbiter_transfer *transfer, const void *bytes, size_t 
     curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
     if (may_be_sent_twice || count == 0) {
         curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDS, transfer->body);
+        if (!may_be_sent_twice)
+            curl_easy_setopt(transfer->easy, CURLOPT_FRESH_CONNECT, 1L);
     } else {
         /* Without a function that seeks, libcurl cannot begin again. */
         curl_easy_setopt(transfer->easy, CURLOPT_READFUNCTION, arbiter_transfer_send);

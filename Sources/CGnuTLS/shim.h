@@ -63,6 +63,16 @@ static inline int64_t arbiter_expiration(const char *text, size_t size)
     return time;
 }
 
+/* Has the handshake fail unless the peer shows a certificate that a trusted authority has signed for clients and that is
+   valid now. To be called before the handshake. */
+static inline void arbiter_require_peer(void *session)
+{
+    static gnutls_typed_vdata_st purpose = {GNUTLS_DT_KEY_PURPOSE_OID, (unsigned char *) GNUTLS_KP_TLS_WWW_CLIENT, 0};
+    gnutls_session_t tls = (gnutls_session_t) session;
+    gnutls_certificate_server_set_request(tls, GNUTLS_CERT_REQUIRE);
+    gnutls_session_set_verify_cert2(tls, &purpose, 1, 0);
+}
+
 /* Writes the common name of the subject of the peer's certificate, with a NUL; returns 0, or -1 if the peer has shown
    none, or none that a trusted authority has signed for clients and that is valid now. */
 static inline int arbiter_peer_common_name(void *session, char *name, size_t room)

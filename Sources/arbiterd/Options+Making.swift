@@ -62,7 +62,16 @@ extension Options {
             return nil
         }
         switch cluster.peerListen {
-        case .tcp(let network)?: return try ListeningSocket(network, beyondLoopback: false)
+        case .tcp(let network)?:
+            do throws(ListenError) {
+                return try ListeningSocket(network, beyondLoopback: false)
+            } catch {
+                guard error.kind == .notLoopback else { throw error }
+                throw Failure(
+                    EX_USAGE,
+                    "--peer-listen \(network) can be reached from other machines, and whoever reaches it may name any "
+                        + "client: use tls:\(network) with --peer-certificate, --peer-key and --peer-ca")
+            }
         case .tls(let network)?: return try ListeningSocket(network, isEncrypted: true, beyondLoopback: true)
         case .unix?, nil: throw Self.lacksPeers
         }

@@ -140,7 +140,10 @@ final class ClusterServing: Serving {
         self.etcd = etcd
         let keys = ClusterKeys(prefix: cluster.store.etcdPrefix)
         shards = Shards(count: cluster.store.shards, address: address)
-        forwarder = Forwarder(loop: toNodes, trust: peers)
+        forwarder = Forwarder(
+            loop: toNodes, trust: peers,
+            times: RelayTimes(
+                lease: .seconds(cluster.etcdLeaseSeconds), comments: parts.options.eventLimits.longestSilence))
         let host = NodeHost(parts, shards: shards)
         let settings = ClusterNode.Settings(
             address: address, form: cluster.form(limits: parts.options.arbiterLimits),

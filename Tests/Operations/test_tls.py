@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
@@ -207,6 +208,32 @@ def test_clients_are_known_by_their_certificates(daemon, authority, tmp_path: Pa
     assert status(clients.sign("hmi", "serverAuth")) == 401
     assert status(strangers.sign("hmi", "clientAuth")) == 401
     assert status(None) == 401
+
+
+def test_only_nodes_complete_a_handshake_where_nodes_listen(daemon, authority):
+    nodes, other = authority("nodes"), authority("other")
+    certificate, key = nodes.sign("node", "serverAuth,clientAuth")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    # It listens for nodes before it reaches etcd.
+    daemon("--journal", "etcd", "--etcd", "http://127.0.0.1:1", "--peer-listen", f"tls:127.0.0.1:{port}",
+           "--peer-certificate", str(certificate), "--peer-key", str(key), "--peer-ca", str(nodes.certificate))
+
+    def livez(*options: object) -> str:
+        url = f"https://127.0.0.1:{port}/livez"
+        return curl("--cacert", nodes.certificate, *options, "--write-out", "%{http_code}", url).stdout
+
+    def shown(by: Authority, name: str, purpose: str = "clientAuth") -> list[object]:
+        certificate, key = by.sign(name, purpose)
+        return ["--cert", certificate, "--key", key]
+
+    for version in ["1.2", "1.3"]:
+        options = [f"--tlsv{version}", "--tls-max", version]
+        assert livez(*options, *shown(nodes, f"second-{version}")) == '{"status":"live"}\n200'
+        assert livez(*options) == "000"
+        assert livez(*options, *shown(other, f"stranger-{version}")) == "000"
+        assert livez(*options, *shown(nodes, f"server-{version}", "serverAuth")) == "000"
 
 
 def test_a_slow_handshake_loses_its_connection(daemon, authority):

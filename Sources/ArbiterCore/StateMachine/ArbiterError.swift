@@ -54,6 +54,8 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case queueFull(limit: Int)
     /// The limit of unfinished transitions over all scenes is reached, in all or for a principal.
     case tooManyTransitions(limit: Int, of: PrincipalName? = nil)
+    /// Hardly any room is left where the state is stored.
+    case lacksStorage
     /// The memory limit is reached.
     case outOfRoom(bytes: Int)
     /// The journal does not take a declaration of this size.
@@ -68,7 +70,8 @@ extension ArbiterError {
     /// Whether the request would be admitted if the arbiter had more room.
     package var isForWantOfRoom: Bool {
         switch self {
-        case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions, .outOfRoom, .shareUsedUp: true
+        case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions, .lacksStorage, .outOfRoom, .shareUsedUp:
+            true
         case .busy, .unknownTransition, .operationRefused, .expectationFailed, .unknownTransitionType,
             .unknownIntroTransitionType, .versionMismatch, .alreadyDeclared, .undeclared, .inUse, .invalidStoryboard,
             .unknownScene, .wrongToken, .alreadyEnded, .alreadyDecided, .notInteractive, .notRunning, .tooLate,

@@ -4,12 +4,14 @@ extension ArbiterStateMachine {
     /// A client declares a scene's hierarchy, segues, transition types and defaults.
     ///
     /// - Returns: the new version of the storyboard.
-    /// - Throws: `versionMismatch`, `alreadyDeclared`, `busy`, `tooManyScenes`, `outOfRoom`, `shareUsedUp`, `recordTooLarge`.
+    /// - Throws: `versionMismatch`, `alreadyDeclared`, `busy`, `tooManyScenes`, `lacksStorage`, `outOfRoom`,
+    ///   `shareUsedUp`, `recordTooLarge`.
     package mutating func declare(
         _ name: SceneName, _ storyboard: Storyboard, if precondition: Precondition, in step: inout Step
     ) throws(ArbiterError) -> StoryboardVersion {
         try precondition.check(durable.scenes[name], named: name)
         try checkIsIdle(name, at: step.now)
+        try checkStorage()
         try admitScene(name)
         try admitBytes(of: storyboard, in: name)
         let record = Record.declare(name, storyboard)
@@ -36,7 +38,7 @@ extension ArbiterStateMachine {
     ///
     /// - Returns: the version of the storyboard, a new one unless nothing has changed.
     /// - Throws: `unknownScene`, `undeclared`, `versionMismatch`, `alreadyDeclared`, `inUse`, `invalidStoryboard`,
-    ///   `outOfRoom`, `shareUsedUp`, `recordTooLarge`.
+    ///   `lacksStorage`, `outOfRoom`, `shareUsedUp`, `recordTooLarge`.
     package mutating func patch(
         _ name: SceneName, _ patch: StoryboardPatch, if precondition: Precondition, in step: inout Step
     ) throws(ArbiterError) -> StoryboardVersion {
@@ -50,6 +52,7 @@ extension ArbiterStateMachine {
         }
         guard new != old else { return version }
         try checkNotInUse(patch, of: old, in: name, at: step.now)
+        try checkStorage()
         try admitGrowth(from: old, to: new, in: name)
         let record = Record.patch(name, patch)
         try admitBytes(of: record)

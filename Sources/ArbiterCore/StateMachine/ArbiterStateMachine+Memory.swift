@@ -12,6 +12,13 @@ extension ArbiterStateMachine {
     /// The estimated size in bytes without the ended transitions, which have a limit of their own.
     package var heldMemory: Int { durable.memory.held }
 
+    /// Checks that something new may be stored; a request whose key is known, and a dry run, store nothing.
+    ///
+    /// - Throws: `lacksStorage`.
+    func checkStorage() throws(ArbiterError) {
+        if lacksStorage { throw .lacksStorage }
+    }
+
     /// - Throws: `outOfRoom` or `shareUsedUp` if the transition would exceed a limit.
     func admitBytes(of request: TransitionRequest) throws(ArbiterError) {
         guard limits.memory != nil else { return }

@@ -20,6 +20,7 @@ extension ArbiterStateMachine {
         }
         if let token = request.session { _ = try session(token) }
         guard !durable.isHoldingGrants else { throw .recovering(remaining: holdRemaining(at: step.now)) }
+        try checkStorage()
         try checkIsPossible(request, at: step.now)
         try admit(request)
         step.keep(.start(request, id: id, token: token))
@@ -49,6 +50,7 @@ extension ArbiterStateMachine {
             return try answerGrant(of: earlier, park: park, in: &step)
         }
         if let token = request.session { _ = try session(token) }
+        try checkStorage()
         try admit(request)
         let coalesced = coalesced(request)
         try checkMayWait(request, takesOver: coalesced?.isTakeover == true)

@@ -11,12 +11,13 @@ extension ArbiterStateMachine {
     ///   - token: the token of the session.
     ///   - step: the turn.
     /// - Returns: the session.
-    /// - Throws: `tooManySessions`, also if the principal has too many; `outOfRoom`.
+    /// - Throws: `tooManySessions`, also if the principal has too many; `lacksStorage`, `outOfRoom`.
     package mutating func openSession(
         client: ClientName?, timeToLive: Duration, by caller: Caller = .anyone, id: SessionID, token: Token,
         in step: inout Step
     ) throws(ArbiterError) -> SessionView {
         guard durable.sessions.count < limits.sessions else { throw .tooManySessions(limit: limits.sessions) }
+        try checkStorage()
         try admitSession()
         if let limit = limits.sessionsPerPrincipal, let principal = caller.principal,
             durable.index.uses[principal]?.sessions ?? 0 >= limit

@@ -9,6 +9,8 @@ internal import DequeModule
 /// replay applies records instead. A refused event changes nothing.
 package struct ArbiterStateMachine: Sendable {
     package internal(set) var limits: Limits
+    /// Whether hardly any room is left where the state is stored, so that nothing new is admitted.
+    package var lacksStorage = false
 
     /// The part of the state that a replay of the journal rebuilds.
     var durable = DurableState()

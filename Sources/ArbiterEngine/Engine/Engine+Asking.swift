@@ -160,6 +160,9 @@ extension Engine {
         }
     }
 
+    /// Says whether hardly any room is left where the state is stored; then nothing new is admitted.
+    package func setStorage(isShort: Bool) { state.withLock { $0.machine.lacksStorage = isShort } }
+
     /// The number of the newest event of each scene and over all scenes; for the start, before any request.
     package func lastEvents() -> (scenes: [SceneName: EventNumber], overall: EventNumber) {
         state.withLock { ($0.machine.lastEvents(), $0.machine.lastEvent) }

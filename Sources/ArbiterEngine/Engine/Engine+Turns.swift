@@ -36,7 +36,7 @@ extension Engine {
             prepare(&state)
             state.turn += 1
             if let failure = state.failure {
-                return (Answers(own: answer(&state, .failure(failure.asRefusal))), nil, true, false)
+                return (Answers(own: answer(&state, .failure(refusal(after: failure)))), nil, true, false)
             }
             let moment = now()
             state.step.restart(at: moment)
@@ -54,6 +54,13 @@ extension Engine {
         answers.deliver()
         journal?.flush(mayCommit: isShort)
         if lacksProof { ownership?.prove() }
+    }
+
+    /// What a request is answered that comes after a failure, so that nothing of it was carried out.
+    private func refusal(after failure: JournalError) -> EngineError {
+        // Where another process takes over, it may do so after a stop too.
+        failure.kind == .notOwner || failure.kind == .closed && ownership != nil
+            ? .notOwner(failure) : .journalUnavailable(failure)
     }
 
     /// Journals the records of the step, and carries out its effects, which are withheld until the records are committed.

@@ -216,9 +216,6 @@ package final class Engine: Sendable {
 }
 
 extension JournalError {
-    /// What a request is answered that comes after the failure.
-    var asRefusal: EngineError { meaning(hasRecorded: false) }
-
     /// What a request is answered because of the failure.
     ///
     /// Where another process takes over, what has made no records has left nothing behind: the engine is discarded.

@@ -8,15 +8,27 @@ extension Call {
     /// The engine of a scene, which knows the session too; it has been asked once whether there is such a session.
     ///
     /// - Throws: `not-owner` if it runs elsewhere, or nowhere, or if the session has to become its guest before.
-    func engine(of scene: SceneName, in shards: Shards, hosting session: Token?) throws(Problem) -> Engine {
-        try shards.engine(of: scene, hosting: mayNeedGuest ? session : nil)
+    func engine(
+        of scene: SceneName, in shards: Shards, hosting session: Token?, waiting wait: Duration = .zero
+    ) throws(Problem) -> Engine {
+        do throws(Problem) {
+            return try shards.engine(of: scene, hosting: mayNeedGuest ? session : nil)
+        } catch {
+            throw error.waiting(wait)
+        }
     }
 
     /// The engine of the scene of a transition, which knows the session too.
     ///
     /// - Throws: `not-owner` if it runs elsewhere, or nowhere, or if the session has to become its guest before.
-    func engine(of id: TransitionID, in shards: Shards, hosting session: Token?) throws(Problem) -> Engine {
-        try shards.engine(of: id, hosting: mayNeedGuest ? session : nil)
+    func engine(
+        of id: TransitionID, in shards: Shards, hosting session: Token?, waiting wait: Duration = .zero
+    ) throws(Problem) -> Engine {
+        do throws(Problem) {
+            return try shards.engine(of: id, hosting: mayNeedGuest ? session : nil)
+        } catch {
+            throw error.waiting(wait)
+        }
     }
 }
 
@@ -44,16 +56,24 @@ extension Call {
 
     /// What opens the stream of shards that another node serves.
     func following(_ request: TransferRequest, of count: Int) -> GatheredEvents.Open {
-        { [forwarder, exchange] _, position in
+        { [forwarder, exchange] shards, position in
             guard let forwarder else { return EmptySource() }
             var request = request
             if let position { request.url += "?since=" + PercentEncoding.encode(position.text(ofShards: count)) }
-            return forwarder.follow(request, outlet: exchange)
+            return forwarder.follow(request, of: shards, outlet: exchange)
         }
     }
 }
 
 extension Problem {
+    /// The problem of a request that waits so long where it is carried out.
+    fileprivate func waiting(_ wait: Duration) -> Problem {
+        var problem = self
+        problem.elsewhere?.wait = wait
+        problem.guest?.wait = wait
+        return problem
+    }
+
     /// Some shards are served by no node at the moment.
     init(lost shards: [Int]) {
         let names = shards.prefix(8).map(String.init).joined(separator: ", ") + (shards.count > 8 ? ", …" : "")

@@ -22,6 +22,8 @@ final class Call: Sendable {
         var query = Query()
         /// Whether its session may still have to become a guest; false once its home has been asked.
         var mayNeedGuest = true
+        /// How long it has waited for its shard before its endpoint was asked.
+        var held = Duration.zero
         /// When the request was complete.
         let begun = ContinuousClock.now
     }
@@ -40,6 +42,8 @@ final class Call: Sendable {
         var trace: TraceParent?
         /// The name under which another node has passed it on.
         var forwarded: String?
+        /// How long the client of that node still waits.
+        var remaining: Duration?
     }
 
     private var logger: Logger { router.logger }
@@ -55,7 +59,10 @@ final class Call: Sendable {
         if router.logger.logLevel <= .debug {
             kept.trace = headers.value(of: .traceParent).flatMap { TraceParent($0) }
         }
-        if request.peer.isNode { kept.forwarded = headers.value(of: .forwarded) }
+        if request.peer.isNode {
+            kept.forwarded = headers.value(of: .forwarded)
+            kept.remaining = ForwardedClient(headers).remaining
+        }
         self.kept = kept
     }
 
@@ -83,7 +90,12 @@ final class Call: Sendable {
     var mayNeedGuest: Bool { context.mayNeedGuest }
 
     /// Whether what it asks for is a stream.
-    var isStream: Bool { context.route?.contentTypes.contains("text/event-stream") ?? false }
+    var isStream: Bool { context.isStream }
+
+    /// How long it may wait if it asks for that: no longer than its client still does.
+    func bounded(_ wait: Duration) -> Duration {
+        max(.zero, min(wait, kept.remaining ?? wait) - context.held)
+    }
 
     /// What the client may do.
     var permission: Permission { context.permission }
@@ -109,6 +121,7 @@ final class Call: Sendable {
     private func addCommonHeaders(to response: inout Response) {
         response.requestID = context.requestID
         response.allowedOrigin = context.allowedOrigin
+        if response.isUntouched, request.peer.isNode { response.headers.append(HeaderField(Response.untouched, "1")) }
     }
 
     /// Every route.
@@ -142,13 +155,23 @@ final class Call: Sendable {
     }
 
     /// Answers with the transition, or with what went wrong.
+    ///
+    /// - Parameters:
+    ///   - result: the transition, or what went wrong.
+    ///   - showingToken: whether the answer has the token.
+    ///   - headers: further header fields.
+    ///   - hasBegun: whether a part of the request may have been carried out, whatever went wrong.
+    ///   - status: the status of the answer.
     func respond(
         _ result: Result<TransitionView, EngineError>, showingToken: Bool = false, headers: [HeaderField] = [],
-        status: (TransitionView) -> Int = { _ in 200 }
+        hasBegun: Bool = false, status: (TransitionView) -> Int = { _ in 200 }
     ) {
         switch result {
         case .success(let view): respond(status(view), view, showingToken: showingToken, headers: headers)
-        case .failure(let error): respond(Problem(error).response)
+        case .failure(let error):
+            var problem = Problem(error)
+            if hasBegun { problem.isUntouched = false }
+            respond(problem.response)
         }
     }
 
@@ -198,6 +221,11 @@ final class Call: Sendable {
         case .failure(let error): respond(Problem(error).response)
         }
     }
+}
+
+extension Call.Context {
+    /// Whether what it asks for is a stream.
+    var isStream: Bool { route?.contentTypes.contains("text/event-stream") ?? false }
 }
 
 // MARK: - What the request says

@@ -11,7 +11,7 @@ final class ForwardedAnswer: StreamSource {
     private static let ownFields: Set<String> = [
         "connection", "keep-alive", "transfer-encoding", "content-length", "date", "content-type", "cache-control",
         "x-content-type-options", "x-request-id", "access-control-allow-origin", "access-control-expose-headers",
-        "vary",
+        "vary", Response.untouched.lowercased(),
     ]
 
     private struct State {
@@ -20,30 +20,57 @@ final class ForwardedAnswer: StreamSource {
         var arrived = ArrivedStream()
         var isStreaming = false
         var isClosed = false
+        /// Whether the shard has another owner than the one that was asked.
+        var hasMoved = false
+        /// Called once when nothing is under way any more.
+        var whenOver: (@Sendable () -> Void)?
     }
 
     private let call: Call
     private let loop: TransferLoop
     private let departure: TransferRequest
+    private let untouched: @Sendable (Problem) -> Void
     private let state = Guarded(State())
 
     /// - Parameters:
     ///   - call: what is answered.
     ///   - loop: where the transfers take place.
     ///   - departure: the request that tells the other node that the client has left.
-    init(_ call: Call, _ loop: TransferLoop, departure: TransferRequest) {
-        (self.call, self.loop, self.departure) = (call, loop, departure)
+    ///   - untouched: called instead of an answer if it is certain that nothing of the request was carried out.
+    init(
+        _ call: Call, _ loop: TransferLoop, departure: TransferRequest,
+        untouched: @escaping @Sendable (Problem) -> Void
+    ) {
+        (self.call, self.loop, self.departure, self.untouched) = (call, loop, departure, untouched)
     }
 
-    func begin(_ request: TransferRequest) {
+    /// Asks the other node.
+    ///
+    /// - Parameters:
+    ///   - request: what it is asked.
+    ///   - whenOver: called once when nothing is under way any more.
+    func begin(_ request: TransferRequest, whenOver: @escaping @Sendable () -> Void) {
+        state.withLock { $0.whenOver = whenOver }
         let number = loop.begin(request) { [self] event in take(event) }
         state.withLock { $0.number = number }
         call.exchange.whenAbandoned { [self] in depart(number) }
     }
 
+    private func noteOver() { state.withLock { $0.whenOver.take() }?() }
+
+    /// Asks no longer, because the shard has another owner.
+    func endBecauseMoved() {
+        let number = state.withLock { state in
+            state.hasMoved = true
+            return state.number
+        }
+        if let number { loop.fail(number, because: "another node serves the scene now") }
+    }
+
     // MARK: - From the other node
 
     private func take(_ event: TransferLoop.Event) {
+        if case .ended = event { noteOver() }
         switch event {
         case .head(let head):
             state.withLock { $0.head = head }
@@ -80,21 +107,26 @@ final class ForwardedAnswer: StreamSource {
         let (isStreaming, head, bytes) = state.withLock { ($0.isStreaming, $0.head, $0.arrived.bytes) }
         if isStreaming { return end(.end) }
         guard let head else { return fail(TransferFailure(reason: "there is no answer", wasSent: true)) }
-        call.respond(Response(head.status, head.type, body: bytes, headers: head.passedOn(Self.ownFields)))
+        let isUntouched = head.status == 503 && head.value(of: Response.untouched.lowercased()) != nil
+        if isUntouched { return untouched(.notServed("it says that another node does")) }
+        var response = Response(head.status, head.type, body: bytes, headers: head.passedOn(Self.ownFields))
+        guard call.request.method == "HEAD", head.type != nil else { return call.respond(response) }
+        response.announcedBytes = head.value(of: "content-length").flatMap { Int($0) }
+        guard response.announcedBytes == nil else { return call.respond(response) }
+        call.stream(response, from: EmptySource())
     }
 
     private func fail(_ failure: TransferFailure) {
         if state.withLock({ $0.isStreaming }) { return end(.cut) }
-        let problem =
-            failure.wasSent
-            ? Problem(
+        // What only reads has changed nothing at the earlier owner, whether or not that has heard of it.
+        let isCertain = !failure.wasSent || state.withLock({ $0.hasMoved }) && call.request.onlyReads
+        if isCertain { return untouched(.notServed("it cannot be asked: \(failure.reason)")) }
+        call.respond(
+            Problem(
                 .journalUnavailable,
                 "The node that serves the scene did not answer (\(failure.reason)); the request may have been carried out.",
-                retryAfter: Problem.briefly)
-            : Problem(
-                .notOwner, "The node that serves the scene cannot be reached (\(failure.reason)); ask again.",
-                retryAfter: Problem.briefly)
-        call.respond(problem.response)
+                retryAfter: Problem.briefly
+            ).response)
     }
 
     /// Ends both sides, because the client does not take what the other node sends.
@@ -115,6 +147,7 @@ final class ForwardedAnswer: StreamSource {
     }
 
     func close() {
+        noteOver()
         let number = state.withLock { state in
             state.isClosed = true
             state.arrived.bytes = []
@@ -126,8 +159,21 @@ final class ForwardedAnswer: StreamSource {
     /// Tells the other node that the client has left, and ends the transfer only then: a connection that just ends says
     /// nothing about the client.
     private func depart(_ number: TransferLoop.Number) {
+        noteOver()
         guard call.clientHasLeft else { return loop.cancel(number) }
         loop.fetch(departure) { [loop] _ in loop.cancel(number) }
+    }
+}
+
+extension Problem {
+    /// The node that was asked does not serve the scene; nothing of the request was carried out.
+    fileprivate static func notServed(_ reason: String) -> Problem {
+        var problem = Problem(
+            .notOwner,
+            "The node that served the scene does not now (\(reason)), and no other one does yet; ask again.",
+            retryAfter: briefly)
+        problem.isUntouched = true
+        return problem
     }
 }
 

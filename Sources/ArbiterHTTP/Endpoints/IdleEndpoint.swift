@@ -19,9 +19,9 @@ struct IdleEndpoint: Sendable {
         }
         var wait = Wait()
         try wait.readQueryAndHeader(of: call)
-        let duration = wait.resolved(default: Limits.defaultAwait)
+        let duration = call.bounded(wait.resolved(default: Limits.defaultAwait))
         let session = try call.session()
-        let engine = try call.engine(of: scene, in: shards, hosting: session)
+        let engine = try call.engine(of: scene, in: shards, hosting: session, waiting: duration)
         try call.reservePlace(for: duration)
         let waiter = engine.awaitIdle(
             scene, for: quiet ?? .zero, session: session, wait: duration, by: call.caller

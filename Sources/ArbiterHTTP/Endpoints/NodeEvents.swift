@@ -10,9 +10,12 @@ final class NodeEvents: StreamSource {
         var number: TransferLoop.Number?
         var arrived = ArrivedStream()
         var isClosed = false
+        /// The number among what is under way.
+        var open: Int?
     }
 
     private let loop: TransferLoop
+    private let open: OpenTransfers
     private let outlet: any StreamOutlet
     private let state = Guarded(State())
 
@@ -21,9 +24,18 @@ final class NodeEvents: StreamSource {
     /// - Parameters:
     ///   - request: what it is asked.
     ///   - loop: where the transfer takes place.
+    ///   - shards: the shards that it serves; when one of them gets another owner, the stream is cut.
+    ///   - open: what is under way.
     ///   - outlet: woken when there is something to read.
-    init(_ request: TransferRequest, _ loop: TransferLoop, outlet: any StreamOutlet) {
-        (self.loop, self.outlet) = (loop, outlet)
+    init(
+        _ request: TransferRequest, _ loop: TransferLoop, of shards: [Int], _ open: OpenTransfers,
+        outlet: any StreamOutlet
+    ) {
+        (self.loop, self.open, self.outlet) = (loop, open, outlet)
+        let place = open.begin(Dictionary(uniqueKeysWithValues: shards.map { ($0, nil) })) { [weak self] in
+            self?.cut()
+        }
+        state.withLock { $0.open = place }
         let number = loop.begin(request) { [self] event in take(event) }
         state.withLock { $0.number = number }
     }
@@ -43,16 +55,22 @@ final class NodeEvents: StreamSource {
         outlet.wake()
     }
 
+    private func cut() {
+        state.withLock { if $0.arrived.ending == nil { $0.arrived.ending = .cut } }
+        outlet.wake()
+    }
+
     func read(upTo count: Int) -> StreamPiece {
         state.withLock { $0.arrived.read(upTo: count) }
     }
 
     func close() {
-        let number = state.withLock { state in
+        let (number, place) = state.withLock { state in
             state.isClosed = true
             state.arrived.bytes = []
-            return state.number
+            return (state.number, state.open)
         }
+        if let place { open.end(place) }
         if let number { loop.cancel(number) }
     }
 }

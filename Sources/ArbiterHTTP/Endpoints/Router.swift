@@ -8,8 +8,8 @@ package final class Router: Sendable {
     /// What handles a request of one route.
     typealias Endpoint = @Sendable (Call) throws(Problem) -> Void
 
-    private let plain: [String: [String: Route]]
-    private let templates: [Route]
+    let plain: [String: [String: Route]]
+    let templates: [Route]
     private let web: WebAccess
     private let access: AccessControl
     let logger: Logger
@@ -20,10 +20,10 @@ package final class Router: Sendable {
     private let limitsRates: Bool
     private let rates: Guarded<RequestRates>
     private let operatorLog: OperatorLog
-    private let shards: Shards
+    let shards: Shards
     let forwarder: Forwarder?
     /// The sessions that are used in several shards; `nil` if there is only one shard.
-    private let guests: Guests?
+    let guests: Guests?
     /// The clients of other nodes that have left.
     let departures = Departures()
     private let isDraining = Atomic(false)
@@ -50,6 +50,7 @@ package final class Router: Sendable {
         opensMetrics: Bool = false, requestsPerSecond: Int? = nil, forwarder: Forwarder? = nil
     ) {
         self.forwarder = forwarder
+        if let forwarder { shards.observe { [forwarder] in forwarder.note($0) } }
         guests = forwarder.flatMap { shards.count > 1 ? Guests(shards, $0) : nil }
         limitsRates = requestsPerSecond != nil
         rates = Guarded(RequestRates(perSecond: requestsPerSecond ?? 1))
@@ -73,6 +74,7 @@ package final class Router: Sendable {
     /// Answers every request from now on with `draining`, the questions about the daemon's health apart.
     package func drain() {
         isDraining.store(true, ordering: .releasing)
+        shards.releaseAll()
     }
 
     /// The longest body that is read where the request goes, in bytes; of a client that may do what it asks for.
@@ -83,7 +85,13 @@ package final class Router: Sendable {
 
     private func mayCall(_ route: Route, _ request: Request) -> Bool {
         guard let role = route.role else { return true }
-        return (try? access.permission(for: request).check(role)) != nil
+        return (try? accessPermission(for: request).check(role)) != nil
+    }
+
+    /// What the client may do, whom another node names if the request comes from there.
+    private func accessPermission(for request: Request) throws(Problem) -> Permission {
+        request.peer.isTrustedNode
+            ? try access.permission(of: ForwardedClient(request.headers)) : try access.permission(for: request)
     }
 
     /// Whether the request must come through where there is no room for others.
@@ -104,7 +112,7 @@ package final class Router: Sendable {
     ///    answered.
     /// 2. The route is found.
     /// 3. The client is authenticated and has the role that the route needs, if it needs these.
-    /// 4. While the daemon drains, the route answers nevertheless; and there is room, if the route admits something new.
+    /// 4. While the daemon drains, the route answers nevertheless.
     /// 5. What the route serves is accepted.
     /// 6. The body, if there is one, is JSON.
     /// 7. The query has the parameters that the route takes, and no others, unless the route leaves it to the client.
@@ -126,21 +134,14 @@ package final class Router: Sendable {
             context.parameters = parameters
             if route.needsPrincipal { context.permission = try permission(for: request) }
             if let role = route.role { try context.permission.check(role) }
-            try checkDraining(route)
-            if route.needsRoom { try shards.checkRoom() }
+            try checkDraining(route, request)
             try checkAccept(request, route)
             try checkBody(of: request)
             if !route.ignoresQuery { context.query = try Query(request.query, taking: route.query) }
             noteSession(of: request, from: context.permission.caller)
             try route.endpoint(Call(request, exchange, context, router: self))
         } catch {
-            if let needed = error.guest, guests != nil {
-                return admit(needed, for: request, exchange, context)
-            }
-            guard let owner = error.owner, let forwarder, forwarder.mayForward(request) else {
-                return refuse(request, exchange, error, context)
-            }
-            forwarder.forward(request, to: owner, for: Call(request, exchange, context, router: self))
+            carryOutElsewhere(request, exchange, context, because: error)
         }
     }
 
@@ -158,30 +159,6 @@ package final class Router: Sendable {
         }
     }
 
-    /// Has a session become a guest of the scene's shard, and carries out the request then.
-    private func admit(
-        _ needed: GuestNeeded, for request: Request, _ exchange: any Exchange, _ context: Call.Context
-    ) {
-        var context = context
-        context.mayNeedGuest = false
-        guard let guests, let engine = shards.place(of: needed.shard).engine, let route = context.route else {
-            return refuse(request, exchange, Problem(lost: [needed.shard]), context)
-        }
-        // The header fields are read again, when the connection may be closed already.
-        let kept = Request(
-            method: request.method, path: request.path, query: request.query, headers: KeptFields(request.headers),
-            body: request.body, peer: request.peer)
-        guests.admit(needed.session, to: needed.shard, engine, for: context.permission.caller) {
-            [self, context] result in
-            do throws(Problem) {
-                if case .failure(let problem) = result { throw problem }
-                try route.endpoint(Call(kept, exchange, context, router: self))
-            } catch {
-                refuse(kept, exchange, error, context)
-            }
-        }
-    }
-
     /// The origin of the page that may read the answer, if it is another's.
     ///
     /// What another node passes on has been admitted there.
@@ -195,16 +172,24 @@ package final class Router: Sendable {
 
     /// Authenticates the client and counts its request; one that is not authenticated is known by its address.
     private func permission(for request: Request) throws(Problem) -> Permission {
-        if request.peer.isNode { return try access.permission(of: ForwardedClient(request.headers)) }
+        let client = client(of: request)
         let permission: Permission
         do throws(Problem) {
-            permission = try access.permission(for: request)
+            permission = try accessPermission(for: request)
         } catch {
-            try checkRate(of: request.peer.key)
+            try checkRate(of: client.key)
             throw error
         }
-        try checkRate(of: permission.caller.principal?.description ?? request.peer.key)
+        // A part of an answer is no request of its own.
+        guard !request.peer.isNode || request.headers.value(of: .part) == nil else { return permission }
+        try checkRate(of: permission.caller.principal?.description ?? client.key)
         return permission
+    }
+
+    /// The other end of the client's connection, which may be one with another node.
+    private func client(of request: Request) -> Peer {
+        guard request.peer.isTrustedNode else { return request.peer }
+        return ForwardedClient(request.headers).peer ?? request.peer
     }
 
     private func checkRate(of client: String) throws(Problem) {
@@ -222,10 +207,11 @@ package final class Router: Sendable {
         refuse(request, exchange, problem, context)
     }
 
-    private func refuse(_ request: Request, _ exchange: any Exchange, _ problem: Problem, _ context: Call.Context) {
+    func refuse(_ request: Request, _ exchange: any Exchange, _ problem: Problem, _ context: Call.Context) {
         switch problem.code {
         case .tooManyConnections, .tooManyRequests: operatorLog.noteRefusal(problem)
-        case .unauthenticated, .forbidden: operatorLog.noteDenial(problem, of: request.peer, context.permission.caller)
+        case .unauthenticated, .forbidden:
+            operatorLog.noteDenial(problem, of: client(of: request), context.permission.caller)
         default: break
         }
         var response = problem.response
@@ -250,9 +236,24 @@ package final class Router: Sendable {
         (try? shards.engine(of: session))?.hear(session, from: caller)
     }
 
-    private func checkDraining(_ route: Route) throws(Problem) {
-        guard isDraining.load(ordering: .acquiring), !route.answersWhileDraining else { return }
-        throw Problem(.draining, "The daemon is shutting down; ask its successor.", retryAfter: Problem.briefly)
+    private func checkDraining(_ route: Route, _ request: Request) throws(Problem) {
+        // What other nodes pass on is carried out until its shard is handed over.
+        guard !route.answersWhileDraining, !request.peer.isNode, let problem = problemOfDraining(request) else { return }
+        throw problem
+    }
+
+    /// Why a request is not held any more; `nil` while the daemon does not drain.
+    ///
+    /// A node that has passed it on is told that it may ask the next owner; a client, that it should ask another node.
+    func problemOfDraining(_ request: Request) -> Problem? {
+        guard isDraining.load(ordering: .acquiring) else { return nil }
+        guard request.peer.isNode else {
+            return Problem(.draining, "The daemon is shutting down; ask its successor.", retryAfter: Problem.briefly)
+        }
+        var problem = Problem(
+            .notOwner, "The node that serves the scene is shutting down; ask again.", retryAfter: Problem.briefly)
+        problem.isUntouched = true
+        return problem
     }
 
     private func checkAccept(_ request: Request, _ route: Route) throws(Problem) {
@@ -279,49 +280,5 @@ package final class Router: Sendable {
                 .unsupportedMediaType, "Send the body as it is, not encoded as \(quoted(encoding)).",
                 field: HeaderName.contentEncoding.rawValue)
         }
-    }
-}
-
-// MARK: - From path to route
-
-extension Router {
-    private func route(for request: Request) throws(Problem) -> (Route, [String: String]) {
-        // HEAD works where GET does.
-        let method = request.method == "HEAD" ? "GET" : request.method
-        let path = PercentEncoding.path(ofTarget: request.path)
-        if let methods = plain[path] {
-            if let route = methods[method] { return (route, [:]) }
-            throw notAllowed(request, methods.values.map(\.method))
-        }
-        let matches = templates.compactMap { route in route.match(path).map { (route, $0) } }
-        guard !matches.isEmpty else { throw nothing(at: request) }
-        guard let match = matches.first(where: { $0.0.method == method }) else {
-            throw notAllowed(request, matches.map(\.0.method))
-        }
-        return match
-    }
-
-    /// The methods of the path that the request goes to.
-    private func methods(for request: Request) throws(Problem) -> [String] {
-        let path = PercentEncoding.path(ofTarget: request.path)
-        let methods = plain[path].map { Array($0.keys) } ?? templates.filter { $0.match(path) != nil }.map(\.method)
-        guard !methods.isEmpty else { throw nothing(at: request) }
-        return Self.withHead(methods)
-    }
-
-    private func nothing(at request: Request) -> Problem {
-        Problem(.notFound, "There is nothing at \(quoted(request.path)); /openapi.yaml says what there is.")
-    }
-
-    private func notAllowed(_ request: Request, _ methods: [String]) -> Problem {
-        var problem = Problem(
-            .methodNotAllowed, "\(quoted(request.path)) does not know the method \(quoted(request.method)).")
-        problem.allowedMethods = Self.withHead(methods)
-        return problem
-    }
-
-    /// HEAD works where GET does.
-    private static func withHead(_ methods: [String]) -> [String] {
-        (methods + (methods.contains("GET") ? ["HEAD"] : [])).sorted()
     }
 }

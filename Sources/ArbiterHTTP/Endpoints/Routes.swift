@@ -20,8 +20,6 @@ final class Route: Sendable {
     let answersWhileDraining: Bool
     /// Whether it is served on connections of the reserve too: what tells how the daemon is, and what lets go of a lock.
     let mayUseReserve: Bool
-    /// Whether it admits something new, which needs room where the state is stored.
-    let needsRoom: Bool
     /// The longest body that it reads, in bytes.
     let bodyBytes: Int
     let endpoint: Router.Endpoint
@@ -33,7 +31,7 @@ final class Route: Sendable {
         _ name: String, _ method: String, _ template: String, role: Role?, needsPrincipal: Bool = false,
         query: Set<QueryParameter> = [], ignoresQuery: Bool = false, contentTypes: [String] = ["application/json"],
         answersWhileDraining: Bool = false,
-        mayUseReserve: Bool = false, needsRoom: Bool = false,
+        mayUseReserve: Bool = false,
         bodyBytes: Int = ServerLimits.bodyBytes, _ endpoint: @escaping Router.Endpoint
     ) {
         self.name = name
@@ -46,7 +44,6 @@ final class Route: Sendable {
         self.contentTypes = contentTypes
         self.answersWhileDraining = answersWhileDraining
         self.mayUseReserve = mayUseReserve
-        self.needsRoom = needsRoom
         self.bodyBytes = bodyBytes
         self.endpoint = endpoint
         segments = template.split(separator: "/", omittingEmptySubsequences: false)
@@ -96,10 +93,10 @@ extension Route {
         [
             Route(
                 "startTransition", "POST", "/transitions/start", role: .transition, query: [.dryRun],
-                needsRoom: true, transitions.start),
+                transitions.start),
             Route(
                 "serializeTransition", "POST", "/transitions/serialize", role: .transition, query: [.wait, .dryRun],
-                needsRoom: true, transitions.serialize),
+                transitions.serialize),
             Route(
                 "awaitTransition", "POST", "/transitions/await", role: .transition, query: [.wait],
                 transitions.ownersAwait),
@@ -157,10 +154,10 @@ extension Route {
                 idle.await),
             Route(
                 "declareStoryboard", "PUT", "/scenes/{scene}/storyboard", role: .design,
-                query: [.dryRun], needsRoom: true, bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),
+                query: [.dryRun], bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),
             Route(
                 "patchStoryboard", "PATCH", "/scenes/{scene}/storyboard", role: .design,
-                needsRoom: true, bodyBytes: ServerLimits.storyboardBytes, storyboards.patch),
+                bodyBytes: ServerLimits.storyboardBytes, storyboards.patch),
             Route("showStoryboard", "GET", "/scenes/{scene}/storyboard", role: .observe, storyboards.show),
             Route("showController", "GET", "/scenes/{scene}/controllers/{id}", role: .observe, controllers.show),
         ]
@@ -186,7 +183,7 @@ extension Route {
 
     private static func sessionRoutes(_ sessions: SessionEndpoints) -> [Route] {
         [
-            Route("openSession", "POST", "/sessions", role: .transition, needsRoom: true, sessions.open),
+            Route("openSession", "POST", "/sessions", role: .transition, sessions.open),
             Route("renewSession", "POST", "/sessions/renew", role: .transition, sessions.renew),
             Route("endSession", "POST", "/sessions/end", role: .transition, sessions.end),
         ]

@@ -14,12 +14,16 @@ struct TransitionEndpoints: Sendable {
 
     func serialize(_ call: Call) throws(Problem) {
         let asked = try AskedTransition(call, maySetWait: true)
-        let engine = try call.engine(of: asked.request.scene, in: shards, hosting: asked.request.session)
+        let wait = asked.isDryRun ? .zero : call.bounded(asked.wait.resolved(default: .zero))
+        let engine = try call.engine(
+            of: asked.request.scene, in: shards, hosting: asked.request.session, waiting: wait)
         if asked.isDryRun { return dryRun(asked, isSerialized: true, call, engine) }
-        let wait = asked.wait.resolved(default: .zero)
         try call.reservePlace(for: wait)
         let waiter = engine.serialize(asked.request, wait: wait, by: call.caller) {
-            call.respond($0, showingToken: true, headers: asked.wait.appliedPreference) { $0.statusWhenAsked }
+            // A ticket that waits was made, also if its shard is lost meanwhile.
+            call.respond(
+                $0, showingToken: true, headers: asked.wait.appliedPreference, hasBegun: wait > .zero
+            ) { $0.statusWhenAsked }
         }
         call.leave(waiter, of: engine)
     }
@@ -62,9 +66,9 @@ struct TransitionEndpoints: Sendable {
     private func park(
         _ call: Call, on id: TransitionID, token: Token?, until: Milestone?, wait: Wait
     ) throws(Problem) {
-        let duration = wait.resolved(default: Limits.defaultAwait)
+        let duration = call.bounded(wait.resolved(default: Limits.defaultAwait))
         let session = try call.session()
-        let engine = try call.engine(of: id, in: shards, hosting: session)
+        let engine = try call.engine(of: id, in: shards, hosting: session, waiting: duration)
         try call.reservePlace(for: duration)
         let waiter = engine.wait(
             on: id, token: token, until: until ?? .granted, session: session, wait: duration, by: call.caller

@@ -4,6 +4,7 @@ extension Problem {
     package var response: Response {
         var response = Response(status, .problem, body: JSONWriter.line(write))
         response.problem = code
+        response.isUntouched = isUntouched
         if let retryAfter { response.headers.append(HeaderField("Retry-After", String(retryAfter))) }
         if !allowedMethods.isEmpty {
             response.headers.append(HeaderField("Allow", allowedMethods.joined(separator: ", ")))

@@ -23,6 +23,19 @@ package enum Peer: Hashable, Sendable {
         }
     }
 
+    /// The client of another node, by what it has in common with its other connections there.
+    ///
+    /// - Returns: `nil` if that is nothing.
+    init?(key: String) {
+        if key.hasPrefix("uid:") {
+            guard let user = UInt32(key.dropFirst(4)) else { return nil }
+            self = .local(LocalUser(user: user, groups: []))
+        } else {
+            guard !key.isEmpty, !key.hasPrefix("node:") else { return nil }
+            self = .network(address: key)
+        }
+    }
+
     /// The address, if it is connected over the network.
     package var address: String? {
         switch self {
@@ -33,6 +46,9 @@ package enum Peer: Hashable, Sendable {
 
     /// Whether it is another node, or says so.
     var isNode: Bool { if case .node = self { true } else { false } }
+
+    /// Whether it is another node for certain.
+    var isTrustedNode: Bool { if case .node(_, isTrusted: true) = self { true } else { false } }
 }
 
 /// A client's certificate that a trusted authority has signed.

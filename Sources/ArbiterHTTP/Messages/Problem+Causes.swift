@@ -7,7 +7,9 @@ extension Problem {
     init(_ error: EngineError) {
         switch error {
         case .refused(let error): self.init(error)
-        case .notOwner(let error): self.init(.notOwner, error.reason, retryAfter: Self.briefly)
+        case .notOwner(let error):
+            self.init(.notOwner, error.reason, retryAfter: Self.briefly)
+            isUntouched = true
         case .journalUnavailable(let error):
             let pause = error.retryAfter.map { Int($0.components.seconds) }
             self.init(.journalUnavailable, error.reason, retryAfter: max(Self.briefly, pause ?? 0))
@@ -106,6 +108,12 @@ extension Problem {
             self.init(
                 .tooManyTransitions, "\(limit) transitions\(Self.words(for: principal)) are unfinished already.",
                 retryAfter: Self.briefly)
+        case .lacksStorage:
+            self.init(
+                .outOfRoom,
+                "etcd stores 80 % of what it may (--etcd-quota): what is unfinished can go on and end, and nothing new is "
+                    + "admitted until there is room.",
+                retryAfter: Self.roomPause)
         case .recordTooLarge(let bytes, let limit):
             self.init(
                 .bodyTooLarge,
@@ -154,6 +162,9 @@ extension Problem {
 
     /// A duration in whole seconds, after which it is over.
     static func seconds(of remaining: Duration) -> Int { Int(remaining.components.seconds) + 1 }
+
+    /// After how many seconds a client that was refused for want of storage may ask again: when it has been measured again.
+    static let roomPause = 10
 
     /// After so many seconds it may be worth another try.
     static let briefly = 1

@@ -25,8 +25,10 @@ package struct Problem: Error, Sendable {
     var allowedMethods: [String] = []
     /// How to authenticate, if the request is not authenticated; without it, a session is needed.
     var challenge: String?
-    /// The address of the node that serves the scene, if it is known that another one does.
-    var owner: String?
+    /// The shard that the request needs and that does not run here; nothing of the request was carried out.
+    var elsewhere: Elsewhere?
+    /// Whether nothing of the request was carried out because another node serves the scene, so that it may be sent there.
+    var isUntouched = false
     /// The session that has to be a guest of the scene's shard before the request can be carried out.
     var guest: GuestNeeded?
     /// Whether nothing that follows on the connection can be trusted.
@@ -214,4 +216,15 @@ struct GuestNeeded: Hashable, Sendable {
     let session: Token
     /// The shard in which it is used.
     let shard: Int
+    /// How long the request waits there, at most.
+    var wait = Duration.zero
+}
+
+/// A shard that a request needs and that does not run here.
+struct Elsewhere: Hashable, Sendable {
+    let shard: Int
+    /// Who serves it; `nil` if nobody does at the moment.
+    let owner: ClusterMap.Owner?
+    /// How long the request waits there, at most.
+    var wait = Duration.zero
 }

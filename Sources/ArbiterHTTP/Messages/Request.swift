@@ -41,6 +41,17 @@ package protocol HeaderFields: Sendable {
     func value(of name: HeaderName) -> String?
 }
 
+extension Request {
+    /// The request with header fields that outlive its connection.
+    var kept: Request {
+        Request(
+            method: method, path: path, query: query, headers: KeptFields(headers), body: body, peer: peer)
+    }
+
+    /// Whether it only reads, so that it may be made any number of times.
+    var onlyReads: Bool { method == "GET" || method == "HEAD" }
+}
+
 /// Header fields that outlive their connection.
 struct KeptFields: HeaderFields {
     private let values: [HeaderName: String]
@@ -58,11 +69,13 @@ struct KeptFields: HeaderFields {
 /// The header fields that mean something here.
 package enum HeaderName: String, Hashable, Sendable, CaseIterable {
     case accept = "Accept"
+    case forwardedPeer = "Arbiter-Client"
     case forwardedEntry = "Arbiter-Entry"
     case forwarded = "Arbiter-Forwarded"
     case hops = "Arbiter-Hops"
     case part = "Arbiter-Part"
     case forwardedPrincipal = "Arbiter-Principal"
+    case remaining = "Arbiter-Remaining"
     case authorization = "Authorization"
     case contentEncoding = "Content-Encoding"
     case contentLength = "Content-Length"

@@ -14,6 +14,10 @@ package struct Response: Hashable, Sendable {
     package var allowedOrigin: String?
     /// The code of the problem that the response tells.
     package var problem: Problem.Code?
+    /// Whether nothing of the request was carried out, so that a node that has passed it on may send it to another one.
+    var isUntouched = false
+    /// The length of the body that `GET` would have, in bytes, of an answer to `HEAD` whose body is not known.
+    var announcedBytes: Int?
     /// The transition that the response shows, for the log.
     package var transition: TransitionID?
     /// The scene of that transition.
@@ -25,6 +29,9 @@ package struct Response: Hashable, Sendable {
         self.body = body
         self.headers = headers
     }
+
+    /// The field by which one node tells another that nothing of a request was carried out.
+    static let untouched = "Arbiter-Untouched"
 
     /// What every response says about caching.
     package static let cacheControl = "no-store"

@@ -47,6 +47,9 @@ package struct ServerLimits: Hashable, Sendable {
     static let keepAliveProbeSeconds: Int32 = 5
     /// How often the system asks before it takes the peer for gone.
     static let keepAliveProbes: Int32 = 3
+    /// Connections of one address for which it is not known yet whether it is that of a node, where only nodes may connect; a
+    /// node begins many at once.
+    static let unknownNodeConnections = 256
     /// Connections that are there for those who do not wait, beside the parked ones.
     package static let activeConnections = 1024
     /// Connections beside those, for requests that must come through (`Route.mayUseReserve`); others are refused there.

@@ -195,12 +195,21 @@ private func queue(_ answer: MicroHTTPDAnswer, on connection: OpaquePointer) -> 
 }
 
 private func queue(_ response: Response, on connection: OpaquePointer) -> MHD_Result {
+    if let bytes = response.announcedBytes { return unsafe queue(response, announcing: bytes, on: connection) }
     let made = unsafe response.body.withUnsafeBytes { body in
         // libmicrohttpd copies the bytes, so it only reads through the pointer.
         unsafe MHD_create_response_from_buffer(
             body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
     }
     guard let made = unsafe made else { return .NO }
+    return unsafe queue(made, with: response, on: connection)
+}
+
+/// Answers `HEAD` with the length that the answer to `GET` would have; libmicrohttpd asks for no body then.
+private func queue(_ response: Response, announcing bytes: Int, on connection: OpaquePointer) -> MHD_Result {
+    guard let made = unsafe MHD_create_response_from_callback(UInt64(bytes), 1, readStream, nil, nil) else {
+        return .NO
+    }
     return unsafe queue(made, with: response, on: connection)
 }
 
@@ -294,6 +303,7 @@ private func connectionChanged(
         var client = Peer(of: descriptor, at: listener.address)
         if listener.isForNodes {
             client = .node(address: client.address ?? "", isTrusted: !listener.address.isEncrypted)
+            unsafe PeerCertificate.require(ofSession: arbiter_MHD_tls_session(connection))
         }
         let record = listener.server.connections.begin(descriptor, client)
         unsafe socketContext.pointee = Unmanaged.passRetained(record).toOpaque()
@@ -310,7 +320,9 @@ private func listener(_ context: UnsafeMutableRawPointer) -> MicroHTTPDListener 
 /// The other end of a connection, with its certificate, which is known since the handshake.
 private func peer(of connection: OpaquePointer, _ record: ConnectionRecord, at listener: MicroHTTPDListener) -> Peer {
     guard case .tls = listener.address else { return record.client }
-    return record.client { unsafe PeerCertificate(ofSession: arbiter_MHD_tls_session(connection)) }
+    let (peer, isNew) = record.client { unsafe PeerCertificate(ofSession: arbiter_MHD_tls_session(connection)) }
+    if isNew, peer.isTrustedNode { listener.server.connections.trust(record) }
+    return peer
 }
 
 private func record(of connection: OpaquePointer) -> ConnectionRecord? {

@@ -8,15 +8,19 @@ package final class Shards: Sendable {
     /// How many shards there are, here and elsewhere.
     package let count: Int
     /// The engine of a daemon of its own.
-    private let only: Engine?
+    let only: Engine?
     /// Where other nodes reach this one; `nil` for a daemon of its own.
     private let address: String?
-    private let state = Guarded(State())
+    let state = Guarded(State())
 
-    private struct State {
+    struct State {
         var engines: [Int: Engine] = [:]
-        /// The addresses of the other nodes that own shards.
-        var owners: [Int: String] = [:]
+        /// The other nodes that own shards.
+        var owners: [Int: ClusterMap.Owner] = [:]
+        /// The requests that are held until a shard is served.
+        var held = HeldRequests()
+        /// Told who owns what, whenever that was read.
+        var observer: (@Sendable ([Int: ClusterMap.Owner]) -> Void)?
         var map = ClusterMap()
         var moves = ShardMoves()
         var stored: StoredSize?
@@ -44,10 +48,13 @@ package final class Shards: Sendable {
 
     /// Serves a shard from now on.
     package func begin(_ shard: Int, _ engine: Engine) {
-        state.withLock { state in
+        let (ready, isShort) = state.withLock { state in
             state.engines[shard] = engine
             state.arrivals += 1
+            return (state.held.take { $0.shard == shard }, state.isShortOfRoom)
         }
+        engine.setStorage(isShort: isShort)
+        for request in ready { request.goOn() }
     }
 
     /// Serves a shard no longer.
@@ -72,11 +79,19 @@ package final class Shards: Sendable {
     ///   - map: the nodes and the owners of the shards.
     ///   - time: when it was read.
     package func note(_ map: ClusterMap, at time: Timestamp) {
-        state.withLock { state in
+        let (ready, observer) = state.withLock { state in
             state.map = map
-            state.owners = map.owners.mapValues(\.address).filter { $0.value != address }
+            state.owners = map.owners.filter { $0.value.address != address }
             state.moves.note(map.owners, at: time)
+            return (state.held.take { state.owners[$0.shard].map($0.isServed(by:)) ?? false }, state.observer)
         }
+        observer?(map.owners)
+        for request in ready { request.goOn() }
+    }
+
+    /// Has somebody told who owns what, whenever that was read; must not take long.
+    func observe(_ observer: @escaping @Sendable ([Int: ClusterMap.Owner]) -> Void) {
+        state.withLock { $0.observer = observer }
     }
 
     /// Takes notice of how much etcd stores.
@@ -85,26 +100,15 @@ package final class Shards: Sendable {
     ///   - size: what one of its members stores.
     ///   - isShort: whether that is too much for admitting anything new.
     package func note(_ size: StoredSize, isShort: Bool) {
-        state.withLock { ($0.stored, $0.isShortOfRoom) = (size, isShort) }
+        let engines = state.withLock { state in
+            (state.stored, state.isShortOfRoom) = (size, isShort)
+            return state.engines.values
+        }
+        for engine in engines { engine.setStorage(isShort: isShort) }
     }
 
     /// What a member of etcd stores, if that is known.
     var stored: StoredSize? { state.withLock { $0.stored } }
-
-    /// Checks that something new may be admitted.
-    ///
-    /// - Throws: `out-of-room` if etcd has hardly any room left.
-    func checkRoom() throws(Problem) {
-        guard only == nil, state.withLock({ $0.isShortOfRoom }) else { return }
-        throw Problem(
-            .outOfRoom,
-            "etcd stores 80 % of what it may (--etcd-quota): what is unfinished can go on and end, and nothing new is "
-                + "admitted until there is room.",
-            retryAfter: Self.roomPause)
-    }
-
-    /// After how many seconds a client that was refused for want of room may ask again: when etcd has been measured again.
-    static let roomPause = 10
 
     /// The cluster as this node has read it last, and the newest moves; the daemon's own address is `nil` if it is no node.
     var description: (address: String?, map: ClusterMap, moves: [ShardMove]) {
@@ -222,8 +226,8 @@ package final class Shards: Sendable {
     func slot(forSessionIn scene: SceneName?) throws(Problem) -> Slot? {
         if let scene { return Slot(scene) }
         guard count > 1 else { return nil }
-        let (here, owner) = state.withLock { ($0.engines.keys.randomElement(), $0.owners.values.randomElement()) }
-        guard let here else { throw Problem(ownedBy: owner) }
+        let (here, elsewhere) = state.withLock { ($0.engines.keys.randomElement(), $0.owners.randomElement()) }
+        guard let here else { throw Problem(Elsewhere(shard: elsewhere?.key ?? 0, owner: elsewhere?.value)) }
         return Shard(here, of: count).slots.randomElement().map { Slot(number: $0) }
     }
 
@@ -238,7 +242,7 @@ package final class Shards: Sendable {
     /// Where a shard runs: its engine if that is here, else the address of its node, if that is known.
     func place(of shard: Int) -> (engine: Engine?, owner: String?) {
         if let only { return (only, nil) }
-        return state.withLock { ($0.engines[shard], $0.owners[shard]) }
+        return state.withLock { ($0.engines[shard], $0.owners[shard]?.address) }
     }
 
     /// Every shard that runs here, with its engine.
@@ -266,7 +270,7 @@ package final class Shards: Sendable {
         if let only { return [Group(owner: nil, shards: [0], engines: [only])] }
         let (engines, owners) = state.withLock { ($0.engines, $0.owners) }
         let here = engines.sorted { $0.key < $1.key }
-        let elsewhere = Dictionary(grouping: (0..<count).filter { engines[$0] == nil }) { owners[$0] ?? "" }
+        let elsewhere = Dictionary(grouping: (0..<count).filter { engines[$0] == nil }) { owners[$0]?.address ?? "" }
         return (here.isEmpty ? [] : [Group(owner: nil, shards: here.map(\.key), engines: here.map(\.value))])
             + elsewhere.sorted { $0.key < $1.key }.map { owner, shards in
                 Group(owner: owner.isEmpty ? nil : owner, shards: shards, engines: [])
@@ -294,15 +298,16 @@ package final class Shards: Sendable {
         if let only { return only }
         let (engine, owner) = state.withLock { ($0.engines[shard], $0.owners[shard]) }
         if let engine { return engine }
-        throw Problem(ownedBy: owner)
+        throw Problem(Elsewhere(shard: shard, owner: owner))
     }
 }
 
 extension Problem {
     /// The shard is not served here; nothing of the request was carried out.
-    fileprivate init(ownedBy owner: String?) {
-        let place = owner.map { "The node at \($0) serves it" } ?? "No node serves it at the moment"
+    init(_ elsewhere: Elsewhere) {
+        let place = elsewhere.owner.map { "The node at \($0.address) serves it" } ?? "No node serves it at the moment"
         self.init(.notOwner, "This node does not serve the scene. \(place); ask again.", retryAfter: Self.briefly)
-        self.owner = owner
+        self.elsewhere = elsewhere
+        isUntouched = true
     }
 }

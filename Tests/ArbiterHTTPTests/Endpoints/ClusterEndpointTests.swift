@@ -25,13 +25,16 @@ struct ClusterEndpointTests {
             shards.note(ClusterMap(nodes: nodes, owners: owners), at: Timestamp(milliseconds: milliseconds))
         }
 
-        func ask(_ method: String, _ path: String, _ body: String = "") throws -> Answer {
+        func ask(
+            _ method: String, _ path: String, _ body: String = "", key: String? = nil, query: [QueryItem] = []
+        ) throws -> Answer {
             var headers: [HeaderName: String] = [.host: "localhost"]
+            headers[.idempotencyKey] = key
             if !body.isEmpty { headers[.contentType] = "application/json" }
             let exchange = RecordingExchange()
             router.handle(
                 Request(
-                    method: method, path: path, query: [], headers: DictionaryHeaders(fields: headers),
+                    method: method, path: path, query: query, headers: DictionaryHeaders(fields: headers),
                     body: Array(body.utf8)), exchange)
             return try exchange.answer()
         }
@@ -104,19 +107,32 @@ struct ClusterEndpointTests {
         let node = try Node()
         node.note([0: .init(address: "http://a:1", tenure: 5)])
         let scene = try #require(
-            ["a", "b", "c", "d", "e"].first { Slot(SceneName(unchecked: $0)).shard(of: 2) == 0 })
+            (0..<100).map { "s\($0)" }.first { name in
+                [name, name + "-2"].allSatisfy { Slot(SceneName(unchecked: $0)).shard(of: 2) == 0 }
+            })
         let request = #"{"scene":"\#(scene)","client":"c"}"#
-        let started = try node.ask("POST", "/transitions/start", request)
+        let key = "0123456789-0123456789"
+        let started = try node.ask("POST", "/transitions/start", request, key: key)
         #expect(started.status == 201)
+        #expect(try node.ask("PUT", "/scenes/\(scene)-2/storyboard", #"{"root":"nav"}"#).status == 200)
         node.shards.note(StoredSize(file: 90, used: 85), isShort: true)
-        for (method, path) in [
-            ("POST", "/transitions/start"), ("POST", "/transitions/serialize"), ("POST", "/sessions"),
-            ("PUT", "/scenes/\(scene)/storyboard"), ("PATCH", "/scenes/\(scene)/storyboard"),
+        for (method, path, body) in [
+            ("POST", "/transitions/start", request), ("POST", "/transitions/serialize", request),
+            ("POST", "/sessions", ""),
+            ("PUT", "/scenes/\(scene)-2/storyboard", #"{"root":"nav"}"#),
+            ("PATCH", "/scenes/\(scene)-2/storyboard", #"{"defaults":{"duration":2}}"#),
         ] {
-            let refused = try node.ask(method, path, request)
+            let refused = try node.ask(method, path, body)
             #expect(refused.status == 503)
             #expect(refused.code == "out-of-room")
             #expect(refused.headers("Retry-After") == ["10"])
+        }
+        // What was acknowledged is answered again, and what would come of a request.
+        #expect(try node.ask("POST", "/transitions/start", request, key: key).body["id"] == started.body["id"])
+        for path in ["start", "serialize"] {
+            let dryRun = [QueryItem(name: "dryRun", value: "true")]
+            let answer = try node.ask("POST", "/transitions/\(path)", request, query: dryRun)
+            #expect(answer.code != "out-of-room")
         }
         let (id, token) = (try #require(started.body["id"]?.text), try #require(started.body["token"]?.text))
         let ended = try node.ask("POST", "/transitions/end", #"{"id":"\#(id)","token":"\#(token)"}"#)

@@ -38,19 +38,22 @@ final class ConnectionRecord: Sendable {
     /// The other end of a connection over TLS, with its certificate.
     ///
     /// - Parameter certificate: finds the certificate; called once.
-    /// - Returns: the other end.
-    func client(_ certificate: () -> PeerCertificate?) -> Peer {
+    /// - Returns: the other end, and whether it is known since just now.
+    func client(_ certificate: () -> PeerCertificate?) -> (peer: Peer, isNew: Bool) {
         state.withLock { state in
-            if let identified = state.identified { return identified }
+            if let identified = state.identified { return (identified, false) }
             let (address, shown) = (client.address ?? "", certificate())
             let identified =
                 client.isNode
                 ? Peer.node(address: address, isTrusted: shown != nil)
                 : .encrypted(address: address, certificate: shown)
             state.identified = identified
-            return identified
+            return (identified, true)
         }
     }
+
+    /// Whether the other end is a node for certain.
+    var isTrustedNode: Bool { state.withLock { ($0.identified ?? client).isTrustedNode } }
 
     /// Whether the bytes on the connection are those of its requests; over TLS there are more.
     private var hasPlainBytes: Bool {

@@ -11,10 +11,10 @@ final class Connections: Sendable {
     private let metrics: ConnectionMetrics
     private let whenChecked: Guarded<@Sendable () -> Void> = Guarded({})
 
-    private struct State {
+    fileprivate struct State {
         var places: ConnectionPlaces
         var records: [ConnectionPlaces.ID: ConnectionRecord] = [:]
-        /// The connections of each address and of each user.
+        /// The connections of each address and of each user, but for those of nodes that have shown who they are.
         var clients: [String: Int] = [:]
         /// No id is used twice.
         var lastID: ConnectionPlaces.ID = 0
@@ -53,9 +53,8 @@ final class Connections: Sendable {
             let record = ConnectionRecord(
                 id: state.lastID, descriptor: descriptor, client: client, watcher: watcher)
             state.records[record.id] = record
-            state.clients[client.key, default: 0] += 1
             defer { state.isCheckDue = true }
-            if let limit = limits.connectionsPerClient, !client.isNode, state.clients[client.key, default: 0] > limit {
+            if state.count(client) > limits.connections(of: client) {
                 return (record, nil, !state.isCheckDue, true)
             }
             var leaving: ConnectionRecord?
@@ -86,6 +85,9 @@ final class Connections: Sendable {
         state.withLock { $0.places.claimOrdinaryPlace(record.id) }
     }
 
+    /// The other end has turned out to be a node, which may have any number of connections.
+    func trust(_ record: ConnectionRecord) { state.withLock { $0.uncount(record.client) } }
+
     /// The connection has completed a request, and keeps its place from now on.
     func establish(_ record: ConnectionRecord) {
         state.withLock { $0.places.establish(record.id) }
@@ -98,8 +100,7 @@ final class Connections: Sendable {
         state.withLock { state in
             state.places.leave(record.id)
             state.records[record.id] = nil
-            let count = state.clients[record.client.key] ?? 0
-            state.clients[record.client.key] = count > 1 ? count - 1 : nil
+            if !record.isTrustedNode { state.uncount(record.client) }
         }
     }
 
@@ -117,5 +118,29 @@ final class Connections: Sendable {
         for record in records where record.check(at: now, limits) { metrics.slow.add() }
         whenChecked.withLock({ $0 })()
         if !records.isEmpty { checkLater() }
+    }
+}
+
+extension Connections.State {
+    /// Counts a connection, unless it is that of a node for certain.
+    ///
+    /// - Returns: how many its other end has.
+    fileprivate mutating func count(_ client: Peer) -> Int {
+        guard !client.isTrustedNode else { return 0 }
+        clients[client.key, default: 0] += 1
+        return clients[client.key, default: 0]
+    }
+
+    fileprivate mutating func uncount(_ client: Peer) {
+        let count = clients[client.key] ?? 0
+        clients[client.key] = count > 1 ? count - 1 : nil
+    }
+}
+
+extension ServerLimits {
+    /// How many connections a client may have.
+    fileprivate func connections(of client: Peer) -> Int {
+        guard let connectionsPerClient else { return .max }
+        return client.isNode ? max(connectionsPerClient, Self.unknownNodeConnections) : connectionsPerClient
     }
 }

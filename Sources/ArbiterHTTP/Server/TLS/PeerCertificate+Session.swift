@@ -1,6 +1,14 @@
 internal import CGnuTLS
 
 extension PeerCertificate {
+    /// Has the handshake fail unless the peer shows such a certificate; to be called before the handshake.
+    ///
+    /// - Parameter session: the session of GnuTLS.
+    static func require(ofSession session: UnsafeMutableRawPointer?) {
+        guard let session = unsafe session else { return }
+        unsafe arbiter_require_peer(session)
+    }
+
     /// The certificate that the peer has shown, if it is valid and a trusted authority has signed it.
     ///
     /// - Parameter session: the session of GnuTLS.
