@@ -93,6 +93,9 @@ extension Engine {
         if lacksProof { ownership?.prove() }
     }
 
+    /// Whether every record is committed.
+    package var isSettled: Bool { state.withLock { $0.committedSequence == $0.lastSequence } }
+
     /// The rules under which the next record is made.
     package var rules: Rules { state.withLock { $0.machine.rules } }
 }
