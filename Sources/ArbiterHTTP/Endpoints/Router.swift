@@ -238,8 +238,8 @@ package final class Router: Sendable {
 
     private func checkDraining(_ route: Route, _ request: Request) throws(Problem) {
         // What other nodes pass on is carried out until its shard is handed over.
-        guard !route.answersWhileDraining, !request.peer.isNode, let problem = problemOfDraining(request) else { return }
-        throw problem
+        guard !route.answersWhileDraining, !request.peer.isNode else { return }
+        if let problem = problemOfDraining(request) { throw problem }
     }
 
     /// Why a request is not held any more; `nil` while the daemon does not drain.
