@@ -25,8 +25,9 @@ struct StoredShard {
 
     private static func state(of replay: JournalReplay) -> [UInt8] {
         var machine = replay.finished()
-        // Which also takes over the newest rules, if there is no record yet.
         machine.recover(at: Instant(nanoseconds: 0))
+        // Where there is no record yet, the owner goes on under the newest rules without one.
+        if replay.sequence == 0 { machine.adopt(.newest) }
         return machine.snapshot()
     }
 
