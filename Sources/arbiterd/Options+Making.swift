@@ -69,7 +69,7 @@ extension Options {
                 guard error.kind == .notLoopback else { throw error }
                 throw Failure(
                     EX_USAGE,
-                    "--peer-listen \(network) can be reached from other machines, and whoever reaches it may name any "
+                    "--peer-listen \(network) can be reached from other machines, and anyone who reaches it may name any "
                         + "client: use tls:\(network) with --peer-certificate, --peer-key and --peer-ca")
             }
         case .tls(let network)?: return try ListeningSocket(network, isEncrypted: true, beyondLoopback: true)

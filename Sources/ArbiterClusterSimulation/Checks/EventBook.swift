@@ -18,7 +18,7 @@ struct EventBook {
     private var last: [Place: UInt64] = [:]
     private(set) var count = 0
 
-    /// Checks that an event has one number and one content, whoever tells it, and that no number is left out.
+    /// Checks that an event has one number and one content, from every node that tells it, and that no number is missing.
     mutating func note(_ event: SceneEvent, by node: Int, in tenure: Int64) throws(Broken) {
         guard let number = event.number?.rawValue else { return }
         count += 1

@@ -1,4 +1,4 @@
-/// The limits that decide what of the state is forgotten, and when.
+/// The limits on ended transitions and scenes that say what is forgotten, and when.
 ///
 /// A replay has to forget exactly what was forgotten then: an idempotency key that is known again would contradict the records
 /// after it. So a journal can name them (`Record.adopt`). Where it does not, a replay takes those of its own `Limits`.

@@ -118,7 +118,7 @@ extension Router {
         guard rest > .zero, problemOfDraining(errand.request) == nil, forwarder.held.take() else {
             return refuse(errand, problem)
         }
-        // Whoever ends the wait first takes the request.
+        // The first one that ends the wait takes the request.
         let waiting = Guarded<Errand?>(errand)
         let end = { @Sendable () -> Errand? in
             let errand = waiting.withLock { $0.take() }
