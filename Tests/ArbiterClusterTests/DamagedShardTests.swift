@@ -6,8 +6,6 @@ import Testing
 
 /// Nodes on a real etcd in which a value of a shard's journal is not what was written.
 struct DamagedShardTests {
-    private typealias TestNode = ClusterNodeTests.TestNode
-
     private let etcd: RunningEtcd
     private let keys = ClusterKeys(prefix: "/arbiter/")
     /// A transition in the log of shard 0.

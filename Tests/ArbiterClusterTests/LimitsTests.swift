@@ -6,8 +6,6 @@ import Testing
 
 /// The limits that every node of a cluster has to have alike, on a real etcd.
 struct LimitsTests {
-    typealias TestNode = ClusterNodeTests.TestNode
-
     private let keys = ClusterKeys(prefix: "/arbiter/")
 
     private func limits(sessions: Int, memory: Int? = nil, ended: Int = 10_000) -> Limits {

@@ -7,8 +7,6 @@ import Testing
 
 /// Nodes that support different rules, on a real etcd.
 struct RulesTests {
-    typealias TestNode = ClusterNodeTests.TestNode
-
     private let keys = ClusterKeys(prefix: "/arbiter/")
 
     private func keyed(_ scene: String) throws -> TransitionRequest {

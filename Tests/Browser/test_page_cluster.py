@@ -34,6 +34,11 @@ def test_nodes_shards_and_moves_are_shown(daemon: Daemon, context: BrowserContex
     answer["waitsFor"] = "an owner of each of the 6 shards"
     expect(dialog.get_by_role("status")).to_have_text(
         "Nobody serves 1 shard of 6: 3. This node waits for an owner of each of the 6 shards.")
+    # The damaged journal of the shard that nobody serves is named.
+    answer["unserved"] = [{"shard": 3, "node": A, "reason": "its journal <i>ends</i> at 7"}]
+    del answer["waitsFor"]
+    expect(dialog.get_by_role("status")).to_have_text(
+        f"Nobody serves 1 shard of 6: 3. {A} cannot serve shard 3: its journal <i>ends</i> at 7.")
     expect(rows).to_have_text([f"{A} (answers this page)50–2, 4–57.0"])
     expect(dialog.get_by_role("listitem")).to_have_count(1)
     expect(dialog.get_by_role("listitem")).to_contain_text(f"shard 4 from {B} to {A}, tenure 9")

@@ -58,7 +58,8 @@ extension Integration {
                 body: #"{"root": "nav"}"#)
             #expect(again.status == 412)
             #expect(again["code"] == "already-declared")
-            for path in ["/scenes/a.b-1", "/scenes", "/scenes/none"] {
+            // Nothing runs in these: what is left of a lease has another number of digits at every reading.
+            for path in ["/scenes/a", "/scenes", "/scenes/none"] {
                 let heads = try [there, here].map { try $0.request("HEAD", path) }
                 #expect(heads[0].status == heads[1].status)
                 #expect(heads[0].header("Content-Length") == heads[1].header("Content-Length"))

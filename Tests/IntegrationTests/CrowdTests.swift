@@ -85,8 +85,11 @@ extension Integration {
             let client = try daemon.connect()
             let holder = try client.start()
             let waiters = try (0..<5).map { _ in try daemon.connect() }
-            for waiter in waiters { try waiter.park() }
-            try #require(try client.isQueueLong(5))
+            for (number, waiter) in waiters.enumerated() {
+                try waiter.park()
+                // One after the other, so that the first one is granted first.
+                try #require(try client.isQueueLong(number + 1))
+            }
 
             let refused = try client.serialize(["wait": 60])
             #expect(refused.status == 503)

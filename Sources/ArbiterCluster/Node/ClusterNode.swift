@@ -2,43 +2,6 @@ internal import ArbiterCore
 package import ArbiterEngine
 package import Logging
 
-/// What runs the shards that a node owns.
-package protocol ShardHost: AnyObject, Sendable {
-    /// Begins to serve a shard, as a cluster of this form does; reads its journal, and may take as long as that does.
-    ///
-    /// Called for several shards at the same time, but not twice for one.
-    ///
-    /// - Throws: `JournalError` if its journal cannot be read.
-    func begin(_ tenure: Tenure, _ journal: EtcdJournal, as form: ClusterForm) throws(JournalError)
-
-    /// Goes on with every shard as a cluster of this form does; called again and again, also if nothing is different.
-    func adopt(_ form: ClusterForm)
-
-    /// Reads a shard that another node owns and will hand over to this one, so that little is left to read in `begin`.
-    ///
-    /// Called for several shards at the same time.
-    ///
-    /// - Throws: `JournalError` if it cannot be read; then `begin` reads all of it.
-    func readAhead(_ shard: Int, _ reader: ShardReader) throws(JournalError)
-
-    /// Forgets what was read of a shard ahead, because this node does not get it.
-    func forget(_ shard: Int)
-
-    /// Stops serving a shard because its tenure has ended; nothing that its clients do may be submitted any more.
-    func drop(_ shard: Int)
-
-    /// Stops serving a shard so that another node can go on: answers everyone who waits, and commits everything.
-    ///
-    /// Called for several shards at the same time.
-    func handOver(_ shard: Int)
-
-    /// Takes notice of who owns what.
-    func note(_ map: ShardMap)
-
-    /// Takes notice of how much etcd stores, and of what that means.
-    func note(_ size: EtcdSize, _ room: EtcdRoom)
-}
-
 /// A node of a cluster: keeps its lease, registers itself, claims free shards, and stops serving those that it loses.
 ///
 /// Everything happens on one queue, except that a lost tenure is noticed by what asks etcd.
@@ -128,7 +91,7 @@ package final class ClusterNode: Sendable {
     let alarm: any Alarm
     let logger: Logger
     let workers: any Workers
-    private let queue: any WorkQueue
+    let queue: any WorkQueue
     private let movers: [any WorkQueue]
     let state = Guarded(State())
     private let makeJournal: @Sendable (Tenure) -> EtcdJournal
@@ -201,146 +164,6 @@ package final class ClusterNode: Sendable {
     /// What a node waits for that has not heard of etcd yet.
     static let etcdItself = "etcd"
 
-    // MARK: - On the queue
-
-    /// Looks soon at who owns what.
-    func look() {
-        let isFirst = state.withLock { state in
-            defer { state.isLookDue = true }
-            return !state.isLookDue && !state.isStopped
-        }
-        guard isFirst else { return }
-        queue.add { [self] in
-            let isStopped = state.withLock { state in
-                state.isLookDue = false
-                return state.isStopped
-            }
-            guard !isStopped else { return }
-            do throws(EtcdError) {
-                try takePart()
-                note(failure: nil)
-            } catch {
-                note(failure: error.reason)
-            }
-            lookAgain()
-        }
-    }
-
-    /// Notes why the cluster could not be looked at, and logs that when it changes.
-    private func note(failure reason: String?) {
-        let isNew = state.withLock { state in
-            defer { state.reason = reason }
-            return state.reason != reason
-        }
-        guard isNew, let reason else { return }
-        logger.warning("the cluster was not looked at", metadata: ["reason": "\(reason)"])
-    }
-
-    /// Carries something out on the queue, unless the node is stopped.
-    func enqueue(_ body: @escaping @Sendable () -> Void) {
-        queue.add { [self] in
-            guard !state.withLock({ $0.isStopped }) else { return }
-            body()
-        }
-    }
-
-    /// Looks again after a while, also if no watch tells of a change.
-    private func lookAgain() {
-        let isFirst = state.withLock { state in
-            defer { state.isAlarmSet = true }
-            return !state.isAlarmSet
-        }
-        guard isFirst else { return }
-        alarm.ring(after: Self.lookEvery) { [weak self] in
-            self?.state.withLock { $0.isAlarmSet = false }
-            self?.look()
-        }
-    }
-
-    private func takePart() throws(EtcdError) {
-        dropWhatIsLost()
-        let lease = try leaseInForce()
-        let found = try read()
-        let form = try agree(on: found)
-        try register(lease, found)
-        watch()
-        host.note(found.map)
-        host.adopt(form)
-        adopt(found, lease, form)
-        try claim(found, lease, form)
-        try unmark(found)
-        handOverSurplus(found)
-        readAhead(found, lease)
-        try raiseIfPossible(found, form)
-        compactIfDue(found)
-        measureIfDue()
-    }
-
-    /// What was read at one revision.
-    struct Found {
-        let form: EtcdKey?
-        /// Whether its journal is being copied.
-        let isCopied: Bool
-        let map: ShardMap
-        /// Whether a node is registered in a way that this one does not understand.
-        let hasStrangers: Bool
-        /// The owners' keys, by their shards.
-        let owners: [Int: EtcdKey]
-        /// The nodes that are to own shards next, by these shards, with the revisions at which they were chosen.
-        let successors: [Int: (node: Successor, chosen: EtcdRevision)]
-        let revision: EtcdRevision
-    }
-
-    func read() throws(EtcdError) -> Found {
-        let outcome = try transact(
-            EtcdTransaction(then: [
-                .read(.key(keys.form)), .read(.prefix(keys.nodes)), .read(.prefix(keys.owners)),
-                .read(EtcdRange(start: keys.copy, keysOnly: true)), .read(.prefix(keys.successors)),
-                .read(.prefix(keys.unserved)),
-            ]))
-        var (map, owners) = (ShardMap(), [Int: EtcdKey]())
-        var successors: [Int: (node: Successor, chosen: EtcdRevision)] = [:]
-        for key in outcome.found[1].keys {
-            if let node = NodeRegistration(key.value) { map.nodes[node.address] = node }
-        }
-        for key in outcome.found[2].keys {
-            guard let shard = Int(key.name.dropFirst(keys.owners.count)) else { continue }
-            owners[shard] = key
-            map.owners[shard] = NodeRegistration(key.value).map { ShardMap.Owner(node: $0, tenure: key.created) }
-        }
-        for key in outcome.found[4].keys {
-            guard let shard = Int(key.name.dropFirst(keys.successors.count)) else { continue }
-            successors[shard] = Successor(key.value).map { ($0, key.created) }
-        }
-        for key in outcome.found[5].keys {
-            guard let shard = Int(key.name.dropFirst(keys.unserved.count)) else { continue }
-            map.unserved[shard] = UnservedShard(key.value)
-        }
-        return Found(
-            form: outcome.found[0].keys.first, isCopied: !outcome.found[3].keys.isEmpty, map: map,
-            hasStrangers: map.nodes.count < outcome.found[1].keys.count, owners: owners, successors: successors,
-            revision: outcome.revision)
-    }
-
-    func transact(_ transaction: EtcdTransaction) throws(EtcdError) -> EtcdOutcome {
-        try Answer.wait(workers) { etcd.transact(transaction, within: Self.patience, completion: $0) }
-    }
-
-    private func watch() {
-        let ranges: [EtcdRange] = [
-            .prefix(keys.owners), .prefix(keys.nodes), .prefix(keys.successors), .key(keys.form),
-        ]
-        for range in ranges where state.withLock({ $0.watched.insert(range.start).inserted }) {
-            let watch = etcd.watch(range) { [weak self] in
-                self?.state.withLock { $0.whenChanged }?()
-                self?.look()
-            } ended: { [weak self] in
-                _ = self?.state.withLock { $0.watched.remove(range.start) }
-            }
-            state.withLock { $0.watches[range.start] = watch }
-        }
-    }
-
     /// Begins to serve shards that this node owns.
     func begin(_ tenures: [Tenure], as form: ClusterForm) {
         state.withLock { state in
@@ -361,6 +184,14 @@ package final class ClusterNode: Sendable {
             logger.notice("owns a shard", metadata: ["shard": "\(tenure.shard)", "tenure": "\(tenure.created)"])
         } catch {
             giveUp(tenure, because: error)
+        }
+    }
+
+    /// Carries something out on the queue, unless the node is stopped.
+    func enqueue(_ body: @escaping @Sendable () -> Void) {
+        queue.add { [self] in
+            guard !state.withLock({ $0.isStopped }) else { return }
+            body()
         }
     }
 

@@ -10,7 +10,7 @@ import { clockTime, plural } from './words.js';
  * @typedef {{shard: number, node: string, tenure: number}} Owner
  * @typedef {{at: string, shard: number, from?: string, to: string, tenure: number}} Move
  * @typedef {{shards: number, node?: string, nodes: {address: string, version: string}[], owners: Owner[], moves: Move[],
- *   waitsFor?: string}} Cluster
+ *   unserved?: {shard: number, node: string, reason: string}[], waitsFor?: string}} Cluster
  */
 
 export class ClusterView {
@@ -81,10 +81,13 @@ function unowned({ shards, owners }) {
 }
 
 /** @param {Cluster} cluster @param {number[]} missing */
-function noteOf({ shards, waitsFor }, missing) {
+function noteOf({ shards, unserved, waitsFor }, missing) {
   const served = missing.length ? `Nobody serves ${plural(missing.length, 'shard')} of ${shards}: ${ranges(missing)}.`
     : `Each of the ${plural(shards, 'shard')} is served.`;
-  return waitsFor ? `${served} This node waits for ${escaped(waitsFor)}.` : served;
+  const reasons = (unserved ?? []).map(({ shard, node, reason }) =>
+    `${escaped(node)} cannot serve shard ${shard}: ${escaped(reason)}.`);
+  const waiting = waitsFor ? [`This node waits for ${escaped(waitsFor)}.`] : [];
+  return [served, ...reasons, ...waiting].join(' ');
 }
 
 /** @param {Move} move */

@@ -1,0 +1,75 @@
+import ArbiterCluster
+import ArbiterCore
+import ArbiterEngine
+import ArbiterTestKit
+import Dispatch
+import Testing
+
+/// A node while etcd has hardly any room, or none.
+struct EtcdRoomTests {
+    @Test func `the host is told when etcd has hardly any room`() throws {
+        let etcd = try RunningEtcd()
+        let first = TestNode("first", on: etcd.gateway, shards: 1)
+        try first.host.wait { $0.rooms == [.enough] }
+        first.node.stop()
+        // Less than the file of an empty etcd, and then less than its pages in use.
+        let size = try Reply.wait { etcd.gateway.measure(within: .seconds(5), completion: $0) }
+        #expect(0 < size.used && size.used <= size.file)
+        let second = TestNode("second", on: etcd.gateway, shards: 1, quota: size.used)
+        try second.host.wait { $0.rooms == [.short] }
+        second.node.stop()
+    }
+
+    @Test func `the file of etcd warns, and what is in use of it stops admission`() {
+        #expect(EtcdRoom(EtcdSize(file: 599, used: 599), of: 1000) == .enough)
+        #expect(EtcdRoom(EtcdSize(file: 600, used: 10), of: 1000) == .low)
+        #expect(EtcdRoom(EtcdSize(file: 1000, used: 799), of: 1000) == .low)
+        #expect(EtcdRoom(EtcdSize(file: 800, used: 800), of: 1000) == .short)
+    }
+
+    @Test func `while etcd has no room, requests are refused, and parked ones are answered afterwards`() throws {
+        let etcd = try RunningEtcd()
+        let first = TestNode("first", on: etcd.gateway, shards: 1)
+        try first.host.wait { $0.shards == [0] }
+        let holder = try first.host.start()
+        let engine = try #require(first.host.engine(of: 0))
+        let granted = Grants()
+        engine.serialize(TransitionRequest(), wait: .seconds(100)) { granted.note($0) }
+        first.etcd.decide { $0.success.count == 2 ? .refused : .answered }
+        let ended = Result {
+            try Reply.wait {
+                engine.end(holder.transition.id, token: holder.transition.token, as: nil, completion: $0)
+            }
+        }
+        guard case .failure(let error as EngineError) = ended, case .journalUnavailable(let reason) = error else {
+            Issue.record("\(ended)")
+            return
+        }
+        #expect(reason.kind == .stalled)
+        #expect(throws: EngineError.self) { try first.host.start() }
+        #expect(granted.count == 0)
+        first.etcd.decide { _ in .answered }
+        try granted.wait()
+        first.node.stop()
+    }
+
+    /// The answers of a request that is parked.
+    final class Grants: Sendable {
+        private let state = Guarded(0)
+        private let arrival = DispatchSemaphore(value: 0)
+
+        var count: Int { state.withLock { $0 } }
+
+        func note(_ result: Result<TransitionView, EngineError>) {
+            guard case .success = result else { return }
+            state.withLock { $0 += 1 }
+            arrival.signal()
+        }
+
+        func wait() throws {
+            guard arrival.wait(timeout: .now() + .seconds(30)) == .success else {
+                throw EtcdError(.unknown, "no grant came")
+            }
+        }
+    }
+}
