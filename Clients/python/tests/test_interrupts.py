@@ -159,6 +159,15 @@ def test_signals_at_random_moments(daemon):
         signal.signal(signal.SIGALRM, before)
 
 
+@pytest.fixture
+def interruptible():
+    """SIGINT raises KeyboardInterrupt, which a shell turns off in what it runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_while_the_end_is_asked_for(daemon):
     running = daemon()
     stopped = threading.Event()
