@@ -63,6 +63,9 @@ struct ClusterOptions: ParsableArguments {
             let (lowest, highest) = (Rules.supported.lowerBound.rawValue, Rules.supported.upperBound.rawValue)
             throw ValidationError("--highest-rules must be \(lowest) to \(highest)")
         }
+        guard (peerCertificate == nil) == (peerKey == nil) else {
+            throw ValidationError("give both --peer-certificate and --peer-key")
+        }
     }
 
     /// The highest rules to which the cluster may be raised; `nil` if the version does not support them.

@@ -84,7 +84,7 @@ struct EtcdOptions: ParsableArguments {
     }
 
     /// Whether everyone on the way to an address can read what is sent.
-    private static func isOpen(_ address: String) -> Bool {
+    static func isOpen(_ address: String) -> Bool {
         guard let url = URL(string: address), url.scheme == "http", let host = url.host else { return false }
         let numbers = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
         let isLoopback4 = numbers.count == 4 && numbers.first == 127 && !numbers.contains(nil)

@@ -18,7 +18,7 @@ struct JournalCommand: JournalSubcommand {
 
     /// The settings that a subcommand takes from the environment and from a file.
     static func settings(of subcommand: String?) -> [Setting] {
-        let names = ["data"] + (subcommand == Copy.configuration.commandName ? EtcdOptions.names : [])
+        let names = ["data"] + (subcommand == Copy.configuration.commandName ? EtcdOptions.names + ["insecure"] : [])
         return Setting.all.filter { names.contains($0.name) }
     }
 

@@ -79,8 +79,19 @@ extension Options {
 
     /// Where other nodes reach this one: without an option, the address of its socket for them.
     func advertised(by socket: ListeningSocket?) throws -> String {
-        if let address = cluster.advertise { return address }
         guard let socket else { throw Self.lacksPeers }
+        if let address = cluster.advertise {
+            guard address.hasPrefix("https:") || !socket.address.isEncrypted else {
+                throw Failure(EX_USAGE, "--peer-listen \(socket.address) needs TLS: give --advertise with https:")
+            }
+            guard insecure || !EtcdOptions.isOpen(address) else {
+                throw Failure(
+                    EX_USAGE,
+                    "nodes send each other the tokens of all transitions, and \(address) is reached over a network without "
+                        + "TLS: use https, or say --insecure")
+            }
+            return address
+        }
         if case .tls(let network) = socket.address, ["0.0.0.0", "::"].contains(network.host) {
             throw Failure(EX_USAGE, "--peer-listen \(socket.address) is no address of one node: give --advertise too")
         }

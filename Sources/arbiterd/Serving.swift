@@ -230,10 +230,11 @@ final class NodeHost: ShardHost {
             for events in ahead.events { hub.publish(events, of: shard) }
         }
         let (limits, terms) = inForce(form)
+        journal.use(limits)
         let engine = try parts.engine(on: journal, of: shard, limits: limits, under: terms, ahead: ahead?.replay)
         hub.begin(engine.lastEvents(), of: shard)
         if shard.count > 1 { engine.expectGuests() }
-        shards.begin(tenure.shard, engine)
+        shards.begin(tenure.shard, engine, in: UInt64(tenure.created))
     }
 
     func adopt(_ form: ClusterForm) {
@@ -250,9 +251,10 @@ final class NodeHost: ShardHost {
         return (limits, Terms(rules: form.rulesInForce, retention: limits.retention))
     }
 
-    func drop(_ shard: Int) {
-        shards.lose(shard)
-        hub.end(Shard(shard, of: shards.count))
+    func drop(_ tenure: Tenure) {
+        guard let engine = shards.lose(tenure.shard, in: UInt64(tenure.created)) else { return }
+        engine.abandon()
+        hub.end(Shard(tenure.shard, of: shards.count))
     }
 
     func handOver(_ shard: Int) {

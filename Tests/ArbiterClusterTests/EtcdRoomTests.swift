@@ -53,6 +53,34 @@ struct EtcdRoomTests {
         first.node.stop()
     }
 
+    @Test func `a connection that closes while etcd has no room is noted afterwards, and nobody else has lost time`() throws {
+        let etcd = try RunningEtcd()
+        let first = TestNode("first", on: etcd.gateway, shards: 1)
+        try first.host.wait { $0.shards == [0] }
+        let engine = try #require(first.host.engine(of: 0))
+        let sessions = try (0..<2).map { _ in
+            try Reply.wait { engine.openSession(client: nil, timeToLive: .seconds(2), completion: $0) }.session.token
+        }
+        let attachment = try Reply.wait { engine.attach(sessions[0], completion: $0) }
+        first.etcd.decide { $0.success.count == 2 ? .refused : .answered }
+        #expect(throws: EngineError.self) { try first.host.start() }
+        engine.detach(attachment, isCut: false)
+        // The other session is over by the clock, and its client's words are refused.
+        let stalled = ContinuousClock.now
+        #expect(
+            eventually {
+                #expect(throws: EngineError.self) {
+                    try Reply.wait { engine.renewSession(sessions[1], completion: $0) }
+                }
+                return stalled.duration(to: .now) > .seconds(3)
+            })
+        first.etcd.decide { _ in .answered }
+        #expect(eventually { engine.isAvailable })
+        #expect(try Reply.wait { engine.renewSession(sessions[1], completion: $0) }.session.token == sessions[1])
+        #expect(eventually { engine.inspect { !$0.knows(sessions[0]) } })
+        first.node.stop()
+    }
+
     /// The answers of a request that is parked.
     final class Grants: Sendable {
         private let state = Guarded(0)

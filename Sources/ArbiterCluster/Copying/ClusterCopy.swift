@@ -53,7 +53,7 @@ package final class ClusterCopy: Sendable {
         do throws(JournalError) {
             try checkIsEmpty(besides: [keys.copy])
             for (index, shard) in shards.enumerated() { try write(shard, as: index, right) }
-            try check(try states(ofShards: shards.count, right))
+            try check(try states(ofShards: shards.count, as: Limits(), right))
             let form = ClusterForm(shards: shards.count)
             try carryOut(
                 [.put(keys.form, form.bytes), .delete(.key(keys.copy))], right,
@@ -72,7 +72,7 @@ package final class ClusterCopy: Sendable {
         guard let snapshot = shard.snapshot else {
             throw JournalError(reason: "there is nothing to copy: start the cluster without it")
         }
-        let parts = SnapshotParts(snapshot, of: index, keys)
+        let parts = SnapshotParts(snapshot, of: index, keys, isChecked: true)
         for put in parts.puts { try carryOut([put], right) }
         try carryOut(
             [
@@ -103,7 +103,8 @@ package final class ClusterCopy: Sendable {
         guard let form = ClusterForm(key.value), form.rules <= Int(Rules.newest.rawValue) else {
             throw JournalError(newer: String(decoding: key.value, as: UTF8.self), in: key.name)
         }
-        return try body(try states(ofShards: form.shards, right)) { () throws(JournalError) in
+        let limits = form.limits?.applied(to: Limits()) ?? Limits()
+        return try body(try states(ofShards: form.shards, as: limits, right)) { () throws(JournalError) in
             guard try get(.key(keys.copy)).first?.created == right.created else {
                 throw JournalError(
                     .notOwner, reason: "the key \(keys.copy) is gone, so a node may have served: copy again")
@@ -112,7 +113,7 @@ package final class ClusterCopy: Sendable {
     }
 
     /// The states of all shards, by the journals in etcd.
-    private func states(ofShards count: Int, _ right: Right) throws(JournalError) -> [ShardState] {
+    private func states(ofShards count: Int, as limits: Limits, _ right: Right) throws(JournalError) -> [ShardState] {
         let rounds = OwnershipRounds(etcd: etcd, alarm: alarm)
         let logger = Logger(label: "arbiterd")
         var states: [ShardState] = []
@@ -120,7 +121,7 @@ package final class ClusterCopy: Sendable {
             let tenure = Tenure(
                 shard: shard, key: right.key, created: right.created, rounds: rounds, lease: right.lease)
             let journal = EtcdJournal(tenure: tenure, keys: keys, etcd: etcd, alarm: alarm, logger: logger)
-            var replay = JournalReplay(limits: Limits().divided(among: count))
+            var replay = JournalReplay(limits: limits.divided(among: count))
             do throws(JournalError) {
                 _ = try journal.replay { snapshot throws(JournalError) in
                     try replay.begin(snapshot)

@@ -65,7 +65,14 @@ package final class EtcdGateway: Etcd {
     ) {
         ask("/v3/kv/txn", EtcdTransactionMessage(transaction), within: limit) {
             (result: Result<EtcdTransactionAnswer, EtcdError>) in
-            completion(result.map(\.outcome))
+            completion(
+                result.flatMap { answer in
+                    // What is between the nodes and etcd may answer in its place.
+                    guard answer.header != nil, answer.isWhole(for: transaction) else {
+                        return .failure(EtcdError(.unknown, "the answer of etcd is not that of the transaction"))
+                    }
+                    return .success(answer.outcome)
+                })
         }
     }
 

@@ -140,6 +140,20 @@ struct EtcdTransactionAnswer: Decodable, Sendable {
         let modRevision: EtcdInteger
     }
 
+    /// Whether it has the answer to each operation of a transaction.
+    func isWhole(for transaction: EtcdTransaction) -> Bool {
+        let operations = succeeded == true ? transaction.success : transaction.failure
+        let responses = responses ?? []
+        return responses.count == operations.count
+            && zip(operations, responses).allSatisfy { operation, response in
+                switch operation {
+                case .put, .delete: true
+                case .read: response.responseRange != nil
+                case .nested(let transaction): response.responseTxn?.isWhole(for: transaction) == true
+                }
+            }
+    }
+
     var outcome: EtcdOutcome { outcome(at: header?.revision?.value ?? 0) }
 
     private func outcome(at revision: EtcdRevision) -> EtcdOutcome {

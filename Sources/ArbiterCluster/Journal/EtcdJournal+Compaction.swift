@@ -17,6 +17,9 @@ extension EtcdJournal {
         compaction.add {
             do throws(JournalError) {
                 if !self.state.withLock({ $0.isClosed }) { try self.compact(through: sequence) }
+            } catch where error.kind == .closed || error.kind == .notOwner {
+                self.logger.debug(
+                    "a snapshot is given up", metadata: ["shard": "\(self.shard)", "reason": "\(error.reason)"])
             } catch {
                 self.metrics.failedCompactions.add()
                 self.logger.error(
@@ -31,7 +34,7 @@ extension EtcdJournal {
 
     /// Makes a snapshot of the state after a record, while commits go on, and deletes what it makes superfluous.
     private func compact(through sequence: UInt64) throws(JournalError) {
-        var replay = JournalReplay(limits: limits)
+        var replay = JournalReplay(limits: state.withLock { $0.limits })
         let found = try read { reader throws(JournalError) in
             try reader.read(through: sequence) { snapshot throws(JournalError) in
                 try replay.begin(snapshot)
@@ -42,13 +45,13 @@ extension EtcdJournal {
         guard replay.sequence == sequence, let moment = replay.moment else {
             throw LogValue.damaged(keys.log(of: shard, from: found.last + 1))
         }
-        let snapshot = JournalSnapshot(
-            sequence: sequence, moment: moment, state: replay.finished().snapshot())
+        let machine = replay.finished()
+        let snapshot = JournalSnapshot(sequence: sequence, moment: moment, state: machine.snapshot())
         // The records before it will be deleted, so make sure that the snapshot can be decoded.
         guard (try? ArbiterStateMachine(snapshot: snapshot.state))?.matches(snapshot.state) == true else {
             throw JournalError(reason: "the snapshot up to record \(sequence) cannot be read back, and is not kept")
         }
-        let manifest = try store(snapshot, after: found.manifest)
+        let manifest = try store(snapshot, after: found.manifest, isChecked: machine.rules.hasAdoptions)
         metrics.compactions.add()
         state.withLock { state in
             (state.manifest, state.snapshotBytes) = (manifest, snapshot.state.count)
@@ -60,8 +63,10 @@ extension EtcdJournal {
     ///
     /// That transaction deletes the earlier snapshot and the records that this one has. It compares the earlier manifest, so
     /// that it does nothing if it arrives late, when there is a newer snapshot already.
-    private func store(_ snapshot: JournalSnapshot, after earlier: [UInt8]?) throws(JournalError) -> [UInt8] {
-        let parts = SnapshotParts(snapshot, of: shard, keys)
+    private func store(
+        _ snapshot: JournalSnapshot, after earlier: [UInt8]?, isChecked: Bool
+    ) throws(JournalError) -> [UInt8] {
+        let parts = SnapshotParts(snapshot, of: shard, keys, isChecked: isChecked)
         for put in parts.puts {
             try check(try carryOut(EtcdTransaction(if: [tenure.condition], then: [put])).succeeded)
         }

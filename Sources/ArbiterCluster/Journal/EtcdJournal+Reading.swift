@@ -18,9 +18,10 @@ extension EtcdJournal {
             }
             // The head says whether the end is missing.
             let head = try get(.key(keys.head(of: shard))).keys.first
-            guard String(decoding: head?.value ?? [0x30], as: UTF8.self) == String(whole.last) else {
+            guard let last = UInt64(String(decoding: head?.value ?? [0x30], as: UTF8.self)), last >= whole.last else {
                 throw LogValue.damaged(keys.head(of: shard))
             }
+            guard last == whole.last else { throw LogValue.missing(keys.log(of: shard, from: whole.last + 1)) }
             return whole
         }
         state.withLock { state in
@@ -62,6 +63,8 @@ extension EtcdJournal {
     func carryOut(_ transaction: EtcdTransaction) throws(JournalError) -> EtcdOutcome {
         var pause = Duration.milliseconds(20)
         while true {
+            // Else it would be waited for until etcd has room, which the end of a journal is not worth.
+            guard !state.withLock({ $0.isClosed }) else { throw Self.closed }
             do throws(EtcdError) {
                 return try Answer.wait(workers) { etcd.transact(transaction, within: Self.patience, completion: $0) }
             } catch {

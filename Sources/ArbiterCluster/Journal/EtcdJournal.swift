@@ -28,14 +28,13 @@ package final class EtcdJournal: Journal {
     let tenure: Tenure
     let etcd: any Etcd
     private let commits: SharedCommits
-    let limits: Limits
     let alarm: any Alarm
     let logger: Logger
     let metrics: JournalMetrics
     let bytesBetweenSnapshots: Int
     let workers: any Workers
     let compaction: any WorkQueue
-    let state = Guarded(State())
+    let state: Guarded<State>
 
     struct State {
         var pending: [JournalEntry] = []
@@ -60,6 +59,8 @@ package final class EtcdJournal: Journal {
         /// The size of the records after it.
         var bytes = 0
         var isCompacting = false
+        /// What is forgotten where the records do not say it.
+        var limits: Limits
     }
 
     /// - Parameters:
@@ -83,7 +84,8 @@ package final class EtcdJournal: Journal {
         (self.tenure, self.keys, self.etcd, self.alarm, self.logger) = (tenure, keys, etcd, alarm, logger)
         self.workers = workers
         compaction = workers.queue("arbiter.etcd.compaction", isUrgent: false)
-        (self.commits, self.limits) = (commits ?? SharedCommits(etcd: etcd), limits)
+        self.commits = commits ?? SharedCommits(etcd: etcd)
+        state = Guarded(State(limits: limits))
         (self.bytesBetweenSnapshots, self.metrics) = (bytesBetweenSnapshots, metrics)
     }
 
@@ -92,6 +94,9 @@ package final class EtcdJournal: Journal {
     /// Has the replay begin where the shard was read to before it was owned; `begin` is called then only if a newer snapshot
     /// has taken the place of what would follow.
     package func goOn(after progress: ShardReader.Progress) { state.withLock { $0.ahead = progress } }
+
+    /// Sets the limits of the shard, which are those of the cluster.
+    package func use(_ limits: Limits) { state.withLock { $0.limits = limits } }
 
     package func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void) {
         state.withLock { $0.committed = committed }
@@ -131,6 +136,9 @@ package final class EtcdJournal: Journal {
         // A compaction that runs is awaited; one that has not begun sees that the journal is closed.
         workers.finish(on: compaction)
     }
+
+    /// Why nothing is read, or kept in a snapshot, after the end.
+    static let closed = JournalError(.closed, reason: "the journal is closed")
 
     /// Why nothing is committed after the tenure.
     static let lost = JournalError(

@@ -31,6 +31,10 @@ package struct LogValue {
         return RecordBatch(first: first, last: last, bytes: Array(key.value.dropFirst(head)), checksum: checksum)
     }
 
+    static func missing(_ name: String) -> JournalError {
+        JournalError(.damaged, reason: "\(name) is missing in etcd: restore a copy of the cluster")
+    }
+
     static func damaged(_ name: String) -> JournalError {
         JournalError(.damaged, reason: "\(name) in etcd is not what was written: restore a copy of the cluster")
     }

@@ -79,16 +79,12 @@ package struct ShardReader: Sendable {
         guard let key = try get(.key(keys.manifest(of: shard))).keys.first else { return (nil, nil) }
         let manifest = try SnapshotManifest(in: key)
         var state: [UInt8] = []
-        state.reserveCapacity(Int(clamping: manifest.byteCount))
         for index in 0..<Int(manifest.chunkCount) {
             let name = keys.chunk(index, of: shard, after: manifest.sequence)
             guard let chunk = try get(.key(name)).keys.first else { throw LogValue.damaged(name) }
             state += chunk.value
         }
-        let snapshot = JournalSnapshot(sequence: manifest.sequence, moment: manifest.moment, state: state)
-        guard SnapshotManifest(snapshot, chunks: Int(manifest.chunkCount)).bytes == key.value else {
-            throw LogValue.damaged(key.name)
-        }
+        guard let snapshot = manifest.snapshot(of: state) else { throw LogValue.damaged(key.name) }
         return (snapshot, key.value)
     }
 
@@ -102,6 +98,8 @@ package struct ShardReader: Sendable {
             let page = try get(range)
             for key in page.keys {
                 let batch = try LogValue.batch(in: key)
+                let next = keys.log(of: shard, from: progress.last + 1)
+                guard key.name <= next else { throw LogValue.missing(next) }
                 guard batch.first == progress.last + 1, key.name == keys.log(of: shard, from: batch.first),
                     let records = try batch.records(of: key.name)
                 else { throw LogValue.damaged(key.name) }

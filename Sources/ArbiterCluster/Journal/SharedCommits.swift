@@ -17,6 +17,8 @@ package final class SharedCommits: Sendable {
     static let mostCommits = EtcdTransaction.mostOperations / 2
     /// The most transactions that are on their way: what becomes ready meanwhile gathers for the next one.
     static let mostOnTheirWay = 2
+    /// After how many transactions that etcd has taken larger ones are tried again.
+    static let successesBeforeMore = 100
 
     private struct Commit: Sendable {
         let tenure: Tenure
@@ -30,6 +32,8 @@ package final class SharedCommits: Sendable {
         var onTheirWay = 0
         /// The most commits that a transaction has from now on.
         var mostCommits = SharedCommits.mostCommits
+        /// How many transactions have succeeded since that was changed.
+        var successes = 0
     }
 
     private let etcd: any Etcd
@@ -115,12 +119,20 @@ package final class SharedCommits: Sendable {
         return outcome.nested.map { .success($0) }
     }
 
-    /// Notes that a transaction is answered; if it is too large for etcd's settings, the next ones are smaller.
+    /// Notes that a transaction is answered; if etcd refuses it, as it does one that is too large for its settings, the next
+    /// ones are smaller for a while.
     private func note(_ result: Result<EtcdOutcome, EtcdError>, of count: Int) {
         state.withLock { state in
             state.onTheirWay -= 1
-            guard case .failure(let error) = result, error.kind == .refused, count > 1 else { return }
-            state.mostCommits = min(state.mostCommits, count / 2)
+            switch result {
+            case .success:
+                state.successes += 1
+                guard state.successes >= Self.successesBeforeMore else { return }
+                (state.successes, state.mostCommits) = (0, min(Self.mostCommits, state.mostCommits * 2))
+            case .failure(let error):
+                guard error.kind == .refused, count > 1 else { return }
+                (state.successes, state.mostCommits) = (0, min(state.mostCommits, count / 2))
+            }
         }
     }
 }

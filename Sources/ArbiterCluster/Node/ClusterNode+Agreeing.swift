@@ -98,12 +98,12 @@ extension ClusterNode {
     }
 
     /// Raises the rules of the cluster if every registered node supports higher ones, and changes its limits if all were
-    /// started with the same other ones; the owner of the first shard does that.
+    /// started with the same other ones; the owner of the first shard that is served does that.
     ///
     /// The transaction compares that the form is the one that was read, and that no node has registered since. A node that
     /// registers later compares the form, and so sees the higher rules before it takes part.
     func raiseIfPossible(_ found: Found, _ form: ClusterForm) throws(EtcdError) {
-        guard let first = state.withLock({ $0.tenures[0] }), let key = found.form, !found.hasStrangers,
+        guard let first = firstTenure(in: found), let key = found.form, !found.hasStrangers,
             found.map.nodes[settings.address] != nil, let highest = found.map.nodes.values.map(\.newestRules).min()
         else { return }
         var raised = form

@@ -91,6 +91,7 @@ extension ClusterNode {
     /// Takes back what was written down about shards that this node serves.
     func unmark(_ found: Found) throws(EtcdError) {
         let served = state.withLock { state in
+            for shard in found.owners.keys where found.map.unserved[shard] == nil { state.pauses[shard] = nil }
             for shard in state.tenures.keys { state.pauses[shard] = nil }
             return found.map.unserved.keys.filter { state.tenures[$0] != nil }
         }

@@ -58,6 +58,8 @@ extension ClusterNode {
         let form = try agree(on: found)
         try register(lease, found)
         watch()
+        compactIfDue(found)
+        measureIfDue()
         host.note(found.map)
         host.adopt(form)
         adopt(found, lease, form)
@@ -66,8 +68,6 @@ extension ClusterNode {
         handOverSurplus(found)
         readAhead(found, lease)
         try raiseIfPossible(found, form)
-        compactIfDue(found)
-        measureIfDue()
     }
 
     /// What was read at one revision.

@@ -17,7 +17,7 @@ extension ClusterNode {
 
     private func drop(_ tenure: Tenure) {
         tenure.lose()
-        host.drop(tenure.shard)
+        host.drop(tenure)
         logger.warning("has lost a shard", metadata: ["shard": "\(tenure.shard)", "tenure": "\(tenure.created)"])
     }
 
@@ -28,7 +28,7 @@ extension ClusterNode {
         let tenures = state.withLock { $0.lease?.id == lease ? Array($0.tenures.values) : [] }
         for tenure in tenures {
             tenure.lose()
-            host.drop(tenure.shard)
+            host.drop(tenure)
         }
         look()
     }
@@ -41,7 +41,7 @@ extension ClusterNode {
         enqueue { [self] in
             guard state.withLock({ $0.tenures[tenure.shard] === tenure }) else { return }
             state.withLock { $0.tenures[tenure.shard] = nil }
-            host.drop(tenure.shard)
+            host.drop(tenure)
             release(tenure)
             look()
         }
@@ -143,8 +143,12 @@ extension ClusterNode {
             .filter { found.owners[$0] == nil && !paused.contains($0) }
         // First those that this node is to own next, which no other one claims.
         let chosen = free.filter { shard in found.successors[shard].map { isMine($0.node) } ?? false }
-        let others = free.filter { found.successors[$0] == nil }.prefix(max(0, room - chosen.count))
-        let claimable = chosen + others
+        let (failed, others) = free.filter { found.successors[$0] == nil }.reduce(into: ([Int](), [Int]())) { lists, shard in
+            // Another node could not serve it, which this one may be able to; what is too much then is handed over.
+            let isFailed = found.map.unserved[shard].map { $0.node != settings.address } ?? false
+            if isFailed { lists.0.append(shard) } else { lists.1.append(shard) }
+        }
+        let claimable = chosen + failed + others.prefix(max(0, room - chosen.count - failed.count))
         for start in stride(from: 0, to: claimable.count, by: Self.claimsAtOnce) {
             let shards = claimable[start..<min(start + Self.claimsAtOnce, claimable.count)]
             let outcome = try transact(
@@ -174,11 +178,19 @@ extension ClusterNode {
         return (settings.form.shards + nodes - 1) / nodes
     }
 
-    /// Has etcd forget what keys were before, as the owner of the first shard; nothing here reads earlier revisions.
+    /// This node's tenure of the first shard that is served, whose owner does what one node does for all.
+    func firstTenure(in found: Found) -> Tenure? {
+        let first = found.owners.keys.filter { found.map.unserved[$0] == nil }.min()
+        return state.withLock { state in first.flatMap { state.tenures[$0] } }
+    }
+
+    /// Has etcd forget what keys were before, as the owner of the first shard that is served; nothing here reads earlier
+    /// revisions.
     func compactIfDue(_ found: Found) {
         let now = time.now().instant
+        let isFirst = firstTenure(in: found) != nil
         let revision = state.withLock { state -> EtcdRevision? in
-            guard state.tenures[0] != nil else {
+            guard isFirst else {
                 state.compaction = nil
                 return nil
             }

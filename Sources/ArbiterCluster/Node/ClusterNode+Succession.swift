@@ -13,10 +13,11 @@ extension ClusterNode {
 
     /// Hands over a shard if this node has more than its share, because another node has joined.
     ///
-    /// One at a time, and only while every shard has an owner that can have one: the next one follows when this one has been claimed. But all of
-    /// them are read ahead at the same time.
+    /// One at a time, and only while every shard has an owner that can have one: the next one follows when this one has been
+    /// claimed. But all of them are read ahead at the same time. Those that it has had for longest go first, so that one
+    /// that only this node could serve stays.
     func handOverSurplus(_ found: Found) {
-        let tenures = state.withLock { Array($0.tenures.values) }.sorted { $0.shard > $1.shard }
+        let tenures = state.withLock { Array($0.tenures.values) }.sorted { ($0.created, $1.shard) < ($1.created, $0.shard) }
         let isWhole = Set(found.owners.keys).union(found.map.unserved.keys).count == settings.form.shards
         let surplus = isWhole ? tenures.prefix(max(0, tenures.count - share(of: found))) : []
         if isWhole { keep(tenures.dropFirst(surplus.count), found) }
@@ -139,6 +140,8 @@ extension ClusterNode {
         var operation = EtcdOperation.put(key, answer.bytes, lease: successor.lease)
         do throws(JournalError) {
             try host.readAhead(shard, reader)
+            // It can be served, whatever was wrong before.
+            state.withLock { $0.pauses[shard] = nil }
             logger.debug("has read a shard ahead", metadata: ["shard": "\(shard)"])
         } catch {
             logger.notice(

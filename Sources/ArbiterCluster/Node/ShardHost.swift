@@ -23,7 +23,9 @@ package protocol ShardHost: AnyObject, Sendable {
     func forget(_ shard: Int)
 
     /// Stops serving a shard because its tenure has ended; nothing that its clients do may be submitted any more.
-    func drop(_ shard: Int)
+    ///
+    /// Nothing if the shard is served in another tenure: this may be called late, on any thread.
+    func drop(_ tenure: Tenure)
 
     /// Stops serving a shard so that another node can go on: answers everyone who waits, and commits everything.
     ///

@@ -156,7 +156,11 @@ final class SimulatedNode: ShardHost {
         state.withLock { $0.shards[shard] = Running(engine: engine, tenure: tenure.created, time: time) }
     }
 
-    func drop(_ shard: Int) { state.withLock { $0.shards[shard] = nil } }
+    func drop(_ tenure: Tenure) {
+        state.withLock { state in
+            if state.shards[tenure.shard]?.tenure == tenure.created { state.shards[tenure.shard] = nil }
+        }
+    }
 
     func handOver(_ shard: Int) {
         guard let running = state.withLock({ $0.shards.removeValue(forKey: shard) }) else { return }

@@ -28,6 +28,14 @@ extension ArbiterStateMachine {
         if durable.isHoldingGrants { scheduleResumption(from: now) }
     }
 
+    /// Takes every owner and every session's client for heard, because what they said could not be counted for a while.
+    package mutating func hearEveryone(at now: Instant) {
+        for transition in durable.transitions.values.sorted(by: { $0.order < $1.order }) where !transition.isEnded {
+            attend(transition.id, at: now)
+        }
+        for session in durable.sessions.keys.sorted() { hear(session, at: now) }
+    }
+
     /// How long grants are still withheld; `nil` if they are not.
     package func remainingHold(at now: Instant) -> Duration? {
         durable.isHoldingGrants ? holdRemaining(at: now) : nil

@@ -143,7 +143,7 @@ extension Engine {
     ///   - waiter: the waiter.
     ///   - isCut: whether its client closed the connection, and not something between them.
     package func leave(_ waiter: WaiterID, isCut: Bool = true) {
-        tell { state in
+        tellSurely { state in
             state.parked.removeValue(forKey: waiter)
             state.idlers.removeValue(forKey: waiter)
         } _: { machine, step in

@@ -104,6 +104,6 @@ extension Engine {
     ///   - isCut: whether its client closed it; then the session has only `Limits.grace` until its next word.
     package func detach(_ attachment: Attachment, isCut: Bool = true) {
         guard state.withLock({ $0.era == attachment.era }) else { return }
-        tell { machine, step in machine.detach(attachment.session, isCut: isCut, in: &step) }
+        tellSurely { machine, step in machine.detach(attachment.session, isCut: isCut, in: &step) }
     }
 }

@@ -205,6 +205,16 @@ extension Engine {
         }
     }
 
+    /// Runs an event that has no answer, and that nobody tells of again: while the journal takes no commits, it waits.
+    func tellSurely(prepare: (inout State) -> Void = { _ in }, _ event: @escaping MissedEvent) {
+        run(prepare: prepare) { machine, _, step in
+            event(&machine, &step)
+        } answer: { state, _ in
+            if state.failure?.kind == .stalled { state.missed.append(event) }
+            return nil
+        }
+    }
+
     /// Does what is due, in a turn without an event.
     ///
     /// - Parameter alarm: the instant for which the alarm that rang was set.
@@ -233,20 +243,39 @@ extension Engine {
     func committed(_ result: Result<UInt64, JournalError>, in era: Int) {
         switch result {
         case .success(let sequence):
-            let (released, lacksProof, wasStalled) = state.withLock { state -> ([Delivery], Bool, Bool) in
-                guard state.era == era else { return ([], false, false) }
-                let wasStalled = state.failure?.kind == .stalled
+            let (released, lacksProof, missed) = state.withLock { state -> ([Delivery], Bool, [MissedEvent]?) in
+                guard state.era == era else { return ([], false, nil) }
                 state.pause = nil
-                if state.failure?.kind == .stalled { state.failure = nil }
+                let missed = resume(&state)
                 state.committedSequence = max(state.committedSequence, sequence)
-                return (release(from: &state), state.lacksProof, wasStalled)
+                return (release(from: &state), state.lacksProof, missed)
             }
             for delivery in released { delivery.deliver(unless: nil) }
             if lacksProof { ownership?.prove() }
-            if wasStalled { tick(for: now().instant) }
+            if let missed { makeUp(for: missed) }
         case .failure(let error):
             guard state.withLock({ $0.era == era }) else { return }
             if error.kind == .stalled { stall(error) } else { fail(error) }
+        }
+    }
+
+    /// Ends a stall, if there is one.
+    ///
+    /// What owners and sessions' clients have said meanwhile was refused, and not counted, so all of them are heard now.
+    ///
+    /// - Returns: what was missed; `nil` if there was no stall.
+    private func resume(_ state: inout State) -> [MissedEvent]? {
+        guard state.failure?.kind == .stalled else { return nil }
+        state.failure = nil
+        state.machine.hearEveryone(at: now().instant)
+        defer { state.missed = [] }
+        return state.missed
+    }
+
+    /// Carries out, in one turn, what was missed and what is due.
+    private func makeUp(for missed: [MissedEvent]) {
+        tell { machine, step in
+            for event in missed { event(&machine, &step) }
         }
     }
 

@@ -61,6 +61,8 @@ package final class Engine: Sendable {
         var alarms: [Instant] = []
         /// Why the journal cannot be used now.
         var failure: JournalError?
+        /// What clients have left while the journal took no commits, and what is noted when it does.
+        var missed: [MissedEvent] = []
 
         /// The journal, if it has records that are not committed, and so has to be flushed.
         var gathering: (any Journal)? { committedSequence < lastSequence && failure == nil ? journal : nil }
@@ -84,6 +86,9 @@ package final class Engine: Sendable {
             return next.sequence <= committedSequence && next.turn > shownTurn
         }
     }
+
+    /// An event that cannot be missed, because nobody tells of it again.
+    typealias MissedEvent = @Sendable (inout ArbiterStateMachine, inout Step) -> Void
 
     /// A delivery that has to wait.
     struct Withheld {

@@ -15,6 +15,8 @@ package final class Shards: Sendable {
 
     struct State {
         var engines: [Int: Engine] = [:]
+        /// The tenures in which they run.
+        var tenures: [Int: UInt64] = [:]
         /// The other nodes that own shards.
         var owners: [Int: ClusterMap.Owner] = [:]
         /// The requests that are held until a shard is served.
@@ -46,10 +48,11 @@ package final class Shards: Sendable {
         (only, self.count, self.address) = (nil, count, address)
     }
 
-    /// Serves a shard from now on.
-    package func begin(_ shard: Int, _ engine: Engine) {
+    /// Serves a shard from now on, in a tenure.
+    package func begin(_ shard: Int, _ engine: Engine, in tenure: UInt64 = 0) {
         let (ready, isShort) = state.withLock { state in
             state.engines[shard] = engine
+            state.tenures[shard] = tenure
             state.arrivals += 1
             return (state.held.take { $0.shard == shard }, state.isShortOfRoom)
         }
@@ -65,11 +68,18 @@ package final class Shards: Sendable {
 
     /// Serves a shard no longer, because another node may own it already.
     ///
-    /// - Parameter shard: the shard.
-    package func lose(_ shard: Int) {
+    /// - Parameters:
+    ///   - shard: the shard.
+    ///   - tenure: the tenure that has ended; if the shard runs in another one, that goes on.
+    /// - Returns: its engine, if it ran in the tenure.
+    @discardableResult
+    package func lose(_ shard: Int, in tenure: UInt64 = 0) -> Engine? {
         state.withLock { state in
-            guard state.engines.removeValue(forKey: shard) != nil else { return }
+            guard state.tenures[shard] == tenure, let engine = state.engines.removeValue(forKey: shard) else {
+                return nil
+            }
             state.losses += 1
+            return engine
         }
     }
 

@@ -7,6 +7,7 @@ import Dispatch
 final class EngineHost: ShardHost {
     private struct State {
         var engines: [Int: Engine] = [:]
+        var tenures: [Int: EtcdRevision] = [:]
         var tried: [Int] = []
         var begun: [Int] = []
         var dropped: [Int] = []
@@ -34,6 +35,7 @@ final class EngineHost: ShardHost {
         let engine = try Engine(limits: limits, journal: journal, ahead: ahead?.replay, terms: terms)
         state.withLock { state in
             state.engines[tenure.shard] = engine
+            state.tenures[tenure.shard] = tenure.created
             state.begun.append(tenure.shard)
             if ahead != nil { state.continued.append(tenure.shard) }
         }
@@ -71,10 +73,11 @@ final class EngineHost: ShardHost {
         return (limits, Terms(rules: form.rulesInForce, retention: limits.retention))
     }
 
-    func drop(_ shard: Int) {
+    func drop(_ tenure: Tenure) {
         state.withLock { state in
-            state.engines[shard] = nil
-            state.dropped.append(shard)
+            guard state.tenures[tenure.shard] == tenure.created else { return }
+            state.engines[tenure.shard] = nil
+            state.dropped.append(tenure.shard)
         }
         progress.signal()
     }
