@@ -38,8 +38,8 @@ struct SnapshotManifestTests {
 
     @Test func `a manifest without a checksum that names more bytes than its parts can have is damaged`() {
         var damaged = bytes(isChecked: false)
-        // The most significant byte of the number of bytes, before the checksum and the number of the parts.
-        damaged[damaged.count - 16] = 0x80
+        // The last byte of that number, before the checksum and the number of the parts.
+        damaged[damaged.count - 9] = 0x80
         #expect(throws: JournalError.self) { try read(damaged) }
     }
 }
