@@ -55,6 +55,7 @@ extension Router {
         var errand = errand
         errand.context.held = errand.context.begun.duration(to: .now)
         do throws(Problem) {
+            if errand.request.isNodesOwn { return try hearNode(errand.request, errand.exchange, errand.context) }
             guard let route = errand.context.route else { throw nothing(at: errand.request) }
             if !errand.request.peer.isNode, let problem = problemOfDraining(errand.request) { throw problem }
             try route.endpoint(Call(errand.request, errand.exchange, errand.context, router: self))
