@@ -27,6 +27,7 @@ final class RelayNode {
         shards = Shards(count: count, address: Self.address)
         var times = RelayTimes(lease: .seconds(60), comments: .seconds(60))
         times.answering = .seconds(60)
+        times.asking = .seconds(60)
         times.grace = .milliseconds(50)
         change(&times)
         router = Router(
