@@ -66,10 +66,13 @@ package final class Shards: Sendable {
     /// Serves a shard no longer, because another node may own it already.
     ///
     /// - Parameter shard: the shard.
-    package func lose(_ shard: Int) {
+    /// - Returns: its engine, which has requests to answer yet.
+    @discardableResult
+    package func lose(_ shard: Int) -> Engine? {
         state.withLock { state in
-            guard state.engines.removeValue(forKey: shard) != nil else { return }
+            guard let engine = state.engines.removeValue(forKey: shard) else { return nil }
             state.losses += 1
+            return engine
         }
     }
 
