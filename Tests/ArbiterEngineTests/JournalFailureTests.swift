@@ -54,6 +54,44 @@ struct JournalFailureTests {
         #expect(bench.journal.appended.count == 1)
     }
 
+    @Test(arguments: [nil, JournalError(.stalled, reason: "etcd has no room")])
+    func `an engine that is abandoned answers everything once, and nothing is journalled any more`(
+        earlier: JournalError?
+    ) throws {
+        let (bench, holder) = try Bench<HeldJournal>.withHolder()
+        bench.serialize("recorded", wait: .seconds(60))
+        bench.journal.commit()
+        bench.start("withheld", try request("other"))
+        bench.read("withheld read", holder.id)
+        bench.wait("parked", for: holder, until: .ended)
+        if let earlier { bench.journal.fail(earlier) }
+
+        bench.engine.abandon()
+        bench.engine.abandon()
+
+        // What may have been committed is not called undone.
+        for label in ["recorded", "withheld"] {
+            guard case .journalUnavailable = try bench.answers.refusal(label) else {
+                Issue.record("\(label)")
+                continue
+            }
+        }
+        guard case .notOwner = try bench.answers.refusal("parked") else {
+            Issue.record("parked")
+            return
+        }
+        let count = bench.journal.appended.count
+        bench.start("later")
+        guard case .notOwner = try bench.answers.refusal("later") else {
+            Issue.record("later")
+            return
+        }
+        bench.engine.stop()
+        #expect(bench.journal.appended.count == count)
+        #expect(bench.answers.labels.count == Set(bench.answers.labels).count)
+        #expect(Set(bench.answers.labels) == ["holder", "recorded", "withheld", "withheld read", "parked", "later"])
+    }
+
     @Test func `an engine cannot be made from a journal that cannot be read`() {
         #expect(throws: JournalError(reason: "unreadable")) { try Engine(journal: UnreadableJournal()) }
     }

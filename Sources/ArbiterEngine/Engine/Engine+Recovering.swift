@@ -140,6 +140,21 @@ extension Engine {
         for answer in answers { answer.deliver(unless: .journalUnavailable(error)) }
     }
 
+    /// Answers everything that is not answered yet, and refuses all later requests, because another process may go on with the
+    /// journal; writes nothing more.
+    ///
+    /// The journal may never say what has become of its last records. A second call changes nothing.
+    package func abandon() {
+        let error = JournalError(
+            .notOwner, reason: "this node no longer serves the shard of the scene: ask again", retryAfter: .seconds(1))
+        state.withLock { state in
+            state.isOver = true
+            // What waits for the journal to work again waits in vain.
+            if state.failure?.kind.isTemporary == true { state.failure = error }
+        }
+        giveUp(because: error)
+    }
+
     /// Answers all withheld and parked requests that the journal is unavailable, or that another process takes over.
     func giveUp(because error: JournalError) {
         let (error, lost, parked, idlers) = state.withLock {

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Passes requests on to the nodes that serve their scenes, and the answers back.
 ///
-/// A request is sent once to each owner, and to another one only if the first has said that nothing of it was carried out. If its
-/// connection breaks, it may have been carried out, and the client is told so.
+/// A request is sent again, to the same owner or to another one, only if the one that was asked has said that nothing of it was
+/// carried out. If its connection breaks, it may have been carried out, and the client is told so.
 package final class Forwarder: Sendable {
     /// By how many nodes a request may be passed on: the second one may know of a move that the first one has not heard of.
     private static let hopLimit = 2
@@ -59,7 +59,9 @@ package final class Forwarder: Sendable {
 
     /// How long the stream of another node may be silent, which its head may say itself.
     private var silence: TransferRequest.Limit {
-        .silence(times.silence) { head in Heartbeat.silence(saidBy: head.value(of: Heartbeat.field)) }
+        .silence(times.silenceBeforeHead) { [silence = times.silence] head in
+            Heartbeat.silence(saidBy: head.value(of: Heartbeat.field)) ?? silence
+        }
     }
 
     /// What another node is asked for its part of an answer.

@@ -1,4 +1,5 @@
 internal import ArbiterCore
+internal import ArbiterTransfers
 
 /// What nodes say to each other about sessions: values of one type, one after the other, as the journal has them.
 enum GuestMessages {
@@ -6,6 +7,27 @@ enum GuestMessages {
     static let lending = "/cluster/sessions/lend"
     /// Where a node reports what it has heard.
     static let reporting = "/cluster/sessions/report"
+
+    /// Says of reports that those may be taken whose homes are there, and the others not.
+    static let partial = QueryItem(name: "partial", value: "true")
+    /// Where a node reports that knows of homes that are not there.
+    static let reportingInPart = "\(reporting)?\(partial.name)=\(partial.value)"
+    /// The field of the answer to reports that has the shards of the homes that were not there; left out if all were.
+    private static let missing = "Arbiter-Missing-Shards"
+
+    /// The field of the answer that names the homes that were not there.
+    static func fields(of missing: Set<Int>) -> [HeaderField] {
+        guard !missing.isEmpty else { return [] }
+        return [HeaderField(Self.missing, missing.sorted().map(String.init).joined(separator: ","))]
+    }
+
+    /// The shards of the homes whose reports were not taken; `nil` if that cannot be read.
+    static func missing(saidBy head: TransferHead) -> Set<Int>? {
+        guard let text = head.value(of: missing) else { return [] }
+        let numbers = text.split(separator: ",").map { Int($0) }
+        guard !numbers.contains(nil) else { return nil }
+        return Set(numbers.compactMap { $0 })
+    }
 
     static func bytes(of values: [some BinaryCodable]) -> [UInt8] {
         var writer = BinaryWriter()

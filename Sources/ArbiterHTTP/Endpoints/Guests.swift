@@ -8,8 +8,10 @@ internal import ArbiterTransfers
 /// Every node asks the homes of the guests that it serves; a home keeps no list of guests. So what a lost node or a lost
 /// answer leaves behind is found by the next report.
 final class Guests: Sendable {
-    /// How long an answer of another node is waited for.
+    /// How long a session is waited for, which a client waits for meanwhile: longer than its home may hold the request.
     private static let patience = Duration.seconds(5)
+    /// How long the answer to reports is waited for: not longer than until the next ones, which it holds up.
+    private static let patienceForReports = Duration.seconds(1)
     /// How many reports a request has: with the longest names of principals it fits into `ServerLimits.bodyBytes`.
     private static let reportsInRequest = 400
 
@@ -72,10 +74,11 @@ final class Guests: Sendable {
         forwarder.fetch(request) { result in
             switch result {
             case .success(let answer) where answer.head.status == 200:
+                // No other answer says that there is no such session: a living one would count as ended.
+                guard !answer.body.isEmpty else { return completion(.success(nil)) }
                 let session = GuestMessages.values(answer.body, of: LentSession.self)?.first
                 completion(
                     session.map { .success($0) } ?? .failure(.homeUnreachable("its answer cannot be read")))
-            case .success(let answer) where answer.head.status == 404: completion(.success(nil))
             case .success(let answer): completion(.failure(.homeUnreachable("it answered \(answer.head.status)")))
             case .failure(let failure): completion(.failure(.homeUnreachable(failure.reason)))
             }
@@ -110,20 +113,41 @@ final class Guests: Sendable {
             Self.lend(word, by: try shards.engine(of: word.token)) { result in
                 switch result {
                 case .failure(let problem): call.respond(problem.response)
-                case .success(nil): call.respond(Problem(.notFound, "There is no such session.").response)
-                case .success(let session?):
-                    call.respond(Response(200, .text, body: GuestMessages.bytes(of: [session])))
+                case .success(let session):
+                    call.respond(Response(200, .text, body: GuestMessages.bytes(of: session.map { [$0] } ?? [])))
                 }
             }
-        default:
-            let homes = Dictionary(grouping: reports) { shards.home(of: $0.token).index }
-            var engines: [(Engine, [GuestReport])] = []
-            for (shard, reports) in homes { engines.append((try shards.engine(of: shard), reports)) }
-            GuestReports.take(engines) { result in
-                switch result {
-                case .success(let ended): call.respond(Response(200, .text, body: GuestMessages.bytes(of: ended)))
-                case .failure(let error): call.respond(Problem(error).response)
-                }
+        default: try take(reports, for: call)
+        }
+    }
+
+    /// Takes the reports of homes that are here.
+    ///
+    /// - Throws: at once, if that is none; the next report comes soon, so this one is neither held nor passed on.
+    private func take(_ reports: [GuestReport], for call: Call) throws(Problem) {
+        // A node of an earlier version takes what is not named as ended for confirmed.
+        let mayBePartial = call.request.query.contains(GuestMessages.partial)
+        var (engines, missing) = ([(Engine, [GuestReport])](), Set<Int>())
+        var problem: Problem?
+        for (shard, reports) in Dictionary(grouping: reports, by: { shards.home(of: $0.token).index }) {
+            do throws(Problem) {
+                engines.append((try shards.engine(of: shard), reports))
+            } catch {
+                missing.insert(shard)
+                problem = error
+            }
+        }
+        if var problem, !mayBePartial || engines.isEmpty {
+            problem.elsewhere = nil
+            throw problem
+        }
+        GuestReports.take(engines) { [missing] result in
+            switch result {
+            case .success(let ended):
+                call.respond(
+                    Response(
+                        200, .text, body: GuestMessages.bytes(of: ended), headers: GuestMessages.fields(of: missing)))
+            case .failure(let error): call.respond(Problem(error).response)
             }
         }
     }
@@ -178,14 +202,17 @@ final class Guests: Sendable {
     /// Reports to another node, unless an earlier report of the same name is still under way.
     private func send(_ reports: [ReportedGuest], to owner: String, as name: String) {
         guard underWay.withLock({ $0.insert(name).inserted }) else { return self.reports.keep(reports) }
-        var request = forwarder.request(to: owner, GuestMessages.reporting, within: Self.patience)
+        var request = forwarder.request(to: owner, GuestMessages.reportingInPart, within: Self.patienceForReports)
         request.body = GuestMessages.bytes(of: reports.map(\.report))
         forwarder.fetch(request) { [self] result in
             underWay.withLock { _ = $0.remove(name) }
             guard case .success(let answer) = result, answer.head.status == 200,
-                let ended = GuestMessages.values(answer.body, of: Token.self)
+                let ended = GuestMessages.values(answer.body, of: Token.self),
+                let missing = GuestMessages.missing(saidBy: answer.head)
             else { return self.reports.keep(reports) }
-            self.reports.finish(reports, ended: Set(ended))
+            let isMissing = reports.map { missing.contains(shards.home(of: $0.report.token).index) }
+            self.reports.keep(zip(reports, isMissing).filter(\.1).map(\.0))
+            self.reports.finish(zip(reports, isMissing).filter { !$1 }.map(\.0), ended: Set(ended))
         }
     }
 }

@@ -20,11 +20,12 @@ final class OpenTransfers: Sendable {
         var last = 0
 
         /// The transfers that count on another tenure than the one of now.
-        var moved: [Int] {
+        var moved: Set<Int> {
             guard let tenures else { return [] }
-            return numbers.flatMap { shard, numbers in
-                numbers.filter { $0.key != tenures[shard] }.flatMap(\.value)
-            }
+            return Set(
+                numbers.flatMap { shard, numbers in
+                    numbers.filter { $0.key != tenures[shard] }.flatMap(\.value)
+                })
         }
     }
 
@@ -60,7 +61,7 @@ final class OpenTransfers: Sendable {
                 }
             )
         }
-        if hasMoved { endMovedLater() }
+        if hasMoved { endLater([number]) }
         return number
     }
 
@@ -69,19 +70,22 @@ final class OpenTransfers: Sendable {
 
     /// Takes notice of who owns what.
     func note(_ owners: [Int: ClusterMap.Owner]) {
-        let hasMoved = state.withLock { state in
+        let moved = state.withLock { state in
             state.tenures = owners.mapValues(\.tenure)
-            return !state.moved.isEmpty
+            return state.moved
         }
-        if hasMoved { endMovedLater() }
+        if !moved.isEmpty { endLater(moved) }
     }
 
-    private func endMovedLater() {
-        alarm.ring(after: grace) { [weak self] in self?.endMoved() }
+    /// Ends those that have moved now, not those that move before the alarm rings: each has its own time of grace.
+    private func endLater(_ numbers: Set<Int>) {
+        alarm.ring(after: grace) { [weak self] in self?.end(moved: numbers) }
     }
 
-    private func endMoved() {
-        let moved = state.withLock { state in Set(state.moved).sorted().compactMap { state.take($0) } }
+    private func end(moved numbers: Set<Int>) {
+        let moved = state.withLock { state in
+            state.moved.intersection(numbers).sorted().compactMap { state.take($0) }
+        }
         for transfer in moved { transfer.whenMoved() }
     }
 }

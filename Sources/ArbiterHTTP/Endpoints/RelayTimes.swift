@@ -12,8 +12,13 @@ package struct RelayTimes: Hashable, Sendable {
     package var holding: Duration
     /// How long a request of another node is held until its shard is served here: it may have been claimed already.
     package var settling = Duration.seconds(3)
+    /// After how long an owner that has carried out nothing is asked again: it may begin to serve the shard at any time.
+    package var asking = Duration.milliseconds(500)
     /// How long the answers of an earlier owner may be on their way once the map shows another one.
     package var grace = Duration.seconds(1)
+
+    /// How long the stream of another node may be silent before it begins: the node may hold the request.
+    var silenceBeforeHead: Duration { max(silence, settling + .seconds(1)) }
 
     /// - Parameters:
     ///   - lease: after how long another node takes over.

@@ -10,12 +10,14 @@ struct Errand: Sendable {
     var context: Call.Context
     /// The tenure that was asked last.
     var tried: UInt64?
-    /// How often it was passed on.
+    /// Whether that one may be asked again, because it has carried out nothing.
+    var mayAskAgain = false
+    /// To how many tenures it was passed on.
     var tries = 0
     /// Until when it may be held; `nil` if it was not held yet.
     var heldUntil: ContinuousClock.Instant?
 
-    /// How often a request is passed on, at most.
+    /// To how many tenures a request is passed on, at most.
     static let mostTries = 4
 }
 
@@ -55,6 +57,7 @@ extension Router {
         var errand = errand
         errand.context.held = errand.context.begun.duration(to: .now)
         do throws(Problem) {
+            if errand.request.isNodesOwn { return try hearNode(errand.request, errand.exchange, errand.context) }
             guard let route = errand.context.route else { throw nothing(at: errand.request) }
             if !errand.request.peer.isNode, let problem = problemOfDraining(errand.request) { throw problem }
             try route.endpoint(Call(errand.request, errand.exchange, errand.context, router: self))
@@ -67,10 +70,11 @@ extension Router {
         if let needed = problem.guest, let guests, errand.context.mayNeedGuest {
             admit(needed, to: guests, for: errand)
         } else if let elsewhere = problem.elsewhere, let forwarder {
-            guard let owner = elsewhere.owner, owner.tenure != errand.tried else {
+            guard let owner = elsewhere.owner, owner.tenure != errand.tried || errand.mayAskAgain else {
                 return hold(errand, for: elsewhere, forwarder, else: problem)
             }
-            guard forwarder.mayForward(errand.request), errand.tries < Errand.mostTries,
+            let mayTry = owner.tenure == errand.tried || errand.tries < Errand.mostTries
+            guard forwarder.mayForward(errand.request), mayTry,
                 // Another node holds the request itself.
                 !errand.request.peer.isNode || errand.heldUntil == nil
             else { return refuse(errand, problem) }
@@ -90,19 +94,20 @@ extension Router {
         _ errand: Errand, to owner: ClusterMap.Owner, _ elsewhere: Elsewhere, _ forwarder: Forwarder
     ) {
         var errand = errand
+        if owner.tenure != errand.tried { errand.tries += 1 }
         errand.tried = owner.tenure
-        errand.tries += 1
+        errand.mayAskAgain = false
         let call = Call(errand.request, errand.exchange, errand.context, router: self)
         forwarder.forward(call, to: owner, elsewhere) { [self, errand] problem in
             if let draining = problemOfDraining(errand.request) { return refuse(errand, draining) }
-            guard !errand.request.peer.isNode, errand.tries < Errand.mostTries else { return refuse(errand, problem) }
+            guard !errand.request.peer.isNode else { return refuse(errand, problem) }
             hold(errand, for: elsewhere, forwarder, else: problem)
         }
     }
 
     // MARK: - When the shard is served
 
-    /// Holds a request until its shard is served by another owner than the one that was asked.
+    /// Holds a request until its shard is served by another owner than the one that was asked, or that one is asked again.
     ///
     /// - Parameters:
     ///   - errand: the request, of which nothing was carried out.
@@ -114,7 +119,9 @@ extension Router {
         var errand = errand
         let heldUntil = errand.heldUntil ?? .now + limit
         errand.heldUntil = heldUntil
+        errand.mayAskAgain = elsewhere.owner.map { $0.tenure == errand.tried } ?? false
         let rest = ContinuousClock.now.duration(to: heldUntil)
+        let asksAgain = errand.mayAskAgain && forwarder.times.asking < rest
         guard rest > .zero, problemOfDraining(errand.request) == nil, forwarder.held.take() else {
             return refuse(errand, problem)
         }
@@ -132,13 +139,17 @@ extension Router {
         guard let number = shards.hold(HeldRequest(shard: elsewhere.shard, tried: errand.tried, goOn: goOn)) else {
             return goOn()
         }
+        // The shutdown may have begun just before; then it has not seen this request.
+        if let draining = problemOfDraining(errand.request), shards.release(number), let errand = end() {
+            return refuse(errand, draining)
+        }
         errand.exchange.whenAbandoned { [shards] in
             _ = shards.release(number)
             _ = end()
         }
-        forwarder.later(after: rest) { [self] in
+        forwarder.later(after: asksAgain ? forwarder.times.asking : rest) { [self] in
             guard shards.release(number), let errand = end() else { return }
-            refuse(errand, problem)
+            if asksAgain { carryOut(errand) } else { refuse(errand, problem) }
         }
     }
 

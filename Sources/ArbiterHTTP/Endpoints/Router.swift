@@ -121,9 +121,7 @@ package final class Router: Sendable {
         var context = Call.Context(requestID: requestID(of: request))
         do throws(Problem) {
             context.allowedOrigin = try admit(request)
-            if request.peer.isNode, request.path.hasPrefix("/cluster/") {
-                return try hearNode(request, exchange, context)
-            }
+            if request.isNodesOwn { return try hearNode(request, exchange, context) }
             if context.allowedOrigin != nil, CrossOrigin.isPreflight(request) {
                 let methods = try methods(for: request)
                 return Call(request, exchange, context, router: self)
@@ -146,7 +144,7 @@ package final class Router: Sendable {
     }
 
     /// Handles what another node says for itself, and not for a client.
-    private func hearNode(_ request: Request, _ exchange: any Exchange, _ context: Call.Context) throws(Problem) {
+    func hearNode(_ request: Request, _ exchange: any Exchange, _ context: Call.Context) throws(Problem) {
         let call = Call(request, exchange, context, router: self)
         switch request.path {
         case Departures.path:

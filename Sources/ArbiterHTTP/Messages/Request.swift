@@ -48,6 +48,9 @@ extension Request {
             method: method, path: path, query: query, headers: KeptFields(headers), body: body, peer: peer)
     }
 
+    /// Whether another node says it for itself, and not for a client.
+    var isNodesOwn: Bool { peer.isNode && path.hasPrefix("/cluster/") }
+
     /// Whether it only reads, so that it may be made any number of times.
     var onlyReads: Bool { method == "GET" || method == "HEAD" }
 }

@@ -5,8 +5,8 @@ internal import Glibc
 /// One request, from its first line to the last byte of its response.
 ///
 /// `@unchecked`, because everything that changes outside `phase` belongs to the one thread that serves the connection.
-/// On other threads only `respond` runs. It touches `phase` alone, and resumes the connection once, if `phase` says
-/// that it is suspended.
+/// On other threads only answering, waking and `reserveLongAnswer` run. They touch `phase` alone, and what is changed under
+/// its lock, and resume the connection once, if `phase` says that it is suspended.
 final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     private let server: MicroHTTPDServer
     private let connection: MicroHTTPDConnection
@@ -29,7 +29,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     private var whenAbandoned: (@Sendable () -> Void)?
     /// Used on the connection's own thread only.
     private var hasPlace = false
-    /// Written before the answer is given, and read when the exchange completes.
+    /// Changed under the lock of `phase`, and read when the exchange completes.
     private var hasLongAnswer = false
 
     /// Whether it has one of the places for large bodies.
@@ -268,10 +268,16 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         return true
     }
 
+    /// Takes none once there is an answer: the exchange may have completed, and would not give the place back.
     func reserveLongAnswer() -> Bool {
-        guard server.places.longAnswers.take() else { return false }
-        hasLongAnswer = true
-        return true
+        phase.withLock { phase in
+            switch phase {
+            case .handling, .parked: break
+            case .answered, .streaming, .over: return false
+            }
+            hasLongAnswer = hasLongAnswer || server.places.longAnswers.take()
+            return hasLongAnswer
+        }
     }
 
     func whenAbandoned(_ action: @escaping @Sendable () -> Void) {
@@ -295,8 +301,12 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     }
 
     /// The client has closed its side while parked; the answer makes libmicrohttpd notice that.
+    ///
+    /// Nobody reads it, so it is made without the request, whose connection may be gone: `leave` may have answered.
     private func abandon(_ leave: @Sendable () -> Void) {
         leave()
-        refuse(Problem(.connectionClosed, "The client closed its side of the connection while it waited."))
+        let problem = Problem(
+            .connectionClosed, "The client closed its side of the connection while it waited.", closesConnection: true)
+        _ = answer(.response(problem.response))
     }
 }

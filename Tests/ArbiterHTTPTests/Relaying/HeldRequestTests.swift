@@ -1,3 +1,4 @@
+import ArbiterEngine
 import ArbiterTestKit
 import Testing
 
@@ -90,6 +91,40 @@ struct HeldRequestTests {
         }
         #expect(try exchange.laterAnswer().code == "not-owner")
         #expect(earlier.requests.count == Errand.mostTries)
+    }
+
+    @Test func `an owner that has carried out nothing is asked again until it serves the shard`() throws {
+        let asked = Guarded(0)
+        let owner = StubServer { _ in
+            let count = asked.withLock { count in
+                count += 1
+                return count
+            }
+            return count <= Errand.mostTries ? .problem(503, "not-owner", isUntouched: true) : .json(201, "{}")
+        }
+        defer { owner.stop() }
+        let node = RelayNode { $0.asking = .milliseconds(20) }
+        node.note(owner, tenure: 1)
+        #expect(try node.send("POST", "/transitions/start", "{}").laterAnswer().status == 201)
+        #expect(owner.requests.count == Errand.mostTries + 1)
+    }
+
+    @Test func `an owner is asked again for a limited time`() throws {
+        let owner = notOwner()
+        defer { owner.stop() }
+        let node = RelayNode { times in
+            times.asking = .milliseconds(20)
+            times.holding = .milliseconds(500)
+        }
+        node.note(owner, tenure: 1)
+        #expect(try node.send("POST", "/transitions/start", "{}").laterAnswer().code == "not-owner")
+        #expect(node.router.forwarder?.held.count == 0)
+        // An owner that is gone is not asked again.
+        let count = owner.requests.count
+        #expect(count > 1)
+        node.note(nil, tenure: 0)
+        #expect(try node.send("POST", "/transitions/start", "{}").laterAnswer().code == "not-owner")
+        #expect(owner.requests.count == count)
     }
 
     @Test func `a client that leaves leaves no request behind`() throws {

@@ -82,6 +82,8 @@ struct MovedShardTests {
     @Test func `two comments of a stream may be missing`() {
         let times = RelayTimes(lease: .seconds(5), comments: .milliseconds(1250))
         #expect(times.silence == .milliseconds(2500))
+        // A node that has claimed the shard holds the request first.
+        #expect(times.silenceBeforeHead == .seconds(4))
         #expect(times.holding == .seconds(7))
     }
 

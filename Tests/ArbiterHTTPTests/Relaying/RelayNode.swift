@@ -7,21 +7,27 @@ import Testing
 
 @testable import ArbiterHTTP
 
-/// A node with one shard, which others serve until it is told otherwise.
+/// A node whose shards others serve until it is told otherwise.
 final class RelayNode {
     static let address = "http://relay:1"
 
-    let shards = Shards(count: 1, address: RelayNode.address)
+    let shards: Shards
     let router: Router
     private let loop = TransferLoop()
     private let hub = EventHub()
 
     /// - Parameters:
+    ///   - count: how many shards there are.
     ///   - access: who may do what.
     ///   - change: changes the times, which are so long that they do not matter.
-    init(access: AccessControl = AccessControl(), _ change: (inout RelayTimes) -> Void = { _ in }) {
+    init(
+        shards count: Int = 1, access: AccessControl = AccessControl(),
+        _ change: (inout RelayTimes) -> Void = { _ in }
+    ) {
+        shards = Shards(count: count, address: Self.address)
         var times = RelayTimes(lease: .seconds(60), comments: .seconds(60))
         times.answering = .seconds(60)
+        times.asking = .seconds(60)
         times.grace = .milliseconds(50)
         change(&times)
         router = Router(
@@ -35,17 +41,17 @@ final class RelayNode {
         loop.closeAndWait()
     }
 
-    /// The map shows this owner.
-    func note(_ server: StubServer?, tenure: UInt64) {
+    /// The map shows this owner of a shard, and none of the others.
+    func note(_ server: StubServer?, tenure: UInt64, of shard: Int = 0) {
         let owner = server.map { ClusterMap.Owner(address: $0.address, tenure: tenure) }
-        shards.note(ClusterMap(owners: owner.map { [0: $0] } ?? [:]), at: Timestamp(milliseconds: 0))
+        shards.note(ClusterMap(owners: owner.map { [shard: $0] } ?? [:]), at: Timestamp(milliseconds: 0))
     }
 
-    /// The shard is served here from now on.
+    /// A shard is served here from now on.
     @discardableResult
-    func serve() throws -> Engine {
+    func serve(_ shard: Int = 0) throws -> Engine {
         let engine = try Engine(journal: MemoryJournal(keepsRecords: false))
-        shards.begin(0, engine)
+        shards.begin(shard, engine)
         return engine
     }
 
@@ -55,17 +61,25 @@ final class RelayNode {
         _ method: String, _ target: String, _ body: String = "", headers: [HeaderName: String] = [:],
         peer: Peer = .network(address: "192.0.2.7"), to exchange: RecordingExchange = RecordingExchange()
     ) -> RecordingExchange {
+        send(method, target, bytes: Array(body.utf8), headers: headers, peer: peer, to: exchange)
+    }
+
+    /// Sends a request with any body, whose answer comes later.
+    func send(
+        _ method: String, _ target: String, bytes: [UInt8], headers: [HeaderName: String] = [:], peer: Peer,
+        to exchange: RecordingExchange = RecordingExchange()
+    ) -> RecordingExchange {
         let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
         let query = parts.dropFirst().flatMap { $0.split(separator: "&") }.map { item in
             let pair = item.split(separator: "=", maxSplits: 1).map(String.init)
             return QueryItem(name: pair[0], value: pair[1])
         }
         var fields: [HeaderName: String] = [.host: "localhost"]
-        if !body.isEmpty { fields[.contentType] = "application/json" }
+        if !bytes.isEmpty { fields[.contentType] = "application/json" }
         router.handle(
             Request(
                 method: method, path: parts[0], query: query,
-                headers: DictionaryHeaders(fields: fields.merging(headers) { $1 }), body: Array(body.utf8), peer: peer),
+                headers: DictionaryHeaders(fields: fields.merging(headers) { $1 }), body: bytes, peer: peer),
             exchange)
         return exchange
     }
