@@ -24,7 +24,7 @@ extension ArbiterStateMachine {
                 momentary.deadlines.schedule(.ready(transition.id), at: now.advanced(by: transition.request.ready))
             }
         }
-        for session in durable.sessions.keys.sorted() { hear(session, at: now) }
+        for session in durable.sessions.keys.sorted() { extend(session, at: now) }
         if durable.isHoldingGrants { scheduleResumption(from: now) }
     }
 
