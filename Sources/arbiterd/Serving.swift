@@ -233,7 +233,7 @@ final class NodeHost: ShardHost {
         journal.use(limits)
         let engine = try parts.engine(on: journal, of: shard, limits: limits, under: terms, ahead: ahead?.replay)
         hub.begin(engine.lastEvents(), of: shard)
-        if shard.count > 1 { engine.expectGuests() }
+        if shard.count > 1 { engine.expectGuests(of: shard) }
         shards.begin(tenure.shard, engine, in: UInt64(tenure.created))
     }
 

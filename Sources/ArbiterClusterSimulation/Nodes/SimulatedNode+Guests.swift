@@ -18,8 +18,9 @@ extension SimulatedNode {
     private static let patience = Duration.seconds(5)
 
     func hear(_ token: Token) {
-        if let home = engine(of: shard(of: token.slot)) { return home.hear(token) }
-        reports.hear(token, from: .anyone)
+        let home = engine(of: shard(of: token.slot))
+        home?.hear(token)
+        reports.hear(token, from: .anyone, isKnown: home != nil)
     }
 
     // MARK: - Admission

@@ -152,7 +152,7 @@ final class SimulatedNode: ShardHost {
         } observer: { [weak self] notice in
             self?.note(notice, of: shard)
         }
-        engine.expectGuests()
+        engine.expectGuests(of: Shard(shard, of: cluster.settings.shards))
         state.withLock { $0.shards[shard] = Running(engine: engine, tenure: tenure.created, time: time) }
     }
 

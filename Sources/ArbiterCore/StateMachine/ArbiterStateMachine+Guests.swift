@@ -128,6 +128,7 @@ extension ArbiterStateMachine {
         if report.isHeard {
             hear(session.id, at: step.now)
         } else if report.hasLeft, momentary.attachments[session.id] == nil {
+            momentary.leftAt[session.id] = step.now
             momentary.deadlines.schedule(.session(session.id), at: step.now.advanced(by: limits.grace))
         }
         return true
@@ -140,11 +141,15 @@ extension ArbiterStateMachine {
     /// At home: whether a session whose time is over lives on, because a shard that has reported of it is silent since.
     ///
     /// Words of the client may have been lost with the shard's owner. Its next owner reports the client as heard, so the
-    /// session waits for that: it has its full time again, once.
+    /// session waits for that: it has its full time again, once. If its client has left, and so it had only `Limits.grace`,
+    /// every shard must have reported since then, because the client may be connected there.
     mutating func excuse(_ id: SessionID, at now: Instant) -> Bool {
         guard let session = durable.sessions[id], var shards = momentary.guestShards[id] else { return false }
-        let silence = Limits.reportMargin(of: session.timeToLive)
-        let silent = shards.filter { !$0.value.isExcused && $0.value.reportedAt.duration(to: now) >= silence }
+        let margin = Limits.reportMargin(of: session.timeToLive)
+        let silent = shards.filter { _, shard in
+            guard !shard.isExcused else { return false }
+            return momentary.leftAt[id].map { shard.reportedAt <= $0 } ?? (shard.reportedAt.duration(to: now) >= margin)
+        }
         guard !silent.isEmpty else { return false }
         for shard in silent.keys { shards[shard]?.isExcused = true }
         momentary.guestShards[id] = shards
@@ -152,8 +157,13 @@ extension ArbiterStateMachine {
         return true
     }
 
-    /// At home, after the shard has got another owner: any session may have guests, which have not reported here yet.
-    package mutating func expectGuests(in step: inout Step) {
+    /// After the shard has got another owner: any session may have guests, which have not reported here yet, or be one.
+    ///
+    /// - Parameters:
+    ///   - isGuest: whether a session is at home in another shard.
+    ///   - step: the turn.
+    package mutating func expectGuests(where isGuest: (SessionID) -> Bool, in step: inout Step) {
+        momentary.guests = Set(durable.sessions.keys.filter(isGuest))
         for (id, session) in durable.sessions {
             momentary.guestShards[id] = [:]
             momentary.deadlines.schedule(.session(id), at: step.now.advanced(by: timeLeft(for: session)))
@@ -172,6 +182,7 @@ extension ArbiterStateMachine {
             client: session.client,
             timeToLive: session.timeToLive + Limits.reportMargin(of: session.timeToLive), by: session.caller,
             id: session.id, token: session.token, in: &step)
+        momentary.guests.insert(session.id)
     }
 
     /// In another shard: the home of a guest knows its session.
@@ -179,9 +190,22 @@ extension ArbiterStateMachine {
     /// A client that has left since the report has the time that it had; the next report says so.
     package mutating func confirm(_ report: GuestReport, in step: inout Step) {
         guard let session = try? session(report.token),
-            report.hasLeft || !momentary.leftSessions.contains(session.id)
+            report.hasLeft || momentary.leftAt[session.id] == nil
         else { return }
+        momentary.leftAt.removeValue(forKey: session.id)
+        extend(session.id, at: step.now)
+    }
+
+    /// In another shard: the client of a guest has said something on this node.
+    ///
+    /// - Parameters:
+    ///   - token: the session.
+    ///   - isKnown: whether its home has heard it itself; then there is nothing to report.
+    ///   - step: the turn.
+    package mutating func hear(guest token: Token, isKnown: Bool, in step: inout Step) {
+        guard let session = try? session(token) else { return }
         hear(session.id, at: step.now)
+        if isKnown { momentary.spoken.remove(session.id) }
     }
 
     /// In another shard: the home of a guest does not know its session any more.
@@ -190,22 +214,27 @@ extension ArbiterStateMachine {
         end(session.id, because: .expired, in: &step)
     }
 
-    /// In another shard: what there is to report of its guests.
+    /// In another shard: what there is to report of its guests, whose words are not reported again.
     ///
     /// - Parameters:
     ///   - shard: the index of this shard.
     ///   - isGuest: whether a session is at home in another one.
     /// - Returns: the reports, with the session that each is about.
-    package func guestReports(
+    package mutating func takeGuestReports(
         from shard: UInt16, where isGuest: (SessionID) -> Bool
     ) -> [(report: GuestReport, session: Session)] {
-        durable.sessions.values.filter { isGuest($0.id) }.map { session in
+        let spoken = momentary.spoken
+        momentary.spoken = []
+        return durable.sessions.values.filter { isGuest($0.id) }.map { session in
+            let isHeard = momentary.attachments[session.id] != nil || spoken.contains(session.id)
             let report = GuestReport(
-                session.token, from: shard, isHeard: momentary.attachments[session.id] != nil,
-                hasLeft: momentary.leftSessions.contains(session.id))
+                session.token, from: shard, isHeard: isHeard, hasLeft: momentary.leftAt[session.id] != nil)
             return (report, session)
         }
     }
+
+    /// The tokens of the sessions that are at home in another shard.
+    package var guestTokens: [Token] { momentary.guests.compactMap { durable.sessions[$0]?.token } }
 
     /// Whether a session is used here.
     package func knows(_ token: Token) -> Bool { durable.index.sessions[token] != nil }

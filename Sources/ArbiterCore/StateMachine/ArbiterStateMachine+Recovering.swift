@@ -24,16 +24,17 @@ extension ArbiterStateMachine {
                 momentary.deadlines.schedule(.ready(transition.id), at: now.advanced(by: transition.request.ready))
             }
         }
-        for session in durable.sessions.keys.sorted() { hear(session, at: now) }
+        for session in durable.sessions.keys.sorted() { extend(session, at: now) }
         if durable.isHoldingGrants { scheduleResumption(from: now) }
     }
 
-    /// Takes every owner and every session's client for heard, because what they said could not be counted for a while.
-    package mutating func hearEveryone(at now: Instant) {
+    /// Begins every lease and the time of every session again, because what owners and clients said could not be counted for a
+    /// while.
+    package mutating func extendEverything(at now: Instant) {
         for transition in durable.transitions.values.sorted(by: { $0.order < $1.order }) where !transition.isEnded {
             attend(transition.id, at: now)
         }
-        for session in durable.sessions.keys.sorted() { hear(session, at: now) }
+        for session in durable.sessions.keys.sorted() { extend(session, at: now) }
     }
 
     /// How long grants are still withheld; `nil` if they are not.

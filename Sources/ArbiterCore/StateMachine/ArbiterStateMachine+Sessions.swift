@@ -33,7 +33,7 @@ extension ArbiterStateMachine {
         precondition(previous == nil, "\(id) is in use")
         durable.memory.sessionCount += 1
         durable.index.enter(session)
-        hear(id, at: step.now)
+        extend(id, at: step.now)
         return view(of: session, at: step.now)
     }
 
@@ -66,6 +66,7 @@ extension ArbiterStateMachine {
 
     /// Counts one more connection of a session, which has no deadline while it has one.
     mutating func attach(_ id: SessionID) {
+        momentary.leftAt.removeValue(forKey: id)
         momentary.attachments[id, default: 0] += 1
         momentary.deadlines.cancel(.session(id))
     }
@@ -74,15 +75,20 @@ extension ArbiterStateMachine {
     ///
     /// - Parameters:
     ///   - id: the session.
-    ///   - isCut: whether the client closed the connection; then only `Limits.grace` is left for its next word.
+    ///   - isCut: whether the client closed the connection; then only `Limits.grace` is left for its next word. A guest
+    ///     has its full time nevertheless: its home is told, and decides.
     ///   - now: the present.
     mutating func detach(_ id: SessionID, isCut: Bool, at now: Instant) {
         guard let count = momentary.attachments[id] else { return }
         momentary.attachments[id] = count > 1 ? count - 1 : nil
         guard count == 1, let session = durable.sessions[id] else { return }
-        if isCut { momentary.leftSessions.insert(id) }
+        if isCut {
+            momentary.leftAt[id] = now
+            momentary.spoken.remove(id)
+        }
+        let hasGrace = isCut && !momentary.guests.contains(id)
         momentary.deadlines.schedule(
-            .session(id), at: now.advanced(by: isCut ? limits.grace : timeLeft(for: session)))
+            .session(id), at: now.advanced(by: hasGrace ? limits.grace : timeLeft(for: session)))
     }
 
     /// An attached connection has closed.
@@ -132,7 +138,13 @@ extension ArbiterStateMachine {
 
     /// Notes a request of a session's client: the session's time starts again, unless a connection is attached.
     mutating func hear(_ id: SessionID, at now: Instant) {
-        momentary.leftSessions.remove(id)
+        momentary.leftAt.removeValue(forKey: id)
+        if momentary.guests.contains(id) { momentary.spoken.insert(id) }
+        extend(id, at: now)
+    }
+
+    /// Starts the time of a session again, without a word of its client, unless a connection is attached.
+    mutating func extend(_ id: SessionID, at now: Instant) {
         guard momentary.attachments[id] == nil, let session = durable.sessions[id] else { return }
         momentary.deadlines.schedule(.session(id), at: now.advanced(by: timeLeft(for: session)))
     }
@@ -157,7 +169,9 @@ extension ArbiterStateMachine {
         momentary.deadlines.cancel(.session(session.id))
         momentary.attachments.removeValue(forKey: session.id)
         momentary.guestShards.removeValue(forKey: session.id)
-        momentary.leftSessions.remove(session.id)
+        momentary.leftAt.removeValue(forKey: session.id)
+        momentary.guests.remove(session.id)
+        momentary.spoken.remove(session.id)
         step.add(.notify(.sessionEnded(session, ending)))
         for transition in bound.sorted(by: { $0.place < $1.place }) {
             end(transition.id, as: .expired(.sessionLost), in: &step)

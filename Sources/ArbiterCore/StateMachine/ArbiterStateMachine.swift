@@ -245,8 +245,12 @@ struct MomentaryState: Sendable {
     var attachments: [SessionID: Int] = [:]
     /// The shards that have reported of a guest, by the session; an entry without shards if they are not known yet.
     var guestShards: [SessionID: [Int: GuestShard]] = [:]
-    /// The sessions whose client closed their last attached connection and has said nothing since.
-    var leftSessions: Set<SessionID> = []
+    /// When the client of a session closed its last attached connection, if it has said nothing since.
+    var leftAt: [SessionID: Instant] = [:]
+    /// The sessions that are at home in another shard.
+    var guests: Set<SessionID> = []
+    /// The guests whose client has said something since the last report.
+    var spoken: Set<SessionID> = []
     /// The parked awaits.
     var waiters = Table<WaiterID, Waiter>()
     /// Since when scenes are idle, and the awaits that are parked for it.

@@ -30,8 +30,10 @@ extension Engine {
         }
     }
 
-    /// At home, when the engine begins: any session may have guests.
-    package func expectGuests() { tell { machine, step in machine.expectGuests(in: &step) } }
+    /// When the engine begins: any session may have guests, or be one.
+    package func expectGuests(of shard: Shard) {
+        tell { machine, step in machine.expectGuests(where: { !shard.contains($0.slot) }, in: &step) }
+    }
 
     /// In another shard: uses a session as a guest.
     package func admit(guest session: LentSession, completion: @escaping Answer<Void>) {
@@ -44,6 +46,23 @@ extension Engine {
     package func confirm(_ reports: [GuestReport]) {
         guard !reports.isEmpty else { return }
         tell { machine, step in for report in reports { machine.confirm(report, in: &step) } }
+    }
+
+    /// In another shard: the clients of these guests have said something on this node.
+    ///
+    /// - Parameter words: the sessions, each with whether its home has heard the word itself.
+    func hear(guests words: [(token: Token, isKnown: Bool)]) {
+        guard !words.isEmpty else { return }
+        tell { machine, step in
+            for word in words { machine.hear(guest: word.token, isKnown: word.isKnown, in: &step) }
+        }
+    }
+
+    /// In another shard: what there is to report of its guests, whose words are not reported again.
+    func takeGuestReports(of shard: Shard) -> [(report: GuestReport, session: Session)] {
+        state.withLock { state in
+            state.machine.takeGuestReports(from: UInt16(shard.index)) { !shard.contains($0.slot) }
+        }
     }
 
     /// In another shard: the sessions of these guests have ended.

@@ -261,13 +261,13 @@ extension Engine {
 
     /// Ends a stall, if there is one.
     ///
-    /// What owners and sessions' clients have said meanwhile was refused, and not counted, so all of them are heard now.
+    /// What owners and clients of sessions have said meanwhile was refused, and not counted, so their times begin again.
     ///
     /// - Returns: what was missed; `nil` if there was no stall.
     private func resume(_ state: inout State) -> [MissedEvent]? {
         guard state.failure?.kind == .stalled else { return nil }
         state.failure = nil
-        state.machine.hearEveryone(at: now().instant)
+        state.machine.extendEverything(at: now().instant)
         defer { state.missed = [] }
         return state.missed
     }

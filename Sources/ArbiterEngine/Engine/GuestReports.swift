@@ -8,10 +8,17 @@ package final class GuestReports: Sendable {
     private static let wordLimit = 100_000
 
     private struct State {
-        /// Who has said something since the last report, by their sessions.
-        var heard: [Token: Caller] = [:]
+        /// The words since the last report, by their sessions.
+        var heard: [Token: Word] = [:]
         /// The engines whose guests have been reported before.
         var known: Set<ObjectIdentifier> = []
+    }
+
+    /// The last word of a session.
+    private struct Word {
+        let caller: Caller
+        /// Whether its home has heard it itself.
+        let isKnown: Bool
     }
 
     private let state = Guarded(State())
@@ -19,9 +26,15 @@ package final class GuestReports: Sendable {
     package init() {}
 
     /// Notes that the client of a session has said something here, where neither the home nor a guest need be.
-    package func hear(_ token: Token, from caller: Caller) {
+    ///
+    /// - Parameters:
+    ///   - token: the session.
+    ///   - caller: who said it.
+    ///   - isKnown: whether its home has heard it itself; then only its guests here are told.
+    package func hear(_ token: Token, from caller: Caller, isKnown: Bool = false) {
         state.withLock { state in
-            if state.heard.count < Self.wordLimit { state.heard[token] = caller }
+            guard state.heard.count < Self.wordLimit else { return }
+            state.heard[token] = Word(caller: caller, isKnown: isKnown)
         }
     }
 
@@ -40,32 +53,43 @@ package final class GuestReports: Sendable {
             return (state.heard, state.known)
         }
         var (reports, pause) = ([ReportedGuest](), Limits.longestReportPause)
-        var others = words
+        var others = words.filter { !$0.value.isKnown }
         for (shard, engine) in engines {
             // A new owner does not know when clients were heard; it counts from now on.
-            let index = UInt16(shard.index)
             let isNew = !known.contains(ObjectIdentifier(engine))
-            let spoken = engine.inspect { machine in
-                words.filter { machine.knows($0.key) && machine.own($0.key, of: $0.value) != nil }.map(\.key)
+            let spoken = words.isEmpty ? [] : engine.inspect { Self.guests(of: $0, in: words) }
+            engine.hear(guests: spoken)
+            var heard: Set<Token> = []
+            for (token, isKnown) in spoken where !isKnown {
+                others.removeValue(forKey: token)
+                heard.insert(token)
             }
-            for token in spoken { others.removeValue(forKey: token) }
-            engine.confirm(spoken.map { GuestReport($0, from: index, isHeard: true, hasLeft: true) })
-            let heard = Set(spoken)
-            for (report, session) in engine.inspect({
-                $0.guestReports(from: index) { !shard.contains($0.slot) }
-            }) {
+            for (report, session) in engine.takeGuestReports(of: shard) {
                 var report = report
+                // An engine that carries out nothing at the moment has not heard them.
                 if isNew || heard.contains(report.token) { report.isHeard = true }
                 pause = min(pause, Limits.reportPause(ofGuestFor: session.timeToLive))
                 reports.append(ReportedGuest(report: report, caller: session.caller, engine: engine))
             }
         }
-        reports += others.map { token, caller in
+        reports += others.map { token, word in
             ReportedGuest(
-                report: GuestReport(token, from: 0, isHeard: true, hasLeft: false, caller: caller), caller: caller,
-                engine: nil)
+                report: GuestReport(token, from: 0, isHeard: true, hasLeft: false, caller: word.caller),
+                caller: word.caller, engine: nil)
         }
         return (reports, pause)
+    }
+
+    /// The guests of a shard in which somebody has said something who may.
+    private static func guests(
+        of machine: borrowing ArbiterStateMachine, in words: [Token: Word]
+    ) -> [(token: Token, isKnown: Bool)] {
+        var spoken: [(token: Token, isKnown: Bool)] = []
+        for token in machine.guestTokens {
+            guard let word = words[token], machine.own(token, of: word.caller) != nil else { continue }
+            spoken.append((token, word.isKnown))
+        }
+        return spoken
     }
 
     /// Has homes take reports.
@@ -109,7 +133,7 @@ package final class GuestReports: Sendable {
     package func keep(_ reports: [ReportedGuest]) {
         state.withLock { state in
             for reported in reports where reported.report.isHeard && state.heard[reported.report.token] == nil {
-                state.heard[reported.report.token] = reported.caller
+                state.heard[reported.report.token] = Word(caller: reported.caller, isKnown: false)
             }
         }
     }

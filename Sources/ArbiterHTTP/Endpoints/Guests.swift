@@ -31,8 +31,10 @@ final class Guests: Sendable {
 
     /// Notes that the client of a session has said something here.
     func hear(_ token: Token, from caller: Caller) {
-        if let home = try? shards.engine(of: token) { return home.hear(token, from: caller) }
-        reports.hear(token, from: caller)
+        let home = try? shards.engine(of: token)
+        home?.hear(token, from: caller)
+        // Its guests are told even so, or they might report that their client has left.
+        reports.hear(token, from: caller, isKnown: home != nil)
     }
 
     // MARK: - Admission

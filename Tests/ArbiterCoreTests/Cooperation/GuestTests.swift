@@ -24,9 +24,14 @@ struct GuestTests {
         return session
     }
 
+    /// What the other shard has to report of the guests that are meant.
+    private mutating func reports(where isGuest: (SessionID) -> Bool = { _ in true }) throws -> [GuestReport] {
+        try other.perform { machine, _ in machine.takeGuestReports(from: 1, where: isGuest).map(\.report) }
+    }
+
     /// The other shard reports everything, after its client was heard there or not.
     private mutating func report(heard: Bool = false) throws {
-        let reports = other.machine.guestReports(from: 1) { _ in true }.map { report, _ in
+        let reports = try reports().map { report in
             var report = report
             if heard { report.isHeard = true }
             return report
@@ -110,7 +115,7 @@ struct GuestTests {
     @Test mutating func `the next owner of a home expects guests`() throws {
         let session = try lend(timeToLive: .seconds(4))
         try home.restart()
-        try home.perform { machine, step in machine.expectGuests(in: &step) }
+        try home.perform { machine, step in machine.expectGuests(where: { _ in false }, in: &step) }
         home.advance(by: .milliseconds(6900))
         #expect(home.machine.knows(session.token))
         home.advance(by: .milliseconds(100))
@@ -128,7 +133,9 @@ struct GuestTests {
         #expect(home.machine.knows(session.token))
         try other.detach(session)
         try report()
-        advance(by: grace)
+        advance(by: grace / 2)
+        try report()
+        advance(by: grace / 2)
         #expect(!home.machine.knows(session.token))
     }
 
@@ -148,10 +155,10 @@ struct GuestTests {
     @Test mutating func `a client that leaves after the report is reported with the next one`() throws {
         let session = try lend(timeToLive: .seconds(60))
         try other.attach(session)
-        let reports = other.machine.guestReports(from: 1) { _ in true }.map(\.report)
+        let reports = try reports()
         try other.detach(session)
         try other.perform { machine, step in for report in reports { machine.confirm(report, in: &step) } }
-        #expect(other.machine.guestReports(from: 1) { _ in true }.map(\.report.hasLeft) == [true])
+        #expect(try self.reports().map(\.hasLeft) == [true])
     }
 
     @Test mutating func `a session is admitted once, and survives a restart of its shard`() throws {
@@ -164,8 +171,126 @@ struct GuestTests {
         #expect(other.journal.count == count)
         try other.restart()
         #expect(other.machine.knows(session.token))
-        #expect(other.machine.guestReports(from: 1) { $0 == session.id }.count == 1)
-        #expect(other.machine.guestReports(from: 1) { $0 != session.id }.isEmpty)
+        #expect(try reports { $0 == session.id }.count == 1)
+        #expect(try reports { $0 != session.id }.isEmpty)
+    }
+
+    // MARK: - Words
+
+    @Test mutating func `a word with only the token of a transition is reported`() throws {
+        let session = try lend(timeToLive: .seconds(4))
+        let holder = try other.start(TransitionRequest(lease: .seconds(300), session: session.token))
+        for _ in 0..<20 {
+            advance(by: .seconds(1))
+            try other.renew(holder)
+            try report()
+        }
+        #expect(home.machine.knows(session.token))
+        #expect(other.state(of: holder) == .running)
+    }
+
+    @Test mutating func `reports and their answers are no words`() throws {
+        let session = try lend(timeToLive: .seconds(4))
+        for _ in 0..<6 {
+            advance(by: .seconds(1))
+            try report()
+        }
+        #expect(home.machine.knows(session.token))
+        advance(by: .seconds(1))
+        #expect(!home.machine.knows(session.token))
+        #expect(other.machine.knows(session.token))
+        try report()
+        #expect(!other.machine.knows(session.token))
+    }
+
+    @Test mutating func `a word is reported once`() throws {
+        let session = try lend(timeToLive: .seconds(30))
+        try other.renewSession(session)
+        #expect(try reports().map(\.isHeard) == [true])
+        #expect(try reports().map(\.isHeard) == [false])
+    }
+
+    @Test mutating func `a word that the home has heard itself takes back that the client has left`() throws {
+        let session = try lend(timeToLive: .seconds(30))
+        try other.attach(session)
+        try other.detach(session)
+        try other.perform { machine, step in machine.hear(guest: session.token, isKnown: true, in: &step) }
+        let report = try #require(try reports().first)
+        #expect(!report.hasLeft)
+        #expect(!report.isHeard)
+    }
+
+    @Test mutating func `a client that leaves after a word is reported as having left`() throws {
+        let session = try lend(timeToLive: .seconds(30))
+        try other.attach(session)
+        try other.renewSession(session)
+        try other.detach(session)
+        let report = try #require(try reports().first)
+        #expect(report.hasLeft)
+        #expect(!report.isHeard)
+    }
+
+    // MARK: - Grace
+
+    @Test mutating func `a shard that is silent since the client left its home has the session live on`() throws {
+        let session = try lend(timeToLive: .seconds(60))
+        try home.attach(session)
+        try other.attach(session)
+        try report()
+        advance(by: .milliseconds(500))
+        try home.detach(session)
+        // The next report hangs for four seconds.
+        advance(by: .seconds(4))
+        #expect(home.machine.knows(session.token))
+        try report()
+        advance(by: .seconds(1))
+        #expect(home.machine.knows(session.token))
+    }
+
+    @Test mutating func `a client that leaves its home ends after the grace time where every shard reports`() throws {
+        let session = try lend(timeToLive: .seconds(60))
+        let grace = home.machine.limits.grace
+        try home.attach(session)
+        try report()
+        try home.detach(session)
+        advance(by: grace / 2)
+        try report()
+        advance(by: grace / 2 - .milliseconds(1))
+        #expect(home.machine.knows(session.token))
+        advance(by: .milliseconds(1))
+        #expect(!home.machine.knows(session.token))
+    }
+
+    @Test mutating func `a shard that is silent for ever has the session live for its time once more`() throws {
+        let session = try lend(timeToLive: .seconds(4))
+        try home.attach(session)
+        try home.detach(session)
+        // The grace time, four seconds, and three pauses of a second.
+        home.advance(by: home.machine.limits.grace + .milliseconds(6999))
+        #expect(home.machine.knows(session.token))
+        home.advance(by: .milliseconds(1))
+        #expect(!home.machine.knows(session.token))
+    }
+
+    @Test mutating func `a guest whose client has left waits for its home`() throws {
+        let session = try lend(timeToLive: .seconds(30))
+        try other.attach(session)
+        try other.detach(session)
+        // The home is failing over, and its next owner knows the session.
+        other.advance(by: .seconds(6))
+        #expect(other.machine.knows(session.token))
+        try report(heard: true)
+        #expect(other.machine.knows(session.token))
+    }
+
+    @Test mutating func `a guest waits for its home also after its shard has got another owner`() throws {
+        let session = try lend(timeToLive: .seconds(30))
+        try other.restart()
+        try other.perform { machine, step in machine.expectGuests(where: { $0 == session.id }, in: &step) }
+        try other.attach(session)
+        try other.detach(session)
+        other.advance(by: .seconds(6))
+        #expect(other.machine.knows(session.token))
     }
 
     @Test mutating func `messages between nodes are read as they were written`() throws {

@@ -1,0 +1,100 @@
+import ArbiterCore
+import ArbiterEngine
+import ArbiterTestKit
+import Testing
+
+/// What a node reports of a session that is at home in its first shard or elsewhere, and a guest in its second one.
+struct GuestReportsTests {
+    private let homeShard = Shard(0, of: 2)
+    private let guestShard = Shard(1, of: 2)
+    private let home: Bench<MemoryJournal>
+    private let guest: Bench<MemoryJournal>
+    private let reports = GuestReports()
+    private let session: Session
+    private let holder: TransitionView
+
+    init() throws {
+        let time = ManualTime()
+        home = try Bench(MemoryJournal(keepsRecords: true), time: time)
+        guest = try Bench(MemoryJournal(keepsRecords: true), time: time)
+        let slot = try #require(homeShard.slots.first)
+        let opened: SessionView = try Self.answer { [home] in
+            home.engine.openSession(
+                client: nil, timeToLive: .seconds(30), homeAt: Slot(number: slot), completion: $0)
+        }
+        session = opened.session
+        let lent: LentSession = try Self.answer { [home, session] in
+            home.engine.lend(session.token, to: 1, for: .anyone, completion: $0)
+        }
+        let _: Void = try Self.answer { [guest] in guest.engine.admit(guest: lent, completion: $0) }
+        holder = try guest.started(TransitionRequest(lease: .seconds(300), session: session.token))
+        // The engine is new, so everything is reported as heard.
+        _ = reports.gather(from: [(guestShard, guest.engine)])
+    }
+
+    private static func answer<Value: Sendable>(
+        _ call: (@escaping Engine.Answer<Value>) -> Void
+    ) throws -> Value {
+        let answers = Guarded([Result<Value, EngineError>]())
+        call { answer in answers.withLock { $0.append(answer) } }
+        return try #require(answers.withLock { $0 }.first).get()
+    }
+
+    private func gather() -> [ReportedGuest] { reports.gather(from: [(guestShard, guest.engine)]).reports }
+
+    /// A client attaches its only connection in the guest's shard, and closes it.
+    private func leave() throws {
+        let attachment: Engine.Attachment = try Self.answer { guest.engine.attach(session.token, completion: $0) }
+        guest.engine.detach(attachment)
+    }
+
+    @Test func `a word with only the token of a transition is reported once`() throws {
+        #expect(gather().map(\.report.isHeard) == [false])
+        guest.renew("renew", holder)
+        #expect(gather().map(\.report.isHeard) == [true])
+        #expect(gather().map(\.report.isHeard) == [false])
+    }
+
+    @Test func `a word whose report failed is reported again`() throws {
+        guest.renew("renew", holder)
+        reports.keep(gather())
+        #expect(gather().map(\.report.isHeard) == [true])
+        #expect(gather().map(\.report.isHeard) == [false])
+    }
+
+    @Test func `an answer of the home is no word`() throws {
+        reports.finish(gather(), ended: [])
+        #expect(gather().map(\.report.isHeard) == [false])
+    }
+
+    @Test func `a word that names the session is reported with the guest`() throws {
+        reports.hear(session.token, from: .anyone)
+        let found = gather()
+        #expect(found.map(\.report) == [GuestReport(session.token, from: 1, isHeard: true, hasLeft: false)])
+    }
+
+    @Test func `a word in a session that is no guest here is reported alone`() throws {
+        reports.hear(session.token, from: .anyone)
+        let found = reports.gather(from: []).reports
+        #expect(found.map(\.report.caller) == [.anyone])
+    }
+
+    @Test func `a word that the home here has heard takes back that the client has left, and is not reported`() throws {
+        try leave()
+        reports.hear(session.token, from: .anyone, isKnown: true)
+        let found = gather()
+        #expect(found.map(\.report) == [GuestReport(session.token, from: 1, isHeard: false, hasLeft: false)])
+    }
+
+    @Test func `a word that the home here has heard is not reported to itself`() throws {
+        reports.hear(session.token, from: .anyone, isKnown: true)
+        #expect(reports.gather(from: [(homeShard, home.engine)]).reports.isEmpty)
+    }
+
+    @Test func `a word of another principal is not reported with the guest`() throws {
+        try leave()
+        let stranger = Caller(principal: PrincipalName("token:x"))
+        reports.hear(session.token, from: stranger, isKnown: true)
+        #expect(gather().map(\.report.hasLeft) == [true])
+    }
+}
