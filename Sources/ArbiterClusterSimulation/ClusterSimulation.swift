@@ -162,6 +162,9 @@ package struct ClusterSimulation: ~Copyable {
             statistics.count(.events, by: told.count)
             note("node \(node) tells \(told.count) events of shard \(shard)")
             for event in told { try events.note(event, by: node, in: tenure) }
+        case .forgot(let shard, let tenure, let node):
+            note("node \(node) begins with a newer snapshot of shard \(shard)")
+            events.forget(from: node, in: tenure) { [settings] in Slot($0).shard(of: settings.shards) == shard }
         case .comment(let stream): hearComment(on: stream)
         case .died(let process): loseStreams(over: process)
         }

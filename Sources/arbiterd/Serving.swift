@@ -226,7 +226,7 @@ final class NodeHost: ShardHost {
         hub.end(shard)
         let ahead = state.withLock { $0.ahead.removeValue(forKey: tenure.shard) }
         if let ahead {
-            journal.goOn(after: ahead.progress)
+            journal.goOn(after: ahead.progress) { [hub] in hub.end(shard) }
             for events in ahead.events { hub.publish(events, of: shard) }
         }
         let (limits, terms) = inForce(form)

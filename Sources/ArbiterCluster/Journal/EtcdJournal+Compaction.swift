@@ -35,7 +35,7 @@ extension EtcdJournal {
     /// Makes a snapshot of the state after a record, while commits go on, and deletes what it makes superfluous.
     private func compact(through sequence: UInt64) throws(JournalError) {
         var replay = JournalReplay(limits: state.withLock { $0.limits })
-        let found = try read { reader throws(JournalError) in
+        let found = try read(endsWithJournal: true) { reader throws(JournalError) in
             try reader.read(through: sequence) { snapshot throws(JournalError) in
                 try replay.begin(snapshot)
             } _: { records throws(JournalError) in
@@ -68,7 +68,8 @@ extension EtcdJournal {
     ) throws(JournalError) -> [UInt8] {
         let parts = SnapshotParts(snapshot, of: shard, keys, isChecked: isChecked)
         for put in parts.puts {
-            try check(try carryOut(EtcdTransaction(if: [tenure.condition], then: [put])).succeeded)
+            let part = EtcdTransaction(if: [tenure.condition], then: [put])
+            try check(try carryOut(part, endsWithJournal: true).succeeded)
         }
         let manifest = parts.manifest
         let key = keys.manifest(of: shard)
@@ -80,7 +81,7 @@ extension EtcdJournal {
                     .delete(
                         .keys(
                             from: keys.log(of: shard, from: 0), to: keys.log(of: shard, from: snapshot.sequence + 1))),
-                ], else: [.read(.key(key))]))
+                ], else: [.read(.key(key))]), endsWithJournal: true)
         // If it was carried out although its answer was lost, its manifest is there.
         try check(outcome.succeeded || outcome.found.first?.keys.first?.value == manifest)
         return manifest

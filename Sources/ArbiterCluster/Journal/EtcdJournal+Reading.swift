@@ -11,9 +11,10 @@ extension EtcdJournal {
         let progress = try read { reader throws(JournalError) in
             let ahead = state.withLock { $0.ahead }
             let whole: ShardReader.Progress
-            if let ahead, let more = try reader.read(after: ahead, take) {
+            if let ahead, let more = try reader.read(after: ahead.progress, take) {
                 whole = more
             } else {
+                ahead?.beginAgain()
                 whole = try reader.read(begin, take)
             }
             // The head says whether the end is missing.
@@ -35,10 +36,18 @@ extension EtcdJournal {
 
     /// Reads in the tenure: if that ends meanwhile, it is what is wrong with what was read.
     ///
+    /// - Parameters:
+    ///   - endsWithJournal: whether reading is given up when the journal is closed.
+    ///   - body: reads.
+    /// - Returns: what the closure returns.
     /// - Throws: `JournalError`, and what the closure throws.
-    func read<Value>(_ body: (ShardReader) throws(JournalError) -> Value) throws(JournalError) -> Value {
+    func read<Value>(
+        endsWithJournal: Bool = false, _ body: (ShardReader) throws(JournalError) -> Value
+    ) throws(JournalError) -> Value {
         do throws(JournalError) {
-            let reader = ShardReader(shard: shard, keys: keys) { [self] range throws(JournalError) in try get(range) }
+            let reader = ShardReader(shard: shard, keys: keys) { [self] range throws(JournalError) in
+                try get(range, endsWithJournal: endsWithJournal)
+            }
             return try body(reader)
         } catch {
             guard error.kind == .damaged, !isStillOwner() else { throw error }
@@ -53,18 +62,25 @@ extension EtcdJournal {
     }
 
     /// Reads keys, and again until etcd answers, for as long as the tenure may last.
-    func get(_ range: EtcdRange) throws(JournalError) -> EtcdKeys {
-        let outcome = try carryOut(.read(range))
+    func get(_ range: EtcdRange, endsWithJournal: Bool = false) throws(JournalError) -> EtcdKeys {
+        let outcome = try carryOut(.read(range), endsWithJournal: endsWithJournal)
         return outcome.found.first ?? EtcdKeys([])
     }
 
     /// Carries out a transaction that may be carried out more than once, and again until etcd answers, for as long as the
     /// tenure may last.
-    func carryOut(_ transaction: EtcdTransaction) throws(JournalError) -> EtcdOutcome {
+    ///
+    /// - Parameters:
+    ///   - transaction: the transaction.
+    ///   - endsWithJournal: whether it is given up when the journal is closed; else that waits until etcd has room.
+    /// - Returns: what came of it.
+    /// - Throws: `JournalError`.
+    func carryOut(
+        _ transaction: EtcdTransaction, endsWithJournal: Bool = false
+    ) throws(JournalError) -> EtcdOutcome {
         var pause = Duration.milliseconds(20)
         while true {
-            // Else it would be waited for until etcd has room, which the end of a journal is not worth.
-            guard !state.withLock({ $0.isClosed }) else { throw Self.closed }
+            guard !endsWithJournal || !state.withLock({ $0.isClosed }) else { throw Self.closed }
             do throws(EtcdError) {
                 return try Answer.wait(workers) { etcd.transact(transaction, within: Self.patience, completion: $0) }
             } catch {

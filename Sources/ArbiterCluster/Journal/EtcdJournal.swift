@@ -51,7 +51,7 @@ package final class EtcdJournal: Journal {
         /// Called when nothing is on its way any more.
         var whenIdle: [@Sendable () -> Void] = []
         /// How far the shard was read before it was owned.
-        var ahead: ShardReader.Progress?
+        var ahead: (progress: ShardReader.Progress, beginAgain: @Sendable () -> Void)?
         /// The manifest of the newest snapshot as it is in etcd.
         var manifest: [UInt8]?
         /// The size of the newest snapshot.
@@ -91,9 +91,15 @@ package final class EtcdJournal: Journal {
 
     package var ownership: (any Ownership)? { tenure }
 
-    /// Has the replay begin where the shard was read to before it was owned; `begin` is called then only if a newer snapshot
-    /// has taken the place of what would follow.
-    package func goOn(after progress: ShardReader.Progress) { state.withLock { $0.ahead = progress } }
+    /// Has the replay begin where the shard was read to before it was owned.
+    ///
+    /// - Parameters:
+    ///   - progress: how far it was read.
+    ///   - beginAgain: called in the replay if a newer snapshot has taken the place of what would follow, so that the replay
+    ///     begins with that snapshot, and the events in between are not known.
+    package func goOn(after progress: ShardReader.Progress, orElse beginAgain: @escaping @Sendable () -> Void = {}) {
+        state.withLock { $0.ahead = (progress, beginAgain) }
+    }
 
     /// Sets the limits of the shard, which are those of the cluster.
     package func use(_ limits: Limits) { state.withLock { $0.limits = limits } }

@@ -18,6 +18,11 @@ struct EventBook {
     private var last: [Place: UInt64] = [:]
     private(set) var count = 0
 
+    /// Notes that an owner's streams of these scenes begin anew.
+    mutating func forget(from node: Int, in tenure: Int64, where isIncluded: (SceneName) -> Bool) {
+        last = last.filter { place, _ in place.node != node || place.tenure != tenure || !isIncluded(place.scene) }
+    }
+
     /// Checks that an event has one number and one content, from every node that tells it, and that no number is missing.
     mutating func note(_ event: SceneEvent, by node: Int, in tenure: Int64) throws(Broken) {
         guard let number = event.number?.rawValue else { return }

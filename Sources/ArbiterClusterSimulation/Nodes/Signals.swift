@@ -14,6 +14,8 @@ final class Signals: Sendable {
         case began(shard: Int, tenure: Int64, node: Int)
         /// An engine publishes events, in a tenure of its shard.
         case events(shard: Int, tenure: Int64, node: Int, [SceneEvent])
+        /// An engine begins its replay again with a snapshot, in a tenure of its shard; its streams end, and begin behind that.
+        case forgot(shard: Int, tenure: Int64, node: Int)
         /// A comment is due on the stream that the ask of a number has opened.
         case comment(Int)
         /// A process has ended by itself.
@@ -39,7 +41,7 @@ extension Signals.Signal {
     fileprivate var rank: Int {
         switch self {
         case .answer(let number, _, _, _): number
-        case .heard, .timer, .began, .events, .comment, .died: 0
+        case .heard, .timer, .began, .events, .forgot, .comment, .died: 0
         }
     }
 }

@@ -135,7 +135,9 @@ final class SimulatedNode: ShardHost {
         signals.post(.began(shard: shard, tenure: tenure.created, node: node))
         let ahead = state.withLock { $0.ahead.removeValue(forKey: shard) }
         if let ahead {
-            journal.goOn(after: ahead.progress)
+            journal.goOn(after: ahead.progress) {
+                signals.post(.forgot(shard: shard, tenure: tenure.created, node: node))
+            }
             for events in ahead.events {
                 signals.post(.events(shard: shard, tenure: tenure.created, node: node, events))
             }
