@@ -53,7 +53,9 @@ struct EtcdRoomTests {
         first.node.stop()
     }
 
-    @Test func `a connection that closes while etcd has no room is noted afterwards, and nobody else has lost time`() throws {
+    @Test func `a connection that closes while etcd has no room is noted afterwards, and nobody else has lost time`()
+        throws
+    {
         let etcd = try RunningEtcd()
         let first = TestNode("first", on: etcd.gateway, shards: 1)
         try first.host.wait { $0.shards == [0] }

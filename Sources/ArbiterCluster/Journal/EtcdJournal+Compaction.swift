@@ -17,7 +17,7 @@ extension EtcdJournal {
         compaction.add {
             do throws(JournalError) {
                 if !self.state.withLock({ $0.isClosed }) { try self.compact(through: sequence) }
-            } catch where error.kind == .closed || error.kind == .notOwner {
+            } catch  where error.kind == .closed || error.kind == .notOwner {
                 self.logger.debug(
                     "a snapshot is given up", metadata: ["shard": "\(self.shard)", "reason": "\(error.reason)"])
             } catch {

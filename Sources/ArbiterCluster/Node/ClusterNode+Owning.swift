@@ -143,11 +143,11 @@ extension ClusterNode {
             .filter { found.owners[$0] == nil && !paused.contains($0) }
         // First those that this node is to own next, which no other one claims.
         let chosen = free.filter { shard in found.successors[shard].map { isMine($0.node) } ?? false }
-        let (failed, others) = free.filter { found.successors[$0] == nil }.reduce(into: ([Int](), [Int]())) { lists, shard in
-            // Another node could not serve it, which this one may be able to; what is too much then is handed over.
-            let isFailed = found.map.unserved[shard].map { $0.node != settings.address } ?? false
-            if isFailed { lists.0.append(shard) } else { lists.1.append(shard) }
+        let unclaimed = free.filter { found.successors[$0] == nil }
+        // What another node could not serve, this one may be able to; what is too much then is handed over.
+        let failed = unclaimed.filter { shard in found.map.unserved[shard].map { $0.node != settings.address } ?? false
         }
+        let others = unclaimed.filter { !failed.contains($0) }
         let claimable = chosen + failed + others.prefix(max(0, room - chosen.count - failed.count))
         for start in stride(from: 0, to: claimable.count, by: Self.claimsAtOnce) {
             let shards = claimable[start..<min(start + Self.claimsAtOnce, claimable.count)]

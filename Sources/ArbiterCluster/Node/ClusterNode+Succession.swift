@@ -17,7 +17,8 @@ extension ClusterNode {
     /// claimed. But all of them are read ahead at the same time. Those that it has had for longest go first, so that one
     /// that only this node could serve stays.
     func handOverSurplus(_ found: Found) {
-        let tenures = state.withLock { Array($0.tenures.values) }.sorted { ($0.created, $1.shard) < ($1.created, $0.shard) }
+        let tenures = state.withLock { Array($0.tenures.values) }
+            .sorted { ($0.created, $1.shard) < ($1.created, $0.shard) }
         let isWhole = Set(found.owners.keys).union(found.map.unserved.keys).count == settings.form.shards
         let surplus = isWhole ? tenures.prefix(max(0, tenures.count - share(of: found))) : []
         if isWhole { keep(tenures.dropFirst(surplus.count), found) }

@@ -8,7 +8,7 @@ struct PlantedClusterFaultTests {
     private static let patience = 60_000
 
     // Only a commit that arrives when its node owns the shard again shows this one, so it takes longest; not every seed has one.
-    @Test(arguments: [UInt64(1), 7, 9])
+    @Test(arguments: [UInt64(1), 7, 13])
     func `a guard that compares the value of the owner's key is found`(seed: UInt64) throws {
         try expect(
             [.tenure, .service, .lease, .replay, .store], of: .guardByValue, seed: seed)
