@@ -145,7 +145,8 @@ extension ClusterNode {
         let chosen = free.filter { shard in found.successors[shard].map { isMine($0.node) } ?? false }
         let unclaimed = free.filter { found.successors[$0] == nil }
         // What another node could not serve, this one may be able to; what is too much then is handed over.
-        let failed = unclaimed.filter { shard in found.map.unserved[shard].map { $0.node != settings.address } ?? false
+        let failed = unclaimed.filter { shard in
+            found.map.unserved[shard].map { $0.node != settings.address } ?? false
         }
         let others = unclaimed.filter { !failed.contains($0) }
         let claimable = chosen + failed + others.prefix(max(0, room - chosen.count - failed.count))
