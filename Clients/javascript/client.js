@@ -279,8 +279,25 @@ function checkedSeconds(name, value) {
   return value;
 }
 
-/** Seconds on a clock that does not jump. */
-const now = () => performance.now() / 1000;
+/** Milliseconds by which the clock of the day gets ahead of the other one if the machine was suspended. */
+const SUSPENSION = 1000;
+
+/**
+ * Seconds on a clock that never goes back.
+ *
+ * Where performance.now() stands still while the machine is suspended, the clock of the day says how long that was. If that is
+ * only set forward, leases seem to be over earlier than they are, which is harmless.
+ */
+const now = (() => {
+  let suspended = 0;
+  let ahead = Date.now() - performance.now();
+  return () => {
+    const [time, lead] = [performance.now(), Date.now() - performance.now()];
+    if (lead - ahead > SUSPENSION) suspended += lead - ahead;
+    ahead = lead;
+    return (time + suspended) / 1000;
+  };
+})();
 
 /** Delays between attempts in seconds: doubled from 0.1 to 5, each drawn between half and all of it. */
 function* backoff() {

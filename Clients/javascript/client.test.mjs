@@ -77,6 +77,23 @@ test('what the daemon has forgotten is not called unreachable', async () => {
   });
 });
 
+test('the time of a suspended machine counts against a lease', async t => {
+  const day = Date.now;
+  t.after(() => { Date.now = day; });
+  const busy = { status: 503, code: 'journal-unavailable', detail: 'Later.' };
+  const { arbiter } = answered(path => {
+    if (path === '/sessions') return [201, { token: 'session' }];
+    if (path === '/transitions/start') return [201, granted];
+    Date.now = () => day() + 60_000;
+    return [503, busy];
+  });
+  const transition = await arbiter.scene().start();
+  const begun = performance.now();
+  if (!transition.signal.aborted) await new Promise(resolve => transition.signal.addEventListener('abort', resolve));
+  assert(performance.now() - begun < granted.leaseSeconds * 1000);
+  await assert.rejects(transition.complete(), { reason: 'unreachable' });
+});
+
 test('a body that has nothing to hold runs without a lock', async () => {
   const noop = { id: 't-1', token: 'secret', state: 'ended', outcome: 'completed', noop: true };
   const { arbiter, asked } = answered(path => [201, path === '/sessions' ? { token: 'session' } : noop]);
