@@ -84,7 +84,7 @@ struct Arbiterd: ParsableCommand {
             options: options, access: access, hub: hub, server: server, serving: serving, metrics: metrics,
             logger: logger)
         let signal = Signals.waitForFirst(whenAskedToReload: { serviceManager.reload(reloading.reload) })
-        logger.info("draining", metadata: ["cause": "\(loss.error?.reason ?? "\(signal)")"])
+        logger.info("draining", metadata: ["cause": "\(loss.reason ?? "\(signal)")"])
         serviceManager.stopping()
         server.quiesceInherited()
         router.drain()

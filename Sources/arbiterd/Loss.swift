@@ -10,6 +10,9 @@ final class Loss: Sendable {
 
     var error: JournalError? { state.withLock { $0 } }
 
+    /// Why the daemon has to exit; `nil` if it has not.
+    var reason: String? { error?.reason }
+
     /// Ends the daemon after a delay, so that requests which are being served get the reason.
     func note(_ error: JournalError) {
         state.withLock { $0 = error }

@@ -71,6 +71,18 @@ struct DamagedShardTests {
         node.node.stop()
     }
 
+    @Test func `etcd forgets its history also while the first shard is damaged`() throws {
+        let time = ManualTime()
+        let node = TestNode("node", on: etcd.gateway, shards: 4, time: time)
+        try node.host.wait { $0.shards == [1, 2, 3] && $0.map.unserved[0] != nil }
+        let looks = node.host.looks
+        try node.host.wait { $0.looks >= looks + 2 }
+        #expect(node.etcd.compactions == 0)
+        time.advance(by: .seconds(31))
+        try node.host.wait { _ in node.etcd.compactions == 1 }
+        node.node.stop()
+    }
+
     @Test func `other nodes try a damaged shard too, and a node that joins gets its share of the others`() throws {
         let first = TestNode("first", on: etcd.gateway, shards: 4)
         try first.host.wait { $0.shards == [1, 2, 3] && $0.map.unserved[0] != nil }

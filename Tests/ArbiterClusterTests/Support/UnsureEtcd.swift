@@ -32,6 +32,7 @@ final class UnsureEtcd: Etcd {
 
     private let etcd: any Etcd
     private let state = Guarded(State())
+    private let compacted = Guarded(0)
     private let arrival = DispatchSemaphore(value: 0)
 
     private static let unknown = EtcdError(.unknown, "the answer is lost")
@@ -168,7 +169,13 @@ final class UnsureEtcd: Etcd {
     func compact(
         to revision: EtcdRevision, within limit: Duration,
         completion: @escaping @Sendable (Result<Void, EtcdError>) -> Void
-    ) { etcd.compact(to: revision, within: limit, completion: completion) }
+    ) {
+        compacted.withLock { $0 += 1 }
+        etcd.compact(to: revision, within: limit, completion: completion)
+    }
+
+    /// How often etcd was told to forget what keys were before.
+    var compactions: Int { compacted.withLock { $0 } }
 
     func measure(within limit: Duration, completion: @escaping @Sendable (Result<EtcdSize, EtcdError>) -> Void) {
         etcd.measure(within: limit, completion: completion)
