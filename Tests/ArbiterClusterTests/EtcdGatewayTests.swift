@@ -85,6 +85,21 @@ struct EtcdGatewayTests {
         #expect(future?.kind == .refused)
     }
 
+    @Test(arguments: ["{}", #"{"header": {"revision": "7"}, "succeeded": true}"#])
+    func `an answer that lacks what was asked for is unknown`(answer: String) {
+        let server = StubServer { _ in .answer(status: 200, body: answer) }
+        let loop = TransferLoop()
+        defer {
+            loop.closeAndWait()
+            server.stop()
+        }
+        let gateway = EtcdGateway(EtcdGateway.Access(endpoints: [server.address]), loop: loop)
+        let error = #expect(throws: EtcdError.self) {
+            try Reply.wait { gateway.transact(.read(.key("a")), within: .seconds(5), completion: $0) }
+        }
+        #expect(error?.kind == .unknown)
+    }
+
     @Test func `a full etcd says so`() throws {
         let etcd = try RunningEtcd(["--quota-backend-bytes", "100000"])
         let error = #expect(throws: EtcdError.self) {

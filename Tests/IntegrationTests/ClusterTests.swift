@@ -330,6 +330,18 @@ extension Integration {
                 ["--journal", "etcd", "--etcd", "http://127.0.0.1:1", "--insecure", "--peer-listen", "0.0.0.0:0"],
                 "use tls:0.0.0.0:0 with --peer-certificate, --peer-key and --peer-ca"
             ),
+            (
+                [
+                    "--journal", "etcd", "--etcd", "http://127.0.0.1:1", "--peer-listen", "127.0.0.1:0", "--advertise",
+                    "http://10.0.0.1:7080",
+                ], "http://10.0.0.1:7080 is reached over a network without TLS"
+            ),
+            (
+                [
+                    "--journal", "etcd", "--etcd", "http://127.0.0.1:1", "--peer-listen", "127.0.0.1:0", "--peer-key",
+                    "key",
+                ], "give both --peer-certificate and --peer-key"
+            ),
         ])
         func `settings that make no node are refused`(arguments: [String], reason: String) throws {
             let process = try ChildProcess("arbiterd", ["--listen", "127.0.0.1:0"] + arguments)

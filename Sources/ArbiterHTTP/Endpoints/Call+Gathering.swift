@@ -11,11 +11,7 @@ extension Call {
     func engine(
         of scene: SceneName, in shards: Shards, hosting session: Token?, waiting wait: Duration = .zero
     ) throws(Problem) -> Engine {
-        do throws(Problem) {
-            return try shards.engine(of: scene, hosting: mayNeedGuest ? session : nil)
-        } catch {
-            throw error.waiting(wait)
-        }
+        try waiting(wait) { () throws(Problem) in try shards.engine(of: scene, hosting: mayNeedGuest ? session : nil) }
     }
 
     /// The engine of the scene of a transition, which knows the session too.
@@ -24,8 +20,13 @@ extension Call {
     func engine(
         of id: TransitionID, in shards: Shards, hosting session: Token?, waiting wait: Duration = .zero
     ) throws(Problem) -> Engine {
+        try waiting(wait) { () throws(Problem) in try shards.engine(of: id, hosting: mayNeedGuest ? session : nil) }
+    }
+
+    /// Finds an engine for a request that waits so long where it is carried out, also if that is elsewhere.
+    private func waiting(_ wait: Duration, _ find: () throws(Problem) -> Engine) throws(Problem) -> Engine {
         do throws(Problem) {
-            return try shards.engine(of: id, hosting: mayNeedGuest ? session : nil)
+            return try find()
         } catch {
             throw error.waiting(wait)
         }

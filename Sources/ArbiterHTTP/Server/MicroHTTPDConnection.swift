@@ -2,7 +2,7 @@ internal import CLinux
 internal import CMicroHTTPD
 internal import Glibc
 
-// Only this file and MicroHTTPDListener import libmicrohttpd.
+// Only this file, MicroHTTPDDaemon and MicroHTTPDListener import libmicrohttpd.
 
 /// A connection of libmicrohttpd, as needed by a single request.
 ///
@@ -159,4 +159,105 @@ extension MicroHTTPDHead.Fault {
             }
         return Problem(.invalidField, detail, field: field, closesConnection: true)
     }
+}
+
+// MARK: - Answering
+
+extension MicroHTTPDConnection {
+    /// Gives the answer to libmicrohttpd, which sends it.
+    func queue(_ answer: MicroHTTPDAnswer) -> MHD_Result {
+        switch answer {
+        case .response(let response): queue(response)
+        case .headOfStream(let head): queue(headOfStream: head)
+        case .stream(let head, let stream): queue(head, stream)
+        }
+    }
+
+    private func queue(_ response: Response) -> MHD_Result {
+        if let bytes = response.announcedBytes { return queue(response, announcing: bytes) }
+        let made = unsafe response.body.withUnsafeBytes { body in
+            // libmicrohttpd copies the bytes, so it only reads through the pointer.
+            unsafe MHD_create_response_from_buffer(
+                body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
+        }
+        guard let made = unsafe made else { return .NO }
+        return unsafe queue(made, with: response)
+    }
+
+    /// Answers `HEAD` with the length that the answer to `GET` would have; libmicrohttpd asks for no body then.
+    private func queue(_ response: Response, announcing bytes: Int) -> MHD_Result {
+        guard let made = unsafe MHD_create_response_from_callback(UInt64(bytes), 1, readStream, nil, nil) else {
+            return .NO
+        }
+        return unsafe queue(made, with: response)
+    }
+
+    /// Closes the connection afterwards: libmicrohttpd 0.9.75 ends a chunked body even in an answer to `HEAD`.
+    private func queue(headOfStream head: Response) -> MHD_Result {
+        let made = unsafe MHD_create_response_from_callback(arbiter_MHD_size_unknown, 1, readStream, nil, nil)
+        guard let made = unsafe made else { return .NO }
+        unsafe arbiter_MHD_forbid_chunks(made)
+        return unsafe queue(made, with: head)
+    }
+
+    private func queue(_ head: Response, _ stream: MicroHTTPDStream) -> MHD_Result {
+        let context = unsafe Unmanaged.passRetained(stream).toOpaque()
+        let made = unsafe MHD_create_response_from_callback(
+            arbiter_MHD_size_unknown, ServerLimits.connectionBytes, readStream, context, freeStream)
+        guard let made = unsafe made else {
+            unsafe freeStream(context: context)
+            return .NO
+        }
+        return unsafe queue(made, with: head)
+    }
+
+    private func queue(_ made: OpaquePointer, with head: Response) -> MHD_Result {
+        defer { unsafe MHD_destroy_response(made) }
+        unsafe addCommonFields(of: head, to: made)
+        for header in head.headers { unsafe add(header, to: made) }
+        if let origin = head.allowedOrigin {
+            for header in CrossOrigin.headers(for: origin) { unsafe add(header, to: made) }
+        }
+        return unsafe MHD_queue_response(pointer, UInt32(head.status), made)
+    }
+
+    /// Adds the header fields that nearly every response has.
+    private func addCommonFields(of head: Response, to response: OpaquePointer) {
+        unsafe (head.requestID ?? "").withCString { requestID in
+            unsafe (head.contentType?.rawValue ?? "").withCString { type in
+                _ = unsafe arbiter_MHD_add_common_fields(response, type, requestID)
+            }
+        }
+    }
+
+    private func add(_ header: HeaderField, to response: OpaquePointer) {
+        unsafe header.name.withCString { name in
+            unsafe header.value.withCString { value in
+                _ = unsafe MHD_add_response_header(response, name, value)
+            }
+        }
+    }
+}
+
+private func readStream(
+    context: UnsafeMutableRawPointer?, position: UInt64, buffer: UnsafeMutablePointer<CChar>?, size: Int
+) -> Int {
+    guard let context = unsafe context, let buffer = unsafe buffer else { return arbiter_MHD_end_with_error }
+    let stream = unsafe Unmanaged<MicroHTTPDStream>.fromOpaque(context).takeUnretainedValue()
+    switch stream.read(upTo: size) {
+    case .bytes(let bytes):
+        precondition(1...size ~= bytes.count, "a source gives \(bytes.count) of \(size) bytes")
+        unsafe bytes.withUnsafeBytes { bytes in
+            unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size).copyMemory(from: bytes)
+        }
+        return bytes.count
+    case .nothing: return 0
+    case .end: return arbiter_MHD_end_of_stream
+    case .cut: return arbiter_MHD_end_with_error
+    }
+}
+
+private func freeStream(context: UnsafeMutableRawPointer?) {
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<MicroHTTPDStream>.fromOpaque(context).release()
 }

@@ -174,7 +174,7 @@ private func access(
             server: server, connection: MicroHTTPDConnection(pointer: connection), record: record, head: head,
             peer: peer(of: connection, record, at: listener))
         unsafe exchangeSlot.pointee = Unmanaged.passRetained(exchange).toOpaque()
-        return exchange.refusalBeforeBody().map { unsafe queue($0, on: connection) } ?? .YES
+        return exchange.refusalBeforeBody().map { unsafe MicroHTTPDConnection(pointer: connection).queue($0) } ?? .YES
     }
     let exchange = unsafe Unmanaged<MicroHTTPDExchange>.fromOpaque(opaque).takeUnretainedValue()
     let count = unsafe uploadSize.pointee
@@ -183,103 +183,7 @@ private func access(
         unsafe uploadSize.pointee = 0
         return mayContinue ? .YES : .NO
     }
-    return exchange.handle().map { unsafe queue($0, on: connection) } ?? .YES
-}
-
-private func queue(_ answer: MicroHTTPDAnswer, on connection: OpaquePointer) -> MHD_Result {
-    switch answer {
-    case .response(let response): unsafe queue(response, on: connection)
-    case .headOfStream(let head): unsafe queue(headOfStream: head, on: connection)
-    case .stream(let head, let stream): unsafe queue(head, stream, on: connection)
-    }
-}
-
-private func queue(_ response: Response, on connection: OpaquePointer) -> MHD_Result {
-    if let bytes = response.announcedBytes { return unsafe queue(response, announcing: bytes, on: connection) }
-    let made = unsafe response.body.withUnsafeBytes { body in
-        // libmicrohttpd copies the bytes, so it only reads through the pointer.
-        unsafe MHD_create_response_from_buffer(
-            body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
-    }
-    guard let made = unsafe made else { return .NO }
-    return unsafe queue(made, with: response, on: connection)
-}
-
-/// Answers `HEAD` with the length that the answer to `GET` would have; libmicrohttpd asks for no body then.
-private func queue(_ response: Response, announcing bytes: Int, on connection: OpaquePointer) -> MHD_Result {
-    guard let made = unsafe MHD_create_response_from_callback(UInt64(bytes), 1, readStream, nil, nil) else {
-        return .NO
-    }
-    return unsafe queue(made, with: response, on: connection)
-}
-
-/// Closes the connection afterwards: libmicrohttpd 0.9.75 ends a chunked body even in an answer to `HEAD`.
-private func queue(headOfStream head: Response, on connection: OpaquePointer) -> MHD_Result {
-    let made = unsafe MHD_create_response_from_callback(arbiter_MHD_size_unknown, 1, readStream, nil, nil)
-    guard let made = unsafe made else { return .NO }
-    unsafe arbiter_MHD_forbid_chunks(made)
-    return unsafe queue(made, with: head, on: connection)
-}
-
-private func queue(_ head: Response, _ stream: MicroHTTPDStream, on connection: OpaquePointer) -> MHD_Result {
-    let context = unsafe Unmanaged.passRetained(stream).toOpaque()
-    let made = unsafe MHD_create_response_from_callback(
-        arbiter_MHD_size_unknown, ServerLimits.connectionBytes, readStream, context, freeStream)
-    guard let made = unsafe made else {
-        unsafe freeStream(context: context)
-        return .NO
-    }
-    return unsafe queue(made, with: head, on: connection)
-}
-
-private func queue(_ made: OpaquePointer, with head: Response, on connection: OpaquePointer) -> MHD_Result {
-    defer { unsafe MHD_destroy_response(made) }
-    unsafe addCommonFields(of: head, to: made)
-    for header in head.headers { unsafe add(header, to: made) }
-    if let origin = head.allowedOrigin {
-        for header in CrossOrigin.headers(for: origin) { unsafe add(header, to: made) }
-    }
-    return unsafe MHD_queue_response(connection, UInt32(head.status), made)
-}
-
-private func readStream(
-    context: UnsafeMutableRawPointer?, position: UInt64, buffer: UnsafeMutablePointer<CChar>?, size: Int
-) -> Int {
-    guard let context = unsafe context, let buffer = unsafe buffer else { return arbiter_MHD_end_with_error }
-    let stream = unsafe Unmanaged<MicroHTTPDStream>.fromOpaque(context).takeUnretainedValue()
-    switch stream.read(upTo: size) {
-    case .bytes(let bytes):
-        precondition(1...size ~= bytes.count, "a source gives \(bytes.count) of \(size) bytes")
-        unsafe bytes.withUnsafeBytes { bytes in
-            unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size).copyMemory(from: bytes)
-        }
-        return bytes.count
-    case .nothing: return 0
-    case .end: return arbiter_MHD_end_of_stream
-    case .cut: return arbiter_MHD_end_with_error
-    }
-}
-
-private func freeStream(context: UnsafeMutableRawPointer?) {
-    guard let context = unsafe context else { return }
-    unsafe Unmanaged<MicroHTTPDStream>.fromOpaque(context).release()
-}
-
-/// Adds the header fields that nearly every response has.
-private func addCommonFields(of head: Response, to response: OpaquePointer) {
-    unsafe (head.requestID ?? "").withCString { requestID in
-        unsafe (head.contentType?.rawValue ?? "").withCString { type in
-            _ = unsafe arbiter_MHD_add_common_fields(response, type, requestID)
-        }
-    }
-}
-
-private func add(_ header: HeaderField, to response: OpaquePointer) {
-    unsafe header.name.withCString { name in
-        unsafe header.value.withCString { value in
-            _ = unsafe MHD_add_response_header(response, name, value)
-        }
-    }
+    return exchange.handle().map { unsafe MicroHTTPDConnection(pointer: connection).queue($0) } ?? .YES
 }
 
 private func exchangeCompleted(
