@@ -112,7 +112,7 @@ extension Integration {
             try #require(try client.isQueueLong(1))
             relay.signal(SIGKILL)
             #expect(waiter.isClosedByPeer())
-            try #require(try eventually { try client.get("/metrics").text.contains("arbiter_parked_connections 0") })
+            try #require(try client.areParked(0))
             #expect(try client.get("/transitions?state=queued")["transitions"].elements.count == 1)
             _ = try client.post("/transitions/end", ["id": holder["id"], "token": holder["token"]])
             #expect(try client.get("/transitions?state=ended")["transitions"].elements.count == 1)

@@ -45,6 +45,7 @@ extension Integration {
             for waiter in waiters {
                 try waiter.send("GET", "/transitions/await?id=\(holder["id"].string ?? "")&until=ended&wait=120")
             }
+            try #require(try client.areParked(2000))
             #expect(waiters.allSatisfy { !$0.hasAnswer })
             #expect(try client.end(holder).status == 200)
             for waiter in waiters {

@@ -64,6 +64,14 @@ extension WireClient {
     func isQueueLong(_ count: Int, in scene: String = "main") throws -> Bool {
         try eventually { try queuedCount(in: scene) == count }
     }
+
+    /// Waits until so many requests wait in the daemon for their answer.
+    ///
+    /// The daemon reads different connections in any order: a request that waits says nothing about one that was sent before it
+    /// on another connection.
+    func areParked(_ count: Int) throws -> Bool {
+        try eventually { try get("/metrics").text.contains("\narbiter_parked_connections \(count)\n") }
+    }
 }
 
 extension WireResponse {

@@ -33,6 +33,7 @@ extension Integration {
             try waiter.send("POST", "/transitions/await", body: ticket.credentials.text)
             let watcher = try daemon.connect()
             try watcher.send("GET", "/transitions/await?id=\(ticket["id"].string ?? "")")
+            try #require(try client.areParked(2))
             #expect(try client.end(holder).status == 200)
             for answer in [try waiter.receive(), try watcher.receive()] {
                 #expect(answer.status == 200)
@@ -106,6 +107,7 @@ extension Integration {
             let ticket = try waiter.serialize()
             #expect(try waiter.end(ticket)["state"] == "queued")
             try client.send("GET", "/transitions/await?id=\(ticket["id"].string ?? "")&until=ended&wait=15")
+            try #require(try waiter.areParked(1))
             #expect(try waiter.end(holder).status == 200)
             let ended = try client.receive()
             #expect(ended.json.ending == "completed")

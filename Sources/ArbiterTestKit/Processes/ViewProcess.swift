@@ -43,8 +43,13 @@ package final class ViewProcess {
     /// - Throws: `ChildProcessError` if it does not answer.
     @discardableResult
     package func attend(_ scene: String, count: Int = 1) throws(ChildProcessError) -> [ViewAnswer] {
-        process.write("attend \(scene) \(count)")
+        beginToAttend(scene, count: count)
         return try answers(count)
+    }
+
+    /// As `attend`, but returns at once; the sessions have to be read with `answers`.
+    package func beginToAttend(_ scene: String, count: Int) {
+        process.write("attend \(scene) \(count)")
     }
 
     /// The next answers, as many as given.
