@@ -12,8 +12,8 @@ import pytest
 from conftest import Tool
 from waiting import PATIENCE, Lines
 
-def scene(tool) -> dict:
-    return tool.daemon.ask("GET", "/scenes/main")[1]
+def scene(tool, name: str = "main") -> dict:
+    return tool.daemon.ask("GET", f"/scenes/{name}")[1]
 
 
 def holding(tool, *command: str, waits_for: signal.Signals | None = None) -> subprocess.Popen:
