@@ -11,6 +11,7 @@
         private let tell: @Sendable (TransferLoop.Event) -> Void
         private var hasTakenHead = false
         private var silence: Silence?
+        private var isPaused = false
 
         /// For how long nothing may come.
         private struct Silence {
@@ -21,7 +22,7 @@
         }
 
         /// When it has been silent for too long; `nil` if it may be silent.
-        var deadline: ContinuousClock.Instant? { silence.map { $0.since + $0.limit } }
+        var deadline: ContinuousClock.Instant? { isPaused ? nil : silence.map { $0.since + $0.limit } }
 
         /// Begins a transfer; `nil` if that fails, which is told.
         init?(
@@ -80,6 +81,17 @@
             let head = TransferHead(status: unsafe arbiter_transfer_status(handle), fields: fields)
             if let said = silence?.saidBy(head) { silence?.limit = said }
             tell(.head(head))
+        }
+
+        func pause() {
+            isPaused = true
+            unsafe arbiter_transfer_pause(handle, 1)
+        }
+
+        func resume() {
+            isPaused = false
+            silence?.since = .now
+            unsafe arbiter_transfer_pause(handle, 0)
         }
 
         /// Tells its end.

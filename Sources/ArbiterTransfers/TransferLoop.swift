@@ -20,6 +20,8 @@
 
         private enum Command: Sendable {
             case begin(Number, TransferRequest, @Sendable (Event) -> Void)
+            case pause(Number)
+            case resume(Number)
             case cancel(Number)
             case fail(Number, reason: String)
             case close
@@ -94,6 +96,12 @@
                 }
             }
         }
+
+        /// Receives nothing more of a transfer until `resume`, so that its sender has to wait; what has arrived is still told.
+        package func pause(_ number: Number) { state.withLock { _ = add(.pause(number), &$0) } }
+
+        /// Goes on with a transfer that was paused.
+        package func resume(_ number: Number) { state.withLock { _ = add(.resume(number), &$0) } }
 
         /// Ends a transfer; nothing is told of it any more once the loop has taken notice.
         package func cancel(_ number: Number) { state.withLock { _ = add(.cancel(number), &$0) } }
@@ -183,6 +191,8 @@
                 case .begin(let number, let request, let tell):
                     transfers[number] = unsafe Transfer(request, number, in: handle.loop, tell)
                     if case .silence = request.limit { nextLook = min(nextLook, .now + Self.longestLook) }
+                case .pause(let number): transfers[number]?.pause()
+                case .resume(let number): transfers[number]?.resume()
                 case .cancel(let number): transfers.removeValue(forKey: number)?.end()
                 case .fail(let number, let reason): transfers.removeValue(forKey: number)?.fail(reason)
                 case .close: return false

@@ -220,6 +220,12 @@ static inline void arbiter_transfer_end(arbiter_transfer *transfer)
     arbiter_transfer_free(transfer);
 }
 
+/* Receives nothing more while it is paused; what was received before may still be taken. */
+static inline void arbiter_transfer_pause(arbiter_transfer *transfer, int is_paused)
+{
+    curl_easy_pause(transfer->easy, is_paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
+}
+
 /* The status of the answer; 0 before there is one. */
 static inline long arbiter_transfer_status(arbiter_transfer *transfer)
 {

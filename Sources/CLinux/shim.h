@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <malloc.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stddef.h>
@@ -50,6 +51,14 @@ static inline uint64_t arbiter_unread_bytes(int descriptor)
 {
     int count = 0;
     return ioctl(descriptor, FIONREAD, &count) == 0 && count > 0 ? (uint64_t) count : 0;
+}
+
+/* Whether the other end has closed the connection, or its side of it. */
+static inline int arbiter_is_closed_by_peer(int descriptor)
+{
+    enum { closed = 0x2000 /* POLLRDHUP, which needs _GNU_SOURCE */ };
+    struct pollfd entry = { .fd = descriptor, .events = closed };
+    return poll(&entry, 1, 0) > 0;
 }
 
 /* The user and the group of the process that connected; struct ucred needs _GNU_SOURCE.

@@ -83,6 +83,53 @@
             #expect(.milliseconds(300) ... .seconds(3) ~= begun.duration(to: .now))
         }
 
+        @Test func `what is paused is not received, is not silent for too long, and goes on`() throws {
+            let body = String(repeating: "x", count: 8 << 20)
+            let server = StubServer { request in
+                switch request.target {
+                case "/long": .answer(status: 200, body: body)
+                case "/silent": .silence
+                default: .answer(status: 200)
+                }
+            }
+            defer { server.stop() }
+            let loop = TransferLoop()
+            defer { loop.closeAndWait() }
+            let limit = TransferRequest.Limit.silence(.milliseconds(200))
+            let (isNumberKnown, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let number = Mutex(0)
+            let received = Mutex(0)
+            let failure = Mutex(TransferFailure?.none)
+            let begun = loop.begin(TransferRequest(server.address + "/long", limit: limit)) { event in
+                switch event {
+                case .head:
+                    isNumberKnown.wait()
+                    loop.pause(number.withLock { $0 })
+                case .bytes(let bytes): received.withLock { $0 += bytes.count }
+                case .ended(let found):
+                    failure.withLock { $0 = found }
+                    done.signal()
+                }
+            }
+            number.withLock { $0 = begun }
+            isNumberKnown.signal()
+            // Commands are carried out in their order: when another transfer has ended, this one is paused.
+            try #require(eventually { received.withLock { $0 } > 0 })
+            _ = try fetch(request("/", to: server, ""), by: loop)?.get()
+            let before = received.withLock { $0 }
+            #expect(before < body.utf8.count)
+            for _ in 0..<20 { _ = try fetch(request("/", to: server, ""), by: loop)?.get() }
+            guard case .failure = fetch(TransferRequest(server.address + "/silent", limit: limit), by: loop) else {
+                Issue.record("there is an end")
+                return
+            }
+            #expect(received.withLock { $0 } == before)
+            loop.resume(begun)
+            done.wait()
+            #expect(failure.withLock { $0 } == nil)
+            #expect(received.withLock { $0 } == body.utf8.count)
+        }
+
         @Test func `a transfer that is ended fails, and says whether it was sent`() throws {
             let server = StubServer { _ in .silence }
             defer { server.stop() }

@@ -13,12 +13,15 @@ extension Integration {
             client = try daemon.connect()
         }
 
-        /// A request whose body is still to come, so that the daemon has something to wait for.
+        /// A request whose head the daemon has read, and whose body is still to come, so that the daemon has something to wait
+        /// for.
         private func halfARequest() throws -> WireClient {
             let half = try daemon.connect()
             try half.send(
-                "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{"
+                "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
                     .utf8)
+            try #require(try half.receive().status == 100)
+            try half.send("{".utf8)
             return half
         }
 

@@ -64,6 +64,25 @@ extension Integration {
             #expect(try waiter.receive().status == 201)
         }
 
+        @Test func `what a client has sent before it was killed keeps its session no longer alive`() throws {
+            let session = try client.post("/sessions", ["ttlSeconds": 3600])
+            let header = "Arbiter-Session: \(session["token"].string ?? "")"
+            let held = try client.post("/transitions/start", ["leaseSeconds": 300], headers: [header])
+            let stream = try daemon.follow("main", headers: [header])
+            try stream.receiveComments(1)
+            let last = try daemon.connect()
+            #expect(try last.get("/livez").status == 200)
+            stream.client.close()
+            try #require(try client.areParked(0))
+            // The daemon reads the request when the connection has been closed.
+            daemon.signal(SIGSTOP)
+            try #require(eventually { isStopped })
+            try last.send("POST", "/transitions/renew", headers: [header], body: held.credentials.text)
+            last.close()
+            daemon.signal(SIGCONT)
+            #expect(try client.awaitEnd(of: held["id"]).json.ending == "expired/session-lost")
+        }
+
         @Test func `after a pause a lease runs on, and ends`() throws {
             let holder = try client.start(["leaseSeconds": 1.5])
             try pause(for: .seconds(3)) {

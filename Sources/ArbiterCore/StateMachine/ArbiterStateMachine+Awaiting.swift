@@ -18,7 +18,7 @@ extension ArbiterStateMachine {
     ) throws(ArbiterError) -> AwaitAnswer {
         guard let transition = durable.transitions[id] else { throw .unknownTransition(id) }
         if let token, !transition.token.matches(token) { throw .wrongToken(id) }
-        if token != nil { hear(ownerOf: transition, at: step.now) }
+        if token != nil { hear(ownerOf: transition, in: step) }
         if let park, !momentary.isDraining, !transition.hasReached(milestone) {
             let named = session.flatMap { durable.index.sessions[$0] }
             self.park(park, on: id, until: milestone, isOwner: token != nil, session: named, in: &step)

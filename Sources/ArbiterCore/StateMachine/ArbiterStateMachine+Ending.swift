@@ -15,7 +15,7 @@ extension ArbiterStateMachine {
     package mutating func end(
         _ id: TransitionID, token: Token, as given: EndOutcome?, in step: inout Step
     ) throws(ArbiterError) -> TransitionView {
-        let transition = try owned(id, token: token, at: step.now)
+        let transition = try owned(id, token: token, in: step)
         let outcome = given ?? transition.decidedOutcome
         switch transition.phase {
         case .ended(let ending):
@@ -94,7 +94,7 @@ extension ArbiterStateMachine {
     package mutating func renew(
         _ id: TransitionID, token: Token, in step: inout Step
     ) throws(ArbiterError) -> TransitionView {
-        let transition = try owned(id, token: token, at: step.now)
+        let transition = try owned(id, token: token, in: step)
         let view = view(of: transition, at: step.now)
         switch transition.phase {
         case .queued, .preparing, .running:
@@ -108,10 +108,12 @@ extension ArbiterStateMachine {
     /// A transition, if the token is its own; the session that binds it has heard from its client.
     ///
     /// - Throws: `unknownTransition`, `wrongToken`.
-    mutating func owned(_ id: TransitionID, token: Token, at now: Instant) throws(ArbiterError) -> Transition {
+    mutating func owned(
+        _ id: TransitionID, token: Token, in step: borrowing Step
+    ) throws(ArbiterError) -> Transition {
         guard let transition = durable.transitions[id] else { throw .unknownTransition(id) }
         guard transition.token.matches(token) else { throw .wrongToken(id) }
-        if let session = transition.session { hear(session, at: now) }
+        if let session = transition.session { hear(session, in: step) }
         return transition
     }
 }

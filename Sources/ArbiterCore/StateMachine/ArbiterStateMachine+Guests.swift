@@ -110,7 +110,7 @@ extension ArbiterStateMachine {
     ) throws(ArbiterError) -> LentSession {
         let session = try session(token)
         note(shard, of: session.id, at: step.now)
-        hear(session.id, at: step.now)
+        hear(session.id, in: step)
         return LentSession(session)
     }
 
@@ -126,7 +126,7 @@ extension ArbiterStateMachine {
         }
         note(report.shard, of: session.id, at: step.now)
         if report.isHeard {
-            hear(session.id, at: step.now)
+            hear(session.id, in: step)
         } else if report.hasLeft, momentary.attachments[session.id] == nil {
             momentary.leftAt[session.id] = step.now
             momentary.deadlines.schedule(.session(session.id), at: step.now.advanced(by: limits.grace))
@@ -153,7 +153,8 @@ extension ArbiterStateMachine {
         guard !silent.isEmpty else { return false }
         for shard in silent.keys { shards[shard]?.isExcused = true }
         momentary.guestShards[id] = shards
-        hear(id, at: now)
+        momentary.leftAt.removeValue(forKey: id)
+        extend(id, at: now)
         return true
     }
 
@@ -204,7 +205,7 @@ extension ArbiterStateMachine {
     ///   - step: the turn.
     package mutating func hear(guest token: Token, isKnown: Bool, in step: inout Step) {
         guard let session = try? session(token) else { return }
-        hear(session.id, at: step.now)
+        hear(session.id, in: step)
         if isKnown { momentary.spoken.remove(session.id) }
     }
 

@@ -10,7 +10,7 @@ extension ArbiterStateMachine {
     package mutating func progress(
         _ id: TransitionID, token: Token, _ progress: GestureProgress, in step: inout Step
     ) throws(ArbiterError) -> ProgressAnswer {
-        let transition = try interactive(id, token: token, at: step.now)
+        let transition = try interactive(id, token: token, in: step)
         guard !transition.isEnded else { throw .alreadyEnded(view(of: transition, at: step.now)) }
         guard transition.gesture == nil else { throw .alreadyDecided(view(of: transition, at: step.now)) }
         attend(id, at: step.now)
@@ -38,7 +38,7 @@ extension ArbiterStateMachine {
     package mutating func release(
         _ id: TransitionID, token: Token, _ release: GestureRelease, in step: inout Step
     ) throws(ArbiterError) -> TransitionView {
-        let transition = try interactive(id, token: token, at: step.now)
+        let transition = try interactive(id, token: token, in: step)
         let last = momentary.attention[id]?.progress
         if let gesture = transition.gesture {
             guard repeats(gesture, release) else { throw .alreadyDecided(view(of: transition, at: step.now)) }
@@ -86,13 +86,13 @@ extension ArbiterStateMachine {
     /// An interactive transition, unfinished or ended by its owner.
     ///
     /// - Throws: `unknownTransition`, `wrongToken`, `notInteractive`, `endedWithoutOwner`.
-    private mutating func interactive(_ id: TransitionID, token: Token, at now: Instant) throws(ArbiterError)
-        -> Transition
-    {
-        let transition = try owned(id, token: token, at: now)
+    private mutating func interactive(
+        _ id: TransitionID, token: Token, in step: borrowing Step
+    ) throws(ArbiterError) -> Transition {
+        let transition = try owned(id, token: token, in: step)
         guard transition.request.isInteractive else { throw .notInteractive(id) }
         if case .ended(let ending) = transition.phase, !ending.outcome.isOwners {
-            throw .endedWithoutOwner(view(of: transition, at: now))
+            throw .endedWithoutOwner(view(of: transition, at: step.now))
         }
         return transition
     }

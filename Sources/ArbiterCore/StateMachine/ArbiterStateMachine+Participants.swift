@@ -17,7 +17,7 @@ extension ArbiterStateMachine {
         guard let speaker = durable.index.sessions[session].flatMap({ durable.sessions[$0] }) else {
             throw .unknownSession
         }
-        hear(speaker.id, at: step.now)
+        hear(speaker.id, in: step)
         guard let client = client ?? speaker.client, speaker.client == client,
             speaker.caller.scenes.contains(transition.request.scene),
             let participant = transition.participants.first(where: { $0.client == client })

@@ -42,7 +42,7 @@ extension ArbiterStateMachine {
     /// - Throws: `unknownSession`.
     package mutating func renewSession(_ token: Token, in step: inout Step) throws(ArbiterError) -> SessionView {
         let session = try session(token)
-        hear(session.id, at: step.now)
+        hear(session.id, in: step)
         return view(of: session, at: step.now)
     }
 
@@ -101,13 +101,13 @@ extension ArbiterStateMachine {
 
     /// Notes a request that names a session, whatever it asks for; nothing if the session is not known.
     package mutating func hear(_ token: Token, in step: inout Step) {
-        if let id = durable.index.sessions[token] { hear(id, at: step.now) }
+        if let id = durable.index.sessions[token] { hear(id, in: step) }
     }
 
     /// Notes a request with the token of a transition: its owner and the session that binds it are alive.
-    mutating func hear(ownerOf transition: Transition, at now: Instant) {
-        if let session = transition.session { hear(session, at: now) }
-        attend(transition.id, at: now)
+    mutating func hear(ownerOf transition: Transition, in step: borrowing Step) {
+        if let session = transition.session { hear(session, in: step) }
+        attend(transition.id, at: step.now)
     }
 
     /// The session of a token.
@@ -137,10 +137,14 @@ extension ArbiterStateMachine {
     }
 
     /// Notes a request of a session's client: the session's time starts again, unless a connection is attached.
-    mutating func hear(_ id: SessionID, at now: Instant) {
+    ///
+    /// If the client has closed the last connection of the session, and that of the request too, the request is no sign that
+    /// it lives: a process that was killed may have sent it before. It is carried out, and the time runs on.
+    mutating func hear(_ id: SessionID, in step: borrowing Step) {
+        if step.isCallerGone, momentary.leftAt[id] != nil { return }
         momentary.leftAt.removeValue(forKey: id)
         if momentary.guests.contains(id) { momentary.spoken.insert(id) }
-        extend(id, at: now)
+        extend(id, at: step.now)
     }
 
     /// Starts the time of a session again, without a word of its client, unless a connection is attached.

@@ -42,6 +42,8 @@ package struct Outcome<Answer> {
 /// A step can be used for one turn after another; its arrays keep their memory.
 package struct Step: Sendable {
     package private(set) var moment: Moment
+    /// Whether the client whose request is carried out has closed its connection.
+    package private(set) var isCallerGone = false
     /// In the order in which they happened; the shell carries them out once the records are committed.
     package fileprivate(set) var effects: [Effect] = []
     /// What to append to the journal, in this order; empty if the durable state did not change.
@@ -55,8 +57,9 @@ package struct Step: Sendable {
     }
 
     /// Begins the next turn.
-    package mutating func restart(at moment: Moment) {
+    package mutating func restart(at moment: Moment, isCallerGone: Bool = false) {
         self.moment = moment
+        self.isCallerGone = isCallerGone
         effects.removeAll(keepingCapacity: effects.count <= Self.keptCapacity)
         records.removeAll(keepingCapacity: records.count <= Self.keptCapacity)
     }

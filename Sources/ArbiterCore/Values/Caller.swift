@@ -17,6 +17,8 @@ package struct Caller: Hashable, Sendable {
     /// `nil` if nothing is known about the client, because nothing has to be.
     package let principal: PrincipalName?
     package let scenes: SceneSelection
+    /// Whether it closed its connection before its request was carried out; nothing that is stored says so.
+    package var isGone = false
 
     package init(principal: PrincipalName?, scenes: SceneSelection = .all) {
         self.principal = principal

@@ -8,7 +8,7 @@ extension Engine {
 
     /// Requests a transition that is granted now or refused.
     package func start(_ request: TransitionRequest, by caller: Caller = .anyone, completion: @escaping Completion) {
-        submit(.transition(request), completion) { machine, identities, step throws(ArbiterError) in
+        submit(.transition(request), by: caller, completion) { machine, identities, step throws(ArbiterError) in
             try machine.check(caller, owns: request.session)
             let id = identities.transition(in: request.scene, of: machine)
             return try machine.start(machine.named(request), id: id, token: identities.token(), in: &step)
@@ -22,7 +22,8 @@ extension Engine {
     package func serialize(
         _ request: TransitionRequest, wait: Duration, by caller: Caller = .anyone, completion: @escaping Completion
     ) -> WaiterID? {
-        park(.transition(request), for: wait, completion) { machine, identities, park, step throws(ArbiterError) in
+        park(.transition(request), by: caller, for: wait, completion) {
+            machine, identities, park, step throws(ArbiterError) in
             try machine.check(caller, owns: request.session)
             let id = identities.transition(in: request.scene, of: machine)
             return try machine.serialize(
@@ -35,7 +36,7 @@ extension Engine {
         _ request: TransitionRequest, isSerialized: Bool, by caller: Caller = .anyone,
         completion: @escaping Answer<DryRun>
     ) {
-        ask(.transition(request), completion) { machine, _, step throws(ArbiterError) in
+        ask(.transition(request), by: caller, completion) { machine, _, step throws(ArbiterError) in
             try machine.check(caller, owns: request.session)
             return try machine.dryRun(request, isSerialized: isSerialized, at: step.moment.instant)
         }
@@ -49,7 +50,7 @@ extension Engine {
         on id: TransitionID, token: Token?, until milestone: Milestone, session: Token? = nil, wait: Duration,
         by caller: Caller = .anyone, completion: @escaping Completion
     ) -> WaiterID? {
-        park(.other, for: wait, completion) { machine, _, park, step throws(ArbiterError) in
+        park(.other, by: caller, for: wait, completion) { machine, _, park, step throws(ArbiterError) in
             try machine.check(caller, maySee: id)
             let session = machine.own(session, of: caller)
             let park = token == nil ? park : park.map { ownersPark($0, on: id, of: machine) }
@@ -73,7 +74,7 @@ extension Engine {
 
     /// Notes a request of a session's client, whatever it asks for; nothing if the session is not known.
     package func hear(_ session: Token, from caller: Caller = .anyone) {
-        tell { machine, step in machine.hear(session, from: caller, in: &step) }
+        tell(by: caller) { machine, step in machine.hear(session, from: caller, in: &step) }
     }
 
     /// Ends a transition; without an outcome, the decision of its gesture counts, or else `completed`.
@@ -81,7 +82,7 @@ extension Engine {
         _ id: TransitionID, token: Token, as outcome: EndOutcome?, by caller: Caller = .anyone,
         completion: @escaping Completion
     ) {
-        submit(completion) { machine, step throws(ArbiterError) in
+        submit(by: caller, completion) { machine, step throws(ArbiterError) in
             try machine.check(caller, maySee: id)
             return try machine.end(id, token: token, as: outcome, in: &step)
         }
@@ -92,7 +93,7 @@ extension Engine {
         _ id: TransitionID, because reason: RevocationReason, by caller: Caller = .anyone,
         completion: @escaping Completion
     ) {
-        submit(completion) { machine, step throws(ArbiterError) in
+        submit(by: caller, completion) { machine, step throws(ArbiterError) in
             try machine.check(caller, maySee: id)
             return try machine.revoke(id, Revocation(reason, by: caller.principal), in: &step)
         }
@@ -102,7 +103,7 @@ extension Engine {
     package func renew(
         _ id: TransitionID, token: Token, by caller: Caller = .anyone, completion: @escaping Completion
     ) {
-        submit(completion) { machine, step throws(ArbiterError) in
+        submit(by: caller, completion) { machine, step throws(ArbiterError) in
             try machine.check(caller, maySee: id)
             return try machine.renew(id, token: token, in: &step)
         }

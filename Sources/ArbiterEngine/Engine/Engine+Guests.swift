@@ -13,7 +13,7 @@ extension Engine {
     package func lend(
         _ token: Token, to shard: UInt16, for caller: Caller, completion: @escaping Answer<LentSession>
     ) {
-        ask(completion) { machine, step throws(ArbiterError) in
+        ask(by: caller, completion) { machine, step throws(ArbiterError) in
             try machine.check(caller, owns: token)
             return try machine.lend(token, to: shard, in: &step)
         }

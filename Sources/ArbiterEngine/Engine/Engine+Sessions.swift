@@ -8,7 +8,7 @@ extension Engine {
         _ id: TransitionID, token: Token, _ progress: GestureProgress, by caller: Caller = .anyone,
         completion: @escaping Answer<ProgressAnswer>
     ) {
-        ask(completion) { machine, step throws(ArbiterError) in
+        ask(by: caller, completion) { machine, step throws(ArbiterError) in
             try machine.check(caller, maySee: id)
             return try machine.progress(id, token: token, progress, in: &step)
         }
@@ -19,7 +19,7 @@ extension Engine {
         _ id: TransitionID, token: Token, _ release: GestureRelease, by caller: Caller = .anyone,
         completion: @escaping Completion
     ) {
-        submit(completion) { machine, step throws(ArbiterError) in
+        submit(by: caller, completion) { machine, step throws(ArbiterError) in
             try machine.check(caller, maySee: id)
             return try machine.release(id, token: token, release, in: &step)
         }
@@ -30,7 +30,7 @@ extension Engine {
         _ id: TransitionID, client: ClientName?, session: Token, by caller: Caller = .anyone,
         completion: @escaping Completion
     ) {
-        submit(completion) { machine, step throws(ArbiterError) in
+        submit(by: caller, completion) { machine, step throws(ArbiterError) in
             try machine.check(caller, maySee: id)
             try machine.check(caller, owns: session)
             return try machine.ready(id, client: client, session: session, in: &step)
@@ -49,7 +49,7 @@ extension Engine {
         client: ClientName?, timeToLive: Duration, homeAt slot: Slot? = nil, by caller: Caller = .anyone,
         completion: @escaping Answer<SessionView>
     ) {
-        ask(.session(client), completion) { machine, identities, step throws(ArbiterError) in
+        ask(.session(client), by: caller, completion) { machine, identities, step throws(ArbiterError) in
             let id = identities.session(at: slot, of: machine)
             return try machine.openSession(
                 client: client, timeToLive: timeToLive, by: caller, id: id,
@@ -61,7 +61,7 @@ extension Engine {
     package func renewSession(
         _ token: Token, by caller: Caller = .anyone, completion: @escaping Answer<SessionView>
     ) {
-        ask(completion) { machine, step throws(ArbiterError) in
+        ask(by: caller, completion) { machine, step throws(ArbiterError) in
             try machine.check(caller, owns: token)
             return try machine.renewSession(token, in: &step)
         }
@@ -71,7 +71,7 @@ extension Engine {
     package func endSession(
         _ token: Token, by caller: Caller = .anyone, completion: @escaping Answer<SessionView>
     ) {
-        ask(completion) { machine, step throws(ArbiterError) in
+        ask(by: caller, completion) { machine, step throws(ArbiterError) in
             try machine.check(caller, owns: token)
             return try machine.endSession(token, in: &step)
         }

@@ -20,12 +20,13 @@ extension Engine {
     ///
     /// - Parameters:
     ///   - subject: what the event requests.
+    ///   - caller: who requests it.
     ///   - prepare: called under the lock before the turn.
     ///   - event: calls one of the state machine's event methods.
     ///   - answer: turns the event's answer into a delivery, under the lock; `nil` if the event has none or parks.
     ///   - conclude: called under the lock after the turn.
     func run<Value>(
-        _ subject: Subject = .other,
+        _ subject: Subject = .other, by caller: Caller = .anyone,
         prepare: (inout State) -> Void = { _ in },
         _ event: (inout ArbiterStateMachine, inout Identities, inout Step) throws(ArbiterError) -> Value,
         answer: (inout State, Result<Value, EngineError>) -> Delivery?,
@@ -39,7 +40,7 @@ extension Engine {
                 return (Answers(own: answer(&state, .failure(refusal(after: failure)))), nil, true, false)
             }
             let moment = now()
-            state.step.restart(at: moment)
+            state.step.restart(at: moment, isCallerGone: caller.isGone)
             let result = state.machine.turn(in: &state.step, with: &state.identities, event)
             // Before the effects, because a request that parks may be woken in the same turn.
             let own = answer(&state, result.mapError(EngineError.refused))
@@ -132,30 +133,30 @@ extension Engine {
 extension Engine {
     /// Runs an event that is answered with a transition.
     func submit(
-        _ subject: Subject = .other, _ completion: @escaping Completion,
+        _ subject: Subject = .other, by caller: Caller, _ completion: @escaping Completion,
         _ event: (inout ArbiterStateMachine, inout Identities, inout Step) throws(ArbiterError) -> TransitionView
     ) {
-        run(subject, event) { _, result in .transition(completion, result) }
+        run(subject, by: caller, event) { _, result in .transition(completion, result) }
     }
 
     /// Runs an event that is answered with a transition and needs no ids.
     func submit(
-        _ completion: @escaping Completion,
+        by caller: Caller, _ completion: @escaping Completion,
         _ event: (inout ArbiterStateMachine, inout Step) throws(ArbiterError) -> TransitionView
     ) {
-        submit(.other, completion) { machine, _, step throws(ArbiterError) in try event(&machine, &step) }
+        submit(.other, by: caller, completion) { machine, _, step throws(ArbiterError) in try event(&machine, &step) }
     }
 
     /// Runs an event that is answered with a transition, now or at its milestone.
     ///
     /// - Returns: the waiter that is parked after the turn, if any.
     func park(
-        _ subject: Subject, for wait: Duration, _ completion: @escaping Completion,
+        _ subject: Subject, by caller: Caller, for wait: Duration, _ completion: @escaping Completion,
         _ event: (inout ArbiterStateMachine, inout Identities, Park?, inout Step) throws(ArbiterError) -> AwaitAnswer
     ) -> WaiterID? {
         var park: Park?
         var parked: WaiterID?
-        run(subject) { machine, identities, step throws(ArbiterError) in
+        run(subject, by: caller) { machine, identities, step throws(ArbiterError) in
             park = identities.park(for: wait)
             return try event(&machine, &identities, park, &step)
         } answer: { state, result in
@@ -176,10 +177,10 @@ extension Engine {
 
     /// Runs an event whose answer is not a transition.
     func ask<Value: Sendable>(
-        _ subject: Subject = .other, _ completion: @escaping Answer<Value>,
+        _ subject: Subject = .other, by caller: Caller = .anyone, _ completion: @escaping Answer<Value>,
         _ event: (inout ArbiterStateMachine, inout Identities, inout Step) throws(ArbiterError) -> Value
     ) {
-        run(subject, event) { _, result in
+        run(subject, by: caller, event) { _, result in
             .answer { failure in
                 completion(failure.map { .failure($0) } ?? result)
             }
@@ -188,17 +189,18 @@ extension Engine {
 
     /// Runs an event whose answer is not a transition and that needs no ids.
     func ask<Value: Sendable>(
-        _ completion: @escaping Answer<Value>,
+        by caller: Caller = .anyone, _ completion: @escaping Answer<Value>,
         _ event: (inout ArbiterStateMachine, inout Step) throws(ArbiterError) -> Value
     ) {
-        ask(.other, completion) { machine, _, step throws(ArbiterError) in try event(&machine, &step) }
+        ask(.other, by: caller, completion) { machine, _, step throws(ArbiterError) in try event(&machine, &step) }
     }
 
     /// Runs an event that has no answer.
     func tell(
-        prepare: (inout State) -> Void = { _ in }, _ event: (inout ArbiterStateMachine, inout Step) -> Void
+        by caller: Caller = .anyone, prepare: (inout State) -> Void = { _ in },
+        _ event: (inout ArbiterStateMachine, inout Step) -> Void
     ) {
-        run(prepare: prepare) { machine, _, step in
+        run(by: caller, prepare: prepare) { machine, _, step in
             event(&machine, &step)
         } answer: { _, _ in
             nil

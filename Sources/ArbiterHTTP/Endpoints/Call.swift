@@ -24,8 +24,17 @@ final class Call: Sendable {
         var mayNeedGuest = true
         /// How long it has waited for its shard before its endpoint was asked.
         var held = Duration.zero
+        /// Whether its client had closed the connection when the request was read.
+        var isOrphaned = false
         /// When the request was complete.
         let begun = ContinuousClock.now
+
+        /// To whom the client's sessions and keys belong, which scenes there are for it, and whether it is gone.
+        var caller: Caller {
+            var caller = permission.caller
+            caller.isGone = isOrphaned
+            return caller
+        }
     }
 
     let request: Request
@@ -101,7 +110,7 @@ final class Call: Sendable {
     var permission: Permission { context.permission }
 
     /// To whom the client's sessions and keys belong, and which scenes there are for it.
-    var caller: Caller { context.permission.caller }
+    var caller: Caller { context.caller }
 
     /// Answers; without the content if the client has it already.
     func respond(_ response: consuming Response) {

@@ -5,8 +5,6 @@ internal import ArbiterTransfers
 final class ForwardedAnswer: StreamSource {
     /// How much of an answer is kept before it is passed on piece by piece.
     private static let keptBytes = 1 << 20
-    /// How much of a stream is kept for a client that does not take it; then the stream is cut.
-    private static let waitingBytes = 16 << 20
     /// The fields of an answer that are about its own connection, or that every answer of this node has.
     private static let ownFields: Set<String> = [
         "connection", "keep-alive", "transfer-encoding", "content-length", "date", "content-type", "cache-control",
@@ -84,10 +82,10 @@ final class ForwardedAnswer: StreamSource {
     private func take(_ bytes: [UInt8]) {
         let (isStreaming, count) = state.withLock { state in
             if !state.isClosed { state.arrived.bytes += bytes }
+            if state.isStreaming { state.arrived.steer(state.number, in: loop) }
             return (state.isStreaming, state.arrived.bytes.count)
         }
         if isStreaming {
-            guard count <= Self.waitingBytes else { return giveUp() }
             call.exchange.wake()
         } else if count > Self.keptBytes {
             stream()
@@ -97,6 +95,7 @@ final class ForwardedAnswer: StreamSource {
     private func stream() {
         let head = state.withLock { state in
             state.isStreaming = true
+            state.arrived.steer(state.number, in: loop)
             return state.head
         }
         guard let head else { return }
@@ -129,12 +128,6 @@ final class ForwardedAnswer: StreamSource {
             ).response)
     }
 
-    /// Ends both sides, because the client does not take what the other node sends.
-    private func giveUp() {
-        if let number = state.withLock({ $0.number }) { loop.cancel(number) }
-        end(.cut)
-    }
-
     private func end(_ piece: StreamPiece) {
         state.withLock { if $0.arrived.ending == nil { $0.arrived.ending = piece } }
         call.exchange.wake()
@@ -143,7 +136,10 @@ final class ForwardedAnswer: StreamSource {
     // MARK: - To the client
 
     func read(upTo count: Int) -> StreamPiece {
-        state.withLock { $0.arrived.read(upTo: count) }
+        state.withLock { state in
+            defer { state.arrived.steer(state.number, in: loop) }
+            return state.arrived.read(upTo: count)
+        }
     }
 
     func close() {

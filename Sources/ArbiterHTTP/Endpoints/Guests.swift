@@ -33,6 +33,8 @@ final class Guests: Sendable {
     func hear(_ token: Token, from caller: Caller) {
         let home = try? shards.engine(of: token)
         home?.hear(token, from: caller)
+        // What may have been said before the client left is no sign that it is still there.
+        if caller.isGone { return }
         // Its guests are told even so, or they might report that their client has left.
         reports.hear(token, from: caller, isKnown: home != nil)
     }

@@ -3,9 +3,6 @@ internal import ArbiterTransfers
 
 /// The events of some shards that another node serves, as they arrive.
 final class NodeEvents: StreamSource {
-    /// How much is kept for a client that does not take it; then the stream is cut.
-    private static let waitingBytes = 16 << 20
-
     private struct State {
         var number: TransferLoop.Number?
         var arrived = ArrivedStream()
@@ -46,7 +43,7 @@ final class NodeEvents: StreamSource {
             case .head(let head): if head.status != 200 { state.arrived.ending = .cut }
             case .bytes(let bytes):
                 if !state.isClosed, state.arrived.ending == nil { state.arrived.bytes += bytes }
-                if state.arrived.bytes.count > Self.waitingBytes { state.arrived.ending = .cut }
+                state.arrived.steer(state.number, in: loop)
             // The client has to ask again in both cases.
             case .ended(let failure):
                 if state.arrived.ending == nil { state.arrived.ending = failure == nil ? .end : .cut }
@@ -61,7 +58,10 @@ final class NodeEvents: StreamSource {
     }
 
     func read(upTo count: Int) -> StreamPiece {
-        state.withLock { $0.arrived.read(upTo: count) }
+        state.withLock { state in
+            defer { state.arrived.steer(state.number, in: loop) }
+            return state.arrived.read(upTo: count)
+        }
     }
 
     func close() {

@@ -162,7 +162,7 @@ extension Router {
         guard let engine = shards.place(of: needed.shard).engine else {
             return refuse(errand, Problem(lost: [needed.shard]))
         }
-        guests.admit(needed.session, to: needed.shard, engine, for: errand.context.permission.caller) {
+        guests.admit(needed.session, to: needed.shard, engine, for: errand.context.caller) {
             [self, errand] result in
             switch result {
             case .failure(let problem): refuse(errand, problem)

@@ -132,11 +132,12 @@ package final class Router: Sendable {
             context.parameters = parameters
             if route.needsPrincipal { context.permission = try permission(for: request) }
             if let role = route.role { try context.permission.check(role) }
+            context.isOrphaned = request.peer.isNode ? ForwardedClient(request.headers).isGone : request.isOrphaned
             try checkDraining(route, request)
             try checkAccept(request, route)
             try checkBody(of: request)
             if !route.ignoresQuery { context.query = try Query(request.query, taking: route.query) }
-            noteSession(of: request, from: context.permission.caller)
+            noteSession(of: request, from: context.caller)
             try route.endpoint(Call(request, exchange, context, router: self))
         } catch {
             carryOutElsewhere(request, exchange, context, because: error)

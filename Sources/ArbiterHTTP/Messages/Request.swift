@@ -9,10 +9,12 @@ package struct Request: Sendable {
     package let body: [UInt8]
     /// The other end of its connection.
     package let peer: Peer
+    /// Whether its client had closed the connection when the whole request was read.
+    package let isOrphaned: Bool
 
     package init(
         method: String, path: String, query: [QueryItem] = [], headers: any HeaderFields, body: [UInt8] = [],
-        peer: Peer = .unknown
+        peer: Peer = .unknown, isOrphaned: Bool = false
     ) {
         self.method = method
         self.path = path
@@ -20,6 +22,7 @@ package struct Request: Sendable {
         self.headers = headers
         self.body = body
         self.peer = peer
+        self.isOrphaned = isOrphaned
     }
 }
 
@@ -45,7 +48,8 @@ extension Request {
     /// The request with header fields that outlive its connection.
     var kept: Request {
         Request(
-            method: method, path: path, query: query, headers: KeptFields(headers), body: body, peer: peer)
+            method: method, path: path, query: query, headers: KeptFields(headers), body: body, peer: peer,
+            isOrphaned: isOrphaned)
     }
 
     /// Whether another node says it for itself, and not for a client.
@@ -76,6 +80,7 @@ package enum HeaderName: String, Hashable, Sendable, CaseIterable {
     case forwardedEntry = "Arbiter-Entry"
     case forwarded = "Arbiter-Forwarded"
     case hops = "Arbiter-Hops"
+    case orphaned = "Arbiter-Orphaned"
     case part = "Arbiter-Part"
     case forwardedPrincipal = "Arbiter-Principal"
     case remaining = "Arbiter-Remaining"

@@ -43,18 +43,3 @@ final class EmptySource: StreamSource {
 
     func close() {}
 }
-
-/// What has arrived of a stream that another node sends, until it is read.
-struct ArrivedStream: Sendable {
-    var bytes: [UInt8] = []
-    /// `.end` or `.cut`; `nil` while more may arrive.
-    var ending: StreamPiece?
-
-    /// Takes what comes next; what has arrived before a cut is dropped.
-    mutating func read(upTo count: Int) -> StreamPiece {
-        if ending == .cut { return .cut }
-        guard !bytes.isEmpty else { return ending ?? .nothing }
-        defer { bytes.removeFirst(min(count, bytes.count)) }
-        return .bytes(bytes.prefix(count))
-    }
-}

@@ -38,6 +38,9 @@ internal import Glibc
 
     var descriptor: Int32 { unsafe arbiter_MHD_connection_descriptor(pointer) }
 
+    /// Whether the client has closed it, or its side of it.
+    var isClosedByPeer: Bool { arbiter_is_closed_by_peer(descriptor) != 0 }
+
     /// To be called only on the connection's own thread, while its request is handled.
     func suspend() { unsafe MHD_suspend_connection(pointer) }
 

@@ -166,11 +166,17 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         } else if let query = head.query {
             server.router.handle(
                 Request(
-                    method: method, path: path, query: query, headers: self, body: body, peer: peer), self)
+                    method: method, path: path, query: query, headers: self, body: body, peer: peer,
+                    isOrphaned: isOrphaned), self)
         } else {
             refuse(Problem(.invalidField, "A query may have \(ServerLimits.queryParameters) parameters at most."))
         }
         return takeAnswer() ?? park()
+    }
+
+    /// Whether its client is gone, which matters for words of sessions, and of owners.
+    private var isOrphaned: Bool {
+        (method == "POST" || value(of: .session) != nil) && connection.isClosedByPeer
     }
 
     private func refuse(_ problem: Problem) {

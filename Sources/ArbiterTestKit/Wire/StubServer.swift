@@ -40,6 +40,7 @@ package final class StubServer: Sendable {
 
     private struct State {
         var requests: [Request] = []
+        var sentCount = 0
         var connections: [Int32] = []
         var isOver = false
     }
@@ -72,6 +73,9 @@ package final class StubServer: Sendable {
 
     /// Every request that has arrived, in their order.
     package var requests: [Request] { state.withLock { $0.requests } }
+
+    /// How many answers, whole or not, the system has taken to the last byte.
+    package var sentCount: Int { state.withLock { $0.sentCount } }
 
     /// How many connections were accepted.
     package var connectionCount: Int { state.withLock { $0.connections.count } }
@@ -111,11 +115,12 @@ package final class StubServer: Sendable {
                     ["HTTP/1.1 \(status) Stub", length] + fields, request.method == "HEAD" ? "" : body, connection)
             case .beginning(let fields, let body):
                 Self.send(["HTTP/1.1 200 Stub"] + fields, body, connection)
-            case .silence: break
+            case .silence: continue
             case .close:
                 shutdown(connection, Int32(SHUT_RDWR))
                 return
             }
+            state.withLock { $0.sentCount += 1 }
         }
     }
 

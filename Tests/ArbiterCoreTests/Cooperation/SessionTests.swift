@@ -4,6 +4,14 @@ import Testing
 
 /// Sessions, and the end of everything bound to them.
 struct SessionTests {
+    /// With `isGone`, the owner has closed its connection when its request is carried out.
+    private func renew(_ owner: Owner, isGone: Bool, in arbiter: inout Arbiter) throws {
+        try arbiter.perform { machine, step throws(ArbiterError) in
+            step.restart(at: step.moment, isCallerGone: isGone)
+            _ = try machine.renew(owner.id, token: owner.token, in: &step)
+        }
+    }
+
     @Test func `a session whose connection was not cut by its client has its full time`() throws {
         var arbiter = Arbiter()
         let session = try arbiter.openSession(timeToLive: .seconds(10))
@@ -13,6 +21,32 @@ struct SessionTests {
         #expect(arbiter.machine.isInUse(session.id))
         arbiter.advance(by: .seconds(1))
         #expect(!arbiter.machine.isInUse(session.id))
+    }
+
+    @Test func `a request of a client that has closed all its connections gives its session no more time`() throws {
+        for (isGone, isAlive) in [(true, false), (false, true)] {
+            var arbiter = Arbiter()
+            let session = try arbiter.openSession(timeToLive: .seconds(60))
+            let holder = try arbiter.start(TransitionRequest(lease: .seconds(300), session: session.token))
+            try arbiter.attach(session)
+            // A stream is open, so the request says as much as any other.
+            try renew(holder, isGone: true, in: &arbiter)
+            try arbiter.perform { machine, step in machine.detach(session.id, in: &step) }
+            arbiter.advance(by: .seconds(1))
+            try renew(holder, isGone: isGone, in: &arbiter)
+            arbiter.advance(by: .seconds(1))
+            #expect(arbiter.machine.isInUse(session.id) == isAlive)
+        }
+    }
+
+    @Test func `a request whose client does not wait for the answer keeps a session alive`() throws {
+        var arbiter = Arbiter()
+        let session = try arbiter.openSession(timeToLive: .seconds(10))
+        let holder = try arbiter.start(TransitionRequest(lease: .seconds(300), session: session.token))
+        arbiter.advance(by: .seconds(9))
+        try renew(holder, isGone: true, in: &arbiter)
+        arbiter.advance(by: .seconds(9))
+        #expect(arbiter.machine.isInUse(session.id))
     }
 
     @Test func `everything bound to a session ends with it, before anything is granted`() throws {

@@ -59,15 +59,17 @@ final class RelayNode {
     @discardableResult
     func send(
         _ method: String, _ target: String, _ body: String = "", headers: [HeaderName: String] = [:],
-        peer: Peer = .network(address: "192.0.2.7"), to exchange: RecordingExchange = RecordingExchange()
+        peer: Peer = .network(address: "192.0.2.7"), isOrphaned: Bool = false,
+        to exchange: RecordingExchange = RecordingExchange()
     ) -> RecordingExchange {
-        send(method, target, bytes: Array(body.utf8), headers: headers, peer: peer, to: exchange)
+        send(
+            method, target, bytes: Array(body.utf8), headers: headers, peer: peer, isOrphaned: isOrphaned, to: exchange)
     }
 
     /// Sends a request with any body, whose answer comes later.
     func send(
         _ method: String, _ target: String, bytes: [UInt8], headers: [HeaderName: String] = [:], peer: Peer,
-        to exchange: RecordingExchange = RecordingExchange()
+        isOrphaned: Bool = false, to exchange: RecordingExchange = RecordingExchange()
     ) -> RecordingExchange {
         let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
         let query = parts.dropFirst().flatMap { $0.split(separator: "&") }.map { item in
@@ -79,7 +81,8 @@ final class RelayNode {
         router.handle(
             Request(
                 method: method, path: parts[0], query: query,
-                headers: DictionaryHeaders(fields: fields.merging(headers) { $1 }), body: bytes, peer: peer),
+                headers: DictionaryHeaders(fields: fields.merging(headers) { $1 }), body: bytes, peer: peer,
+                isOrphaned: isOrphaned),
             exchange)
         return exchange
     }

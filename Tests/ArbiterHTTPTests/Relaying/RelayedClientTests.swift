@@ -26,6 +26,47 @@ struct RelayedClientTests {
         #expect(try ask("GET", "/scenes/a/events", "").code == "too-many-connections")
     }
 
+    @Test(arguments: ["/scenes/a/events", "/events"])
+    func `a client that reads late gets all of a long stream, and makes its owner wait`(target: String) throws {
+        let count = 20_000
+        let padding = String(repeating: "x", count: 1000)
+        let frames = (0..<count).map { number in
+            "event: transition.queued\ndata: {\"number\":\(number),\"note\":\"\(padding)\"}\n\n"
+        }
+        let stream = frames.joined()
+        let owner = StubServer { request in
+            request.target.contains("/events")
+                ? .answer(status: 200, fields: ["Content-Type: text/event-stream"], body: stream) : .json(200, "{}")
+        }
+        defer { owner.stop() }
+        let relay = RelayNode()
+        relay.note(owner, tenure: 1)
+        let client = relay.send("GET", target)
+        try #require(eventually { client.source != nil && client.wakes > 0 })
+        // Nothing more arrives while others are served, until the client reads.
+        let isWaiting = try eventually {
+            let before = client.wakes
+            for _ in 0..<20 { _ = try relay.send("GET", "/scenes/b").laterAnswer() }
+            return client.wakes == before
+        }
+        #expect(isWaiting)
+        #expect(eventually { owner.sentCount == owner.requests.count - 1 })
+        var read: [UInt8] = []
+        let source = try #require(client.source)
+        var piece = StreamPiece.nothing
+        let hasEnded = eventually(within: .seconds(20)) {
+            piece = source.read(upTo: 16 << 10)
+            while case .bytes(let bytes) = piece {
+                read += bytes
+                piece = source.read(upTo: 16 << 10)
+            }
+            return piece == .end
+        }
+        #expect(hasEnded)
+        let numbers = read.split(separator: UInt8(ascii: "\n")).count { $0.starts(with: "data: ".utf8) }
+        #expect(numbers == count)
+    }
+
     @Test func `the answer to HEAD has the length that the owner tells`() throws {
         let owner = StubServer { _ in .json(200, #"{"name":"a"}"#) }
         defer { owner.stop() }
@@ -48,6 +89,10 @@ struct RelayedClientTests {
         #expect(
             owner.requests.last?.value(of: "Arbiter-Client").flatMap { PercentEncoding.decode(Substring($0)) }
                 .flatMap { Peer(key: $0) } == user)
+        // That it has not waited for the answer is told too.
+        #expect(owner.requests.last?.value(of: "Arbiter-Orphaned") == nil)
+        _ = try relay.send("POST", "/transitions/start", isOrphaned: true).laterAnswer()
+        #expect(owner.requests.last?.value(of: "Arbiter-Orphaned") == "1")
         // A node that passes it on once more says what it was told.
         _ = try relay.send(
             "POST", "/transitions/start", headers: [.forwardedPeer: "192.0.2.9", .hops: "1"], peer: Self.node
