@@ -129,6 +129,11 @@ sanitize-address: deps ## every test under AddressSanitizer
 	@scripts/install-packages etcd-server
 	@ASAN_OPTIONS=detect_leaks=0 scripts/swift-test --sanitize=address --scratch-path .build-address
 
+.PHONY: jitter-test
+jitter-test: deps ## the integration tests with a daemon whose threads are delayed at random
+	@scripts/install-packages etcd-server
+	@scripts/jitter-test
+
 # SEED= replays one history (without it, one is drawn); SEEDS= runs this many in a row, STEPS= sets the length of each.
 # CLUSTER=1 simulates several nodes on an etcd; FAULT= plants a mistake in them, by its name in ClusterFault.swift.
 SEEDS ?= 1
