@@ -85,19 +85,48 @@ def node_status(node: str, shard: int, context: ssl.SSLContext) -> int:
         return connection.getresponse().status
 
 
-def test_nodes_change_to_a_new_authority_and_nobody_who_waits_is_dropped(etcd, daemon, authority, tmp_path):
+@pytest.fixture
+def nodes(etcd, daemon, tmp_path) -> Callable[[Authority], tuple[list[Daemon], list[Shown], dict[int, str], str]]:
+    """Starts two nodes with certificates of an authority.
+
+    Returns the nodes, their files, the address of the node that serves each shard, and that of the second node.
+    """
+    def start(trusted: Authority) -> tuple[list[Daemon], list[Shown], dict[int, str], str]:
+        files = [Shown(tmp_path, name) for name in ("a", "b")]
+        for each in files:
+            each.show(node_certificate(trusted, "node"), trusted)
+        a, b = (daemon("--journal", "etcd", "--etcd", etcd, "--shards", str(SHARDS), "--etcd-lease-seconds", "20",
+                       "--peer-listen", "tls:127.0.0.1:0", *each.options("peer")) for each in files)
+
+        def owners() -> dict[int, str]:
+            return {owner["shard"]: owner["node"] for owner in a.ask("GET", "/cluster")[1]["owners"]}
+
+        assert polled(lambda: len(set(owners().values())) == SHARDS)
+        return [a, b], files, owners(), b.ask("GET", "/cluster")[1]["node"]
+
+    return start
+
+
+def test_a_long_event_comes_whole_through_another_node_to_a_client_that_reads_late(nodes, authority):
+    (a, b), _, served, other = nodes(authority("only"))
+    name = scene(served, other, 0)
+    children = [f"{number:0>30}" for number in range(9_999)]
+    declared = b.ask("PUT", f"/scenes/{name}/storyboard", {"root": {"id": "root", "kind": "tabs", "children": children}})
+    assert declared[0] == 200, declared
+    client = a.connect()
+    # It begins with a reset, which tells the whole scene.
+    client.request("GET", f"/scenes/{name}/events?since=1000")
+    # Others are served, also by the same node, while the client takes nothing.
+    for _ in range(20):
+        assert a.ask("GET", f"/transitions?scene={name}")[0] == 200
+    line = next(line for line in client.getresponse() if line.startswith(b"data: "))
+    told = json.loads(line.removeprefix(b"data: "))
+    assert [child["id"] for child in told["hierarchy"]["children"]] == children
+
+
+def test_nodes_change_to_a_new_authority_and_nobody_who_waits_is_dropped(nodes, authority):
     first, second = authority("first"), authority("second")
-    files = [Shown(tmp_path, name) for name in ("a", "b")]
-    for each in files:
-        each.show(node_certificate(first, "node"), first)
-    a, b = (daemon("--journal", "etcd", "--etcd", etcd, "--shards", str(SHARDS), "--etcd-lease-seconds", "20",
-                   "--peer-listen", "tls:127.0.0.1:0", *each.options("peer")) for each in files)
-
-    def owners() -> dict[int, str]:
-        return {owner["shard"]: owner["node"] for owner in a.ask("GET", "/cluster")[1]["owners"]}
-
-    assert polled(lambda: len(set(owners().values())) == SHARDS)
-    served, other = owners(), b.ask("GET", "/cluster")[1]["node"]
+    (a, b), files, served, other = nodes(first)
     names = [scene(served, other, number) for number in range(6)]
 
     def start(name: str) -> tuple[int, dict]:
