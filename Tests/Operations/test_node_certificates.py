@@ -1,6 +1,8 @@
-"""A node of a cluster whose certificates are replaced while it runs."""
+"""Nodes of a cluster that show each other certificates, which are replaced while they run."""
 
+import array
 import contextlib
+import fcntl
 import http.client
 import http.server
 import json
@@ -10,6 +12,7 @@ import signal
 import socket
 import ssl
 import subprocess
+import termios
 import threading
 import zlib
 from collections.abc import Callable, Iterator
@@ -116,9 +119,20 @@ def test_a_long_event_comes_whole_through_another_node_to_a_client_that_reads_la
     client = a.connect()
     # It begins with a reset, which tells the whole scene.
     client.request("GET", f"/scenes/{name}/events?since=1000")
-    # Others are served, also by the same node, while the client takes nothing.
-    for _ in range(20):
-        assert a.ask("GET", f"/transitions?scene={name}")[0] == 200
+
+    def unread() -> int:
+        count = array.array("i", [0])
+        fcntl.ioctl(client.sock, termios.FIONREAD, count)
+        return count[0]
+
+    def waits() -> bool:
+        """Whether nothing more comes while others are served."""
+        before = unread()
+        for _ in range(20):
+            assert a.ask("GET", f"/transitions?scene={name}")[0] == 200
+        return 0 < before == unread() < len(children) * len(children[0])
+
+    assert polled(waits)
     line = next(line for line in client.getresponse() if line.startswith(b"data: "))
     told = json.loads(line.removeprefix(b"data: "))
     assert [child["id"] for child in told["hierarchy"]["children"]] == children
