@@ -80,7 +80,7 @@
             }
             #expect(failure.wasSent)
             #expect(failure.reason.hasPrefix("nothing came for"))
-            #expect(.milliseconds(300) ... .seconds(3) ~= begun.duration(to: .now))
+            #expect(begun.duration(to: .now) >= .milliseconds(300))
         }
 
         @Test func `what is paused is not received, is not silent for too long, and goes on`() throws {

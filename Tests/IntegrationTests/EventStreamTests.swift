@@ -163,9 +163,8 @@ extension Integration {
             let server = try StreamServer()
             let streams = try (0..<1000).map { _ in try server.follow() }
             server.publish(1...50)
-            let duration = ContinuousClock().measure { server.stop() }
-            // No connection had to be cut.
-            #expect(duration < .seconds(4))
+            server.stop()
+            // One that had to be cut would not end as it should.
             for stream in streams {
                 try stream.receiveEnd()
                 #expect(stream.text.events.map(\.id) == (1...50).map { $0 })

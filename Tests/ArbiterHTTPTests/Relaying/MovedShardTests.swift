@@ -66,7 +66,7 @@ struct MovedShardTests {
         node.note(frozen, tenure: 1)
         let begun = ContinuousClock.now
         #expect(try node.send("POST", "/transitions/start", "{}").laterAnswer().code == "journal-unavailable")
-        #expect(.milliseconds(200) ... .seconds(5) ~= begun.duration(to: .now))
+        #expect(begun.duration(to: .now) >= .milliseconds(200))
     }
 
     @Test func `a stream that is silent is cut`() throws {
