@@ -67,6 +67,8 @@ class Proxy:
         self._passed = {"up": b"", "down": b""}
         self._left: dict[str, int | None] = {"up": None, "down": None}
         self._exchange: tuple[bytes, bytes] | None = None
+        self._exchanges_once = True
+        self._has_exchanged = False
         self._refusals: list[tuple[bytes, bytes]] = []
         self._sockets: set[socket.socket] = set()
         self._daemons: set[socket.socket] = set()
@@ -85,10 +87,10 @@ class Proxy:
         with self._lock:
             return self._left[direction] is None
 
-    def exchange(self, old: bytes, new: bytes) -> None:
-        """Replaces these bytes of the daemon, once, by others: as many, unless they are of a head."""
+    def exchange(self, old: bytes, new: bytes, once: bool = True) -> None:
+        """Replaces these bytes of the daemon, once or each time, by others: as many, unless they are of a head."""
         with self._lock:
-            self._exchange = (old, new)
+            self._exchange, self._exchanges_once, self._has_exchanged = (old, new), once, False
 
     def refuse(self, some: bytes, code: str, times: int = 1, headers: str = "") -> None:
         """Answers so many requests with these bytes itself, with a problem of status 503, as a daemon that does nothing."""
@@ -106,7 +108,7 @@ class Proxy:
 
     def has_exchanged(self) -> bool:
         with self._lock:
-            return self._exchange is None
+            return self._has_exchanged
 
     def until_passed(self, some: bytes, direction: str) -> None:
         """Returns when these bytes have passed."""
@@ -182,7 +184,9 @@ class Proxy:
                     if source in self._muted:
                         continue
                     if direction == "down" and self._exchange and self._exchange[0] in data:
-                        data, self._exchange = data.replace(*self._exchange, 1), None
+                        data, self._has_exchanged = data.replace(*self._exchange, 1), True
+                        if self._exchanges_once:
+                            self._exchange = None
                     left = self._left[direction]
                     passed = data if left is None else data[:left]
                     if left is not None:

@@ -192,7 +192,9 @@
                     transfers[number] = unsafe Transfer(request, number, in: handle.loop, tell)
                     if case .silence = request.limit { nextLook = min(nextLook, .now + Self.longestLook) }
                 case .pause(let number): transfers[number]?.pause()
-                case .resume(let number): transfers[number]?.resume()
+                case .resume(let number):
+                    transfers[number]?.resume()
+                    nextLook = min(nextLook, .now + Self.longestLook)
                 case .cancel(let number): transfers.removeValue(forKey: number)?.end()
                 case .fail(let number, let reason): transfers.removeValue(forKey: number)?.fail(reason)
                 case .close: return false

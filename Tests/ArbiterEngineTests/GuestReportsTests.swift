@@ -73,6 +73,21 @@ struct GuestReportsTests {
         #expect(found.map(\.report) == [GuestReport(session.token, from: 1, isHeard: true, hasLeft: false)])
     }
 
+    @Test func `a word of a client that is gone is reported as that, unless another one was not`() throws {
+        var gone = Caller.anyone
+        gone.isGone = true
+        reports.hear(session.token, from: gone)
+        #expect(gather().map(\.report) == [GuestReport(session.token, from: 1, isHeard: true, hasLeft: true)])
+        reports.hear(session.token, from: gone)
+        let alone = reports.gather(from: []).reports
+        #expect(alone.map(\.report.hasLeft) == [true])
+        reports.keep(alone)
+        #expect(reports.gather(from: []).reports.map(\.report.hasLeft) == [true])
+        reports.hear(session.token, from: .anyone)
+        reports.hear(session.token, from: gone)
+        #expect(gather().map(\.report) == [GuestReport(session.token, from: 1, isHeard: true, hasLeft: false)])
+    }
+
     @Test func `a word in a session that is no guest here is reported alone`() throws {
         reports.hear(session.token, from: .anyone)
         let found = reports.gather(from: []).reports

@@ -77,10 +77,14 @@ extension Integration {
             // The daemon reads the request when the connection has been closed.
             daemon.signal(SIGSTOP)
             try #require(eventually { isStopped })
-            try last.send("POST", "/transitions/renew", headers: [header], body: held.credentials.text)
+            try last.send(
+                "POST", "/transitions/start", headers: [header],
+                body: #"{"scene":"other","leaseSeconds":300}"#)
             last.close()
             daemon.signal(SIGCONT)
             #expect(try client.awaitEnd(of: held["id"]).json.ending == "expired/session-lost")
+            // It was carried out nevertheless.
+            #expect(try client.transitions(in: "other").map(\.ending) == ["expired/session-lost"])
         }
 
         @Test func `after a pause a lease runs on, and ends`() throws {

@@ -12,6 +12,8 @@ package struct GuestReport: BinaryCodable, Hashable, Sendable {
     /// Whether its client was heard since the last report, or has a connection attached.
     package var isHeard: Bool
     /// Whether its client closed its last attached connection, and has said nothing since.
+    ///
+    /// If it was heard nevertheless, it had closed the connection of each request before that was read.
     package var hasLeft: Bool
     /// Who said something in the session, where its shard has no guest and so cannot tell whose it is; `nil` if it can.
     package var caller: Caller?
@@ -121,12 +123,12 @@ extension ArbiterStateMachine {
         guard let session = try? session(report.token) else { return false }
         if let caller = report.caller {
             // There is no guest.
-            hear(report.token, from: caller, in: &step)
+            if own(report.token, of: caller) != nil { hear(session.id, isGone: report.hasLeft, at: step.now) }
             return true
         }
         note(report.shard, of: session.id, at: step.now)
         if report.isHeard {
-            hear(session.id, in: step)
+            hear(session.id, isGone: report.hasLeft, at: step.now)
         } else if report.hasLeft, momentary.attachments[session.id] == nil {
             momentary.leftAt[session.id] = step.now
             momentary.deadlines.schedule(.session(session.id), at: step.now.advanced(by: limits.grace))
@@ -191,7 +193,7 @@ extension ArbiterStateMachine {
     /// A client that has left since the report has the time that it had; the next report says so.
     package mutating func confirm(_ report: GuestReport, in step: inout Step) {
         guard let session = try? session(report.token),
-            report.hasLeft || momentary.leftAt[session.id] == nil
+            report.hasLeft && !report.isHeard || momentary.leftAt[session.id] == nil
         else { return }
         momentary.leftAt.removeValue(forKey: session.id)
         extend(session.id, at: step.now)
@@ -202,11 +204,12 @@ extension ArbiterStateMachine {
     /// - Parameters:
     ///   - token: the session.
     ///   - isKnown: whether its home has heard it itself; then there is nothing to report.
+    ///   - isGone: whether it had closed its connection when that was read.
     ///   - step: the turn.
-    package mutating func hear(guest token: Token, isKnown: Bool, in step: inout Step) {
+    package mutating func hear(guest token: Token, isKnown: Bool, isGone: Bool = false, in step: inout Step) {
         guard let session = try? session(token) else { return }
-        hear(session.id, in: step)
-        if isKnown { momentary.spoken.remove(session.id) }
+        hear(session.id, isGone: isGone, at: step.now)
+        if isKnown { momentary.spoken.removeValue(forKey: session.id) }
     }
 
     /// In another shard: the home of a guest does not know its session any more.
@@ -225,11 +228,13 @@ extension ArbiterStateMachine {
         from shard: UInt16, where isGuest: (SessionID) -> Bool
     ) -> [(report: GuestReport, session: Session)] {
         let spoken = momentary.spoken
-        momentary.spoken = []
+        momentary.spoken = [:]
         return durable.sessions.values.filter { isGuest($0.id) }.map { session in
-            let isHeard = momentary.attachments[session.id] != nil || spoken.contains(session.id)
+            let isAttached = momentary.attachments[session.id] != nil
+            let wasGone = isAttached ? false : spoken[session.id]
             let report = GuestReport(
-                session.token, from: shard, isHeard: isHeard, hasLeft: momentary.leftAt[session.id] != nil)
+                session.token, from: shard, isHeard: isAttached || wasGone != nil,
+                hasLeft: wasGone ?? (momentary.leftAt[session.id] != nil))
             return (report, session)
         }
     }

@@ -25,10 +25,10 @@ extension ArbiterStateMachine {
             throw .tooManySessions(limit: limit, of: principal)
         }
         step.keep(
-            .openSession(client: client, timeToLive: timeToLive, id: id, token: token, by: caller))
+            .openSession(client: client, timeToLive: timeToLive, id: id, token: token, by: caller.stored))
         let session = Session(
             id: id, token: token, client: client, timeToLive: timeToLive, startedAt: step.moment,
-            caller: durable.index.shared(caller))
+            caller: durable.index.shared(caller.stored))
         let previous = durable.sessions.updateValue(session, forKey: id)
         precondition(previous == nil, "\(id) is in use")
         durable.memory.sessionCount += 1
@@ -84,7 +84,7 @@ extension ArbiterStateMachine {
         guard count == 1, let session = durable.sessions[id] else { return }
         if isCut {
             momentary.leftAt[id] = now
-            momentary.spoken.remove(id)
+            momentary.spoken.removeValue(forKey: id)
         }
         let hasGrace = isCut && !momentary.guests.contains(id)
         momentary.deadlines.schedule(
@@ -141,10 +141,21 @@ extension ArbiterStateMachine {
     /// If the client has closed the last connection of the session, and that of the request too, the request is no sign that
     /// it lives: a process that was killed may have sent it before. It is carried out, and the time runs on.
     mutating func hear(_ id: SessionID, in step: borrowing Step) {
-        if step.isCallerGone, momentary.leftAt[id] != nil { return }
+        hear(id, isGone: step.isCallerGone, at: step.now)
+    }
+
+    /// The same, of a client that was gone when its request was read, or not.
+    mutating func hear(_ id: SessionID, isGone: Bool, at now: Instant) {
+        if isGone, momentary.leftAt[id] != nil { return }
         momentary.leftAt.removeValue(forKey: id)
-        if momentary.guests.contains(id) { momentary.spoken.insert(id) }
-        extend(id, at: step.now)
+        if momentary.guests.contains(id) { momentary.spoken[id] = isGone && momentary.spoken[id] ?? true }
+        extend(id, at: now)
+    }
+
+    /// Whether the client that asks may be there: it is gone if it has closed the last connection of the session, and that of
+    /// its request too.
+    func isPresent(in session: SessionID, _ step: borrowing Step) -> Bool {
+        !step.isCallerGone || momentary.leftAt[session] == nil
     }
 
     /// Starts the time of a session again, without a word of its client, unless a connection is attached.
@@ -175,7 +186,7 @@ extension ArbiterStateMachine {
         momentary.guestShards.removeValue(forKey: session.id)
         momentary.leftAt.removeValue(forKey: session.id)
         momentary.guests.remove(session.id)
-        momentary.spoken.remove(session.id)
+        momentary.spoken.removeValue(forKey: session.id)
         step.add(.notify(.sessionEnded(session, ending)))
         for transition in bound.sorted(by: { $0.place < $1.place }) {
             end(transition.id, as: .expired(.sessionLost), in: &step)

@@ -252,8 +252,8 @@ struct MomentaryState: Sendable {
     var leftAt: [SessionID: Instant] = [:]
     /// The sessions that are at home in another shard.
     var guests: Set<SessionID> = []
-    /// The guests whose client has said something since the last report.
-    var spoken: Set<SessionID> = []
+    /// The guests whose client has said something since the last report, and whether it was gone each time.
+    var spoken: [SessionID: Bool] = [:]
     /// The parked awaits.
     var waiters = Table<WaiterID, Waiter>()
     /// Since when scenes are idle, and the awaits that are parked for it.

@@ -50,11 +50,13 @@ extension Engine {
 
     /// In another shard: the clients of these guests have said something on this node.
     ///
-    /// - Parameter words: the sessions, each with whether its home has heard the word itself.
-    func hear(guests words: [(token: Token, isKnown: Bool)]) {
+    /// - Parameter words: the sessions, each with whether its home has heard the word itself, and whether the client was gone.
+    func hear(guests words: [(token: Token, isKnown: Bool, isGone: Bool)]) {
         guard !words.isEmpty else { return }
         tell { machine, step in
-            for word in words { machine.hear(guest: word.token, isKnown: word.isKnown, in: &step) }
+            for word in words {
+                machine.hear(guest: word.token, isKnown: word.isKnown, isGone: word.isGone, in: &step)
+            }
         }
     }
 

@@ -20,7 +20,7 @@ extension Engine {
     ) -> WaiterID? {
         var park: Park?
         var parked: WaiterID?
-        run { machine, identities, step in
+        run(by: caller) { machine, identities, step in
             park = identities.park(for: wait)
             let session = machine.own(session, of: caller)
             return machine.awaitIdle(scene, for: quiet, session: session, park: park, in: &step)

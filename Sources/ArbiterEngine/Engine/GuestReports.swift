@@ -34,6 +34,8 @@ package final class GuestReports: Sendable {
     package func hear(_ token: Token, from caller: Caller, isKnown: Bool = false) {
         state.withLock { state in
             guard state.heard.count < Self.wordLimit else { return }
+            // A client that was there is not gone because of a request that it did not wait for.
+            if caller.isGone, state.heard[token]?.caller.isGone == false { return }
             state.heard[token] = Word(caller: caller, isKnown: isKnown)
         }
     }
@@ -59,22 +61,27 @@ package final class GuestReports: Sendable {
             let isNew = !known.contains(ObjectIdentifier(engine))
             let spoken = words.isEmpty ? [] : engine.inspect { Self.guests(of: $0, in: words) }
             engine.hear(guests: spoken)
-            var heard: Set<Token> = []
-            for (token, isKnown) in spoken where !isKnown {
+            var heard: [Token: Bool] = [:]
+            for (token, isKnown, isGone) in spoken where !isKnown {
                 others.removeValue(forKey: token)
-                heard.insert(token)
+                heard[token] = isGone
             }
             for (report, session) in engine.takeGuestReports(of: shard) {
                 var report = report
                 // An engine that carries out nothing at the moment has not heard them.
-                if isNew || heard.contains(report.token) { report.isHeard = true }
+                if isNew || heard[report.token] == false {
+                    (report.isHeard, report.hasLeft) = (true, false)
+                } else if heard[report.token] == true, !report.hasLeft, !report.isHeard {
+                    (report.isHeard, report.hasLeft) = (true, true)
+                }
                 pause = min(pause, Limits.reportPause(ofGuestFor: session.timeToLive))
                 reports.append(ReportedGuest(report: report, caller: session.caller, engine: engine))
             }
         }
         reports += others.map { token, word in
             ReportedGuest(
-                report: GuestReport(token, from: 0, isHeard: true, hasLeft: false, caller: word.caller),
+                report: GuestReport(
+                    token, from: 0, isHeard: true, hasLeft: word.caller.isGone, caller: word.caller),
                 caller: word.caller, engine: nil)
         }
         return (reports, pause)
@@ -83,11 +90,11 @@ package final class GuestReports: Sendable {
     /// The guests of a shard in which somebody has said something who may.
     private static func guests(
         of machine: borrowing ArbiterStateMachine, in words: [Token: Word]
-    ) -> [(token: Token, isKnown: Bool)] {
-        var spoken: [(token: Token, isKnown: Bool)] = []
+    ) -> [(token: Token, isKnown: Bool, isGone: Bool)] {
+        var spoken: [(token: Token, isKnown: Bool, isGone: Bool)] = []
         for token in machine.guestTokens {
             guard let word = words[token], machine.own(token, of: word.caller) != nil else { continue }
-            spoken.append((token, word.isKnown))
+            spoken.append((token, word.isKnown, word.caller.isGone))
         }
         return spoken
     }
@@ -133,7 +140,9 @@ package final class GuestReports: Sendable {
     package func keep(_ reports: [ReportedGuest]) {
         state.withLock { state in
             for reported in reports where reported.report.isHeard && state.heard[reported.report.token] == nil {
-                state.heard[reported.report.token] = Word(caller: reported.caller, isKnown: false)
+                var caller = reported.caller
+                caller.isGone = reported.report.hasLeft
+                state.heard[reported.report.token] = Word(caller: caller, isKnown: false)
             }
         }
     }

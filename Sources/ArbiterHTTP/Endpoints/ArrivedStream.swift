@@ -3,8 +3,7 @@ internal import ArbiterTransfers
 /// What has arrived of a stream that another node sends, until it is read.
 ///
 /// While much of it has not been read, the transfer is paused: then TCP makes the sender wait, and its own limits for slow
-/// readers apply. The sender closes a connection that takes nothing for `ServerLimits.streamMilliseconds`, so little is kept: a
-/// client that takes half of it in that time is served.
+/// readers apply.
 struct ArrivedStream: Sendable {
     /// How much has arrived when the transfer is paused, in bytes; it goes on when half of it is left.
     static let keptBytes = 64 << 10

@@ -140,7 +140,8 @@ package final class Forwarder: Sendable {
         let query = request.query.map { item in item.value.isEmpty ? item.name : "\(item.name)=\(item.value)" }
         let target = request.path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
         var transfer = TransferRequest(
-            owner + target, limit: call.isStream ? silence : .whole(wait + times.answering))
+            owner + target,
+            limit: call.isStream ? silence : .silence(wait + times.answering, saidBy: { [times] _ in times.answering }))
         transfer.method = request.method
         transfer.fields =
             HeaderName.passedOn.compactMap { name in

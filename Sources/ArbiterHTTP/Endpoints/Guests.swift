@@ -33,8 +33,6 @@ final class Guests: Sendable {
     func hear(_ token: Token, from caller: Caller) {
         let home = try? shards.engine(of: token)
         home?.hear(token, from: caller)
-        // What may have been said before the client left is no sign that it is still there.
-        if caller.isGone { return }
         // Its guests are told even so, or they might report that their client has left.
         reports.hear(token, from: caller, isKnown: home != nil)
     }
@@ -53,7 +51,8 @@ final class Guests: Sendable {
         _ token: Token, to shard: Int, _ engine: Engine, for caller: Caller,
         completion: @escaping @Sendable (Result<Void, Problem>) -> Void
     ) {
-        lend(GuestReport(token, from: UInt16(shard), isHeard: true, hasLeft: false, caller: caller)) { result in
+        let word = GuestReport(token, from: UInt16(shard), isHeard: true, hasLeft: caller.isGone, caller: caller)
+        lend(word) { result in
             switch result {
             case .failure(let problem): completion(.failure(problem))
             case .success(nil): completion(.success(()))
@@ -93,7 +92,9 @@ final class Guests: Sendable {
         _ word: GuestReport, by home: Engine,
         _ completion: @escaping @Sendable (Result<LentSession?, Problem>) -> Void
     ) {
-        home.lend(word.token, to: word.shard, for: word.caller ?? .anyone) { result in
+        var caller = word.caller ?? .anyone
+        caller.isGone = word.hasLeft
+        home.lend(word.token, to: word.shard, for: caller) { result in
             switch result {
             case .success(let session): completion(.success(session))
             case .failure(.refused(.unknownSession)): completion(.success(nil))

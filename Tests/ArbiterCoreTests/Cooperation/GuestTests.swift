@@ -33,7 +33,7 @@ struct GuestTests {
     private mutating func report(heard: Bool = false) throws {
         let reports = try reports().map { report in
             var report = report
-            if heard { report.isHeard = true }
+            if heard { (report.isHeard, report.hasLeft) = (true, false) }
             return report
         }
         let alive = try home.perform { machine, step in
@@ -231,6 +231,62 @@ struct GuestTests {
     }
 
     // MARK: - Grace
+
+    /// Runs an event of a client that had closed its connection when its request was read.
+    private func gone<Answer>(
+        in arbiter: inout Arbiter,
+        _ event: (inout ArbiterStateMachine, inout Step) throws(ArbiterError) -> Answer
+    ) throws -> Answer {
+        try arbiter.perform { machine, step throws(ArbiterError) in
+            step.restart(at: step.moment, isCallerGone: true)
+            return try event(&machine, &step)
+        }
+    }
+
+    @Test mutating func `a request of a client that is gone gives its session no time in another shard either`() throws
+    {
+        let session = try lend(timeToLive: .seconds(60))
+        let holder = try other.start(TransitionRequest(lease: .seconds(300), session: session.token))
+        try home.attach(session)
+        try report()
+        try home.detach(session)
+        advance(by: .seconds(1))
+        _ = try gone(in: &other) { machine, step throws(ArbiterError) in
+            try machine.renew(holder.id, token: holder.token, in: &step)
+        }
+        _ = try gone(in: &home) { machine, step throws(ArbiterError) in
+            try machine.lend(session.token, to: 1, in: &step)
+        }
+        try report()
+        advance(by: .seconds(1))
+        #expect(!home.machine.knows(session.token))
+    }
+
+    @Test mutating func `a request whose client does not wait is a word where no stream was closed`() throws {
+        let session = try lend(timeToLive: .seconds(4))
+        let holder = try other.start(TransitionRequest(lease: .seconds(300), session: session.token))
+        for _ in 0..<20 {
+            advance(by: .seconds(1))
+            _ = try gone(in: &other) { machine, step throws(ArbiterError) in
+                try machine.renew(holder.id, token: holder.token, in: &step)
+            }
+            try report()
+        }
+        #expect(home.machine.knows(session.token))
+    }
+
+    @Test mutating func `a client that leaves after it has not waited for an answer is reported`() throws {
+        let session = try lend(timeToLive: .seconds(60))
+        _ = try gone(in: &other) { machine, step throws(ArbiterError) in
+            try machine.renewSession(session.token, in: &step)
+        }
+        let reports = try reports()
+        #expect(reports.map(\.isHeard) == [true])
+        try other.attach(session)
+        try other.detach(session)
+        try other.perform { machine, step in for report in reports { machine.confirm(report, in: &step) } }
+        #expect(try self.reports().map(\.hasLeft) == [true])
+    }
 
     @Test mutating func `a shard that is silent since the client left its home has the session live on`() throws {
         let session = try lend(timeToLive: .seconds(60))

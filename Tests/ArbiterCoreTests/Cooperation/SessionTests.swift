@@ -39,6 +39,26 @@ struct SessionTests {
         }
     }
 
+    @Test func `an await of a client that has closed all its connections keeps its session no longer`() throws {
+        var arbiter = Arbiter()
+        let session = try arbiter.openSession(timeToLive: .seconds(60))
+        let holder = try arbiter.start(TransitionRequest())
+        let ticket = try arbiter.serialize(TransitionRequest(session: session.token))
+        try arbiter.attach(session)
+        try arbiter.perform { machine, step in machine.detach(session.id, in: &step) }
+        let park = Park(waiter: arbiter.nextWaiter(), wait: .seconds(60))
+        try arbiter.parking(park.waiter, at: #_sourceLocation) { machine, step throws(ArbiterError) in
+            step.restart(at: step.moment, isCallerGone: true)
+            return try machine.wait(
+                on: ticket.id, token: ticket.token, until: .granted, session: session.token, park: park, in: &step)
+        }
+        // It is answered before its connection is found closed.
+        try arbiter.end(holder)
+        #expect(arbiter.state(of: ticket) == .running)
+        arbiter.advance(by: .seconds(2))
+        #expect(arbiter.outcome(of: ticket) == .expired(.sessionLost))
+    }
+
     @Test func `a request whose client does not wait for the answer keeps a session alive`() throws {
         var arbiter = Arbiter()
         let session = try arbiter.openSession(timeToLive: .seconds(10))

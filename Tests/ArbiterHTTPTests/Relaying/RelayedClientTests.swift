@@ -67,6 +67,33 @@ struct RelayedClientTests {
         #expect(numbers == count)
     }
 
+    @Test func `a client may take longer for a long answer than its owner may`() throws {
+        let answer = #"{"note":"\#(String(repeating: "x", count: 20 << 20))"}"#
+        let owner = StubServer { request in request.target == "/scenes/a" ? .json(200, answer) : .silence }
+        defer { owner.stop() }
+        let relay = RelayNode { $0.answering = .milliseconds(200) }
+        relay.note(owner, tenure: 1)
+        let client = relay.send("GET", "/scenes/a")
+        try #require(eventually { client.source != nil })
+        // The owner has longer been silent than it may be while its answer is waited for.
+        for _ in 0..<3 {
+            #expect(try relay.send("POST", "/transitions/start").laterAnswer().code == "journal-unavailable")
+        }
+        #expect(owner.sentCount == 0)
+        let source = try #require(client.source)
+        var (piece, count) = (StreamPiece.nothing, 0)
+        let hasEnded = eventually(within: .seconds(20)) {
+            piece = source.read(upTo: 16 << 10)
+            while case .bytes(let bytes) = piece {
+                count += bytes.count
+                piece = source.read(upTo: 16 << 10)
+            }
+            return piece == .end
+        }
+        #expect(hasEnded)
+        #expect(count == answer.utf8.count)
+    }
+
     @Test func `the answer to HEAD has the length that the owner tells`() throws {
         let owner = StubServer { _ in .json(200, #"{"name":"a"}"#) }
         defer { owner.stop() }
