@@ -95,7 +95,7 @@
             defer { server.stop() }
             let loop = TransferLoop()
             defer { loop.closeAndWait() }
-            let limit = TransferRequest.Limit.silence(.milliseconds(200))
+            let limit = TransferRequest.Limit.silence(.seconds(1))
             let (isNumberKnown, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let number = Mutex(0)
             let received = Mutex(0)
