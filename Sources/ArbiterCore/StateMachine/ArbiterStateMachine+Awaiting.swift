@@ -34,7 +34,10 @@ extension ArbiterStateMachine {
     ) {
         precondition(!momentary.waiters.contains(park.waiter), "\(park.waiter) is already parked")
         let bound = isOwner ? durable.transitions[id]?.session : nil
-        let kept = [session, bound].compactMap(\.self).first { durable.sessions[$0] != nil && isPresent(in: $0, step) }
+        let isGone = step.isCallerGone
+        let kept = [session, bound].compactMap(\.self).first {
+            durable.sessions[$0] != nil && isPresent(in: $0, isGone: isGone)
+        }
         if let kept { attach(kept) }
         momentary.waiters[park.waiter] = Waiter(transition: id, milestone: milestone, isOwner: isOwner, session: kept)
         momentary.attention[id]?.waiters.insert(park.waiter)

@@ -35,7 +35,8 @@ extension ArbiterStateMachine {
     ) -> IdleAnswer {
         let view = idleView(of: name, for: quiet, at: step.now)
         guard let park, !momentary.isDraining, !view.isIdle else { return .now(view) }
-        let kept = session.flatMap { durable.index.sessions[$0] }.flatMap { isPresent(in: $0, step) ? $0 : nil }
+        let named = session.flatMap { durable.index.sessions[$0] }
+        let kept = named.flatMap { isPresent(in: $0, isGone: step.isCallerGone) ? $0 : nil }
         if let kept { attach(kept) }
         momentary.idling.add(park.waiter, IdleWaiter(scene: name, quiet: quiet, session: kept))
         momentary.deadlines.schedule(.waiter(park.waiter), at: step.now.advanced(by: park.wait))

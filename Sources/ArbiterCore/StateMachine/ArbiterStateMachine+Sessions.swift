@@ -146,7 +146,7 @@ extension ArbiterStateMachine {
 
     /// The same, of a client that was gone when its request was read, or not.
     mutating func hear(_ id: SessionID, isGone: Bool, at now: Instant) {
-        if isGone, momentary.leftAt[id] != nil { return }
+        guard isPresent(in: id, isGone: isGone) else { return }
         momentary.leftAt.removeValue(forKey: id)
         if momentary.guests.contains(id) { momentary.spoken[id] = isGone && momentary.spoken[id] ?? true }
         extend(id, at: now)
@@ -154,8 +154,8 @@ extension ArbiterStateMachine {
 
     /// Whether the client that asks may be there: it is gone if it has closed the last connection of the session, and that of
     /// its request too.
-    func isPresent(in session: SessionID, _ step: borrowing Step) -> Bool {
-        !step.isCallerGone || momentary.leftAt[session] == nil
+    func isPresent(in session: SessionID, isGone: Bool) -> Bool {
+        !isGone || momentary.leftAt[session] == nil
     }
 
     /// Starts the time of a session again, without a word of its client, unless a connection is attached.

@@ -95,6 +95,21 @@ extension RecordingExchange {
         return try answer(sourceLocation: sourceLocation)
     }
 
+    /// What its stream gives until it has ended as it should; `nil` if it does not.
+    func wholeStream() -> [UInt8]? {
+        guard let source else { return nil }
+        var read: [UInt8] = []
+        let hasEnded = eventually(within: .seconds(20)) {
+            var piece = source.read(upTo: 16 << 10)
+            while case .bytes(let bytes) = piece {
+                read += bytes
+                piece = source.read(upTo: 16 << 10)
+            }
+            return piece == .end
+        }
+        return hasEnded ? read : nil
+    }
+
     /// How its stream has ended, once it has.
     func ending(sourceLocation: SourceLocation = #_sourceLocation) throws -> StreamPiece {
         try #require(eventually(within: .seconds(20)) { self.source != nil }, sourceLocation: sourceLocation)

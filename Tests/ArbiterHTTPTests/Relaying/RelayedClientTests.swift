@@ -51,18 +51,7 @@ struct RelayedClientTests {
         }
         #expect(isWaiting)
         #expect(eventually { owner.sentCount == owner.requests.count - 1 })
-        var read: [UInt8] = []
-        let source = try #require(client.source)
-        var piece = StreamPiece.nothing
-        let hasEnded = eventually(within: .seconds(20)) {
-            piece = source.read(upTo: 16 << 10)
-            while case .bytes(let bytes) = piece {
-                read += bytes
-                piece = source.read(upTo: 16 << 10)
-            }
-            return piece == .end
-        }
-        #expect(hasEnded)
+        let read = try #require(client.wholeStream())
         let numbers = read.split(separator: UInt8(ascii: "\n")).count { $0.starts(with: "data: ".utf8) }
         #expect(numbers == count)
     }
@@ -78,18 +67,7 @@ struct RelayedClientTests {
         // A request that is not answered has failed, so the time that an owner has is over.
         #expect(try relay.send("POST", "/transitions/start").laterAnswer().code == "journal-unavailable")
         #expect(owner.sentCount == 0)
-        let source = try #require(client.source)
-        var (piece, count) = (StreamPiece.nothing, 0)
-        let hasEnded = eventually(within: .seconds(20)) {
-            piece = source.read(upTo: 16 << 10)
-            while case .bytes(let bytes) = piece {
-                count += bytes.count
-                piece = source.read(upTo: 16 << 10)
-            }
-            return piece == .end
-        }
-        #expect(hasEnded)
-        #expect(count == answer.utf8.count)
+        #expect(try #require(client.wholeStream()) == Array(answer.utf8))
     }
 
     @Test func `the answer to HEAD has the length that the owner tells`() throws {
