@@ -58,6 +58,8 @@ let package = Package(
             providers: [.apt(["libgnutls28-dev"])]
         ),
         .systemLibrary(name: "CLinux"),
+        // The files that the daemon serves.
+        .target(name: "CResources"),
         .target(
             name: "ArbiterCore",
             dependencies: [deque, heap],
@@ -71,26 +73,10 @@ let package = Package(
         .target(
             name: "ArbiterHTTP",
             dependencies: [
-                "ArbiterCore", "ArbiterEngine", "ArbiterTransfers", "CGnuTLS", "CLinux", "CMicroHTTPD", deque, logging,
-                yams,
+                "ArbiterCore", "ArbiterEngine", "ArbiterTransfers", "CGnuTLS", "CLinux", "CMicroHTTPD", "CResources",
+                deque, logging, yams,
             ],
-            resources: [
-                .embedInCode("openapi.yaml"), .embedInCode("client.js"),
-                .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
-                .embedInCode("Page/actions.js"), .embedInCode("Page/answers.js"), .embedInCode("Page/blockers.js"),
-                .embedInCode("Page/cluster-view.js"),
-                .embedInCode("Page/dom.js"), .embedInCode("Page/hierarchy.js"), .embedInCode("Page/lanes-view.js"),
-                .embedInCode("Page/limits.js"), .embedInCode("Page/live.js"), .embedInCode("Page/messages.js"),
-                .embedInCode("Page/model.js"), .embedInCode("Page/names.js"), .embedInCode("Page/now-view.js"),
-                .embedInCode("Page/own-transitions.js"), .embedInCode("Page/past-view.js"),
-                .embedInCode("Page/record-view.js"), .embedInCode("Page/recording-form.js"),
-                .embedInCode("Page/recording-order.js"), .embedInCode("Page/recording.js"),
-                .embedInCode("Page/scenes-view.js"), .embedInCode("Page/start-dialog.js"),
-                .embedInCode("Page/storyboard-dialog.js"), .embedInCode("Page/timeline-drawing.js"),
-                .embedInCode("Page/timeline-rows.js"), .embedInCode("Page/timeline-view.js"),
-                .embedInCode("Page/tree-view.js"), .embedInCode("Page/unfinished.js"),
-                .embedInCode("Page/verdict.js"), .embedInCode("Page/wires-view.js"), .embedInCode("Page/words.js"),
-            ],
+            exclude: ["Page"],
             swiftSettings: strict
         ),
         .executableTarget(

@@ -26,14 +26,15 @@ struct Deadline {
     }
 }
 
-/// Repeats a question until the answer is yes; the question should take some time, for example a request.
+/// Repeats a question, a millisecond after each answer, until the answer is yes.
 ///
 /// - Returns: whether the answer was yes before the deadline.
 package func eventually(within limit: Duration = .seconds(60), _ isTrue: () throws -> Bool) rethrows -> Bool {
     let deadline = Deadline(after: limit)
     repeat {
         if try isTrue() { return true }
-        sched_yield()
+        // What it waits for may need the processor.
+        usleep(1_000)
     } while !deadline.hasPassed
     return false
 }

@@ -3,7 +3,7 @@ internal import Yams
 /// `/openapi.yaml` and `/openapi.json`: the description of the API for machines.
 enum Description {
     /// The document in YAML.
-    static let document = PackageResources.openapi_yaml
+    static let document = Resources.file("openapi.yaml")
 
     @Sendable static func yaml(_ call: Call) throws(Problem) {
         call.respond(Response(200, .yaml, body: document))

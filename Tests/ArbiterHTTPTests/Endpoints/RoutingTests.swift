@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import ArbiterHTTP
@@ -49,6 +50,17 @@ struct RoutingTests {
             #expect(answer.headers("Allow") == [allowed.joined(separator: ", ")])
         }
         #expect(try service.transitions().isEmpty)
+    }
+
+    @Test func `every file of the page is served as it is in the folder`() throws {
+        let folder = URL(filePath: #filePath).appending(path: "../../../../Sources/ArbiterHTTP/Page").standardized
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.contains("page.html"))
+        for name in names {
+            let path = name == "page.html" ? "/" : name.hasPrefix("page.") ? "/\(name)" : "/page/\(name)"
+            let answer = try service.ask("GET", path)
+            #expect(try answer.response.body == Array(Data(contentsOf: folder.appending(path: name))), "\(path)")
+        }
     }
 
     @Test(arguments: ["nothing.js", "page.js", "%2e%2e", "words.JS"])

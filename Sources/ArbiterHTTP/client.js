@@ -1,1 +1,0 @@
-../../Clients/javascript/client.js
