@@ -8,16 +8,10 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 COPY . .
-# Swift's libraries go into the programs, stripped; libmicrohttpd, GnuTLS, SQLite and libcurl stay Debian's, and get
-# Debian's updates.
-# lld leaves out the table of exported symbols, which nothing looks up, and packs the relocations, which glibc 2.36 reads.
 # The build folder is kept from one build of the image to the next, so that only what changed is compiled again.
 RUN --mount=type=cache,id=transition-arbiter-build,target=/build/.build,sharing=locked \
-    for product in arbiterd arbiterctl; do \
-        swift build -c release --product $product --static-swift-stdlib -Xswiftc -use-ld=lld \
-            -Xlinker -s -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs || exit 1; \
-    done \
-    && install -D --target-directory /out .build/release/arbiterd .build/release/arbiterctl
+    scripts/build-release arbiterd arbiterctl \
+    && install -D --strip --target-directory /out .build/release/arbiterd .build/release/arbiterctl
 
 FROM ${RUNTIME_IMAGE}
 LABEL org.opencontainers.image.title="Transition Arbiter" \

@@ -10,15 +10,28 @@ DEBIAN_PACKAGES := libmicrohttpd-dev libcurl4-gnutls-dev libgnutls28-dev libsqli
 
 SOURCES := $(wildcard Sources Tests Examples Benchmarks Package.swift)
 IMAGE ?= transition-arbiter
+# Every program is built for release once, in the form in which it is installed, for all that runs it.
+PROGRAMS := arbiterd arbiterctl conformance-agent example-view
+RELEASE := .build/release
+# ARBITERD= is another daemon, which was built elsewhere.
+ifeq ($(origin ARBITERD),undefined)
+export ARBITERD := $(CURDIR)/$(RELEASE)/arbiterd
+DAEMON := $(RELEASE)/arbiterd
+endif
 # What `install` installs, and `build-static` builds.
-BUILT := .build-static/tree/arbiterd
+BUILT := .build/tree/arbiterd
+
+# What a test or a simulation draws, it draws from SEED=, and always the same without it.
+ifdef SEED
+export ARBITER_SEED := $(SEED)
+endif
 
 .PHONY: help
 help: ## list these targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' Makefile | expand -t 18
 
 .PHONY: run
-run: build-release ## build for release and start the daemon in the foreground
+run: $(RELEASE)/arbiterd ## build for release and start the daemon in the foreground
 	@echo
 	@echo 'Starting arbiterd; Ctrl-C ends it. Its first line says where its journal is. In another terminal:'
 	@echo '  curl -X POST http://127.0.0.1:8080/transitions/start   # 201; 409 for everybody else while it runs'
@@ -26,46 +39,61 @@ run: build-release ## build for release and start the daemon in the foreground
 	@echo '  curl http://127.0.0.1:8080/openapi.yaml                # every call'
 	@echo 'Or open http://127.0.0.1:8080/ in a browser.'
 	@echo
-	@exec .build/release/arbiterd
+	@exec $(RELEASE)/arbiterd
 
 .PHONY: demo
-demo: program-arbiterd ## start a daemon and a dozen processes that contend, and print the address of the page that shows them
+demo: $(DAEMON) ## start a daemon and a dozen processes that contend, and print the address of the page that shows them
 	@scripts/install-packages python3 python3-venv
 	@scripts/demo
 
 .PHONY: screenshots
-screenshots: program-arbiterd ## make the pictures of the page in docs/images
+screenshots: $(DAEMON) ## make the pictures of the page in docs/images
 	@scripts/install-packages chromium python3 python3-venv
 	@scripts/screenshots
+
+# Tests that wait keep one of the few threads of their process; so there are several processes.
+UNIT_TESTS := '--filter ^ArbiterHTTPTests' '--filter ^Arbiter(Cluster|Client)Tests' \
+	'--skip ^(ArbiterHTTPTests|ArbiterClusterTests|ArbiterClientTests|IntegrationTests)'
+INTEGRATION_TESTS := '--filter ^IntegrationTests.Integration/[A-D]' '--filter ^IntegrationTests.Integration/[E-Q]' \
+	'--filter ^IntegrationTests.Integration/[^A-Q]'
 
 .PHONY: check
 check: deps ## quick: formatting, and the unit tests
 	@scripts/install-packages etcd-server
 	@swift format lint --strict --parallel -r $(SOURCES)
-	@scripts/swift-test --skip IntegrationTests
+	@scripts/swift-test $(UNIT_TESTS)
 
 # CHECKED=1 says that `make check` has just passed: the unit tests are not run once more then.
 .PHONY: test
-test: deps ## every test; CHECKED=1 leaves out what `make check` has
+test: $(if $(CHECKED),,check) programs ## every test; CHECKED=1 leaves out what `make check` has
+	@scripts/install-packages $(TEST_PACKAGES)
+	@scripts/python-environment
+	@scripts/run-steps --jobs 3 $(SUITES)
+
+# What `make test` runs beside each other, the longest first. Most of them wait most of the time.
+CLIENTS := python python-async javascript javascript-shared swift
+SUITES := browser-test operations-test integration-test $(CLIENTS:%='conformance-test CLIENT=%') examples-test \
+	lost-peer-test allocation-test readme-test docs client-test bench-test
+TEST_PACKAGES := chromium etcd-server gcc iproute2 libc6-dev nodejs openssl prometheus python3 python3-venv
+
+.PHONY: integration-test
+integration-test: deps $(DAEMON) ## tests with the real daemon and several processes
 	@scripts/install-packages etcd-server
-	@scripts/swift-test $(if $(CHECKED),--filter IntegrationTests)
-	@$(MAKE) docs readme-test bench-test client-test conformance-test operations-test lost-peer-test browser-test \
-		examples-test allocation-test
+	@ARBITER_DAEMON=$(ARBITERD) scripts/swift-test $(INTEGRATION_TESTS)
 
 .PHONY: lost-peer-test
-lost-peer-test: program-arbiterd ## take the link between a client and the daemon away (needs root)
+lost-peer-test: $(DAEMON) ## take the link between a client and the daemon away (needs root)
 	@scripts/install-packages iproute2
 	@scripts/lost-peer-test
 
-# SEED= draws the same faults again, FAULTS= sets how many.
 .PHONY: cluster-test
 cluster-test: FAULTS ?= 100
-cluster-test: $(if $(ARBITERD),,program-arbiterd) ## three nodes on three members of etcd, and one fault after another (needs root): FAULTS=, SEED=
+cluster-test: $(DAEMON) ## three nodes on three members of etcd, and one fault after another (needs root): FAULTS=, SEED=
 	@scripts/install-packages etcd-server iproute2 nftables openssl python3
 	@scripts/cluster-test --faults $(FAULTS) $(if $(SEED),--seed $(SEED))
 
 .PHONY: readme-test
-readme-test: program-arbiterd program-arbiterctl ## run the examples of the README and docs, and compare their answers
+readme-test: $(DAEMON) $(RELEASE)/arbiterctl ## run the examples of the README and docs, and compare their answers
 	@scripts/install-packages python3
 	@cd scripts && python3 -m unittest readme_test.tests
 	@scripts/readme-test
@@ -78,27 +106,27 @@ docs: deps ## build the documentation, as a site in .build-site and for Xcode in
 	@scripts/swift-docs
 
 .PHONY: client-test
-client-test: program-arbiterd ## make a Python client of openapi.yaml, and have it work with the daemon
-	@scripts/install-packages python3 python3-venv
+client-test: $(DAEMON) ## the clients' types and units, and a Python client made of openapi.yaml that works with the daemon
+	@scripts/install-packages nodejs python3 python3-venv
 	@scripts/client-test
 
 .PHONY: conformance-test
-conformance-test: program-arbiterd program-conformance-agent ## play the scenarios of Clients/conformance with every client
+conformance-test: $(DAEMON) $(RELEASE)/conformance-agent ## play the scenarios of Clients/conformance with every client, or with CLIENT=
 	@scripts/install-packages nodejs python3 python3-venv
-	@scripts/conformance-test
+	@scripts/conformance-test $(CLIENT)
 
 .PHONY: operations-test
-operations-test: program-arbiterd program-arbiterctl ## operate the daemon as an administrator would: TLS, limits, metrics
+operations-test: $(DAEMON) $(RELEASE)/arbiterctl ## operate the daemon as an administrator would: TLS, limits, metrics
 	@scripts/install-packages etcd-server openssl prometheus python3 python3-venv
 	@scripts/operations-test
 
 .PHONY: browser-test
-browser-test: program-arbiterd ## open web pages in Chromium, and have them send requests to the daemon
+browser-test: $(DAEMON) ## open web pages in Chromium, and have them send requests to the daemon
 	@scripts/install-packages chromium openssl python3 python3-venv
 	@scripts/browser-test
 
 .PHONY: examples-test
-examples-test: program-arbiterd program-arbiterctl program-example-view ## play the examples as their users would, and read what they say
+examples-test: $(DAEMON) $(RELEASE)/arbiterctl $(RELEASE)/example-view ## play the examples as their users would, and read what they say
 	@scripts/install-packages chromium nodejs python3 python3-venv
 	@scripts/examples-test
 
@@ -106,33 +134,30 @@ examples-test: program-arbiterd program-arbiterctl program-example-view ## play 
 soak: KILLS ?= 200
 soak: DURABILITY ?= crash
 soak: FAULTS ?= 1000
-soak: build-release ## kill the daemon under load, again and again, and play faults in a cluster: KILLS=, DURABILITY=, FAULTS=, SEED=
-	@ARBITER_KILLS=$(KILLS) ARBITER_DURABILITY=$(DURABILITY) ARBITER_DAEMON=$(CURDIR)/.build/release/arbiterd swift test --filter 'what clients saw holds'
-	@LOG_LEVEL=$${LOG_LEVEL:-info} $(MAKE) cluster-test FAULTS=$(FAULTS) $(if $(SEED),SEED=$(SEED)) ARBITERD=$(CURDIR)/.build/release/arbiterd
-
-# SEED= draws other damage, COUNT= sets how much.
-COUNT ?= 690
+soak: $(DAEMON) ## kill the daemon under load, again and again, and play faults in a cluster: KILLS=, DURABILITY=, FAULTS=, SEED=
+	@ARBITER_KILLS=$(KILLS) ARBITER_DURABILITY=$(DURABILITY) ARBITER_DAEMON=$(ARBITERD) \
+		scripts/swift-test '--filter IntegrationTests\.Integration/Crashes/'
+	@[[ $(FAULTS) == 0 ]] || LOG_LEVEL=$${LOG_LEVEL:-info} $(MAKE) cluster-test FAULTS=$(FAULTS)
 
 .PHONY: damage
-damage: build-release ## journals damaged at random, and what the daemon makes of them: SEED=, COUNT=
-	@ARBITER_DAMAGES=$(COUNT) $(if $(SEED),ARBITER_SEED=$(SEED)) ARBITER_DAEMON=$(CURDIR)/.build/release/arbiterd \
-		swift test --filter 'a damaged journal never traps'
+damage: COUNT ?= 690
+damage: $(DAEMON) ## journals damaged at random, and what the daemon makes of them: SEED=, COUNT=
+	@ARBITER_DAMAGES=$(COUNT) ARBITER_DAEMON=$(ARBITERD) scripts/swift-test '--filter IntegrationTests\.Integration/Damages/'
 
 .PHONY: sanitize sanitize-thread sanitize-address
 sanitize: sanitize-thread sanitize-address ## every test under each sanitizer
 
-sanitize-thread: deps ## every test under ThreadSanitizer
+sanitize-thread: export ARBITER_SANITIZE := thread
+sanitize-address: export ASAN_OPTIONS := detect_leaks=0
+sanitize-thread sanitize-address: sanitize-%: deps ## every test under ThreadSanitizer, or under AddressSanitizer
 	@scripts/install-packages etcd-server
-	@ARBITER_SANITIZE=thread scripts/swift-test --sanitize=thread --scratch-path .build-thread
-
-sanitize-address: deps ## every test under AddressSanitizer
-	@scripts/install-packages etcd-server
-	@ASAN_OPTIONS=detect_leaks=0 scripts/swift-test --sanitize=address --scratch-path .build-address
+	@scripts/swift-test --sanitize=$* --scratch-path=.build-$* $(UNIT_TESTS)
+	@scripts/swift-test --sanitize=$* --scratch-path=.build-$* $(INTEGRATION_TESTS)
 
 .PHONY: jitter-test
-jitter-test: deps ## the integration tests with a daemon whose threads are delayed at random
+jitter-test: $(DAEMON) ## the integration tests with a daemon whose threads are delayed at random
 	@scripts/install-packages etcd-server
-	@scripts/jitter-test
+	@scripts/jitter-test $(INTEGRATION_TESTS)
 
 # SEED= replays one history (without it, one is drawn); SEEDS= runs this many in a row, STEPS= sets the length of each.
 # CLUSTER=1 simulates several nodes on an etcd; FAULT= plants a mistake in them, by its name in ClusterFault.swift.
@@ -140,9 +165,8 @@ SEEDS ?= 1
 STEPS ?= 100000
 
 .PHONY: simulate
-simulate: deps ## long random histories of the core, or of a cluster (CLUSTER=1): SEED=, SEEDS=, STEPS=, FAULT=
-	@swift build -c release --product simulate
-	@.build/release/simulate $(if $(CLUSTER),--cluster $(if $(FAULT),--fault $(FAULT))) $(if $(SEED),--seed $(SEED)) --seeds $(SEEDS) --steps $(STEPS)
+simulate: $(RELEASE)/simulate ## long random histories of the core, or of a cluster (CLUSTER=1): SEED=, SEEDS=, STEPS=, FAULT=
+	@$< $(if $(CLUSTER),--cluster $(if $(FAULT),--fault $(FAULT))) $(if $(SEED),--seed $(SEED)) --seeds $(SEEDS) --steps $(STEPS)
 
 .PHONY: model
 model: ## check the models of the cluster's protocol with spin, and that it finds the faults planted in them
@@ -158,22 +182,36 @@ fuzz: deps ## bodies, paths, files and kept bytes made up by libFuzzer: FUZZ_SEC
 	@mkdir -p .build-fuzz/corpus
 	@SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/fuzz -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) -max_len=4096 .build-fuzz/corpus
 
+# Its seed, and what failed, are kept in this folder until all has passed.
+NIGHT := .build/nightly
+
+.PHONY: nightly
+nightly: ## everything that hunts, for hours: with a seed that is drawn, on after a failure, and from where it was stopped
+	@mkdir -p $(NIGHT); [[ -e $(NIGHT)/seed ]] || echo $(or $(SEED),$$RANDOM$$RANDOM) > $(NIGHT)/seed
+	@echo "The seed is $$(< $(NIGHT)/seed). What each step says is in $(NIGHT)."
+	@SEED=$$(< $(NIGHT)/seed) scripts/run-steps --jobs 2 --go-on --keep $(NIGHT) $(HUNTS)
+
+# Two at a time, the longest first.
+HUNTS := 'cluster-test FAULTS=1000' check sanitize-thread sanitize-address jitter-test 'simulate STEPS=1000000' \
+	'simulate CLUSTER=1 SEEDS=200' damage 'soak FAULTS=0' 'soak FAULTS=0 DURABILITY=power' 'fuzz FUZZ_SECONDS=600' model \
+	'image-test WHOLE=1'
+
 .PHONY: bench
-bench: $(if $(ARBITERD),deps,build-release) ## the benchmarks: QUICK=1 measures less, ARBITERD= another daemon
+bench: $(DAEMON) ## the benchmarks: QUICK=1 measures less, ARBITERD= another daemon
 	@scripts/install-packages python3 python3-venv
 	@for package in redis-server etcd-server; do \
 		scripts/install-packages $$package || echo "$$package cannot be installed: its columns are left out." >&2; done
 	@scripts/bench $(if $(QUICK),--quick)
 
 .PHONY: cluster-bench
-cluster-bench: $(if $(ARBITERD),deps,build-release) ## one to three nodes on three members of etcd, beside etcd's lock: QUICK=1, ARBITERD=
+cluster-bench: $(DAEMON) ## one to three nodes on three members of etcd, beside etcd's lock: QUICK=1, ARBITERD=
 	@scripts/install-packages etcd-server python3 python3-venv
 	@scripts/bench --cluster $(if $(QUICK),--quick)
 
 .PHONY: allocation-test
-allocation-test: $(BUILT) ## count what the daemon that `install` installs allocates for each request
+allocation-test: $(DAEMON) ## count what the daemon that `install` installs allocates for each request
 	@scripts/install-packages gcc libc6-dev python3
-	@ARBITERD=$(CURDIR)/$(BUILT) scripts/allocation-test
+	@scripts/allocation-test
 
 .PHONY: bench-paste
 bench-paste: ## put the tables and plots of the last run of the benchmarks into README.md and docs
@@ -192,8 +230,8 @@ image: ## build the container image with docker, podman or buildah
 	else echo 'No container engine answers: start docker, or install podman or buildah.' >&2; exit 1; fi
 
 .PHONY: image-test
-image-test: deps ## build the image, drive it with client processes, kill it, and drive it again
-	@scripts/test-image
+image-test: $(if $(WHOLE),deps,$(BUILT)) ## make the image, drive it with client processes, kill it, and drive it again; WHOLE=1 compiles inside it
+	@WHOLE=$(WHOLE) scripts/test-image
 
 # Where `install` puts things; DESTDIR= is put before all of it.
 PREFIX ?= /usr/local
@@ -206,14 +244,7 @@ TREE = PREFIX='$(PREFIX)' SYSCONFDIR='$(SYSCONFDIR)' UNITDIR='$(UNITDIR)' ZSHDIR
 .PHONY: build-static
 build-static: $(BUILT) ## build what `install` installs: programs that need no Swift, their man pages, completions
 
-# The programs are built like those of the image (Dockerfile). It depends on the files, so that `install` builds
-# nothing, and needs no Swift, if nothing has changed.
-$(BUILT): $(shell find Sources deploy/man Package.swift scripts/make-tree -type f)
-	@$(MAKE) deps
-	@for product in arbiterd arbiterctl; do \
-		swift build -c release --product $$product --static-swift-stdlib --scratch-path .build-static \
-			-Xswiftc -use-ld=lld -Xlinker -s -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs \
-			|| exit 1; done
+$(BUILT): $(RELEASE)/arbiterd $(RELEASE)/arbiterctl $(wildcard deploy/man/*) scripts/make-tree
 	@scripts/make-tree
 
 .PHONY: install
@@ -240,15 +271,20 @@ deb-test: deb ## install, upgrade, remove and purge the Debian package in a cont
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf .build .build-docc .build-thread .build-address .build-fuzz .build-python .build-docs .build-site .build-bench
-	rm -rf .build-static .build-deb Benchmarks/.build
+	rm -rf .build-deb Benchmarks/.build
 
-# A program for tests. It is built once, however many of the targets that are made need it.
-program-%: deps
-	@swift build --product $*
+.PHONY: programs
+programs: $(PROGRAMS:%=$(RELEASE)/%) ## build every program for release, in .build/release
 
-.PHONY: build-release
-build-release: deps
-	@swift build -c release --product arbiterd
+.PHONY: arbiterctl
+arbiterctl: $(RELEASE)/arbiterctl ## build the command line client for release, as .build/release/arbiterctl
+
+# They depend on the files, so that nothing is asked of Swift if nothing has changed.
+$(PROGRAMS:%=$(RELEASE)/%) $(RELEASE)/simulate: $(shell find Sources Examples Package.swift openapi.yaml Clients/javascript/client.js -type f)
+	@$(MAKE) deps
+	@[[ -e $(RELEASE)/arbiterd ]] || echo 'Building for release. The first time takes about five minutes; then only what has changed is built.'
+	@scripts/build-release $(@F)
+	@touch $@
 
 .PHONY: deps
 deps: swift

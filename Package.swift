@@ -22,6 +22,9 @@ let strict =
     strictness + (sanitizesThreads ? [.define("ARBITER_SANITIZE_THREAD")] : [])
     + (fuzzes ? [.unsafeFlags(["-sanitize-coverage=edge,inline-8bit-counters,pc-table,trace-cmp"])] : [])
 
+// What tests run millions of times is optimized in builds for debugging too.
+let optimized = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 // Not all of Collections, whose larger parts take minutes to build.
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
@@ -63,7 +66,7 @@ let package = Package(
         .target(
             name: "ArbiterCore",
             dependencies: [deque, heap],
-            swiftSettings: strict
+            swiftSettings: optimized
         ),
         .target(
             name: "ArbiterEngine",
@@ -145,7 +148,8 @@ let package = Package(
         ),
         .testTarget(
             name: "ArbiterCoreTests",
-            dependencies: ["ArbiterCore", "ArbiterModel"],
+            dependencies: ["ArbiterCore", "ArbiterModel", "ArbiterTestKit"],
+            exclude: ["Transcripts/Stories"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -193,12 +197,12 @@ let package = Package(
         .target(
             name: "ArbiterModel",
             dependencies: ["ArbiterCore"],
-            swiftSettings: strict
+            swiftSettings: optimized
         ),
         .target(
             name: "ArbiterSimulation",
             dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterModel"],
-            swiftSettings: strict
+            swiftSettings: optimized
         ),
         .target(
             name: "ArbiterClusterSimulation",

@@ -34,24 +34,24 @@ trap 'exit 143' TERM
 # The path of a program of this package: the one beside ARBITERD, or one that is built already, or else it is built now.
 find_program() {
     local path
-    for path in ${ARBITERD:+"${ARBITERD%/*}/$1"} "$PWD/.build/debug/$1" "$PWD/.build/release/$1"; do
+    for path in ${ARBITERD:+"${ARBITERD%/*}/$1"} "$PWD/.build/release/$1" "$PWD/.build/debug/$1"; do
         if [[ -x $path ]]; then
             echo "$path"
             return
         fi
     done
     build "$1"
-    echo "$PWD/.build/debug/$1"
+    echo "$PWD/.build/release/$1"
 }
 
 build() {
-    echo "Building $1, which takes some minutes if nothing is built yet." >&2
-    swift build --quiet --product "$1" >&2
+    echo "Building $1, which takes about five minutes if nothing is built yet." >&2
+    scripts/build-release "$1" >&2
 }
 
 # The path of the views in Swift, which are built again when their sources have changed.
 find_swift_view() {
-    local path=.build/debug/example-view
+    local path=.build/release/example-view
     if [[ ! -x $path || $(find Examples Sources/ArbiterClient -name '*.swift' -newer $path) ]]; then
         build example-view
     fi

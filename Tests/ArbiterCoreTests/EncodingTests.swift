@@ -1,10 +1,11 @@
+import ArbiterTestKit
 import Testing
 
 @testable import ArbiterCore
 
 /// Bytes come back as what they were, or not at all.
 struct EncodingTests {
-    @Test(arguments: UInt64(1)...20)
+    @Test(arguments: Seeds.first(5, atNight: 20))
     func `a snapshot gives the same state again`(seed: UInt64) throws {
         let machine = Self.machine(seed: seed)
         let bytes = machine.snapshot()
@@ -19,7 +20,7 @@ struct EncodingTests {
         #expect(restored.brokenInvariant() == nil, "seed \(seed)")
     }
 
-    @Test(arguments: UInt64(1)...10)
+    @Test(arguments: Seeds.first(3, atNight: 20))
     func `a restored state goes on like the original`(seed: UInt64) throws {
         var original = Self.machine(seed: seed)
         var restored = try ArbiterStateMachine(snapshot: original.snapshot(), limits: Self.limits)
@@ -112,7 +113,7 @@ struct EncodingTests {
         }
     }
 
-    @Test(arguments: UInt64(1)...20)
+    @Test(arguments: Seeds.first(5, atNight: 20))
     func `no change of a snapshot is more than refused`(seed: UInt64) throws {
         let bytes = Self.machine(seed: seed, steps: 60).snapshot()
         var random = SplitMix64(seed: seed)

@@ -1,10 +1,11 @@
+import ArbiterTestKit
 import Testing
 
 @testable import ArbiterCore
 
 /// Random histories, checked after every step by the harness and as a whole here.
 struct HistoryTests {
-    @Test(arguments: UInt64(1)...60)
+    @Test(arguments: Seeds.first(15, atNight: 60))
     func `any history keeps the promises`(seed: UInt64) throws {
         var life = Life(seed: seed)
         for _ in 0..<150 { try life.step() }

@@ -190,7 +190,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--arbiterd", type=Path, required=True)
     parser.add_argument("--faults", type=int, default=100)
-    parser.add_argument("--seed", type=int)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--other-arbiterd", type=Path, help="an earlier build: nodes begin with it, and are upgraded")
     parser.add_argument("--other-options", default="", help="of the earlier version, or of this build as such")
     parser.add_argument("--lease", type=int, default=2, help="of the nodes, in seconds")
@@ -200,8 +200,6 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="the logs and the history, also without a violation")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
-    if options.seed is None:
-        options.seed = random.SystemRandom().randrange(1 << 32)
     logs = Path(tempfile.mkdtemp(prefix="cluster-test-"))
     print(f"seed {options.seed}, {options.faults} faults, logs in {logs}", flush=True)
     # So that everything is ended and removed then, too.

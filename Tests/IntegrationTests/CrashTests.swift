@@ -11,8 +11,7 @@ extension Integration {
         private static let arguments =
             ProcessInfo.processInfo.environment["ARBITER_DURABILITY"].map { ["--durability", $0] } ?? []
         private static let seed =
-            ProcessInfo.processInfo.environment["ARBITER_SEED"].flatMap { UInt64($0) }
-            ?? UInt64.random(in: 0..<1_000_000)
+            ProcessInfo.processInfo.environment["ARBITER_SEED"].flatMap { UInt64($0) } ?? 1
         private static let clients = 6
         /// How many of the last answers before a kill are checked after the restart.
         private static let lookedAt = 300

@@ -1,8 +1,10 @@
 internal import ArbiterTestKit
 internal import Testing
 
-/// Tests with the real daemon, over real sockets, with real processes; one after the other, because they measure time.
-@Suite(.serialized) enum Integration {}
+/// Tests with the real daemon, over real sockets, with real processes.
+///
+/// Each has its own daemon, port and directory, so that they run beside each other.
+enum Integration {}
 
 // MARK: - Requests of clients
 

@@ -1,7 +1,9 @@
 import ArbiterSimulation
 import Testing
 
-/// Whole histories; a failure prints its seed, and `make simulate SEED=` runs it again.
+/// Whole histories, always the same.
+///
+/// `make nightly` runs others, and `make simulate SEED=` one again.
 struct SimulationTests {
     @Test func `no history breaks a rule, and together they leave nothing out`() throws {
         var total = Statistics()
@@ -9,17 +11,11 @@ struct SimulationTests {
             var simulation = Simulation(seed: seed)
             try simulation.run(steps: 2_000)
             total.add(simulation.statistics)
+            if seed >= 8, Statistics.Figure.allCases.allSatisfy({ total[$0] > 0 }) { break }
         }
         for figure in Statistics.Figure.allCases {
             #expect(total[figure] > 0, "\(figure.rawValue)")
         }
-    }
-
-    @Test func `a history that nobody has seen before breaks no rule`() throws {
-        let seed = UInt64(UInt32.random(in: .min ... .max))
-        print("simulated: make simulate SEED=\(seed) STEPS=4000")
-        var simulation = Simulation(seed: seed)
-        try simulation.run(steps: 4_000)
     }
 
     @Test func `the same seed is the same history`() throws {

@@ -102,8 +102,9 @@ run_container() { # image
 make_bases() {
     [[ $bases == made || $bases == registry ]] || fail "BASES=$bases: made or registry"
     [[ $bases == made ]] || return 0
-    find_toolchain
     make_debian_base
+    [[ -n ${WHOLE-} ]] || return 0
+    find_toolchain
     make_swift_base
 }
 
@@ -194,16 +195,35 @@ try_context() {
         "$(grep -c '^[<>]' "$work/differences" || true)"
 }
 
+# Every target has its sources among the files that .dockerignore lets through, and so has the C compiler what it embeds.
+try_package() {
+    local result=complete
+    swift package --package-path "$work/context" describe --type json >"$work/package.json" 2>"$work/package.log" || result=incomplete
+    (cd "$work/context" && grep -oE '#embed "[^"]+"' Sources/CResources/resources.c | cut -d '"' -f 2 |
+        (cd Sources/CResources && xargs ls >/dev/null)) 2>>"$work/package.log" || result=incomplete
+    [[ $result == complete ]] || tail -n 20 "$work/package.log"
+    expect "the package of the files that .dockerignore lets through" complete "$result"
+}
+
 list_files() { (cd "$1" && find . ! -type d | LC_ALL=C sort); }
 
+# WHOLE=1 builds the image as its users do. Otherwise the programs that `make programs` has built stand in for those that the
+# Dockerfile's first stage compiles, and only its second stage is built.
 build_image() {
-    local options=()
-    if [[ $bases == made ]]; then
-        options=("${mounts[@]}" --build-arg SWIFT_IMAGE="$swift_image" --build-arg RUNTIME_IMAGE="$debian_image")
+    local options=() context=.
+    [[ $bases == registry ]] || options=(--build-arg RUNTIME_IMAGE="$debian_image")
+    if [[ -n ${WHOLE-} ]]; then
+        [[ $bases == registry ]] || options+=("${mounts[@]}" --build-arg SWIFT_IMAGE="$swift_image")
+        options+=(--file Dockerfile)
+    else
+        context=.build/tree
+        sed -n '/^ARG RUNTIME_IMAGE/p; /^FROM ${RUNTIME_IMAGE}/,$ s|^COPY --from=build /out/\([a-z]*\) /out/\([a-z]*\) |COPY \1 \2 |; /^FROM ${RUNTIME_IMAGE}/,$p' \
+            Dockerfile >"$work/Dockerfile.second"
+        options+=(--file "$work/Dockerfile.second")
     fi
     say "building the image"
     local began=$SECONDS
-    buildah build --network host "${options[@]}" --format docker --tag "$image" . >"$work/build.log" 2>&1 \
+    buildah build --network host "${options[@]}" --format docker --tag "$image" "$context" >"$work/build.log" 2>&1 \
         || { tail -n 40 "$work/build.log"; fail "the image doesn't build"; }
     say "built in $((SECONDS - began)) s: $(podman image inspect --format '{{.Size}}' "$image") bytes"
 }

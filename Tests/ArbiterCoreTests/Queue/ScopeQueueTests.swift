@@ -1,9 +1,10 @@
+import ArbiterTestKit
 import Testing
 
 @testable import ArbiterCore
 
 struct ScopeQueueTests {
-    @Test(arguments: Forest.all, UInt64(1)...20)
+    @Test(arguments: Forest.all, Seeds.first(3, atNight: 20))
     func `the queue grants what one who compares everything would grant`(forest: Forest, seed: UInt64) {
         var run = Run(forest: forest, seed: seed, refiles: false)
         for _ in 0..<forest.steps {
@@ -13,7 +14,7 @@ struct ScopeQueueTests {
         run.finish()
     }
 
-    @Test(arguments: Forest.all, UInt64(1)...8)
+    @Test(arguments: Forest.all, Seeds.first(3, atNight: 20))
     func `so it does where scopes change while they wait`(forest: Forest, seed: UInt64) {
         var run = Run(forest: forest, seed: seed, refiles: true)
         for _ in 0..<forest.steps {

@@ -5,7 +5,7 @@ import Testing
 
 /// How the state of a daemon is divided among shards, and put together again.
 struct ShardStateTests {
-    private static let seeds: [UInt64] = Array(1...4)
+    private static let seeds: ClosedRange<UInt64> = Seeds.first(2, atNight: 4)
     private static let counts = [1, 3, 4, 64]
 
     private func crowd(_ seed: UInt64, records: Int = 1200) -> RecordedCrowd {

@@ -19,7 +19,7 @@ struct SQLiteJournalCompactionTests {
 
     @Test func `the file holds one snapshot and a bounded number of records`() throws {
         let directory = try JournalDirectory()
-        let life = RecordedLife(seed: 3, records: 3000)
+        let life = RecordedLife(seed: 3, records: 1000)
         let journal = try directory.open(recordsBetweenSnapshots: Self.between)
         let commits = Commits(of: journal)
         for record in life.records {
@@ -37,7 +37,7 @@ struct SQLiteJournalCompactionTests {
         journal.close()
 
         let contents = try directory.contents()
-        #expect(contents.snapshot?.sequence == 3000)
+        #expect(contents.snapshot?.sequence == 1000)
         #expect(contents.records.isEmpty)
         #expect(try state(of: contents) == life.machine.snapshot())
     }
@@ -67,7 +67,7 @@ struct SQLiteJournalCompactionTests {
 
     @Test func `readers of the file do not prevent its compaction`() async throws {
         let directory = try JournalDirectory()
-        let life = RecordedLife(seed: 5, records: 3000)
+        let life = RecordedLife(seed: 5, records: 1000)
         let journal = try directory.open(recordsBetweenSnapshots: Self.between)
         let commits = Commits(of: journal)
         let isOver = Guarded(false)
@@ -105,7 +105,7 @@ struct SQLiteJournalCompactionTests {
         #expect(contents.records == life.records)
     }
 
-    @Test(arguments: UInt64(1)...8)
+    @Test(arguments: Seeds.first(3, atNight: 8))
     func `a journal closed during its compaction has the same state when it is opened again`(seed: UInt64) throws {
         let directory = try JournalDirectory()
         let life = RecordedLife(seed: seed, records: 1500)
@@ -128,7 +128,7 @@ struct SQLiteJournalCompactionTests {
         #expect(try directory.number("SELECT count(*) FROM snapshot") == 1, "seed \(seed)")
     }
 
-    @Test(arguments: UInt64(1)...4)
+    @Test(arguments: Seeds.first(2, atNight: 4))
     func `a journal killed during its compaction has lost nothing`(seed: UInt64) throws {
         let directory = try JournalDirectory()
         let life = RecordedLife(seed: seed, records: 1000)

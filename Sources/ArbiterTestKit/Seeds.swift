@@ -1,0 +1,15 @@
+internal import Foundation
+
+/// The seeds of tests that draw: always the same few where every change is tested, others and more at night.
+package enum Seeds {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// The seed behind which those of the night begin (`ARBITER_SEED`, which `make nightly` draws and prints).
+    package static let night = environment["ARBITER_SEED"].flatMap { UInt64($0) }
+
+    /// The first seeds, so many of them as are given, or at night.
+    package static func first(_ count: UInt64, atNight nightCount: UInt64) -> ClosedRange<UInt64> {
+        guard let night else { return 1...count }
+        return (night + 1)...(night + nightCount)
+    }
+}
