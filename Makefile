@@ -14,10 +14,8 @@ IMAGE ?= transition-arbiter
 PROGRAMS := arbiterd arbiterctl conformance-agent example-view
 RELEASE := .build/release
 # ARBITERD= is another daemon, which was built elsewhere.
-ifeq ($(origin ARBITERD),undefined)
-export ARBITERD := $(CURDIR)/$(RELEASE)/arbiterd
-DAEMON := $(RELEASE)/arbiterd
-endif
+export ARBITERD ?= $(CURDIR)/$(RELEASE)/arbiterd
+DAEMON := $(filter $(RELEASE)/arbiterd,$(ARBITERD:$(CURDIR)/%=%))
 # What `install` installs, and `build-static` builds.
 BUILT := .build/tree/arbiterd
 
@@ -186,7 +184,7 @@ fuzz: deps ## bodies, paths, files and kept bytes made up by libFuzzer: FUZZ_SEC
 NIGHT := .build/nightly
 
 .PHONY: nightly
-nightly: ## everything that hunts, for hours: with a seed that is drawn, on after a failure, and from where it was stopped
+nightly: programs ## everything that hunts, for hours: with a seed that is drawn, on after a failure, and from where it was stopped
 	@mkdir -p $(NIGHT); [[ -e $(NIGHT)/seed ]] || echo $(or $(SEED),$$RANDOM$$RANDOM) > $(NIGHT)/seed
 	@echo "The seed is $$(< $(NIGHT)/seed). What each step says is in $(NIGHT)."
 	@SEED=$$(< $(NIGHT)/seed) scripts/run-steps --jobs 2 --go-on --keep $(NIGHT) $(HUNTS)
