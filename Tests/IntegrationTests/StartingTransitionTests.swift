@@ -42,48 +42,6 @@ extension Integration {
             #expect(try #require(second["fence"].integer) > #require(first["fence"].integer))
         }
 
-        @Test func `an empty body asks for the main scene`() throws {
-            let started = try left.request("POST", "/transitions/start")
-            #expect(started.status == 201)
-            #expect(started["scene"] == "main")
-            #expect(try right.start(["scene": "main"]).status == 409)
-        }
-
-        @Test func `scenes do not stand in each other's way`() throws {
-            #expect(try left.start(["scene": "window-1"]).status == 201)
-            #expect(try right.start(["scene": "window-2"]).status == 201)
-            let scenes = try left.get("/scenes")["scenes"].elements
-            #expect(scenes.map { $0["name"] } == ["window-1", "window-2"])
-            #expect(scenes.map { $0["runningCount"] } == [1, 1])
-        }
-
-        @Test func `a start does not overtake a ticket that waits`() throws {
-            let holder = try left.start()
-            let ticket = try left.serialize()
-            #expect(ticket.status == 202)
-            #expect(try left.end(holder).status == 200)
-            let refused = try right.start()
-            #expect(refused.status == 409)
-            #expect(refused["holder"]["id"] == ticket["id"])
-        }
-
-        @Test func `repeating an end is fine, contradicting it is not, and nobody else may end`() throws {
-            let first = try left.start()
-            let stranger: JSONValue = ["token": "00000000000000000000000000000000"]
-            let forbidden = try right.end(first, stranger)
-            #expect(forbidden.status == 403)
-            #expect(forbidden["code"] == "wrong-token")
-            #expect(try left.record(of: first["id"])["state"] == "running")
-
-            let ended = try left.end(first, ["outcome": "cancelled"])
-            #expect(ended.json.ending == "cancelled")
-            #expect(try left.end(first, ["outcome": "cancelled"]).json == ended.json)
-            let contradicted = try left.end(first)
-            #expect(contradicted.status == 409)
-            #expect(contradicted["code"] == "already-ended")
-            #expect(contradicted["transition"]["outcome"] == "cancelled")
-        }
-
         @Test func `a renewed lease lasts`() throws {
             let first = try left.start(["leaseSeconds": 1])
             let watcher = try daemon.connect()

@@ -71,6 +71,22 @@ struct OperationRefusalTests {
         #expect(answer.body.names.isDisjoint(with: ["fence", "expected", "actual", "noop", "revision"]))
     }
 
+    @Test func `an owner who waits is told of the rejection at its turn, and the next one runs`() throws {
+        let operation = #""operation": \#(Self.push(#""editor""#))"#
+        let push = try service.started("{\(operation)}")
+        let waiting = service.send("POST", "/transitions/serialize", #"{\#(operation), "wait": 60}"#)
+        let next = try service.serialized(#"{"expect": {"controller": "editor", "is": "top"}}"#)
+        #expect(next.answer.status == 202)
+        #expect(waiting.responses.isEmpty)
+        try service.ended(push)
+        let rejected = try waiting.answer()
+        #expect(rejected.status == 200)
+        #expect(rejected.body["outcome"] == "rejected")
+        #expect(rejected.body["reason"] == "invalid-operation")
+        #expect(rejected.body["code"] == "already-on-stack")
+        #expect(try service.shown(next)["state"] == "running")
+    }
+
     @Test func `whoever presents already is said, and who would really present`() throws {
         let present = #"{"operation": {"type": "present", "presenter": "list", "controller": "CONTROLLER"}}"#
         try service.ended(try service.started(present.replacing("CONTROLLER", with: "first")))

@@ -6,13 +6,13 @@ import Testing
 struct StrictBodyTests {
     static let malformed: [Refusal] =
         [
-            " ", "\n", "[]", "[{}]", #""main""#, "1", "null", "true", "{", "}", "{{}}", "{,}", #"{"scene"}"#,
+            " ", "\n", "[", "[]", "[{}]", #""main""#, "1", "null", "true", "{", "}", "{{}}", "{,}", #"{"scene"}"#,
             #"{"scene"#, #"{"scene""#, #"{"scene":"#, #"{"scene":}"#, #"{"scene":"main""#, #"{"scene":"main"#,
             #"{"scene":"main",}"#, #"{"scene":"main",,"client":"x"}"#, #"{,"scene":"main"}"#, #"{"scene"="main"}"#,
             #"{"scene":"main" "client":"x"}"#, #"{"scene":"main";"client":"x"}"#, #"{scene:"main"}"#,
             #"{'scene':'main'}"#, #"{"scene":main}"#, #"{1:"main"}"#, #"{null:1}"#, #"{"scene":'main'}"#,
             #"{"scene":"main"}}"#, #"{"scene":"main"} x"#, "{}{}", "{} {}", "{},", "{}\0", "\0{}", "\u{feff}{}",
-            "\u{a0}{}", "{\u{a0}}", "{\u{c}}", #"{/**/"scene":"main"}"#, "// x\n{}", #"{"scene":"main"}#"#,
+            "{\0}\0", "\u{a0}{}", "{\u{a0}}", "{\u{c}}", #"{/**/"scene":"main"}"#, "// x\n{}", #"{"scene":"main"}#"#,
             #"{"leaseSeconds":NaN}"#, #"{"leaseSeconds":Infinity}"#, #"{"leaseSeconds":-Infinity}"#,
             #"{"leaseSeconds":+1}"#, #"{"leaseSeconds":.5}"#, #"{"leaseSeconds":5.}"#, #"{"leaseSeconds":5.e1}"#,
             #"{"leaseSeconds":5e}"#, #"{"leaseSeconds":5e+}"#, #"{"leaseSeconds":-}"#, #"{"leaseSeconds":--1}"#,
@@ -46,13 +46,17 @@ struct StrictBodyTests {
         try service.refuses(refusal, "/transitions/serialize")
     }
 
-    @Test(arguments: ["[", #"{"a":"#, #"{"scene":["#])
-    func `nesting without end is refused without a crash`(opening: String) throws {
-        let service = try Service()
-        let depth = ServerLimits.bodyBytes / opening.utf8.count
-        let exchange = service.send("POST", "/transitions/start", String(repeating: opening, count: depth))
-        #expect(try exchange.answer().status == 400)
-        #expect(try service.transitions().isEmpty)
+    @Test(
+        arguments: [
+            ("", "[", .malformedJSON, nil), ("", #"{"a":"#, .unknownField, "a"), (#"{"x":"#, "[", .unknownField, "x"),
+            ("", #"{"scene":["#, .invalidField, "scene"), (#"{"scene":"#, "[", .invalidField, "scene"),
+        ] as [(String, String, Problem.Code, String?)])
+    func `nesting without end is refused without a crash`(
+        beginning: String, opening: String, code: Problem.Code, field: String?
+    ) throws {
+        let depth = (ServerLimits.bodyBytes - beginning.utf8.count) / opening.utf8.count
+        let body = beginning + String(repeating: opening, count: depth)
+        try Service().refuses(Refusal(body, code, field), "/transitions/start")
     }
 
     @Test func `a body as large as may be is read`() throws {

@@ -7,6 +7,9 @@ struct StrictFieldsTests {
     private static let notStrings = ["1", "-1", "1.5", "true", "false", "null", "[]", "{}", #"["main"]"#]
     private static let notNumbers = [#""1""#, "true", "false", "null", "[]", "{}", "[1]", #""""#, #""NaN""#]
     private static let tooLong = String(repeating: "x", count: 129)
+    /// 65 characters in 130 bytes.
+    private static let tooManyBytes = String(repeating: "é", count: 65)
+    private static let manyDigits = String(repeating: "9", count: 50_000)
 
     static let asked: [Refusal] =
         ["scene", "client"].flatMap { Refusal.values(notStrings, for: $0) }
@@ -15,19 +18,29 @@ struct StrictFieldsTests {
             Refusal.values(
                 [
                     "0", "-1", "0.09", "0.099999", tooLong, "3601", "1e4", "1e18", "1e19", "1e999", "-1e999", "-0",
+                    "1e-999",
                 ],
                 for: field)
         }
         + Refusal.values(
-            ["-0.001", "-1", "86400.001", "1e6", "9.3e9", "1e300", "1e999", "-1e999"], for: "queueSeconds")
+            ["-0.001", "-1", "86400.001", "1e6", "9.3e9", "9223372036854775808", "1e300", "1e999", "-1e999"],
+            for: "queueSeconds")
         + Refusal.values(
-            [#""""#, #""a b""#, #""a/b""#, #""ä""#, #""main\n""#, #""\u0000""#, "\"\(tooLong.prefix(65))\""],
-            for: "scene")
-        + Refusal.values([#""""#, #""a\nb""#, #""\u0000""#, #""\u007f""#, "\"\(tooLong)\""], for: "client")
+            [
+                #""""#, #""a b""#, #""a/b""#, #""ä""#, #""\ud83d\ude00""#, #""main\n""#, #""\u0000""#,
+                "\"\(tooLong.prefix(65))\"",
+            ], for: "scene")
+        + Refusal.values(
+            [
+                #""""#, #""a\nb""#, #""\u0000""#, #""\u001b[2J""#, #""\u007f""#, "\"\(tooLong)\"",
+                "\"\(tooManyBytes)\"",
+            ], for: "client")
         + Refusal.values(
             [#""""#, #""Scene""#, #""operation""#, #""scene ""#, "1", "true", "null", "{}", "[]"], for: "scope")
         + [
             Refusal(#"{"sceen": "main"}"#, .unknownField, "sceen"),
+            Refusal(#"{"scenes": "main"}"#, .unknownField, "scenes"),
+            Refusal(#"{"id": "t-0000000000000"}"#, .unknownField, "id"),
             Refusal(#"{"Scene": "main"}"#, .unknownField, "Scene"),
             Refusal(#"{"": 1}"#, .unknownField, ""),
             Refusal(#"{"token": "0"}"#, .unknownField, "token"),
@@ -40,7 +53,7 @@ struct StrictFieldsTests {
 
     static let waiting =
         Refusal.values(notNumbers, for: "wait")
-        + Refusal.values(["-0.001", "-1", "120.001", "121", "1e9", "1e999", "-1e999"], for: "wait")
+        + Refusal.values(["-0.001", "-1", "120.001", "121", "1e9", "1e999", "-1e999", manyDigits], for: "wait")
         + [Refusal(#"{"wait": 1, "wait": 1}"#, .invalidField, "wait")]
 
     private static let id = #""id": "t-0000000000001", "#
@@ -76,6 +89,21 @@ struct StrictFieldsTests {
         let service = try Service()
         try service.started()
         try service.refuses(refusal, "/transitions/serialize")
+    }
+
+    @Test(
+        arguments: [
+            ("wait=x", .invalidField, "wait"), ("wait=", .invalidField, "wait"), ("wait=-1", .invalidField, "wait"),
+            ("wait=121", .invalidField, "wait"), ("wait=nan", .invalidField, "wait"),
+            ("wait=inf", .invalidField, "wait"), ("wait=1e999", .invalidField, "wait"),
+            ("wait=0x10", .invalidField, "wait"), ("wait=%2b1", .invalidField, "wait"),
+            ("wait=%31%zz", .invalidField, "wait"), ("wait=1&wait=2", .invalidField, "wait"),
+            ("wiat=1", .unknownField, "wiat"), ("%00=1", .unknownField, "\0"),
+        ] as [(String, Problem.Code, String)])
+    func `a query that cannot be makes no ticket`(query: String, code: Problem.Code, field: String) throws {
+        let service = try Service()
+        try service.started()
+        try service.refuses(Refusal("", code, field), "/transitions/serialize?" + query)
     }
 
     @Test func `start knows no wait`() throws {
