@@ -190,7 +190,7 @@ nightly: programs ## everything that hunts, for hours: with a seed that is drawn
 	@SEED=$$(< $(NIGHT)/seed) scripts/run-steps --jobs 2 --go-on --keep $(NIGHT) $(HUNTS)
 
 # Two at a time, the longest first.
-HUNTS := 'cluster-test FAULTS=1000' check sanitize-thread sanitize-address jitter-test 'simulate STEPS=1000000' \
+HUNTS := 'cluster-test FAULTS=1000' check sanitize-thread sanitize-address jitter-test client-test 'simulate STEPS=1000000' \
 	'simulate CLUSTER=1 SEEDS=200' damage 'soak FAULTS=0' 'soak FAULTS=0 DURABILITY=power' 'fuzz FUZZ_SECONDS=600' model \
 	'image-test WHOLE=1'
 
@@ -280,7 +280,7 @@ arbiterctl: $(RELEASE)/arbiterctl ## build the command line client for release, 
 # They depend on the files, so that nothing is asked of Swift if nothing has changed.
 $(PROGRAMS:%=$(RELEASE)/%) $(RELEASE)/simulate: $(shell find Sources Examples Package.swift openapi.yaml Clients/javascript/client.js -type f)
 	@$(MAKE) deps
-	@[[ -e $(RELEASE)/arbiterd ]] || echo 'Building for release. The first time takes about five minutes; then only what has changed is built.'
+	@[[ -e $(RELEASE)/arbiterd ]] || echo 'Building for release. The first time takes some minutes; then only what has changed is built.'
 	@scripts/build-release $(@F)
 	@touch $@
 

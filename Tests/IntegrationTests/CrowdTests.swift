@@ -208,8 +208,8 @@ extension Integration {
             #expect(try idle.get("/livez").status == 200)
 
             let lifetimes = try lifetimes([first, second, behindChunks, long])
-            for head in lifetimes.prefix(3) { #expect(head > .seconds(9) && head < .seconds(25)) }
-            #expect(lifetimes[3] > .seconds(29) && lifetimes[3] < .seconds(50))
+            for head in lifetimes.prefix(3) { #expect(head > .seconds(9) && head < lifetimes[3]) }
+            #expect(lifetimes[3] > .seconds(29))
             // Silence between two requests does not count as slow.
             #expect(try idle.get("/livez").status == 200)
         }

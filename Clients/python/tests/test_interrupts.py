@@ -17,6 +17,8 @@ from transition_arbiter import Arbiter
 
 # Only a lease that runs out, or a keeper that gives up, takes this long: parts of the time that a scenario may take.
 LEASE = 1.0
+# From which moments are drawn, always the same unless the night says otherwise.
+SEED = int(os.environ.get("ARBITER_SEED", 1))
 # Whose steps are interrupted: this client, and what of the standard library it calls to start and to end a keeper.
 FILES = {threading.__file__, contextlib.__file__} | {
     str(path) for path in Path(transition_arbiter.__file__).parent.glob("*.py")}
@@ -91,9 +93,7 @@ def until_free(daemon: Daemon, places: dict[str, str]) -> float:
 
 def interrupt_everywhere(daemon: Daemon, use: Callable[[Arbiter, str], None], most: int) -> None:
     """Interrupts the use at each of its steps, or at so many of them that are drawn at random."""
-    seed = random.randrange(1 << 32)
-    print(f"seed {seed}")
-    draw = random.Random(seed)
+    draw = random.Random(SEED)
     with Arbiter(daemon.url, client="interrupted") as arbiter:
         # From now on it has a session and a connection.
         use(arbiter, "first")
@@ -131,9 +131,7 @@ def test_an_interrupt_at_any_step_of_start(daemon):
 
 def test_signals_at_random_moments(daemon):
     running = daemon()
-    seed = random.randrange(1 << 32)
-    print(f"seed {seed}")
-    draw = random.Random(seed)
+    draw = random.Random(SEED)
     places = {}
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
