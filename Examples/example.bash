@@ -45,7 +45,7 @@ find_program() {
 }
 
 build() {
-    echo "Building $1, which takes about five minutes if nothing is built yet." >&2
+    echo "Building $1, which takes some minutes if nothing is built yet." >&2
     scripts/build-release "$1" >&2
 }
 

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import queue
 import random
 import signal
 import threading
@@ -10,7 +11,7 @@ from collections.abc import Callable
 
 from clients import KeyedStarter, Starter, World, clock
 from history import Call, Transition, admitted_without_room, shard_of
-from processes import PATIENCE, Cluster, Node, wait_for
+from processes import PATIENCE, Cluster, Node, TooLate, wait_for
 from space import Space
 
 # Scenes with transitions that are often free.
@@ -291,8 +292,11 @@ class Faults:
         return self.random.choice([node for node, _ in self.cluster.shared_out().values() if node.proxy])
 
     def mistreated(self, owner: Node, count: int = 1) -> None:
-        for _ in range(count):
-            owner.proxy.lines.get(timeout=30)
+        for number in range(count):
+            try:
+                owner.proxy.lines.get(timeout=PATIENCE)
+            except queue.Empty:
+                raise TooLate(f"the proxy of {owner} has mistreated {number} of {count} transactions") from None
 
     def delay(self) -> float:
         """How long a transaction is kept: longer than its tenure can last without its node."""

@@ -13,6 +13,8 @@ import sys
 
 # What the next writing transactions suffer, in order: pairs of a kind and seconds.
 ailments: list[tuple[str, float]] = []
+# The loop itself does not keep what it runs from being collected.
+mistreated: set[asyncio.Task[bytes | None]] = set()
 
 
 def is_write(path: str, body: bytes) -> bool:
@@ -105,7 +107,9 @@ async def serve(client: asyncio.StreamReader, to_client: asyncio.StreamWriter, a
             path = head.split(b" ", 2)[1].decode()
             if ailments and is_write(path, body):
                 # It goes on, whatever becomes of this connection.
-                task = asyncio.ensure_future(mistreat(address, head + body, *ailments.pop(0)))
+                task = asyncio.create_task(mistreat(address, head + body, *ailments.pop(0)))
+                mistreated.add(task)
+                task.add_done_callback(mistreated.discard)
                 answer = await asyncio.shield(task)
                 if answer is None:
                     return
@@ -123,9 +127,7 @@ async def serve(client: asyncio.StreamReader, to_client: asyncio.StreamWriter, a
                 for task in tasks:
                     task.cancel()
                 return
-            # The node may give up while etcd is silent: then the way to etcd is closed too.
-            reading = asyncio.ensure_future(read_answer(upstream[0]))
-            to_client.write(await reading)
+            to_client.write(await read_answer(upstream[0]))
             await to_client.drain()
     except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
         pass
@@ -139,6 +141,8 @@ async def read_commands() -> None:
     lines = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     while line := await lines.readline():
+        # The log has it; what is printed otherwise has been mistreated.
+        print("told", line.decode().strip(), file=sys.stderr, flush=True)
         kind, _, value = line.decode().strip().partition(" ")
         if kind == "clear":
             ailments.clear()

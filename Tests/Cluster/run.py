@@ -8,7 +8,6 @@ import collections
 import dataclasses
 import json
 import os
-import queue
 import random
 import shutil
 import signal
@@ -86,7 +85,7 @@ class Run:
                 target = faults.inject(kind)
                 ended = clock()
                 self.wait_until_whole(ended)
-            except (TooLate, queue.Empty) as error:
+            except TooLate as error:
                 raise TooLate(f"fault {number}, {kind} {target}, begun at {began:.3f}: {error!r}") from None
             whole = clock()
             outage = self.longest_outage(began, whole)

@@ -19,7 +19,7 @@ extension Integration {
         }
 
         @Test func `a thousand parked connections closed at once leave no ticket behind`() throws {
-            let holder = try client.start(["leaseSeconds": 120])
+            let holder = try client.start(["leaseSeconds": 300])
             let waiters = try crowd(1000)
             for waiter in waiters { try waiter.park() }
             try #require(try client.isQueueLong(1000))
@@ -40,7 +40,7 @@ extension Integration {
         }
 
         @Test func `two thousand parked connections are all woken by one end`() throws {
-            let holder = try client.start(["leaseSeconds": 120])
+            let holder = try client.start(["leaseSeconds": 300])
             let waiters = try crowd(2000)
             for waiter in waiters {
                 try waiter.send("GET", "/transitions/await?id=\(holder["id"].string ?? "")&until=ended&wait=120")
@@ -59,10 +59,10 @@ extension Integration {
         }
 
         @Test func `five hundred in a queue pass the lock on in order`() throws {
-            let holder = try client.start(["leaseSeconds": 120])
+            let holder = try client.start(["leaseSeconds": 300])
             let waiters = try crowd(500)
             for (number, waiter) in waiters.enumerated() {
-                try waiter.park(["client": "waiter-\(number)"])
+                try waiter.park(["client": "waiter-\(number)"], wait: 120)
                 // One after the other, so that the order of the requests is known.
                 try #require(try client.isQueueLong(number + 1))
             }
