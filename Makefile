@@ -145,12 +145,14 @@ damage: $(DAEMON) ## journals damaged at random, and what the daemon makes of th
 .PHONY: sanitize sanitize-thread sanitize-address
 sanitize: sanitize-thread sanitize-address ## every test under each sanitizer
 
+# Always with the few seeds of `check`, because a sanitizer makes each many times as slow.
 sanitize-thread: export ARBITER_SANITIZE := thread
+sanitize-thread: export TSAN_OPTIONS := suppressions=$(CURDIR)/Tests/Sanitizers/thread.txt
 sanitize-address: export ASAN_OPTIONS := detect_leaks=0
 sanitize-thread sanitize-address: sanitize-%: deps ## every test under ThreadSanitizer, or under AddressSanitizer
 	@scripts/install-packages etcd-server
-	@scripts/swift-test --sanitize=$* --scratch-path=.build-$* $(UNIT_TESTS)
-	@scripts/swift-test --sanitize=$* --scratch-path=.build-$* $(INTEGRATION_TESTS)
+	@env -u ARBITER_SEED scripts/swift-test --sanitize=$* --scratch-path=.build-$* $(UNIT_TESTS)
+	@env -u ARBITER_SEED scripts/swift-test --sanitize=$* --scratch-path=.build-$* $(INTEGRATION_TESTS)
 
 .PHONY: jitter-test
 jitter-test: $(DAEMON) ## the integration tests with a daemon whose threads are delayed at random

@@ -16,7 +16,7 @@ package final class Forwarder: Sendable {
     /// The places of requests that are held until their shards are served.
     let held = Places(limit: mostHeld)
     private let loop: TransferLoop
-    private let trust: Mutex<TransferRequest.Trust>
+    private let trust: Guarded<TransferRequest.Trust>
     private let alarm: any Alarm
     /// What is under way.
     private let open: OpenTransfers
@@ -33,7 +33,7 @@ package final class Forwarder: Sendable {
         loop: TransferLoop, trust: TransferRequest.Trust, times: RelayTimes, alarm: any Alarm = SystemAlarm()
     ) {
         (self.loop, self.times, self.alarm) = (loop, times, alarm)
-        self.trust = Mutex(trust)
+        self.trust = Guarded(trust)
         open = OpenTransfers(grace: times.grace, alarm: alarm)
     }
 

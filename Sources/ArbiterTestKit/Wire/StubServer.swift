@@ -1,6 +1,6 @@
+internal import ArbiterEngine
 internal import Foundation
 internal import Glibc
-internal import Synchronization
 
 /// An HTTP/1.1 server on loopback that answers as a test says, also by silence or by closing the connection.
 package final class StubServer: Sendable {
@@ -36,7 +36,7 @@ package final class StubServer: Sendable {
     package let port: UInt16
     private let descriptor: Int32
     private let handler: Handler
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     private struct State {
         var requests: [Request] = []

@@ -1,0 +1,1 @@
+../ArbiterTransfers/SeenMutex.swift
