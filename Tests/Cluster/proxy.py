@@ -10,6 +10,7 @@ answer is passed on), `clear`. Prints a line for each transaction that it has mi
 import asyncio
 import json
 import sys
+from collections.abc import AsyncIterator
 
 # What the next writing transactions suffer, in order: pairs of a kind and seconds.
 ailments: list[tuple[str, float]] = []
@@ -40,28 +41,39 @@ async def read_head(reader: asyncio.StreamReader) -> tuple[bytes, dict[str, str]
     return head, fields
 
 
-async def read_answer(reader: asyncio.StreamReader) -> bytes:
-    """A whole answer."""
+async def pieces(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    """An answer, piece by piece."""
     found = await read_head(reader)
     if found is None:
         raise ConnectionError("etcd has closed the connection")
     head, fields = found
+    yield head
     if "chunked" not in fields.get("transfer-encoding", ""):
-        return head + await reader.readexactly(int(fields.get("content-length", "0")))
-    parts = [head]
-    while True:
+        yield await reader.readexactly(int(fields.get("content-length", "0")))
+        return
+    size = 1
+    while size:
         line = await reader.readline()
-        parts.append(line)
         size = int(line.split(b";")[0], 16)
-        if size:
-            parts.append(await reader.readexactly(size + 2))
-            continue
-        # Refusals of etcd's gateway have fields after the last chunk.
-        while parts[-1] != b"\r\n":
-            parts.append(await reader.readline())
-            if not parts[-1]:
-                raise ConnectionError("etcd has closed the connection")
-        return b"".join(parts)
+        yield line + (await reader.readexactly(size + 2) if size else b"")
+    # Refusals of etcd's gateway have fields after the last chunk.
+    while line != b"\r\n":
+        line = await reader.readline()
+        if not line:
+            raise ConnectionError("etcd has closed the connection")
+        yield line
+
+
+async def read_answer(reader: asyncio.StreamReader) -> bytes:
+    """A whole answer."""
+    return b"".join([piece async for piece in pieces(reader)])
+
+
+async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Passes on an answer that goes on for long."""
+    async for piece in pieces(reader):
+        writer.write(piece)
+        await writer.drain()
 
 
 async def ask(address: tuple[str, int], request: bytes) -> bytes:
@@ -121,7 +133,8 @@ async def serve(client: asyncio.StreamReader, to_client: asyncio.StreamWriter, a
             upstream[1].write(head + body)
             await upstream[1].drain()
             if path.startswith("/v3/watch"):
-                tasks = [asyncio.ensure_future(pipe(upstream[0], to_client)),
+                # Its end is that of the connection, so that no other request comes through unseen.
+                tasks = [asyncio.ensure_future(pass_on(upstream[0], to_client)),
                          asyncio.ensure_future(pipe(client, upstream[1]))]
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
                 for task in tasks:
