@@ -14,12 +14,13 @@ IMAGE ?= transition-arbiter
 PROGRAMS := arbiterd arbiterctl conformance-agent example-view
 RELEASE := .build/release
 # ARBITERD= is another daemon, which was built elsewhere.
-export ARBITERD ?= $(CURDIR)/$(RELEASE)/arbiterd
+override ARBITERD := $(abspath $(or $(ARBITERD),$(RELEASE)/arbiterd))
+export ARBITERD
 DAEMON := $(filter $(RELEASE)/arbiterd,$(ARBITERD:$(CURDIR)/%=%))
 # What `install` installs, and `build-static` builds.
 BUILT := .build/tree/arbiterd
 
-# What a test or a simulation draws, it draws from SEED=, and always the same without it.
+# What tests draw, they draw from SEED=, and always the same without it.
 ifdef SEED
 export ARBITER_SEED := $(SEED)
 endif
@@ -66,18 +67,19 @@ check: deps ## quick: formatting, and the unit tests
 test: $(if $(CHECKED),,check) programs ## every test; CHECKED=1 leaves out what `make check` has
 	@scripts/install-packages $(TEST_PACKAGES)
 	@scripts/python-environment
+	@scripts/run-steps integration-test
 	@scripts/run-steps --jobs 3 $(SUITES)
 
-# What `make test` runs beside each other, the longest first. Most of them wait most of the time.
+# What `make test` runs beside each other, the longest first. Each waits most of the time.
 CLIENTS := python python-async javascript javascript-shared swift
-SUITES := browser-test operations-test integration-test $(CLIENTS:%='conformance-test CLIENT=%') examples-test \
-	lost-peer-test allocation-test readme-test docs client-test bench-test
+SUITES := browser-test operations-test $(CLIENTS:%='conformance-test CLIENT=%') examples-test lost-peer-test \
+	allocation-test readme-test docs client-test bench-test
 TEST_PACKAGES := chromium etcd-server gcc iproute2 libc6-dev nodejs openssl prometheus python3 python3-venv
 
 .PHONY: integration-test
 integration-test: deps $(DAEMON) ## tests with the real daemon and several processes
 	@scripts/install-packages etcd-server
-	@ARBITER_DAEMON=$(ARBITERD) scripts/swift-test $(INTEGRATION_TESTS)
+	@ARBITER_DAEMON='$(ARBITERD)' scripts/swift-test $(INTEGRATION_TESTS)
 
 .PHONY: lost-peer-test
 lost-peer-test: $(DAEMON) ## take the link between a client and the daemon away (needs root)
@@ -132,15 +134,15 @@ examples-test: $(DAEMON) $(RELEASE)/arbiterctl $(RELEASE)/example-view ## play t
 soak: KILLS ?= 200
 soak: DURABILITY ?= crash
 soak: FAULTS ?= 1000
-soak: $(DAEMON) ## kill the daemon under load, again and again, and play faults in a cluster: KILLS=, DURABILITY=, FAULTS=, SEED=
-	@ARBITER_KILLS=$(KILLS) ARBITER_DURABILITY=$(DURABILITY) ARBITER_DAEMON=$(ARBITERD) \
+soak: deps $(DAEMON) ## kill the daemon under load, again and again, and play faults in a cluster: KILLS=, DURABILITY=, FAULTS=, SEED=
+	@ARBITER_KILLS=$(KILLS) ARBITER_DURABILITY=$(DURABILITY) ARBITER_DAEMON='$(ARBITERD)' \
 		scripts/swift-test '--filter IntegrationTests\.Integration/Crashes/'
 	@[[ $(FAULTS) == 0 ]] || LOG_LEVEL=$${LOG_LEVEL:-info} $(MAKE) cluster-test FAULTS=$(FAULTS)
 
 .PHONY: damage
 damage: COUNT ?= 690
-damage: $(DAEMON) ## journals damaged at random, and what the daemon makes of them: SEED=, COUNT=
-	@ARBITER_DAMAGES=$(COUNT) ARBITER_DAEMON=$(ARBITERD) scripts/swift-test '--filter IntegrationTests\.Integration/Damages/'
+damage: deps $(DAEMON) ## journals damaged at random, and what the daemon makes of them: SEED=, COUNT=
+	@ARBITER_DAMAGES=$(COUNT) ARBITER_DAEMON='$(ARBITERD)' scripts/swift-test '--filter IntegrationTests\.Integration/Damages/'
 
 .PHONY: sanitize sanitize-thread sanitize-address
 sanitize: sanitize-thread sanitize-address ## every test under each sanitizer
@@ -149,13 +151,17 @@ sanitize: sanitize-thread sanitize-address ## every test under each sanitizer
 sanitize-thread: export ARBITER_SANITIZE := thread
 sanitize-thread: export TSAN_OPTIONS := suppressions=$(CURDIR)/Tests/Sanitizers/thread.txt
 sanitize-address: export ASAN_OPTIONS := detect_leaks=0
-sanitize-thread sanitize-address: sanitize-%: deps ## every test under ThreadSanitizer, or under AddressSanitizer
+sanitize-thread: ## every test under ThreadSanitizer
+sanitize-address: ## every test under AddressSanitizer
+sanitize-thread sanitize-address: sanitize-%: deps
 	@scripts/install-packages etcd-server
-	@env -u ARBITER_SEED scripts/swift-test --sanitize=$* --scratch-path=.build-$* $(UNIT_TESTS)
-	@env -u ARBITER_SEED scripts/swift-test --sanitize=$* --scratch-path=.build-$* $(INTEGRATION_TESTS)
+	@unset ARBITER_SEED; failed=0; \
+	scripts/swift-test --sanitize=$* --scratch-path=.build-$* $(UNIT_TESTS) || failed=1; \
+	scripts/swift-test --sanitize=$* --scratch-path=.build-$* $(INTEGRATION_TESTS) || failed=1; \
+	exit $$failed
 
 .PHONY: jitter-test
-jitter-test: $(DAEMON) ## the integration tests with a daemon whose threads are delayed at random
+jitter-test: deps $(DAEMON) ## the integration tests with a daemon whose threads are delayed at random
 	@scripts/install-packages etcd-server
 	@scripts/jitter-test $(INTEGRATION_TESTS)
 
@@ -180,31 +186,36 @@ FUZZ_RUNS ?= -1
 fuzz: deps ## bodies, paths, files and kept bytes made up by libFuzzer: FUZZ_SECONDS=, FUZZ_RUNS=, FUZZ_TARGET=
 	@ARBITER_FUZZ=1 swift build --sanitize=address --scratch-path .build-fuzz --product fuzz
 	@mkdir -p .build-fuzz/corpus
-	@SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/fuzz -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) -max_len=4096 .build-fuzz/corpus
+	@SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/fuzz -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) -seed=$(or $(SEED),0) -max_len=4096 .build-fuzz/corpus
 
-# Its seed, and what failed, are kept in this folder until all has passed.
+# Its seed, and what each step has said, are kept in this folder until all has passed.
 NIGHT := .build/nightly
 
 .PHONY: nightly
 nightly: programs ## everything that hunts, for hours: with a seed that is drawn, on after a failure, and from where it was stopped
+	@scripts/install-packages $(NIGHT_PACKAGES)
 	@mkdir -p $(NIGHT); [[ -e $(NIGHT)/seed ]] || echo $(or $(SEED),$$RANDOM$$RANDOM) > $(NIGHT)/seed
+	@[[ $(or $(SEED),$$(< $(NIGHT)/seed)) == $$(< $(NIGHT)/seed) ]] || \
+		{ echo "A night with the seed $$(< $(NIGHT)/seed) has not passed; without the folder $(NIGHT), another begins." >&2; exit 1; }
 	@echo "The seed is $$(< $(NIGHT)/seed). What each step says is in $(NIGHT)."
-	@SEED=$$(< $(NIGHT)/seed) scripts/run-steps --jobs 2 --go-on --keep $(NIGHT) $(HUNTS)
+	@SEED=$$(< $(NIGHT)/seed) flock --verbose --nonblock $(NIGHT) scripts/run-steps --jobs 2 --go-on --keep $(NIGHT) $(HUNTS)
+	@rm -r $(NIGHT)
 
 # Two at a time, the longest first.
-HUNTS := 'cluster-test FAULTS=1000' check sanitize-thread sanitize-address jitter-test client-test 'simulate STEPS=1000000' \
+HUNTS := 'cluster-test FAULTS=1000 LOG_LEVEL=info' check sanitize-thread sanitize-address jitter-test client-test 'simulate STEPS=1000000' \
 	'simulate CLUSTER=1 SEEDS=200' damage 'soak FAULTS=0' 'soak FAULTS=0 DURABILITY=power' 'fuzz FUZZ_SECONDS=600' model \
 	'image-test WHOLE=1'
+NIGHT_PACKAGES := etcd-server gcc iproute2 libc6-dev nftables nodejs openssl python3 python3-venv spin
 
 .PHONY: bench
-bench: $(DAEMON) ## the benchmarks: QUICK=1 measures less, ARBITERD= another daemon
+bench: deps $(DAEMON) ## the benchmarks: QUICK=1 measures less, ARBITERD= another daemon
 	@scripts/install-packages python3 python3-venv
 	@for package in redis-server etcd-server; do \
 		scripts/install-packages $$package || echo "$$package cannot be installed: its columns are left out." >&2; done
 	@scripts/bench $(if $(QUICK),--quick)
 
 .PHONY: cluster-bench
-cluster-bench: $(DAEMON) ## one to three nodes on three members of etcd, beside etcd's lock: QUICK=1, ARBITERD=
+cluster-bench: deps $(DAEMON) ## one to three nodes on three members of etcd, beside etcd's lock: QUICK=1, ARBITERD=
 	@scripts/install-packages etcd-server python3 python3-venv
 	@scripts/bench --cluster $(if $(QUICK),--quick)
 
@@ -279,12 +290,14 @@ programs: $(PROGRAMS:%=$(RELEASE)/%) ## build every program for release, in .bui
 .PHONY: arbiterctl
 arbiterctl: $(RELEASE)/arbiterctl ## build the command line client for release, as .build/release/arbiterctl
 
-# They depend on the files, so that nothing is asked of Swift if nothing has changed.
-$(PROGRAMS:%=$(RELEASE)/%) $(RELEASE)/simulate: $(shell find Sources Examples Package.swift openapi.yaml Clients/javascript/client.js -type f)
+# They depend on the files, so that nothing is asked of Swift if nothing has changed; and are as old as the beginning of their build,
+# so that what changes meanwhile is seen.
+$(PROGRAMS:%=$(RELEASE)/%) $(RELEASE)/simulate: scripts/build-release $(shell find Sources Examples Package.swift openapi.yaml Clients/javascript/client.js)
 	@$(MAKE) deps
 	@[[ -e $(RELEASE)/arbiterd ]] || echo 'Building for release. The first time takes some minutes; then only what has changed is built.'
+	@mkdir -p .build; touch .build/$(@F).begun
 	@scripts/build-release $(@F)
-	@touch $@
+	@touch -r .build/$(@F).begun $@
 
 .PHONY: deps
 deps: swift

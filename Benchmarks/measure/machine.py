@@ -32,7 +32,8 @@ def describe(programs: Programs, command: str, directory: Path) -> dict:
 
 def command(target: str, is_quick: bool) -> str:
     """What to type to repeat this run; a daemon that was built elsewhere is mentioned, but not its place."""
-    another_daemon = "ARBITERD=… " if "ARBITERD" in os.environ else ""
+    usual = Path(__file__).resolve().parents[2] / ".build/release/arbiterd"
+    another_daemon = "ARBITERD=… " if Path(os.environ.get("ARBITERD") or usual) != usual else ""
     return f"{'QUICK=1 ' if is_quick else ''}{another_daemon}make {target}"
 
 

@@ -5,7 +5,12 @@ package enum Seeds {
     private static let environment = ProcessInfo.processInfo.environment
 
     /// The seed behind which those of the night begin (`ARBITER_SEED`, which `make nightly` draws and prints).
-    package static let night = environment["ARBITER_SEED"].flatMap { UInt64($0) }
+    package static let night = environment["ARBITER_SEED"].map { text in
+        guard let seed = UInt64(text), seed < 1 << 63 else {
+            fatalError("ARBITER_SEED is no number below 2^63: \(text)")
+        }
+        return seed
+    }
 
     /// The first seeds, so many of them as are given, or at night.
     package static func first(_ count: UInt64, atNight nightCount: UInt64) -> ClosedRange<UInt64> {

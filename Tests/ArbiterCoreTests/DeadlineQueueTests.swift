@@ -1,3 +1,4 @@
+import ArbiterTestKit
 import Testing
 
 @testable import ArbiterCore
@@ -45,7 +46,7 @@ struct DeadlineQueueTests {
         #expect(queue.firstDue(at: instant(20)) == a)
     }
 
-    @Test(arguments: UInt64(1)...40)
+    @Test(arguments: Seeds.first(40, atNight: 400))
     mutating func `a deadline queue is like a table that is looked through`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var naive: [DeadlineQueue.Subject: Instant] = [:]

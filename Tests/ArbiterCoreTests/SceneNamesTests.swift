@@ -1,10 +1,11 @@
+import ArbiterTestKit
 import Testing
 
 @testable import ArbiterCore
 
 /// Names in their order, however they come and go.
 struct SceneNamesTests {
-    @Test(arguments: UInt64(1)...5)
+    @Test(arguments: Seeds.first(5, atNight: 50))
     func `names that come and go are in order, and are found behind any other`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var names = SceneNames()

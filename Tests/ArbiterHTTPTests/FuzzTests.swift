@@ -9,7 +9,7 @@ import Testing
 struct FuzzTests {
     private static let casesPerSeed = 500
 
-    @Test(arguments: UInt64(1)...10)
+    @Test(arguments: Seeds.first(10, atNight: 100))
     func `a damaged body is done or refused, and nothing in between`(seed: UInt64) throws {
         var fuzz = Fuzz(seed: seed)
         let service = try Service()

@@ -221,7 +221,7 @@ def test_one_client_makes_the_daemon_hold_much_less_than_a_gigabyte(daemon):
     assert peak(running) < 900
     for client in [*streams, *lists, *bodies, *heads]:
         client.close()
-    # To end by itself, it would first complete a compaction of all this, for half a minute in a debug build.
+    # To end by itself, it would first complete a compaction of all this, for long.
     running.kill()
 
 

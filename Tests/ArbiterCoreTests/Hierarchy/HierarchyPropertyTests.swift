@@ -1,10 +1,11 @@
 import ArbiterModel
+import ArbiterTestKit
 import Testing
 
 @testable import ArbiterCore
 
 struct HierarchyPropertyTests {
-    @Test(arguments: UInt64(1)...60)
+    @Test(arguments: Seeds.first(60, atNight: 600))
     func `operations do what one who builds everything anew would do`(seed: UInt64) throws {
         var operations = RandomOperations(seed: seed)
         var storyboard = try operations.storyboard()
@@ -57,7 +58,7 @@ struct HierarchyPropertyTests {
         }
     }
 
-    @Test(arguments: UInt64(1)...40)
+    @Test(arguments: Seeds.first(40, atNight: 400))
     func `what an operation comes to does not depend on what others do beside what it locks`(seed: UInt64) throws {
         var operations = RandomOperations(seed: seed)
         var storyboard = try operations.storyboard()
@@ -79,7 +80,7 @@ struct HierarchyPropertyTests {
         }
     }
 
-    @Test(arguments: UInt64(1)...40)
+    @Test(arguments: Seeds.first(40, atNight: 400))
     func `what an operation locks stays the same while those it names stay where they are`(seed: UInt64) throws {
         var operations = RandomOperations(seed: seed)
         var storyboard = try operations.storyboard()

@@ -1,3 +1,4 @@
+import ArbiterTestKit
 import Testing
 
 @testable import ArbiterCore
@@ -9,7 +10,7 @@ struct PackedHierarchiesTests {
         return try Hierarchy(root: id, controllers: [Controller(id: id)])
     }
 
-    @Test(arguments: UInt64(1)...40)
+    @Test(arguments: Seeds.first(40, atNight: 400))
     func `hierarchies that were packed are unpacked unchanged`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let hierarchies = try (0..<4).map { try random.hierarchy(named: "h\($0)") }

@@ -1,9 +1,10 @@
+import ArbiterTestKit
 import Testing
 
 @testable import ArbiterCore
 
 struct RequestLineTests {
-    @Test(arguments: UInt64(1)...10)
+    @Test(arguments: Seeds.first(10, atNight: 100))
     func `a line ranks and selects like an array`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var line = RequestLine()

@@ -9,7 +9,7 @@ import Testing
 struct DamagedJSONTests {
     private typealias Reading = @Sendable (String, inout JSONReader) throws(Problem) -> Void
 
-    @Test(arguments: UInt64(1)...10)
+    @Test(arguments: Seeds.first(10, atNight: 100))
     func `a damaged storyboard is read as one or refused`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let sound = try Storyboard.random(using: &random).json
@@ -26,7 +26,7 @@ struct DamagedJSONTests {
         }
     }
 
-    @Test(arguments: UInt64(1)...10)
+    @Test(arguments: Seeds.first(10, atNight: 100))
     func `a damaged member is read or refused`(seed: UInt64) throws {
         let members: [(String, Reading)] = [
             (

@@ -13,7 +13,7 @@ struct JSONDocumentTests {
         return pieces
     }
 
-    @Test(arguments: UInt64(1)...10)
+    @Test(arguments: Seeds.first(10, atNight: 100))
     func `a storyboard is the same in pieces of any size`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let storyboard = try Storyboard.random(using: &random)

@@ -29,7 +29,7 @@ struct StoryboardJSONTests {
         #expect(storyboard.defaults.lease == .milliseconds(2500))
     }
 
-    @Test(arguments: UInt64(1)...10)
+    @Test(arguments: Seeds.first(10, atNight: 100))
     func `any storyboard comes back as it was`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let storyboard = try Storyboard.random(using: &random)
