@@ -40,7 +40,7 @@ extension Integration {
             let revoking = #"{"id": \#(started.json["id"].text), "reason": "over"}"#
             let revoked = try client.request("POST", "/transitions/revoke", headers: [ops], body: revoking)
             #expect(revoked.json["revokedBy"].string == "token:ops")
-            #expect(eventually { daemon.log.contains("by=token:ops") })
+            #expect(daemon.logs("by=token:ops"))
             for secret in [kiosk, ops] { #expect(!daemon.log.contains(String(secret.suffix(40)))) }
         }
 
@@ -53,11 +53,11 @@ extension Integration {
             #expect(try stream.receiveHead().status == 200)
             try Data("principals: nonsense".utf8).write(to: URL(fileURLWithPath: file))
             daemon.signal(SIGHUP)
-            #expect(eventually { daemon.log.contains("the access file is wrong") })
+            #expect(daemon.logs("the access file is wrong"))
             #expect(try client.request("GET", "/transitions", headers: [kiosk]).status == 200)
             try Data("principals: []".utf8).write(to: URL(fileURLWithPath: file))
             daemon.signal(SIGHUP)
-            #expect(eventually { daemon.log.contains("the access file has been read again") })
+            #expect(daemon.logs("the access file has been read again"))
             #expect(try client.request("GET", "/transitions", headers: [kiosk]).status == 401)
             while try stream.receiveChunk() != nil {}
         }

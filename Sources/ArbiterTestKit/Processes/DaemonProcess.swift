@@ -55,4 +55,7 @@ package final class DaemonProcess {
 
     /// Its log so far.
     package var log: String { process.standardError }
+
+    /// Waits until its log says this, which may arrive later than an answer.
+    package func logs(_ text: String) -> Bool { eventually { log.contains(text) } }
 }

@@ -40,10 +40,11 @@ extension Integration {
         private func watch(untilAsked count: Int) throws -> (running: Int, queued: Int) {
             var (running, queued) = (0, 0)
             let isDone = try eventually {
+                let hasEverybodyAsked = try client.transitions(in: Self.scene).count == count
                 let scene = try client.get("/scenes/\(Self.scene)")
                 running = max(running, scene["running"].elements.count)
                 queued = max(queued, scene["queue"].elements.count)
-                return try client.transitions(in: Self.scene).count == count
+                return hasEverybodyAsked
             }
             #expect(isDone)
             return (running, queued)
