@@ -7,7 +7,7 @@ package enum Seeds {
     /// The seed behind which those of the night begin (`ARBITER_SEED`, which `make nightly` draws and prints).
     package static let night = environment["ARBITER_SEED"].map { text in
         guard let seed = UInt64(text), seed < 1 << 63 else {
-            fatalError("ARBITER_SEED is no number below 2^63: \(text)")
+            preconditionFailure("ARBITER_SEED is no number below 2^63: \(text)")
         }
         return seed
     }

@@ -202,8 +202,8 @@ extension IdempotencyKey {
         guard lengths.contains(text.utf8.count), let key = IdempotencyKey(text) else {
             throw Problem(
                 .invalidField,
-                "An idempotency key must have \(lengths.lowerBound) to \(lengths.upperBound) visible ASCII characters: "
-                    + "draw it at random, because whoever has it gets the token.",
+                "An idempotency key must have \(lengths.lowerBound) to \(lengths.upperBound) visible ASCII characters. "
+                    + "Draw it at random: whoever has it gets the token.",
                 field: HeaderName.idempotencyKey.rawValue)
         }
         self = key

@@ -82,8 +82,8 @@ struct IdempotencyTests {
         #expect(refused.field == "Idempotency-Key")
         #expect(
             refused.body["detail"]?.text
-                == "An idempotency key must have 16 to 128 visible ASCII characters: draw it at random, because whoever "
-                + "has it gets the token.")
+                == "An idempotency key must have 16 to 128 visible ASCII characters. "
+                + "Draw it at random: whoever has it gets the token.")
         #expect(try service.transitions().isEmpty)
     }
 

@@ -23,10 +23,11 @@ struct EventHubConcurrencyTests {
         var number: UInt64 = 0
         while number < Self.eventCount {
             let next = min(Self.eventCount, number + .random(in: 1...8, using: &random))
+            while world.looks.wait(timeout: .now()) == .success {}
             world.commit((number + 1)...next, momentary: random.next().isMultiple(of: 3))
             number = next
             // The readers come in between.
-            usleep(1)
+            try #require(world.looks.wait(timeout: .now() + 60) == .success, "nobody looks, seed \(seed)")
         }
         for reader in readers {
             #expect(reader.finished.wait(timeout: .now() + 60) == .success, "seed \(seed)")
@@ -39,6 +40,8 @@ struct EventHubConcurrencyTests {
 private final class World: Sendable {
     let hub: EventHub
     let number = Guarded(UInt64(0))
+    /// Signalled whenever a reader has looked.
+    let looks = DispatchSemaphore(value: 0)
     private let resets = DispatchQueue(label: "resets", attributes: .concurrent)
 
     init(hub: EventHub) {
@@ -86,7 +89,9 @@ private final class ReaderThread: Sendable {
         defer { subscription.close() }
         var text = EventText()
         while known < last, !random.next().isMultiple(of: 500) {
-            switch subscription.read(upTo: .random(in: 1...600, using: &random)) {
+            let piece = subscription.read(upTo: .random(in: 1...600, using: &random))
+            world.looks.signal()
+            switch piece {
             case .bytes(let bytes): text.append(bytes)
             case .nothing:
                 guard outlet.woken.wait(timeout: .now() + 30) == .success else {
