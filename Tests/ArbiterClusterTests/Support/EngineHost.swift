@@ -1,6 +1,7 @@
 import ArbiterCluster
 import ArbiterCore
 import ArbiterEngine
+import ArbiterTestKit
 import Dispatch
 
 /// A host that runs an engine for each shard, and waits for what happens.
@@ -24,6 +25,8 @@ final class EngineHost: ShardHost {
 
     private let state = Guarded(State())
     private let progress = DispatchSemaphore(value: 0)
+    /// The time of its engines, which stands still until it is moved: no lease runs out, however slow the machine is.
+    let time = ManualTime()
 
     func begin(_ tenure: Tenure, _ journal: EtcdJournal, as form: ClusterForm) throws(JournalError) {
         let ahead = state.withLock { state in
@@ -32,7 +35,7 @@ final class EngineHost: ShardHost {
         }
         if let ahead { journal.goOn(after: ahead.progress) }
         let (limits, terms) = Self.inForce(form)
-        let engine = try Engine(limits: limits, journal: journal, ahead: ahead?.replay, terms: terms)
+        let engine = try Engine(limits: limits, journal: journal, ahead: ahead?.replay, terms: terms, time: time)
         state.withLock { state in
             state.engines[tenure.shard] = engine
             state.tenures[tenure.shard] = tenure.created
