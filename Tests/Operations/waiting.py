@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Self
 
 # How long a test waits for anything, in seconds.
-PATIENCE = 30
+PATIENCE = 60
 
 
 class Lines:

@@ -12,9 +12,6 @@ package final class ChildProcess {
     private var unread: [UInt8] = []
     private var status: Termination?
 
-    /// The longest time that a process may take to start, to answer or to end.
-    package static let patience = Duration.seconds(20)
-
     /// Starts an executable.
     ///
     /// - Parameters:
