@@ -166,7 +166,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ArbiterTransfersTests",
-            dependencies: ["ArbiterTestKit", "ArbiterTransfers"],
+            dependencies: ["ArbiterEngine", "ArbiterTestKit", "ArbiterTransfers"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -178,7 +178,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ArbiterClientTests",
-            dependencies: ["ArbiterClient", "ArbiterTestKit", "ArbiterTransfers", "arbiterd"],
+            dependencies: ["ArbiterClient", "ArbiterEngine", "ArbiterTestKit", "ArbiterTransfers", "arbiterd"],
             swiftSettings: strict
         ),
         .testTarget(

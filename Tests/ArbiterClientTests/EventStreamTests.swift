@@ -1,4 +1,4 @@
-import Synchronization
+import ArbiterEngine
 import Testing
 
 @testable import ArbiterClient
@@ -20,7 +20,7 @@ struct EventStreamTests {
 
     @Test func `a stream ends with the lines for which there is room, and with an error`() async throws {
         let (stream, sink) = LineSink.makeStream(limit: 3)
-        let ends = Mutex(0)
+        let ends = Guarded(0)
         sink.whenOver { ends.withLock { $0 += 1 } }
         sink.add(["1", "2"])
         sink.add(["3", "4"])
@@ -87,7 +87,7 @@ private final class Flood: WireTransport {
     private let count: Int
     private let lineLimit: Int
     private let data: String
-    private let resumed = Mutex<[String]>([])
+    private let resumed = Guarded<[String]>([])
 
     init(events count: Int, lineLimit: Int, data: String = "{}") {
         (self.count, self.lineLimit, self.data) = (count, lineLimit, data)

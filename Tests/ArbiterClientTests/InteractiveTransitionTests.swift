@@ -1,6 +1,6 @@
+import ArbiterEngine
 import ArbiterTestKit
 import Foundation
-import Synchronization
 import Testing
 
 @testable import ArbiterClient
@@ -49,7 +49,7 @@ struct InteractiveTransitionTests {
         struct Mistake: Error {}
         let drag = try await drag()
         drag.update(0.5)
-        let remaining = Mutex(Duration.zero)
+        let remaining = Guarded(Duration.zero)
         await #expect(throws: Mistake.self) {
             try await drag.finish { rest in
                 remaining.withLock { $0 = rest }

@@ -1,4 +1,4 @@
-import Synchronization
+import ArbiterEngine
 import Testing
 
 @testable import ArbiterClient
@@ -23,7 +23,7 @@ struct LiveHierarchyRetryTests {
 /// A daemon whose scene is read, then has an event that cannot be applied, and can be read again at the fourth attempt.
 private final class Gaps: WireTransport {
     let misuse: Refusal? = nil
-    private let count = Mutex(0)
+    private let count = Guarded(0)
 
     var readings: Int { count.withLock { $0 } }
 

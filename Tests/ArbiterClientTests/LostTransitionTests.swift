@@ -1,4 +1,4 @@
-import Synchronization
+import ArbiterEngine
 import Testing
 
 @testable import ArbiterClient
@@ -67,11 +67,11 @@ private enum Keeping {
 /// A daemon that grants a transition: for 60 seconds, or for 0.2 if the end of the lease is what a test waits for.
 private final class Daemon: WireTransport {
     let misuse: Refusal? = nil
-    private let keeping: Mutex<Keeping>
+    private let keeping: Guarded<Keeping>
     private let leaseSeconds: Double
 
     init(_ keeping: Keeping) {
-        self.keeping = Mutex(keeping)
+        self.keeping = Guarded(keeping)
         leaseSeconds = if case .unanswered = keeping { 0.2 } else { 60 }
     }
 

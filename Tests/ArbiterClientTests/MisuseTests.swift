@@ -1,4 +1,4 @@
-import Synchronization
+import ArbiterEngine
 import Testing
 
 @testable import ArbiterClient
@@ -70,7 +70,7 @@ struct MisuseTests {
 /// A daemon that is not there, and counts what it is asked.
 private final class Silence: WireTransport {
     let misuse: Refusal? = nil
-    private let count = Mutex(0)
+    private let count = Guarded(0)
 
     var requests: Int { count.withLock { $0 } }
 

@@ -1,7 +1,7 @@
 #if os(Linux)
+    import ArbiterEngine
     import ArbiterTestKit
     import ArbiterTransfers
-    import Synchronization
     import Testing
 
     /// Answers of which nothing comes any more, while their connections stand.
@@ -16,7 +16,7 @@
         ) async throws -> (failure: TransferFailure?, text: String) {
             let daemon = try DaemonProcess(["--journal", "memory"])
             let request = TransferRequest("http://127.0.0.1:\(daemon.port)\(path)", limit: limit)
-            let text = Mutex("")
+            let text = Guarded("")
             let failure = await withCheckedContinuation { ended in
                 loop.begin(request) { event in
                     switch event {
@@ -30,7 +30,7 @@
         }
 
         @Test func `the head of an answer says for how long nothing may come after it`() async throws {
-            let said = Mutex<[String?]>([])
+            let said = Guarded<[String?]>([])
             let limit = TransferRequest.Limit.silence(.seconds(600)) { head in
                 said.withLock { $0.append(head.value(of: Heartbeat.field)) }
                 return .milliseconds(900)

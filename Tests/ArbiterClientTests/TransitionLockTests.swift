@@ -1,6 +1,6 @@
+import ArbiterEngine
 import ArbiterTestKit
 import Foundation
-import Synchronization
 import Testing
 
 @testable import ArbiterClient
@@ -44,7 +44,7 @@ struct TransitionLockTests {
 
     @Test func `blocks run one after the other, in their order`() async throws {
         let lock = lock()
-        let log = Mutex<[Int]>([])
+        let log = Guarded<[Int]>([])
         await withTaskGroup { group in
             for number in 0..<10 {
                 let (ended, end) = AsyncStream<Void>.makeStream()
@@ -109,7 +109,7 @@ struct TransitionLockTests {
         let (late, isLate) = AsyncStream<Void>.makeStream()
         let (secondRuns, runs) = AsyncStream<Void>.makeStream()
         let (said, hasSaid) = AsyncStream<Void>.makeStream()
-        let second = Mutex<TransitionLock.Completion?>(nil)
+        let second = Guarded<TransitionLock.Completion?>(nil)
         _ = await completion { completion in
             lock.serializeTransition {
                 Task {
@@ -149,7 +149,7 @@ struct TransitionLockTests {
     @Test func `the order of the calls is the order of the queue, among processes too`() async throws {
         let holder = try #require(try await scene.start())
         let (mine, other) = (lock(), lock())
-        let log = Mutex<[String]>([])
+        let log = Guarded<[String]>([])
         var ends: [AsyncStream<Void>] = []
         for (count, (lock, name)) in [(mine, "a1"), (mine, "a2"), (other, "b")].enumerated() {
             let (ended, end) = AsyncStream<Void>.makeStream()

@@ -1,8 +1,8 @@
 #if os(Linux)
+    import ArbiterEngine
     import ArbiterTestKit
     import ArbiterTransfers
     import Dispatch
-    import Synchronization
     import Testing
 
     /// Requests by libcurl.
@@ -12,7 +12,7 @@
             _ request: TransferRequest, by loop: TransferLoop
         ) -> Result<TransferAnswer, TransferFailure>? {
             let done = DispatchSemaphore(value: 0)
-            let result = Mutex(Result<TransferAnswer, TransferFailure>?.none)
+            let result = Guarded(Result<TransferAnswer, TransferFailure>?.none)
             loop.fetch(request) { found in
                 result.withLock { $0 = found }
                 done.signal()
@@ -49,7 +49,7 @@
         }
 
         @Test func `what may be sent twice is, when a kept connection breaks`() throws {
-            let breaks = Mutex(1)
+            let breaks = Guarded(1)
             let server = StubServer { request in
                 let isBroken =
                     request.target == "/break"
@@ -97,9 +97,9 @@
             defer { loop.closeAndWait() }
             let limit = TransferRequest.Limit.silence(.seconds(1))
             let (isNumberKnown, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            let number = Mutex(0)
-            let received = Mutex(0)
-            let failure = Mutex(TransferFailure?.none)
+            let number = Guarded(0)
+            let received = Guarded(0)
+            let failure = Guarded(TransferFailure?.none)
             let begun = loop.begin(TransferRequest(server.address + "/long", limit: limit)) { event in
                 switch event {
                 case .head:
@@ -136,7 +136,7 @@
             let loop = TransferLoop()
             defer { loop.closeAndWait() }
             let done = DispatchSemaphore(value: 0)
-            let result = Mutex(TransferFailure?.none)
+            let result = Guarded(TransferFailure?.none)
             let number = loop.fetch(request("/", to: server, "x")) { found in
                 if case .failure(let failure) = found { result.withLock { $0 = failure } }
                 done.signal()

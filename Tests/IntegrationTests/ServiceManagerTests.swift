@@ -1,8 +1,8 @@
+internal import ArbiterEngine
 internal import ArbiterTestKit
 internal import Dispatch
 internal import Foundation
 internal import Glibc
-internal import Synchronization
 internal import Testing
 
 @testable internal import ArbiterHTTP
@@ -98,7 +98,7 @@ private final class Crowd: Sendable {
     }
 
     private let port: UInt16
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let answers = DispatchSemaphore(value: 0)
     private let clients = DispatchGroup()
 

@@ -1,7 +1,7 @@
+import ArbiterEngine
 import ArbiterTestKit
 import Dispatch
 import Foundation
-import Synchronization
 
 /// Clients that ask for transitions as fast as they can, each until it is answered, however often the daemon dies.
 final class Load: Sendable {
@@ -18,7 +18,7 @@ final class Load: Sendable {
         var unexpected: [String] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let clients = DispatchGroup()
 
     init(port: UInt16) {
