@@ -9,6 +9,8 @@ from harness import PATIENCE, Daemon, until_queued
 from hierarchy_scenarios import *  # These are played too.
 
 NAV = {"root": {"id": "nav", "kind": "navigation", "children": ["list"]}}
+# A lease that a client keeps also where nothing is parked for it, and the machine is busy, in seconds.
+LEASE = 3
 IS_SHARED = "--shared" in os.environ["AGENT"]
 # For scenarios in which a proxy changes or cuts what comes next, which has to be the answer.
 not_shared = pytest.mark.skipif(IS_SHARED, reason="events of the stream that is shared come between")
@@ -50,9 +52,9 @@ def test_a_turn_that_does_not_come_in_time_is_given_up(daemon, agent):
 def test_a_held_transition_outlives_its_lease(daemon, agent):
     running = daemon()
     holder, other = agent(running, "holder"), agent(running, "other")
-    held = holder.ask("start", scene="main", options={"leaseSeconds": 1}, **{"as": "t"})["transition"]
+    held = holder.ask("start", scene="main", options={"leaseSeconds": LEASE}, **{"as": "t"})["transition"]
     # Somebody waits for longer than the lease, in vain.
-    assert other.ask("serialize", scene="main", timeout=2.5, **{"as": "t"}) == {"error": "timedOut"}
+    assert other.ask("serialize", scene="main", timeout=1.5 * LEASE, **{"as": "t"}) == {"error": "timedOut"}
     assert running.ask("GET", f"/transitions/{held['id']}")[1]["state"] == "running"
     assert holder.ask("complete", **{"as": "t"})["transition"]["outcome"] == "completed"
 
@@ -61,12 +63,12 @@ def test_a_turn_that_comes_later_than_a_lease_lasts(daemon, agent):
     running = daemon()
     holder, waiter, other = (agent(running, name) for name in ("holder", "waiter", "other"))
     holder.ask("start", scene="main", **{"as": "t"})
-    waiting = waiter.tell("serialize", scene="main", options={"leaseSeconds": 1}, **{"as": "t"})
+    waiting = waiter.tell("serialize", scene="main", options={"leaseSeconds": LEASE}, **{"as": "t"})
     # It waits for longer than its lease will last, and then holds for longer.
-    assert other.ask("serialize", scene="main", timeout=2, **{"as": "t"}) == {"error": "timedOut"}
+    assert other.ask("serialize", scene="main", timeout=1.5 * LEASE, **{"as": "t"}) == {"error": "timedOut"}
     holder.ask("complete", **{"as": "t"})
     assert waiting()["transition"]["state"] == "running"
-    assert other.ask("serialize", scene="main", timeout=1, **{"as": "t"}) == {"error": "timedOut"}
+    assert other.ask("serialize", scene="main", timeout=1.5 * LEASE, **{"as": "t"}) == {"error": "timedOut"}
     assert waiter.ask("complete", **{"as": "t"})["transition"]["outcome"] == "completed"
 
 
