@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 # How long a scenario waits for anything, in seconds.
-PATIENCE = 60
+PATIENCE = 30
 
 
 class Daemon:

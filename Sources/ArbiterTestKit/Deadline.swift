@@ -1,8 +1,5 @@
 internal import Glibc
 
-/// How long tests wait for what has to come: longer than it takes on the busiest machine.
-package let patience = Duration.seconds(60)
-
 /// The latest instant for something, on a monotonic clock.
 struct Deadline {
     private let instant: ContinuousClock.Instant
@@ -32,7 +29,7 @@ struct Deadline {
 /// Repeats a question, a millisecond after each answer, until the answer is yes.
 ///
 /// - Returns: whether the answer was yes before the deadline.
-package func eventually(within limit: Duration = patience, _ isTrue: () throws -> Bool) rethrows -> Bool {
+package func eventually(within limit: Duration = .seconds(60), _ isTrue: () throws -> Bool) rethrows -> Bool {
     let deadline = Deadline(after: limit)
     repeat {
         if try isTrue() { return true }

@@ -92,7 +92,7 @@ struct EtcdRoomTests {
         }
 
         func wait() throws {
-            guard arrival.wait(timeout: .now() + .seconds(60)) == .success else {
+            guard arrival.wait(timeout: .now() + .seconds(30)) == .success else {
                 throw EtcdError(.unknown, "no grant came")
             }
         }

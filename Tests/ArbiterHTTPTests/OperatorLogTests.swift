@@ -130,11 +130,11 @@ struct OperatorLogTests {
         let room = LogQueue.waitingBytes / line.count
         for _ in 0..<(room + 7) { queue.append(line) }
         for _ in 0..<(room + 2) { gate.signal() }
-        queue.flush(within: .seconds(60))
+        queue.flush(within: .seconds(20))
         #expect(written.withLock { $0.count } == room + 1)
         #expect(written.withLock { $0.contains(Array("left out: 7".utf8)) })
         queue.append(line)
-        queue.flush(within: .seconds(60))
+        queue.flush(within: .seconds(20))
         #expect(written.withLock { $0.count } == room + 2)
     }
 

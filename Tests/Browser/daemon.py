@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Self
 
 # How long a test waits for anything, in seconds.
-PATIENCE = 60
+PATIENCE = 20
 
 # Begins the ids of the requests that no browser sends.
 OUTSIDE = "outside-"

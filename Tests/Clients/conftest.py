@@ -9,7 +9,7 @@ import pytest
 from arbiter_client import Client
 
 # How long a test waits for anything, in seconds.
-PATIENCE = 60
+PATIENCE = 20
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ extension Integration {
             let file = directory.appending(path: "shared")
             let views = try (0..<Self.views).map { try ViewProcess("view-\($0)", of: daemon) }
             for view in views { view.contend(for: "shared", count: Self.rounds, file: file.path()) }
-            for view in views { #expect(try view.violations() == []) }
+            for view in views { #expect(try view.violations(within: .seconds(60)) == []) }
 
             let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
             let total = Self.views * Self.rounds
@@ -46,11 +46,11 @@ extension Integration {
             let view = try ViewProcess("view", of: daemon)
             try Data("somebody 7\n".utf8).write(to: URL(fileURLWithPath: file))
             view.contend(for: "shared", count: 1, file: file)
-            #expect(try view.violations() == ["violation: view got fence 1 after 7"])
+            #expect(try view.violations(within: .seconds(20)) == ["violation: view got fence 1 after 7"])
 
             try Data().write(to: URL(fileURLWithPath: file + ".lock"))
             view.contend(for: "shared", count: 1, file: file)
-            #expect(try view.violations() == ["violation: view with fence 2 is not alone"])
+            #expect(try view.violations(within: .seconds(20)) == ["violation: view with fence 2 is not alone"])
         }
     }
 }

@@ -139,7 +139,7 @@ private final class Crowd: Sendable {
     /// - Returns: whether so many requests are answered from now on, in time.
     func waitForAnswers(_ count: Int) -> Bool {
         while answers.wait(timeout: .now()) == .success {}
-        let deadline = DispatchTime.now() + .seconds(60)
+        let deadline = DispatchTime.now() + .seconds(20)
         return (0..<count).allSatisfy { _ in answers.wait(timeout: deadline) == .success }
     }
 

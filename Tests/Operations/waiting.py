@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Self
 
 # How long a test waits for anything, in seconds.
-PATIENCE = 60
+PATIENCE = 30
 
 
 class Lines:

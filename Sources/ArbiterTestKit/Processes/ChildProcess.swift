@@ -12,6 +12,9 @@ package final class ChildProcess {
     private var unread: [UInt8] = []
     private var status: Termination?
 
+    /// The longest time that a process may take to start, to answer or to end: also where two dozen want two processors.
+    package static let patience = Duration.seconds(60)
+
     /// Starts an executable.
     ///
     /// - Parameters:

@@ -49,7 +49,7 @@ package final class DaemonProcess {
     ///
     /// - Throws: `ChildProcessError.timedOut` if it has not ended in time.
     @discardableResult
-    package func waitForExit(within limit: Duration = patience) throws(ChildProcessError) -> Termination {
+    package func waitForExit(within limit: Duration = ChildProcess.patience) throws(ChildProcessError) -> Termination {
         try process.waitForExit(within: limit)
     }
 

@@ -39,7 +39,7 @@ package final class NotificationSocket {
     ///
     /// - Returns: its lines.
     /// - Throws: `WireError.timedOut` if none comes.
-    package func receive(within limit: Duration = patience) throws(WireError) -> [String] {
+    package func receive(within limit: Duration = WireClient.patience) throws(WireError) -> [String] {
         guard let message = next(within: limit) else { throw .timedOut(received: "") }
         return message
     }

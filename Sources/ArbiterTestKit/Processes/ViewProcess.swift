@@ -99,7 +99,7 @@ package final class ViewProcess {
     /// The violations it has seen since it was told to contend or perform; waits until it is done.
     ///
     /// - Throws: `ChildProcessError` if it does not finish in time.
-    package func violations(within limit: Duration = patience) throws(ChildProcessError) -> [String] {
+    package func violations(within limit: Duration) throws(ChildProcessError) -> [String] {
         var lines: [String] = []
         while true {
             let line = try process.readLine(within: limit)

@@ -5,6 +5,9 @@ internal import Glibc
 /// Requests can be sent without reading answers, in pieces or malformed; answers are read with a deadline; and the
 /// connection can be closed in every possible way. It belongs to one thread at a time.
 package final class WireClient {
+    /// The longest time that an answer may take if its request does not wait.
+    package static let patience = Duration.seconds(20)
+
     private var descriptor: Int32
     private var received: [UInt8] = []
 

@@ -49,7 +49,7 @@ package final class WireEventStream {
     ///
     /// - Returns: the event; `nil` if the stream has ended.
     /// - Throws: `WireError`.
-    package func next(within limit: Duration = patience) throws(WireError) -> ReceivedEvent? {
+    package func next(within limit: Duration = WireClient.patience) throws(WireError) -> ReceivedEvent? {
         let deadline = ContinuousClock.now + limit
         while text.events.isEmpty, !hasEnded { try receiveChunk(within: deadline - .now) }
         return text.takeFirstEvent()
@@ -69,7 +69,7 @@ package final class WireEventStream {
         while !hasEnded { try receiveChunk() }
     }
 
-    private func receiveChunk(within limit: Duration = patience) throws(WireError) {
+    private func receiveChunk(within limit: Duration = WireClient.patience) throws(WireError) {
         if let chunk = try client.receiveChunk(within: limit) { text.append(chunk) } else { hasEnded = true }
     }
 }

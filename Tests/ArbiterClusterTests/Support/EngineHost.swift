@@ -134,7 +134,7 @@ final class EngineHost: ShardHost {
     /// Waits until something holds, which is looked at whenever the node has told something.
     func wait(until holds: (EngineHost) -> Bool) throws {
         while !holds(self) {
-            guard progress.wait(timeout: .now() + .seconds(60)) == .success else {
+            guard progress.wait(timeout: .now() + .seconds(30)) == .success else {
                 throw EtcdError(.unknown, "the host has \(state.withLock { "\($0.engines.keys) \($0.map)" })")
             }
         }

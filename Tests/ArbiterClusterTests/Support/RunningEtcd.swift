@@ -44,7 +44,7 @@ enum Reply {
             answer.withLock { $0 = result }
             semaphore.signal()
         }
-        guard semaphore.wait(timeout: .now() + .seconds(60)) == .success, let result = answer.withLock({ $0 }) else {
+        guard semaphore.wait(timeout: .now() + .seconds(30)) == .success, let result = answer.withLock({ $0 }) else {
             throw EtcdError(.unknown, "no answer came")
         }
         return try result.get()

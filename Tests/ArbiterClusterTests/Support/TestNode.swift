@@ -47,7 +47,7 @@ final class Failed: Sendable {
 
     /// Waits until the node has ended its part in the cluster.
     func wait() throws -> JournalError {
-        guard arrival.wait(timeout: .now() + .seconds(60)) == .success, let error else {
+        guard arrival.wait(timeout: .now() + .seconds(30)) == .success, let error else {
             throw EtcdError(.unknown, "the node takes part")
         }
         return error

@@ -107,7 +107,7 @@ struct LentSessionTests {
         let alarm = ManualAlarm(time: ManualTime())
         let guests = Guests(node.shards, try #require(node.router.forwarder), alarm: alarm)
         guests.hear(Self.tokens[0], from: .anyone)
-        let isReportedAgain = eventually {
+        let isReportedAgain = eventually(within: .seconds(20)) {
             alarm.ringEarliest()
             return home.requests.count > 1
         }

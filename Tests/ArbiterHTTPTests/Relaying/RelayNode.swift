@@ -91,7 +91,7 @@ final class RelayNode {
 extension RecordingExchange {
     /// The answer, once it has come.
     func laterAnswer(sourceLocation: SourceLocation = #_sourceLocation) throws -> Answer {
-        try #require(eventually { !responses.isEmpty }, sourceLocation: sourceLocation)
+        try #require(eventually(within: .seconds(20)) { !responses.isEmpty }, sourceLocation: sourceLocation)
         return try answer(sourceLocation: sourceLocation)
     }
 
@@ -99,7 +99,7 @@ extension RecordingExchange {
     func wholeStream() -> [UInt8]? {
         guard let source else { return nil }
         var read: [UInt8] = []
-        let hasEnded = eventually {
+        let hasEnded = eventually(within: .seconds(20)) {
             var piece = source.read(upTo: 16 << 10)
             while case .bytes(let bytes) = piece {
                 read += bytes
@@ -112,10 +112,10 @@ extension RecordingExchange {
 
     /// How its stream has ended, once it has.
     func ending(sourceLocation: SourceLocation = #_sourceLocation) throws -> StreamPiece {
-        try #require(eventually { self.source != nil }, sourceLocation: sourceLocation)
+        try #require(eventually(within: .seconds(20)) { self.source != nil }, sourceLocation: sourceLocation)
         let source = try #require(self.source, sourceLocation: sourceLocation)
         var piece = StreamPiece.nothing
-        _ = eventually {
+        _ = eventually(within: .seconds(20)) {
             piece = source.read(upTo: 1024)
             return piece == .end || piece == .cut
         }
@@ -126,7 +126,7 @@ extension RecordingExchange {
 extension StubServer {
     /// A request, once it has arrived.
     func request(_ number: Int = 0, sourceLocation: SourceLocation = #_sourceLocation) throws -> Request {
-        try #require(eventually { requests.count > number }, sourceLocation: sourceLocation)
+        try #require(eventually(within: .seconds(20)) { requests.count > number }, sourceLocation: sourceLocation)
         return requests[number]
     }
 }

@@ -40,10 +40,10 @@ final class LoopbackServer {
     var placesTaken: Int { places.parked.count }
 
     /// Whether so many places are taken before long.
-    func takes(_ places: Int) -> Bool { eventually { placesTaken == places } }
+    func takes(_ places: Int) -> Bool { eventually(within: .seconds(20)) { placesTaken == places } }
 
     /// Whether so many requests are parked in the engine before long; each takes its place before that.
     func parks(_ requests: Int) -> Bool {
-        eventually { engine.state.withLock { $0.parked.count } == requests }
+        eventually(within: .seconds(20)) { engine.state.withLock { $0.parked.count } == requests }
     }
 }

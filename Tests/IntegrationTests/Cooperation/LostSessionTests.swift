@@ -87,7 +87,7 @@ extension Integration {
             for view in views { view.beginToKill() }
             for view in views { try view.waitForExit() }
             var served = 0
-            let isOver = try eventually {
+            let isOver = try eventually(within: .seconds(20)) {
                 let other = try client.start(["scene": "others"])
                 guard other.status == 201, try client.end(other).status == 200 else { return false }
                 served += 1

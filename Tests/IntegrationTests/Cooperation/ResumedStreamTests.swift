@@ -84,7 +84,7 @@ extension Integration {
                     view.perform(Self.pushAndPop(in: number), count: Self.rounds)
                 }
                 try read(stream, untilEnded: Self.views * Self.rounds * 2, into: &events)
-                for view in views { #expect(try view.violations() == []) }
+                for view in views { #expect(try view.violations(within: .seconds(20)) == []) }
                 try readRest(stream, of: daemon, into: &events)
                 daemon = try restart(daemon)
                 #expect(readUntilCut(stream) == [])
@@ -129,7 +129,7 @@ extension Integration {
             }
             var more: [ReceivedEvent] = []
             try read(second, untilEnded: Self.views * Self.rounds * 2, into: &more)
-            for view in views { #expect(try view.violations() == []) }
+            for view in views { #expect(try view.violations(within: .seconds(20)) == []) }
             try readRest(second, of: daemon, into: &more)
             var numbers = more.compactMap(\.id)
             if more.first?.name == "reset" {
