@@ -140,12 +140,17 @@ extension ArbiterStateMachine {
         momentary.guestShards[session, default: [:]][Int(shard)] = GuestShard(reportedAt: now)
     }
 
-    /// At home: whether a session whose time is over lives on, because a shard that has reported of it is silent since.
+    /// Whether a session whose time is over lives on.
     ///
-    /// Words of the client may have been lost with the shard's owner. Its next owner reports the client as heard, so the
-    /// session waits for that: it has its full time again, once. If its client has left, and so it had only `Limits.grace`,
-    /// every shard must have reported since then, because the client may be connected there.
+    /// A guest does, because its home alone decides when it ends. At home a session does if a shard that has reported of it is
+    /// silent since: words of the client may have been lost with the shard's owner. Its next owner reports the client as heard,
+    /// so the session waits for that: it has its full time again, once. If its client has left, and so it had only
+    /// `Limits.grace`, every shard must have reported since then, because the client may be connected there.
     mutating func excuse(_ id: SessionID, at now: Instant) -> Bool {
+        if momentary.guests.contains(id) {
+            extend(id, at: now)
+            return true
+        }
         guard let session = durable.sessions[id], var shards = momentary.guestShards[id] else { return false }
         let margin = Limits.reportMargin(of: session.timeToLive)
         let silent = shards.filter { _, shard in
