@@ -8,6 +8,10 @@ MAKEFLAGS += --no-print-directory
 # Debian packages the build needs; `deps` installs those that are missing.
 DEBIAN_PACKAGES := libmicrohttpd-dev libcurl4-gnutls-dev libgnutls28-dev libsqlite3-dev pkg-config curl
 
+ifneq ($(words $(CURDIR)),1)
+$(error make does not work in a folder with a space in its path: $(CURDIR))
+endif
+
 SOURCES := $(wildcard Sources Tests Examples Benchmarks Package.swift)
 IMAGE ?= transition-arbiter
 # Every program is built for release once, in the form in which it is installed, for all that runs it.
@@ -64,16 +68,19 @@ check: deps ## quick: formatting, and the unit tests
 
 # CHECKED=1 says that `make check` has just passed: the unit tests are not run once more then.
 .PHONY: test
-test: $(if $(CHECKED),,check) programs ## every test; CHECKED=1 leaves out what `make check` has
-	@scripts/install-packages $(TEST_PACKAGES)
-	@scripts/python-environment
-	@scripts/run-steps integration-test
+test: test-packages ## every test; CHECKED=1 leaves out what `make check` has
+	@scripts/run-steps $(if $(CHECKED),,check) programs integration-test allocation-test
 	@scripts/run-steps --jobs 3 $(SUITES)
 
-# What `make test` runs beside each other, the longest first. Each waits most of the time.
+.PHONY: test-packages
+test-packages: deps
+	@scripts/install-packages $(TEST_PACKAGES)
+	@scripts/python-environment
+
+# What `make test` runs beside each other, the longest first. Most of them wait most of the time.
 CLIENTS := python python-async javascript javascript-shared swift
 SUITES := browser-test operations-test $(CLIENTS:%='conformance-test CLIENT=%') examples-test lost-peer-test \
-	allocation-test readme-test docs client-test bench-test
+	readme-test docs client-test bench-test
 TEST_PACKAGES := chromium etcd-server gcc iproute2 libc6-dev nodejs openssl prometheus python3 python3-venv
 
 .PHONY: integration-test
@@ -147,17 +154,19 @@ damage: deps $(DAEMON) ## journals damaged at random, and what the daemon makes 
 .PHONY: sanitize sanitize-thread sanitize-address
 sanitize: sanitize-thread sanitize-address ## every test under each sanitizer
 
-# Always with the few seeds of `check`, because a sanitizer makes each many times as slow.
+# Always with the few seeds of `check`, because a sanitizer makes each many times as slow. Daemons that tests end with SIGKILL report
+# to files too.
 sanitize-thread: export ARBITER_SANITIZE := thread
-sanitize-thread: export TSAN_OPTIONS := suppressions=$(CURDIR)/Tests/Sanitizers/thread.txt
-sanitize-address: export ASAN_OPTIONS := detect_leaks=0
+sanitize-thread: export TSAN_OPTIONS := log_path=$(CURDIR)/.build-thread/report:suppressions=$(CURDIR)/Tests/Sanitizers/thread.txt
+sanitize-address: export ASAN_OPTIONS := log_path=$(CURDIR)/.build-address/report:detect_leaks=0
 sanitize-thread: ## every test under ThreadSanitizer
 sanitize-address: ## every test under AddressSanitizer
 sanitize-thread sanitize-address: sanitize-%: deps
 	@scripts/install-packages etcd-server
-	@unset ARBITER_SEED; failed=0; \
+	@unset ARBITER_SEED; failed=0; rm -f .build-$*/report.*; \
 	scripts/swift-test --sanitize=$* --scratch-path=.build-$* $(UNIT_TESTS) || failed=1; \
 	scripts/swift-test --sanitize=$* --scratch-path=.build-$* $(INTEGRATION_TESTS) || failed=1; \
+	! tail -n +1 .build-$*/report.* 2>/dev/null || failed=1; \
 	exit $$failed
 
 .PHONY: jitter-test
@@ -186,19 +195,20 @@ FUZZ_RUNS ?= -1
 fuzz: deps ## bodies, paths, files and kept bytes made up by libFuzzer: FUZZ_SECONDS=, FUZZ_RUNS=, FUZZ_TARGET=
 	@ARBITER_FUZZ=1 swift build --sanitize=address --scratch-path .build-fuzz --product fuzz
 	@mkdir -p .build-fuzz/corpus
-	@SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/fuzz -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) -seed=$(or $(SEED),0) -max_len=4096 .build-fuzz/corpus
+	@SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 .build-fuzz/debug/fuzz -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) -seed=$(or $(SEED),0) -max_len=4096 -artifact_prefix=.build-fuzz/ .build-fuzz/corpus
 
-# Its seed, and what each step has said, are kept in this folder until all has passed.
+# Its seed, and what each step has said, are kept in this folder until all has passed; its tables beside it.
 NIGHT := .build/nightly
 
 .PHONY: nightly
 nightly: programs ## everything that hunts, for hours: with a seed that is drawn, on after a failure, and from where it was stopped
 	@scripts/install-packages $(NIGHT_PACKAGES)
-	@mkdir -p $(NIGHT); [[ -e $(NIGHT)/seed ]] || echo $(or $(SEED),$$RANDOM$$RANDOM) > $(NIGHT)/seed
+	@mkdir -p $(NIGHT); [[ -e $(NIGHT)/seed ]] || { rm -f $(NIGHT).tables; echo $(or $(SEED),$$RANDOM$$RANDOM) > $(NIGHT)/seed; }
 	@[[ $(or $(SEED),$$(< $(NIGHT)/seed)) == $$(< $(NIGHT)/seed) ]] || \
 		{ echo "A night with the seed $$(< $(NIGHT)/seed) has not passed; without the folder $(NIGHT), another begins." >&2; exit 1; }
 	@echo "The seed is $$(< $(NIGHT)/seed). What each step says is in $(NIGHT)."
-	@SEED=$$(< $(NIGHT)/seed) flock --verbose --nonblock $(NIGHT) scripts/run-steps --jobs 2 --go-on --keep $(NIGHT) $(HUNTS)
+	@SEED=$$(< $(NIGHT)/seed) STEPS_TABLE=$(NIGHT).tables \
+		flock --verbose --nonblock --no-fork $(NIGHT) scripts/run-steps --jobs 2 --go-on --keep $(NIGHT) $(HUNTS)
 	@rm -r $(NIGHT)
 
 # Two at a time, the longest first.
@@ -292,7 +302,7 @@ arbiterctl: $(RELEASE)/arbiterctl ## build the command line client for release, 
 
 # They depend on the files, so that nothing is asked of Swift if nothing has changed; and are as old as the beginning of their build,
 # so that what changes meanwhile is seen.
-$(PROGRAMS:%=$(RELEASE)/%) $(RELEASE)/simulate: scripts/build-release $(shell find Sources Examples Package.swift openapi.yaml Clients/javascript/client.js)
+$(PROGRAMS:%=$(RELEASE)/%) $(RELEASE)/simulate: scripts/build-release $(shell find Sources Examples Package.swift openapi.yaml Clients/javascript/client.js -not -name '.*')
 	@$(MAKE) deps
 	@[[ -e $(RELEASE)/arbiterd ]] || echo 'Building for release. The first time takes some minutes; then only what has changed is built.'
 	@mkdir -p .build; touch .build/$(@F).begun

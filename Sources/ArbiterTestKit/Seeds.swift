@@ -6,8 +6,8 @@ package enum Seeds {
 
     /// The seed behind which those of the night begin (`ARBITER_SEED`, which `make nightly` draws and prints).
     package static let night = environment["ARBITER_SEED"].map { text in
-        guard let seed = UInt64(text), seed < 1 << 63 else {
-            preconditionFailure("ARBITER_SEED is no number below 2^63: \(text)")
+        guard let seed = UInt64(text), seed < 1 << 48 else {
+            preconditionFailure("ARBITER_SEED is no number below 2^48: \(text)")
         }
         return seed
     }

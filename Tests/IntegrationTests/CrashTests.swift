@@ -10,8 +10,7 @@ extension Integration {
             ProcessInfo.processInfo.environment["ARBITER_KILLS"].flatMap { Int($0) } ?? 5
         private static let arguments =
             ProcessInfo.processInfo.environment["ARBITER_DURABILITY"].map { ["--durability", $0] } ?? []
-        private static let seed =
-            ProcessInfo.processInfo.environment["ARBITER_SEED"].flatMap { UInt64($0) } ?? 1
+        private static let seed = Seeds.night ?? 1
         private static let clients = 6
         /// How many of the last answers before a kill are checked after the restart.
         private static let lookedAt = 300

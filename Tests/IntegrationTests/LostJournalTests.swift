@@ -20,8 +20,8 @@ extension Integration {
             let client = try daemon.connect()
             #expect(try client.start().status == 201)
             try FileManager.default.removeItem(atPath: directory.path + what)
-            // It is noticed without a commit.
-            #expect(try eventually { try client.get("/readyz")["code"] == "journal-unavailable" })
+            // It is noticed without a commit, within a second where the machine is idle.
+            #expect(try eventually(within: .seconds(5)) { try client.get("/readyz")["code"] == "journal-unavailable" })
             #expect(try client.start(["scene": "other"])["code"] == "journal-unavailable")
             #expect(try daemon.waitForExit() == .exited(EX_IOERR))
             #expect(daemon.logs("moved, deleted or replaced"))

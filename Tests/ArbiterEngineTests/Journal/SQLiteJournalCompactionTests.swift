@@ -7,6 +7,8 @@ import Testing
 /// Compaction changes nothing in the contents of a journal.
 struct SQLiteJournalCompactionTests {
     private static let between: UInt64 = 100
+    /// How many there are where nothing else limits them.
+    private static let records = Seeds.night == nil ? 1000 : 3000
 
     /// The state after a replay of a journal's contents.
     private func state(of contents: JournalContents) throws -> [UInt8] {
@@ -19,7 +21,7 @@ struct SQLiteJournalCompactionTests {
 
     @Test func `the file holds one snapshot and a bounded number of records`() throws {
         let directory = try JournalDirectory()
-        let life = RecordedLife(seed: 3, records: 1000)
+        let life = RecordedLife(seed: 3, records: Self.records)
         let journal = try directory.open(recordsBetweenSnapshots: Self.between)
         let commits = Commits(of: journal)
         for record in life.records {
@@ -37,7 +39,7 @@ struct SQLiteJournalCompactionTests {
         journal.close()
 
         let contents = try directory.contents()
-        #expect(contents.snapshot?.sequence == 1000)
+        #expect(contents.snapshot?.sequence == UInt64(Self.records))
         #expect(contents.records.isEmpty)
         #expect(try state(of: contents) == life.machine.snapshot())
     }
@@ -67,7 +69,7 @@ struct SQLiteJournalCompactionTests {
 
     @Test func `readers of the file do not prevent its compaction`() async throws {
         let directory = try JournalDirectory()
-        let life = RecordedLife(seed: 5, records: 1000)
+        let life = RecordedLife(seed: 5, records: Self.records)
         let journal = try directory.open(recordsBetweenSnapshots: Self.between)
         let commits = Commits(of: journal)
         let isOver = Guarded(false)
