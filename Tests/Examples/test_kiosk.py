@@ -127,6 +127,10 @@ def test_a_window_that_is_closed_lets_the_others_go_on(windows: list[Page], ask:
     with locked(ask):
         press(left, "Push a page")
         expect(items(left, "Waiting").filter(has_text="left: push")).to_have_count(1)
+        # If the clock has come first, it would be the clock that holds the lock for so long.
+        for ticket in ask("GET", "/scenes/kiosk", None)["queue"]:
+            if ticket["client"] == "clock":
+                ask("POST", "/transitions/revoke", {"id": ticket["id"], "reason": "a test"})
         animate_for(ask, 600)
     expect(items(right, "Running").filter(has_text="left: push")).to_have_count(1)
     animate_for(ask, 0.1)
