@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from collections.abc import Callable
 
 import pytest
@@ -75,14 +76,54 @@ def test_a_turn_that_comes_later_than_a_lease_lasts(daemon, agent):
 def test_loss_of_lease(daemon, agent):
     running = daemon()
     holder, other = agent(running, "holder"), agent(running, "other")
-    holder.ask("start", scene="main", options={"leaseSeconds": 0.5}, **{"as": "t"})
+    holder.ask("start", scene="main", options={"leaseSeconds": LEASE}, **{"as": "t"})
     lost = holder.tell("lost", **{"as": "t"})
     holder.process.send_signal(signal.SIGSTOP)
     assert other.ask("serialize", scene="main", **{"as": "t"})["transition"]["state"] == "running"
     holder.process.send_signal(signal.SIGCONT)
-    assert lost()["outcome"] == "expired"
+    # It was the client that stood still, and the daemon says so.
+    assert lost() == {"outcome": "expired", "reason": "lease"}
     ended = holder.ask("complete", **{"as": "t"})
-    assert (ended["error"], ended["outcome"]) == ("ended", "expired")
+    assert (ended["error"], ended["outcome"], ended["reason"]) == ("ended", "expired", "lease")
+
+
+def test_the_longest_hold_is_the_reason(daemon, agent):
+    running = daemon()
+    holder = agent(running, "holder")
+    holder.ask("start", scene="main", options={"maxHoldSeconds": 1}, **{"as": "t"})
+    assert holder.ask("lost", **{"as": "t"}) == {"outcome": "expired", "reason": "hold"}
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_a_daemon_that_is_away_for_less_than_half_of_a_lease(daemon, agent, end):
+    running = daemon()
+    holder = agent(running, "holder")
+    # Of different lengths, so that the daemon goes at a different moment of each.
+    leases = {f"t{number}": 4 + number / 3 for number in range(12)}
+    for name, lease in leases.items():
+        holder.ask("start", scene=name, options={"leaseSeconds": lease}, **{"as": name})
+    time.sleep(max(leases.values()) / 3)  # Each has been renewed by its client.
+    gone = time.monotonic()
+    running.process.send_signal(end)
+    running.process.wait(PATIENCE)
+    time.sleep(0.4 * min(leases.values()))
+    running.start()
+    away = time.monotonic() - gone
+    time.sleep(max(leases.values()) - away)  # Who takes a lease for lost has done so by now.
+    kept = [name for name, lease in leases.items() if away < lease / 2]
+    ended = [holder.ask("complete", **{"as": name}).get("transition", {}).get("outcome") for name in kept]
+    assert ended and ended == ["completed"] * len(kept)
+
+
+def test_a_machine_that_sleeps_for_longer_than_a_lease(daemon, agent):
+    running = daemon()
+    holder = agent(running, "holder")
+    holder.ask("start", scene="main", options={"leaseSeconds": LEASE}, **{"as": "t"})
+    for number, seconds in [(signal.SIGSTOP, 1.2 * LEASE), (signal.SIGCONT, LEASE / 3)]:
+        for process in [holder.process, running.process]:
+            process.send_signal(number)
+        time.sleep(seconds)
+    assert holder.ask("complete", **{"as": "t"})["transition"]["outcome"] == "completed"
 
 
 def test_restart_in_the_middle(daemon, agent):
@@ -150,6 +191,26 @@ def test_a_body_that_has_nothing_to_hold(daemon, agent, calls):
     assert view.ask("hold", scene="main", options={"operation": {"type": "pop", "navigation": "nav"}}, calls=calls) == {}
     assert [(found["outcome"], found.get("fence")) for found in transitions(running, "main")] == [("completed", None)]
     assert other.ask("start", scene="main", **{"as": "t"})["transition"]["state"] == "running"
+
+
+def test_a_body_that_only_tries(daemon, agent):
+    running = daemon()
+    view, other = agent(running, "view"), agent(running, "other")
+    for fails in [False, True]:
+        assert view.ask("attempt", scene="main", fails=fails) == {"held": True}
+    assert [found["outcome"] for found in transitions(running, "main")] == ["completed", "cancelled"]
+    other.ask("start", scene="main", **{"as": "t"})
+    assert view.ask("attempt", scene="main", fails=False) == {"held": False}
+
+
+def test_what_is_collected_while_it_is_held_is_given_back(daemon, agent):
+    running = daemon()
+    view, other = agent(running, "view"), agent(running, "other")
+    # It is given back with the next answer at the latest, which comes within a third of the lease.
+    view.ask("start", scene="main", options={"leaseSeconds": LEASE}, **{"as": "t"})
+    assert view.ask("drop", **{"as": "t"}) == {}
+    assert other.ask("serialize", scene="main", **{"as": "t"})["transition"]["state"] == "running"
+    assert transitions(running, "main")[0]["outcome"] == "cancelled"
 
 
 def test_drag(daemon, agent):

@@ -175,6 +175,15 @@ export class Scene {
   withTransition<Result>(
     options: TurnOptions, body: (transition: Transition) => Result | Promise<Result>): Promise<Result>;
   /**
+   * Tries at once, as `start` does, and holds it while the body runs: with null if another one is in the way. Otherwise it ends
+   * as that of `withTransition` does.
+   * @returns what the body returns
+   * @throws what the body throws, and as `start`; TransitionEnded if it was lost meanwhile
+   */
+  tryTransition<Result>(body: (transition: Transition | null) => Result | Promise<Result>): Promise<Result>;
+  tryTransition<Result>(
+    options: TransitionOptions, body: (transition: Transition | null) => Result | Promise<Result>): Promise<Result>;
+  /**
    * Declares the hierarchy, segues, transition types and defaults. With `ifUndeclared` only if nobody has, so that one of several
    * processes that start together does it; for the others the answer is null. It is sent again if its answer is lost: then it may
    * be null for the one that did it too, and may replace what others have changed in between.
@@ -218,7 +227,10 @@ export class Hierarchy implements HierarchySnapshot {
   close(): void;
 }
 
-/** A transition that this client holds, until it ends it. */
+/**
+ * A transition that this client holds, until it ends it. One that is collected before is given back, with a warning on the
+ * console.
+ */
 export class Transition {
   readonly id: string;
   /**
@@ -261,6 +273,12 @@ export class Transition {
   release(options?: {
     decision?: 'finish' | 'cancel'; fraction?: number; velocity?: number; cancelled?: boolean; completionSpeed?: number;
   }): Promise<Document>;
+  /**
+   * The end of a block with `await using transition = await scene.start()`: ends it as its gesture was decided, and otherwise
+   * cancels it, unless it has been ended.
+   * @throws as `cancel`
+   */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Makes the operations of transitions; docs/hierarchy.md describes each. */

@@ -8,6 +8,10 @@ const LEASE = 10;
 const LONGEST_WAIT = 30;
 /** What an answer may take besides the wait, in seconds. */
 const MARGIN = 5;
+/** What an answer that keeps a lease may take besides the wait, in seconds: a sixth of the lease, if that is not less. */
+const KEEPING_MARGIN = 0.5;
+/** The shortest time between two attempts to keep a lease, in seconds. */
+const SHORTEST_DELAY = 0.05;
 /** The field in which a daemon says how often something comes on a stream of events at least, in seconds. */
 const HEARTBEAT = 'Arbiter-Heartbeat-Seconds';
 /** For how long a stream may be silent if its daemon does not say that, in seconds. */
@@ -548,9 +552,9 @@ const RUNNING = ['transition.preparing', 'transition.running', 'transition.ended
 const ENDED = ['transition.ended'];
 /** What the windows are told where events may be missing; the daemon says so with the same name. */
 const GAP = { name: 'reset.end', data: {}, id: null };
-/** The most events that wait for their reader in a window, or are remembered. */
 /** How many scenes a stream remembers, to leave out what comes again. */
 const SCENES_REMEMBERED = 10_000;
+/** The most events that wait for their reader in a window, or are remembered. */
 const LONGEST_FEED = 1000;
 
 /**
@@ -793,7 +797,7 @@ export class Arbiter {
     const session = this.#session;
     this.#session = null;
     this.#epoch += 1;
-    for (const transition of [...this.#held]) transition.loseSession();
+    for (const holding of [...this.#held]) holding.loseSession();
     if (!session) return;
     try {
       // Without a word, it ends by itself.
@@ -910,11 +914,11 @@ export class Arbiter {
     });
   }
 
-  /** Registers a transition that is held, to be lost with its session, until the function that is returned is called. */
-  hold(transition, ticket) {
-    this.#held.add(transition);
-    if (ticket.epoch !== this.#epoch) transition.loseSession();
-    return () => this.#held.delete(transition);
+  /** Registers what is held, to be lost with its session, until the function that is returned is called. */
+  hold(holding, ticket) {
+    this.#held.add(holding);
+    if (ticket.epoch !== this.#epoch) holding.loseSession();
+    return () => this.#held.delete(holding);
   }
 
   // Turns, for `Scene` and `Transition`
@@ -988,52 +992,57 @@ export class Arbiter {
   }
 
   /**
-   * Keeps a granted transition until it has ended: its last document, or null if the lease may have run out.
+   * Keeps a granted transition until it has ended: its last document, or null if its lease may have run out.
    *
-   * Each request is answered within a third of the lease: if none is, the lease is counted from the sending of the last one
-   * that was answered. An aborted `signal` says that its owner ends it, or has lost it; then it is not kept any longer.
+   * A request is answered within a third of the lease. After a failure the next one is not parked, and they follow each other
+   * the faster, the less is left of the lease, which is counted from the sending of the last one that was answered. If no such
+   * one was asked shortly before its end, this process was stopped, the machine slept, or it ends now by `maxHoldSeconds`: then
+   * the daemon is asked once more. An aborted `signal` says that its owner ends it, or has lost it; then it is not kept any
+   * longer.
    */
   async keep(ticket, signal) {
     const { lease } = ticket;
     const pause = Math.min(lease / 3, LONGEST_WAIT);
-    const wait = this.#shared ? 0 : pause;
-    const body = ticket.named({ until: 'ended', wait });
+    const margin = Math.min(MARGIN, Math.max(KEEPING_MARGIN, lease / 6));
     const headers = { ...ticket.headers };
     const closing = this.#abortedWith();
-    let delays = backoff();
-    let isLate = false;
+    let [hasFailed, isLast, asked, delays] = [false, false, -Infinity, backoff()];
     try {
-      while (!signal.aborted && ticket.heldUntil > now()) {
-        let delay = delays.next().value;
-        if (this.#shared && !isLate) {
+      while (!signal.aborted && !isLast) {
+        if (this.#shared && !hasFailed) {
           await this.#news(ticket, ENDED, pause, signal);
           if (signal.aborted) break;
         }
-        const timeout = Math.min(wait + MARGIN, ticket.heldUntil - now());
+        const left = ticket.heldUntil - now();
+        isLast = left <= 0;
+        if (isLast && now() - asked <= margin) break;
+        const wait = this.#shared || hasFailed || isLast ? 0 : pause;
+        const timeout = isLast ? margin : Math.min(wait + margin, left);
         const options = { headers, timeout, signal: closing.signal };
+        let delay = delays.next().value;
+        if (wait === 0) asked = now();
         try {
-          const answer = await this.#send('POST', '/transitions/await', body, options);
+          const answer = await this.#send('POST', '/transitions/await', ticket.named({ until: 'ended', wait }), options);
           if (![429, 503].includes(answer.status)) {
             // The daemon does not know it any more, or says how it ended.
             if (sessionIsOver(answer) && headers[SESSION]) {
               // Without the token of its session, which has ended, the daemon says what became of it.
               delete headers[SESSION];
+              [isLast, asked] = [false, -Infinity];
               continue;
             }
             if (answer.status >= 400) return answer.document.transition ?? refusedEnd(ticket, answer);
             if (answer.document.state === 'ended') return answer.document;
-            ticket.heldUntil = answer.sent + lease;
-            delays = backoff();
-            isLate = false;
+            ticket.heldUntil = answer.sent + (answer.document.leaseRemaining ?? lease);
+            [hasFailed, isLast, delays] = [false, false, backoff()];
             continue;
           }
-          // Not until the lease has run out.
-          delay = Math.max(delay, Math.min(answer.retryAfter, pause));
+          delay = Math.max(delay, answer.retryAfter);
         } catch (error) {
           if (!(error instanceof Unreachable)) throw error;
         }
-        isLate = true;
-        await sleep(Math.min(delay, ticket.heldUntil - now()), signal);
+        hasFailed = true;
+        await sleep(Math.min(ticket.heldUntil - now(), Math.max(SHORTEST_DELAY, Math.min(delay, left / 4))), signal);
       }
       return null;
     } finally {
@@ -1203,6 +1212,27 @@ const scenePath = (name, rest = '') => `/scenes/${encodeURIComponent(name)}${res
 const resetOf = (name, scene) =>
   ({ name: 'reset', data: { ...scene, scene: name, number: scene.lastEvent }, id: String(scene.lastEvent) });
 
+/** Takes the last argument, which is the body. */
+function bodyOf(given) {
+  const body = given.pop();
+  if (typeof body !== 'function') throw new TypeError('The last argument is the body, a function');
+  return body;
+}
+
+/** Runs the body, and ends the transition, if there is one. */
+async function holding(transition, body) {
+  let result;
+  try {
+    result = await body(transition);
+  } catch (error) {
+    // What the body threw is what the caller has to know.
+    await transition?.endAfterBody({ failed: true }).catch(() => {});
+    throw error;
+  }
+  await transition?.endAfterBody({ failed: false });
+  return result;
+}
+
 export class Scene {
   constructor(arbiter, name) {
     this.arbiter = arbiter;
@@ -1223,19 +1253,13 @@ export class Scene {
   }
 
   async withTransition(...given) {
-    const body = given.pop();
-    if (typeof body !== 'function') throw new TypeError('The last argument is the body, a function');
-    const transition = await this.serialize(given[0]);
-    let result;
-    try {
-      result = await body(transition);
-    } catch (error) {
-      // What the body threw is what the caller has to know.
-      await transition.endAfterBody({ failed: true }).catch(() => {});
-      throw error;
-    }
-    await transition.endAfterBody({ failed: false });
-    return result;
+    const body = bodyOf(given);
+    return holding(await this.serialize(given[0]), body);
+  }
+
+  async tryTransition(...given) {
+    const body = bodyOf(given);
+    return holding(await this.start(given[0]), body);
   }
 
   async declare(storyboard, { ifUndeclared = false } = {}) {
@@ -1366,7 +1390,11 @@ export class Hierarchy {
   }
 }
 
-export class Transition {
+/** Gives back what nobody refers to any more. */
+const forgotten = new FinalizationRegistry(holding => holding.giveBack());
+
+/** What is known of a transition while it is held. It does not refer to the `Transition`, so that this can be forgotten. */
+class Holding {
   #arbiter;
   #ticket;
   /** Aborted when it need not be kept any longer, because its owner ends it or has lost it. */
@@ -1376,14 +1404,49 @@ export class Transition {
   /** Whether its owner ends it now. What is heard of its end meanwhile is the owner's, or waits for a refusal. */
   #isEnding = false;
   #unseen = [];
-  /** Whether its gesture was decided, so that it ends as that was. */
-  #isDecided = false;
 
   constructor(arbiter, ticket) {
     this.#arbiter = arbiter;
     this.#ticket = ticket;
     this.ended = ticket.hasEnded ? ticket.shown : null;
     if (!ticket.hasEnded) this.#keeper = this.#keep();
+  }
+
+  get signal() {
+    return this.#lost.signal;
+  }
+
+  async end(outcome) {
+    this.signal.throwIfAborted();
+    this.#isEnding = true;
+    try {
+      this.ended = await this.#arbiter.end(this.#ticket, outcome);
+      this.#over.abort();
+    } catch (error) {
+      if (!(error instanceof Refused)) {
+        this.#over.abort();
+        throw error;
+      }
+      // It goes on, as far as is known, and is kept.
+      this.#isEnding = false;
+      if (this.#unseen.length) this.#lose(this.#unseen[0]);
+      throw error;
+    }
+    // Its await is answered by the end, so that no connection is cut.
+    await this.#keeper;
+    return this.ended;
+  }
+
+  /** Says that it ends with its session, which is given up. */
+  loseSession() {
+    this.#lose({ ...this.#ticket.shown, state: 'ended', outcome: 'expired', reason: 'session-lost' });
+  }
+
+  giveBack() {
+    if (this.#over.signal.aborted) return;
+    console.warn(`${this.#ticket.document.id} was not ended before it was collected; it is given back`);
+    this.#lose({ ...this.#ticket.shown, state: 'ended', outcome: 'cancelled' });
+    this.#arbiter.giveUp(this.#ticket);
   }
 
   async #keep() {
@@ -1406,10 +1469,20 @@ export class Transition {
     this.#over.abort();
     this.#lost.abort(new TransitionEnded(ended));
   }
+}
 
-  /** Says that it ends with its session, which is given up. */
-  loseSession() {
-    this.#lose({ ...this.document, state: 'ended', outcome: 'expired', reason: 'session-lost' });
+export class Transition {
+  #arbiter;
+  #ticket;
+  #holding;
+  /** Whether its gesture was decided, so that it ends as that was. */
+  #isDecided = false;
+
+  constructor(arbiter, ticket) {
+    this.#arbiter = arbiter;
+    this.#ticket = ticket;
+    this.#holding = new Holding(arbiter, ticket);
+    if (!ticket.hasEnded) forgotten.register(this, this.#holding);
   }
 
   get id() {
@@ -1433,7 +1506,11 @@ export class Transition {
   }
 
   get signal() {
-    return this.#lost.signal;
+    return this.#holding.signal;
+  }
+
+  get ended() {
+    return this.#holding.ended;
   }
 
   complete() {
@@ -1466,24 +1543,13 @@ export class Transition {
   }
 
   async #end(outcome) {
-    if (this.noop) return this.document;
-    this.signal.throwIfAborted();
-    this.#isEnding = true;
-    try {
-      this.ended = await this.#arbiter.end(this.#ticket, outcome);
-      this.#over.abort();
-    } catch (error) {
-      if (!(error instanceof Refused)) {
-        this.#over.abort();
-        throw error;
-      }
-      // It goes on, as far as is known, and is kept.
-      this.#isEnding = false;
-      if (this.#unseen.length) this.#lose(this.#unseen[0]);
-      throw error;
-    }
-    // Its await is answered by the end, so that no connection is cut.
-    await this.#keeper;
-    return this.ended;
+    return this.noop ? this.document : this.#holding.end(outcome);
   }
+}
+
+// Not every browser has it.
+if (Symbol.asyncDispose) {
+  Transition.prototype[Symbol.asyncDispose] = function () {
+    return this.endAfterBody({ failed: true });
+  };
 }

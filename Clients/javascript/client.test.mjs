@@ -1,6 +1,8 @@
 // What the errors of the JavaScript client say, and what it refuses before it sends anything: `node --test Clients/javascript`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Arbiter, Repeats, silenceSaidBy, TransitionEnded, Unreachable } from './client.js';
 
 const url = 'http://127.0.0.1:1';
@@ -148,4 +150,57 @@ test('the time that a reader takes is no silence of its stream', async () => {
     Object.assign(globalThis, { setTimeout: set, clearTimeout: clear });
     await events.return();
   }
+});
+
+/** A client of a daemon that grants everything, and answers the request that keeps the lease when the transition has ended. */
+function granting() {
+  let end;
+  const ended = new Promise(resolve => { end = resolve; });
+  const { arbiter } = answered(async path => {
+    if (path === '/sessions') return [201, { token: 'session' }];
+    if (path === '/transitions/start') return [201, granted];
+    if (path === '/transitions/end') end();
+    await ended;
+    return [200, { ...granted, state: 'ended', outcome: 'cancelled' }];
+  });
+  return { arbiter, ended };
+}
+
+test('a try that finds another one in the way has a body too', async () => {
+  const { arbiter } = answered(path => path === '/sessions' ? [201, { token: 'session' }] : [409, { code: 'busy' }]);
+  assert.equal(await arbiter.scene().tryTransition(transition => transition), null);
+  assert.equal(await arbiter.scene().tryTransition({ scope: 'operation' }, () => 1), 1);
+});
+
+test('a try ends with its body', async () => {
+  const first = granting();
+  const held = await first.arbiter.scene().tryTransition(transition => transition);
+  assert(held.ended);
+  const second = granting();
+  await assert.rejects(second.arbiter.scene().tryTransition(() => { throw new Error('of the body'); }), /of the body/);
+  await second.ended;
+});
+
+test('the end of a block ends what it holds', { skip: !Symbol.asyncDispose }, async () => {
+  const { arbiter } = granting();
+  const transition = await arbiter.scene().start();
+  await transition[Symbol.asyncDispose]();
+  assert.equal(transition.ended.outcome, 'cancelled');
+  await transition[Symbol.asyncDispose]();
+});
+
+test('what is collected while it is held is given back', async t => {
+  const { arbiter, ended } = granting();
+  const warned = t.mock.method(console, 'warn', () => {});
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  const { signal } = await arbiter.scene().start();
+  // What was made in this turn of the loop is kept until it is over.
+  while (!signal.aborted) {
+    await new Promise(setImmediate);
+    collect();
+  }
+  await ended;
+  assert.match(warned.mock.calls[0].arguments[0], /^t-1 was not ended/);
+  assert.equal(signal.reason.outcome, 'cancelled');
 });

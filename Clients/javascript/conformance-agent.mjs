@@ -1,5 +1,7 @@
 // The agent of the JavaScript client for Clients/conformance; with `--shared` it shares a stream as windows do.
 import { createInterface } from 'node:readline';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Arbiter, Closed, Refused, TimedOut, TransitionEnded, Unreachable } from './client.js';
 
 const SECRET = '5ec2e7';
@@ -12,6 +14,8 @@ if (shared) {
   globalThis.navigator.locks ??= { request: async (name, body) => body() };
 }
 const arbiter = new Arbiter({ url, client, shared, ...JSON.parse(options) });
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc');
 const transitions = new Map();
 const streams = new Map();
 const hierarchies = new Map();
@@ -71,6 +75,26 @@ const commands = {
     await arbiter.scene(scene).withTransition(options, async transition => {
       for (const { do: call, ...fields } of calls) await transition[call](fields);
     });
+    return {};
+  },
+  async attempt({ scene, fails }) {
+    let isHeld;
+    const failure = new Error('of the body');
+    await arbiter.scene(scene).tryTransition(transition => {
+      isHeld = transition !== null;
+      if (fails) throw failure;
+    }).catch(error => {
+      if (error !== failure) throw error;
+    });
+    return { held: isHeld };
+  },
+  async drop(command) {
+    transitions.delete(command.as);
+    // What was used in this turn of the loop is kept until it is over.
+    for (let round = 0; round < 10; round += 1) {
+      await new Promise(setImmediate);
+      collect();
+    }
     return {};
   },
   async lost(command) {

@@ -24,6 +24,15 @@ for await (const snapshot of hierarchy.changes()) {
 if (root) root.id = 'other';
 hierarchy.close();
 const nothing: void = await scene.withTransition(() => {});
+const done: boolean = await scene.tryTransition({ scope: 'operation' }, async transition => {
+  await transition?.complete();
+  return transition !== null;
+});
+await scene.tryTransition(transition => console.log(transition?.fence, done));
+{
+  await using held = await scene.start();
+  await held?.complete();
+}
 const tried = await scene.start({ scope: 'operation', participants: ['part', { client: 'other', required: false }] });
 const seconds: number | undefined = tried?.duration;
 await scene.serialize({ coalesce: 'selection', waiting: ({ position }) => console.log(position, seconds) });

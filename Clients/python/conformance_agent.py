@@ -1,11 +1,13 @@
 """The agent of the Python client for Clients/conformance; `--async` drives the one for asyncio."""
 
 import asyncio
+import gc
 import json
 import queue
 import re
 import sys
 import threading
+from contextlib import suppress
 
 from transition_arbiter import (
     Arbiter, AsyncArbiter, Closed, Event, HierarchySnapshot, Refused, TimedOut, TransitionEnded, Unreachable)
@@ -94,6 +96,10 @@ def say(answer: dict) -> None:
         print(json.dumps(answer), flush=True)
 
 
+class Failing(Exception):
+    """What a body raises."""
+
+
 class Agent:
     """Each command has a thread."""
 
@@ -146,6 +152,17 @@ class Agent:
         with self.arbiter.scene(command["scene"]).transition(**given(command.get("options", {}))) as transition:
             for call in command["calls"]:
                 getattr(transition, call["do"])(**{name: call[name] for name in call if name != "do"})
+        return {}
+
+    def attempt(self, command):
+        with suppress(Failing), self.arbiter.scene(command["scene"]).try_transition() as transition:
+            if command["fails"]:
+                raise Failing
+        return {"held": transition is not None}
+
+    def drop(self, command):
+        del self.transitions[command["as"]]
+        gc.collect()
         return {}
 
     def lost(self, command):
@@ -261,6 +278,16 @@ class AsyncAgent(Agent):
             for call in command["calls"]:
                 await getattr(transition, call["do"])(**{name: call[name] for name in call if name != "do"})
         return {}
+
+    async def attempt(self, command):
+        with suppress(Failing):
+            async with self.arbiter.scene(command["scene"]).try_transition() as transition:
+                if command["fails"]:
+                    raise Failing
+        return {"held": transition is not None}
+
+    async def drop(self, command):
+        return super().drop(command)
 
     async def lost(self, command):
         transition = self.transitions[command["as"]]

@@ -27,7 +27,7 @@ public final class Arbiter: Sendable {
     private struct State {
         var isClosed = false
         /// What is held, and is lost when the client is closed.
-        var held: [ObjectIdentifier: HeldTransition] = [:]
+        var held: [ObjectIdentifier: LeaseKeeper] = [:]
     }
 
     /// - Parameters:
@@ -100,7 +100,7 @@ public final class Arbiter: Sendable {
             defer { state.held = [:] }
             return state.held.values
         }
-        for transition in held { transition.loseSession() }
+        for keeper in held { keeper.loseSession() }
         guard let token = await session.forget() else { return }
         // Without a word, it ends by itself.
         let headers = headers.merging([Self.sessionField: token]) { $1 }
@@ -148,17 +148,17 @@ public final class Arbiter: Sendable {
     }
 
     /// Has a transition lost when the client is closed, which it may be already.
-    func note(held transition: HeldTransition) {
+    func note(held keeper: LeaseKeeper) {
         let isClosed = state.withLock { state in
-            if !state.isClosed { state.held[ObjectIdentifier(transition)] = transition }
+            if !state.isClosed { state.held[ObjectIdentifier(keeper)] = keeper }
             return state.isClosed
         }
-        if isClosed { transition.loseSession() }
+        if isClosed { keeper.loseSession() }
     }
 
     /// A transition is over.
-    func note(over transition: HeldTransition) {
-        state.withLock { _ = $0.held.removeValue(forKey: ObjectIdentifier(transition)) }
+    func note(over keeper: LeaseKeeper) {
+        state.withLock { _ = $0.held.removeValue(forKey: ObjectIdentifier(keeper)) }
     }
 
     /// Sends a request until there is an answer or the patience is over.

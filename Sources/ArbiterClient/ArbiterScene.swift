@@ -120,6 +120,22 @@ public struct ArbiterScene: Sendable {
         try await hold(try await serialize(options, timeout: timeout, waiting: waiting), body)
     }
 
+    /// Tries at once, and holds the transition while the body runs; see ``start(_:)``.
+    ///
+    /// - Parameters:
+    ///   - options: what is asked.
+    ///   - isolation: where the body runs.
+    ///   - body: what must not overlap with other transitions; not called if another one is in the way.
+    /// - Returns: what the body returns; `nil` if another one is in the way.
+    /// - Throws: what the body throws, what ``start(_:)`` throws, and `ClientError.ended` if it was lost.
+    public func withTransition<Result>(
+        ifFree options: TransitionOptions, isolation: isolated (any Actor)? = #isolation,
+        _ body: (HeldTransition) async throws -> Result
+    ) async throws -> Result? {
+        guard let transition = try await start(options) else { return nil }
+        return try await hold(transition, body)
+    }
+
     /// Runs the body, and ends the transition.
     func hold<Result>(
         _ transition: HeldTransition, isolation: isolated (any Actor)? = #isolation,
@@ -234,7 +250,7 @@ public struct ArbiterScene: Sendable {
 
 extension Arbiter {
     /// Takes back what was asked, wherever it was cut off; what cannot be taken back ends with the session.
-    fileprivate func giveUp(_ ticket: PendingTransition) async {
+    func giveUp(_ ticket: PendingTransition) async {
         if ticket.document == nil {
             // The request may have arrived: the same one with the same key leads to what it made.
             guard let again = ticket.asked, let answer = try? await sendOnce(again), (try? ticket.note(answer)) != nil

@@ -123,9 +123,13 @@ package enum WireTimes {
     package static let longestWait = Duration.seconds(30)
     /// What an answer may take besides the wait.
     package static let margin = Duration.seconds(5)
+    /// What an answer that keeps a lease may take besides the wait: a sixth of the lease, if that is not less.
+    static let keepingMargin = Duration.milliseconds(500)
+    /// The shortest time between two attempts to keep a lease.
+    static let shortestDelay = Duration.milliseconds(50)
     /// For how long a stream may be silent if its daemon does not say how often a comment comes.
     package static let silence = Duration.seconds(45)
-    static let lease = Duration.seconds(10)
+    package static let lease = Duration.seconds(10)
 }
 
 /// Delays between attempts: doubled from 0.1 to 5 seconds, each drawn between half and all of it.

@@ -102,6 +102,20 @@ final class Agent: Sendable {
                 }
             }
             return [:]
+        case "attempt":
+            struct Failing: Error {}
+            let fails = command.members["fails"]?.bool ?? false
+            do {
+                let held: Void? = try await scene.withTransition(ifFree: TransitionOptions()) { _ in
+                    if fails { throw Failing() }
+                }
+                return ["held": .bool(held != nil)]
+            } catch is Failing {
+                return ["held": true]
+            }
+        case "drop":
+            transitions.withLock { $0[command.text("as")] = nil }
+            return [:]
         case "lost":
             let transition = held(command)
             await transition.untilLost()

@@ -1,8 +1,11 @@
 """What the errors of the Python client say, and what it refuses before it sends anything."""
 
 import asyncio
+import gc
 import itertools
 import json
+import os
+import signal
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -11,6 +14,8 @@ from harness import PATIENCE
 from transition_arbiter import Arbiter, AsyncArbiter, Refused, TransitionEnded, Unreachable
 
 NAV = {"root": {"id": "nav", "kind": "navigation", "children": ["list"]}}
+# A keeper that gives up takes as long as a third of this, in seconds.
+LEASE = 3
 POP = {"type": "pop", "navigation": "nav"}
 
 
@@ -149,3 +154,156 @@ def test_a_turn_is_taken_once(daemon):
         with pytest.raises(RuntimeError), turn:
             pass
     assert json.dumps(running.ask("GET", "/scenes/main")[1]["running"]) == "[]"
+
+
+# Trying
+
+
+def test_a_try_that_holds_while_the_body_runs(daemon):
+    running = daemon()
+    with Arbiter(running.url) as arbiter:
+        scene = arbiter.scene()
+        with scene.try_transition() as transition:
+            with scene.try_transition() as other:
+                assert other is None
+            assert transition.ended is None
+        assert transition.ended["outcome"] == "completed"
+        with pytest.raises(ZeroDivisionError), scene.try_transition() as transition:
+            1 / 0
+        assert transition.ended["outcome"] == "cancelled"
+        assert scene.read()["running"] == []
+
+
+def test_a_try_that_holds_while_the_body_runs_in_asyncio(daemon):
+    running = daemon()
+
+    async def play() -> None:
+        async with AsyncArbiter(running.url) as arbiter:
+            scene = arbiter.scene()
+            async with scene.try_transition() as transition:
+                async with scene.try_transition() as other:
+                    assert other is None
+                assert transition.ended is None
+            assert transition.ended["outcome"] == "completed"
+            with pytest.raises(ZeroDivisionError):
+                async with scene.try_transition() as transition:
+                    1 / 0
+            assert transition.ended["outcome"] == "cancelled"
+
+    asyncio.run(play())
+
+
+def test_what_is_collected_while_it_is_held_is_given_back(daemon):
+    running = daemon()
+    with Arbiter(running.url) as arbiter:
+        scene = arbiter.scene()
+        transition = scene.start(lease_seconds=LEASE)
+        identifier, lost = transition.id, transition.lost
+        with pytest.warns(ResourceWarning, match=f"{identifier} was not ended"):
+            del transition
+            gc.collect()
+        scene.serialize(timeout=PATIENCE).complete()
+        assert lost.wait(PATIENCE)
+        assert running.ask("GET", f"/transitions/{identifier}")[1]["outcome"] == "cancelled"
+
+
+def test_what_is_collected_while_it_is_held_is_given_back_in_asyncio(daemon):
+    running = daemon()
+
+    async def play() -> None:
+        async with AsyncArbiter(running.url) as arbiter:
+            scene = arbiter.scene()
+            transition = await scene.start(lease_seconds=LEASE)
+            identifier, lost = transition.id, transition.lost
+            with pytest.warns(ResourceWarning, match=f"{identifier} was not ended"):
+                del transition
+                gc.collect()
+            await (await scene.serialize(timeout=PATIENCE)).complete()
+            await asyncio.wait_for(lost.wait(), PATIENCE)
+
+    asyncio.run(play())
+
+
+# Other processes and loops
+
+
+def in_child(body) -> str:
+    """Runs this in a forked child: what it raised."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            body()
+            os.write(writing, b"nothing")
+        except BaseException as error:
+            os.write(writing, f"{type(error).__name__}: {error}".encode())
+        os._exit(0)
+    os.close(writing)
+    # One that hangs is ended, and has raised nothing.
+    alarm = threading.Timer(PATIENCE, os.kill, [child, signal.SIGKILL])
+    alarm.start()
+    os.waitpid(child, 0)
+    alarm.cancel()
+    with os.fdopen(reading) as file:
+        return file.read()
+
+
+def test_the_client_of_a_parent_in_a_forked_child(daemon):
+    running = daemon()
+    arbiter = Arbiter(running.url)
+    scene = arbiter.scene()
+    events = scene.events(since="0")
+    with scene.transition() as transition:
+        next(events)
+        uses = [
+            lambda: scene.start(), lambda: scene.serialize(timeout=1), lambda: scene.transition().__enter__(), scene.read,
+            lambda: scene.try_transition().__enter__(), transition.complete, transition.cancel, arbiter.close,
+            lambda: arbiter.ready(transition.id), lambda: list(events), lambda: next(scene.events()),
+            lambda: scene.declare(NAV), lambda: scene.hierarchy().__enter__(), lambda: arbiter.__exit__(None)]
+        for use in uses:
+            raised = in_child(use)
+            assert raised.startswith("RuntimeError: ") and "make another client after the fork" in raised
+        assert scene.read()["running"][0]["id"] == transition.id
+    arbiter.close()
+
+
+def test_a_forked_child_that_leaves_what_its_parent_has_entered(daemon):
+    running = daemon()
+
+    def hold(error: BaseException | None) -> None:
+        with Arbiter(running.url) as arbiter, arbiter.scene().transition() as transition:
+            child = os.fork()
+            if child == 0:
+                if error:
+                    raise error
+                return
+            assert os.waitpid(child, 0) == (child, 0)
+            assert arbiter.scene().read()["running"][0]["id"] == transition.id
+
+    parent = os.getpid()
+    for error, expected in [(None, RuntimeError), (SystemExit(0), SystemExit), (KeyError("x"), KeyError)]:
+        try:
+            hold(error)
+        except BaseException as raised:
+            if os.getpid() != parent:
+                os._exit(0 if type(raised) is expected else 1)
+            raise
+        if os.getpid() != parent:
+            os._exit(1)
+
+
+def test_a_second_event_loop():
+    arbiter = AsyncArbiter("http://127.0.0.1:1", patience=0)
+
+    async def read() -> None:
+        await arbiter.scene().read()
+
+    async def follow() -> None:
+        async for _ in arbiter.scene().events():
+            pass
+
+    with pytest.raises(Unreachable):
+        asyncio.run(read())
+    for use in [read, follow, arbiter.aclose]:
+        with pytest.raises(RuntimeError, match="make another one for this loop"):
+            asyncio.run(use())

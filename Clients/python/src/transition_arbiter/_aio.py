@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Self, Unpack
@@ -30,7 +31,8 @@ class AsyncArbiter:
         self._closing = asyncio.Event()
         self._flows = Flows(client, token, patience, headers, self._closing)
         self._opening = asyncio.Lock()
-        self._held: set[AsyncTransition] = set()
+        self._keepers: set[_Keeper] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._streams: set[EventStream[asyncio.Event]] = set()
         self._http = httpx.AsyncClient(
             base_url=address.base, transport=httpx.AsyncHTTPTransport(**_transport.options(address, verify)))
@@ -50,12 +52,13 @@ class AsyncArbiter:
 
     async def aclose(self) -> None:
         """See `Arbiter.close`."""
+        self._check_loop()
         if self._closing.is_set():
             return
         self._closing.set()
-        keepers = [transition._keeper for transition in self._held]
-        for transition in self._held:
-            transition._lose_session()
+        keepers = list(self._keepers)
+        for keeper in keepers:
+            keeper.lose_session()
         for stream in self._streams:
             stream.over.set()
         try:
@@ -64,19 +67,30 @@ class AsyncArbiter:
             pass  # Without a word, it ends by itself.
         if keepers:
             # Their awaits are answered by the end of the session.
-            await asyncio.wait(keepers, timeout=MARGIN)
+            await asyncio.wait([keeper.task for keeper in keepers], timeout=MARGIN)
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # A forked child that leaves by an error, or by `sys.exit`, is not told of another one.
+        if kind is None or not self._flows.is_forked:
+            await self.aclose()
 
     # Driving flows
 
+    def _check_loop(self) -> None:
+        """Raises `RuntimeError` in another event loop than the first, to which the connections belong, or another process."""
+        self._flows.check_process()
+        loop = asyncio.get_running_loop()
+        self._loop = self._loop or loop
+        if self._loop is not loop:
+            raise RuntimeError("An AsyncArbiter belongs to the event loop that used it first: make another one for this loop")
+
     async def _open(self) -> str:
         """The token of the session, which is opened by one caller if there is none."""
+        self._check_loop()
         async with self._opening:
             return await self._run(self._flows.session())
 
@@ -92,6 +106,7 @@ class AsyncArbiter:
             raise
 
     async def _run(self, flow: Flow[Result], over: asyncio.Event | None = None) -> Result:
+        self._check_loop()
         over = over or self._closing
         try:
             step = next(flow)
@@ -116,6 +131,7 @@ class AsyncArbiter:
         return EventStream(path, since, attached, asyncio.Event())
 
     async def _events(self, stream: EventStream[asyncio.Event]) -> AsyncGenerator[Event, None]:
+        self._check_loop()
         self._streams.add(stream)
         try:
             while not (stream.over.is_set() or self._flows.is_closed):
@@ -129,13 +145,14 @@ class AsyncArbiter:
                             async for chunk in response.aiter_bytes():
                                 for event in stream.take(chunk):
                                     yield event
+                                self._check_loop()
                         else:
                             await response.aread()
                             self._flows.refuse_stream(_transport.answer(response, 0), session)
                 except (httpx.TransportError, Unreachable):
                     pass  # A stream that is cut is resumed.
                 except (Closed, RuntimeError):
-                    if not self._flows.is_closed:
+                    if self._flows.is_forked or not self._flows.is_closed:
                         raise
                 await _passes(stream.delay(), stream.over)
         finally:
@@ -184,16 +201,18 @@ class AsyncScene:
     ) -> AsyncIterator[AsyncTransition]:
         """See `Scene.transition`: `async with scene.transition() as transition: …`."""
         transition = await self.serialize(timeout=timeout, waiting=waiting, **options)
-        try:
+        async with transition._ended_after_body():
             yield transition
-        except BaseException:
-            try:
-                await asyncio.shield(transition._end_after_body(failed=True))
-            except (ArbiterError, asyncio.CancelledError):
-                pass  # What the body raised is what the caller has to know.
-            raise
-        # It ends also if the task is cancelled.
-        await asyncio.shield(transition._end_after_body(failed=False))
+
+    @asynccontextmanager
+    async def try_transition(self, **options: Unpack[TransitionOptions]) -> AsyncIterator[AsyncTransition | None]:
+        """See `Scene.try_transition`: `async with scene.try_transition() as transition: …`."""
+        transition = await self.start(**options)
+        if transition is None:
+            yield None
+            return
+        async with transition._ended_after_body():
+            yield transition
 
     async def declare(self, storyboard: Mapping[str, Any], *, if_undeclared: bool = False) -> Document | None:
         """See `Scene.declare`."""
@@ -229,12 +248,11 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
     """A transition that this client holds, until it ends it; see `Transition`."""
 
     def __init__(self, arbiter: AsyncArbiter, ticket: Ticket) -> None:
-        self._over = asyncio.Event()
-        super().__init__(ticket, asyncio.Event(), self._over)
+        over = asyncio.Event()
+        super().__init__(arbiter._flows, ticket, asyncio.Event(), over)
         self._arbiter = arbiter
         if self.ended is None:
-            self._keeper = asyncio.create_task(self._keep(), name=f"transition {self.id}")
-            arbiter._held.add(self)
+            self._keeper = _Keeper(self, over)
             if arbiter._flows.is_closed:
                 self._lose_session()
 
@@ -264,6 +282,19 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
         self._is_decided = True
         return released
 
+    @asynccontextmanager
+    async def _ended_after_body(self) -> AsyncIterator[None]:
+        try:
+            yield
+        except BaseException:
+            try:
+                await asyncio.shield(self._end_after_body(failed=True))
+            except (ArbiterError, asyncio.CancelledError):
+                pass  # What the body raised is what the caller has to know.
+            raise
+        # It ends also if the task is cancelled.
+        await asyncio.shield(self._end_after_body(failed=False))
+
     async def _end_after_body(self, *, failed: bool) -> None:
         """Ends it, unless its owner has done so."""
         if not self._is_ended_by_owner:
@@ -272,16 +303,37 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
     async def _end(self, outcome: str | None) -> Document:
         if self.noop:
             return self.document
-        document = await self._arbiter._run(self._ending(self._arbiter._flows, outcome))
+        document = await self._arbiter._run(self._ending(outcome))
         # Its await is answered by the end, so that no connection is cut.
-        await asyncio.wait([self._keeper], timeout=MARGIN)
+        await asyncio.wait([self._keeper.task], timeout=MARGIN)
         return document
 
-    async def _keep(self) -> None:
-        flow = self._arbiter._flows.keep(self._ticket, self._over.is_set)
+
+class _Keeper:
+    """Keeps a transition, until that has ended or nobody refers to it any more."""
+
+    def __init__(self, transition: AsyncTransition, over: asyncio.Event) -> None:
+        self._transition = weakref.ref(transition)
+        self._arbiter = transition._arbiter
+        self._ticket = transition._ticket
+        self._lost = transition.lost
+        self._over = over
+        self._arbiter._keepers.add(self)
+        self.task = asyncio.create_task(self._run(), name=f"transition {transition.id}")
+
+    def lose_session(self) -> None:
+        if (transition := self._transition()) is not None:
+            transition._lose_session()
+
+    async def _run(self) -> None:
+        arbiter = self._arbiter
         try:
-            self._lose(await self._arbiter._run(flow, self._over))
+            ended = await arbiter._run(arbiter._flows.keep(self._ticket, self._over.is_set), self._over)
         except Closed:
-            pass  # It has been lost with the session.
+            return  # It has been lost with the session.
         finally:
-            self._arbiter._held.discard(self)
+            arbiter._keepers.discard(self)
+        if (transition := self._transition()) is not None:
+            transition._lose(ended)
+        else:
+            self._lost.set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,10 @@ from .errors import Closed, Refused, TimedOut, TransitionEnded, Unreachable
 LEASE = 10.0
 # The longest wait of one request, in seconds.
 LONGEST_WAIT = 30.0
+# What an answer that keeps a lease may take besides the wait, in seconds: a sixth of the lease, if that is not less.
+KEEPING_MARGIN = 0.5
+# The shortest time between two attempts to keep a lease, in seconds.
+SHORTEST_DELAY = 0.05
 
 
 class TransitionOptions(TypedDict, total=False):
@@ -148,10 +153,22 @@ class Flows:
         self._closing = closing
         self._session: str | None = None
         self._lock = threading.Lock()
+        self._process = os.getpid()
 
     @property
     def is_closed(self) -> bool:
         return self._closing.is_set()
+
+    @property
+    def is_forked(self) -> bool:
+        """Whether this process is a child of that of the client, with copies of its connections and locks."""
+        return os.getpid() != self._process
+
+    def check_process(self) -> None:
+        """Raises `RuntimeError` in a child of the process that the client belongs to."""
+        if self.is_forked:
+            raise RuntimeError(
+                f"This client belongs to process {self._process}, which has forked this one: make another client after the fork")
 
     def check_open(self) -> None:
         """Raises `Closed` after the client has been closed."""
@@ -317,22 +334,35 @@ class Flows:
             return (yield send)
 
     def keep(self, ticket: Ticket, is_over: Callable[[], bool]) -> Flow[Document | None]:
-        """Keeps a granted transition until it has ended: its last document, or nothing if the lease may have run out.
+        """Keeps a granted transition until it has ended: its last document, or nothing if its lease may have run out.
 
-        An owner's await is parked always, so the lease does not run, and the end is told at once. Each is answered within
-        a third of the lease: if none is, the lease is counted from the sending of the last request that was answered.
+        An owner's await is parked always, so the lease does not run, and the end is told at once. It is answered within a
+        third of the lease. After a failure the next one is not parked, and they follow each other the faster, the less is left
+        of the lease, which is counted from the sending of the last one that was answered. If no such one was asked shortly
+        before its end, this process was stopped, the machine slept, or it ends now by `max_hold_seconds`: then the daemon is
+        asked once more.
+
         `is_over` says whether its owner ends it, or has lost it; then it is not kept any longer. One that is given up is ended
         here, when the next answer comes.
         """
         lease = ticket.lease
-        wait = min(lease / 3, LONGEST_WAIT)
-        body = ticket.named(until="ended", wait=wait)
+        longest = min(lease / 3, LONGEST_WAIT)
+        margin = min(MARGIN, max(KEEPING_MARGIN, lease / 6))
         headers = {**self.headers, **ticket.headers}
-        delays = backoff()
-        while not (is_over() or ticket.is_given_up) and (left := ticket.held_until - now()) > 0:
+        wait, delays = longest, backoff()
+        asked, is_last = float("-inf"), False
+        while not (is_over() or ticket.is_given_up or is_last):
+            left = ticket.held_until - now()
+            if left <= 0:
+                if now() - asked <= margin:
+                    break
+                wait, is_last = 0.0, True
             delay = next(delays)
+            if wait == 0:
+                asked = now()
+            timeout = margin if is_last else min(wait + margin, left)
             try:
-                answer = yield Send("POST", "/transitions/await", body, headers, min(wait + MARGIN, left))
+                answer = yield Send("POST", "/transitions/await", ticket.named(until="ended", wait=wait), headers, timeout)
             except (Unreachable, Refused):
                 pass  # Refused is an answer that cannot be read.
             else:
@@ -342,16 +372,18 @@ class Flows:
                     except Refused as refused:
                         # Without the token of its session, which has ended, the daemon says what became of it.
                         if self._session_is_over(answer) and headers.pop(SESSION, None) is not None:
+                            asked, is_last = float("-inf"), False
                             continue
                         # The daemon does not know it any more, or says how it ended.
                         return refused.problem.get("transition") or refused_end(ticket, refused)
                     if has_ended(document):
                         return document
-                    ticket.held_until, delays = answer.sent + lease, backoff()
+                    ticket.held_until = answer.sent + float(document.get("leaseRemaining", lease))
+                    wait, delays, is_last = longest, backoff(), False
                     continue
-                # Not until the lease has run out.
-                delay = max(delay, min(answer.retry_after, wait))
-            yield Sleep(max(0.0, min(delay, ticket.held_until - now())))
+                delay = max(delay, answer.retry_after)
+            wait = 0.0
+            yield Sleep(max(0.0, min(ticket.held_until - now(), max(SHORTEST_DELAY, min(delay, left / 4)))))
         if ticket.is_given_up:
             try:
                 yield from self.give_up(ticket)

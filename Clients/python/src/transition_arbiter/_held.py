@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from typing import Generic
 
 from ._events import Flag, Over
@@ -12,9 +13,14 @@ from .errors import Refused, TransitionEnded
 
 
 class HeldTransition(Generic[Over]):
-    """A transition that this client holds, until it ends it or loses it. The flags are of `threading` or `asyncio`."""
+    """A transition that this client holds, until it ends it or loses it. The flags are of `threading` or `asyncio`.
 
-    def __init__(self, ticket: Ticket, lost: Over, is_over: Flag) -> None:
+    What keeps it does not refer to it. One that is collected while it is held is given back by its keeper, when the next answer
+    comes.
+    """
+
+    def __init__(self, flows: Flows, ticket: Ticket, lost: Over, is_over: Flag) -> None:
+        self._flows = flows
         self._ticket = ticket
         self._is_over = is_over
         """Set when it need not be kept any longer, because its owner has ended it or has lost it."""
@@ -28,6 +34,13 @@ class HeldTransition(Generic[Over]):
         """Set as soon as it has ended without its owner; what was begun must not be continued."""
         self.ended: Document | None = ticket.shown if has_ended(ticket.document) else None
         """How it ended; `None` while it runs, and if its lease ran out unseen."""
+
+    def __del__(self) -> None:
+        # The last attribute is not there if an interrupt came while it was made; then its maker gives it up.
+        if getattr(self, "ended", self) or self._is_over.is_set() or self._ticket.is_given_up or self._flows.is_forked:
+            return
+        self._ticket.is_given_up = True
+        warnings.warn(f"{self.id} was not ended before it was collected; it is given back", ResourceWarning, source=self)
 
     @property
     def document(self) -> Document:
@@ -73,7 +86,7 @@ class HeldTransition(Generic[Over]):
             self._is_over.set()
         self.lost.set()
 
-    def _ending(self, flows: Flows, outcome: str | None) -> Flow[Document]:
+    def _ending(self, outcome: str | None) -> Flow[Document]:
         """Ends it: without an outcome as its gesture was decided.
 
         Raises `TransitionEnded` if it is lost.
@@ -82,7 +95,7 @@ class HeldTransition(Generic[Over]):
         try:
             with self._lock:
                 self._is_ending = True
-            document = yield from flows.end(self._ticket, outcome)
+            document = yield from self._flows.end(self._ticket, outcome)
         except Refused:
             self._refuse_end()
             raise

@@ -6,11 +6,12 @@ import socket
 import ssl
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import Any, Generic, Self, TypeVar, Unpack
 
 import httpx
 
@@ -45,7 +46,7 @@ class Arbiter:
         self._closing = threading.Event()
         self._flows = Flows(client, token, patience, headers, self._closing)
         self._opening = threading.Lock()
-        self._held: set[Transition] = set()
+        self._keepers: set[_Keeper] = set()
         self._aside = _Aside()
         self._streams: set[_Stream] = set()
         self._http = httpx.Client(
@@ -72,12 +73,13 @@ class Arbiter:
 
         Calls that still wait raise `Closed`, and so do all later ones.
         """
+        self._flows.check_process()
         if self._closing.is_set():
             return
         self._closing.set()
-        held = list(self._held)
-        for transition in held:
-            transition._lose_session()
+        keepers = list(self._keepers)
+        for keeper in keepers:
+            keeper.lose_session()
         for stream in list(self._streams):
             stream.end()
         try:
@@ -85,23 +87,26 @@ class Arbiter:
         except ArbiterError:
             pass  # Without a word, it ends by itself.
         deadline = time.monotonic() + MARGIN
-        for transition in held:
-            if transition._keeper.is_alive():
+        for keeper in keepers:
+            if keeper.is_alive():
                 # Its await is answered by the end of the session.
-                transition._keeper.join(max(0.0, deadline - time.monotonic()))
+                keeper.join(max(0.0, deadline - time.monotonic()))
         self._aside.close()
         self._http.close()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # A forked child that leaves by an error, or by `sys.exit`, is not told of another one.
+        if kind is None or not self._flows.is_forked:
+            self.close()
 
     # Driving flows
 
     def _open(self) -> str:
         """The token of the session, which is opened by one caller if there is none."""
+        self._flows.check_process()
         with self._opening:
             return self._run(self._flows.session())
 
@@ -122,6 +127,7 @@ class Arbiter:
             raise
 
     def _run(self, flow: Flow[Result], over: threading.Event | _Latch | None = None) -> Result:
+        self._flows.check_process()
         over = self._closing if over is None else over
         try:
             step = next(flow)
@@ -159,13 +165,14 @@ class Arbiter:
                             _transport.limit_silence(response, stream.silence(response.headers))
                             for chunk in response.iter_bytes():
                                 yield from stream.take(chunk)
+                                self._flows.check_process()
                         else:
                             response.read()
                             self._flows.refuse_stream(_transport.answer(response, 0), session)
                 except (httpx.TransportError, Unreachable):
                     pass  # A stream that is cut is resumed.
                 except (Closed, RuntimeError):
-                    if not self._flows.is_closed:
+                    if self._flows.is_forked or not self._flows.is_closed:
                         raise
                 stream.over.wait(stream.delay())
         finally:
@@ -274,7 +281,7 @@ class Scene:
         it has ended with `noop`: it has no lock and no `fence`. Raises `Refused` if what it asks for is impossible,
         `TransitionEnded` if it ended before it ran, `Unreachable`; `TypeError` or `ValueError` for what can never be sent.
 
-        The caller has to end it. Use `transition` where a `KeyboardInterrupt` may come before that.
+        The caller has to end it. Use `try_transition` where an error or a `KeyboardInterrupt` may come before that.
         """
         ticket = Ticket(self.name, options)
         return self._held(ticket, self.arbiter._flows.start(ticket))
@@ -317,7 +324,18 @@ class Scene:
         handled, at the latest when a lease and a third of one are over.
         """
         checked_timeout(timeout)
-        return _Turn(self, Ticket(self.name, options), timeout, waiting)
+        ticket = Ticket(self.name, options)
+        return _Turn(self, ticket, lambda: self._turn(ticket, timeout, waiting))
+
+    def try_transition(self, **options: Unpack[TransitionOptions]) -> AbstractContextManager[Transition | None]:
+        """Tries at once, as `start` does, and holds it while the body runs.
+
+        `with scene.try_transition() as transition: …`
+
+        If another one is in the way, the body runs with `None`. Otherwise it ends as that of `transition` does.
+        """
+        ticket = Ticket(self.name, options)
+        return _Turn(self, ticket, lambda: self._held(ticket, self.arbiter._flows.start(ticket)))
 
     def declare(self, storyboard: Mapping[str, Any], *, if_undeclared: bool = False) -> Document | None:
         """Declares the hierarchy, segues, transition types and defaults.
@@ -379,34 +397,35 @@ class Scene:
             pass  # The ticket ends with the session.
 
 
-class _Turn(AbstractContextManager["Transition"]):
-    """Holds a transition while the body of a `with` statement runs."""
+Held = TypeVar("Held", bound="Transition | None")
+
+
+class _Turn(AbstractContextManager[Held], Generic[Held]):
+    """Holds a transition while the body of a `with` statement runs, or none if there is none to hold."""
 
     _is_left = True
     """Whether all has been done that the end of the body asks for; also before there is anything to do."""
 
-    def __init__(
-        self, scene: Scene, ticket: Ticket, timeout: float | None, waiting: Callable[[Document], None] | None
-    ) -> None:
+    def __init__(self, scene: Scene, ticket: Ticket, take: Callable[[], Held]) -> None:
         self._scene = scene
         self._ticket = ticket
-        self._timeout = timeout
-        self._waiting = waiting
+        self._take: Callable[[], Held] | None = take
         self._transition: Transition | None = None
         self._is_left = False
 
-    def __enter__(self) -> Transition:
-        if self._transition is not None:
-            raise RuntimeError("It has been entered before; call transition() again")
-        self._transition = self._scene._turn(self._ticket, self._timeout, self._waiting)
-        return self._transition
+    def __enter__(self) -> Held:
+        if self._take is None:
+            raise RuntimeError("It has been entered before; make another one")
+        take, self._take = self._take, None
+        self._transition = transition = take()
+        return transition
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._transition is not None
         try:
-            self._transition._end_after_body(failed=kind is not None)
+            if self._transition is not None:
+                self._transition._end_after_body(failed=kind is not None)
         except ArbiterError as failure:
             # Where its end is refused it would go on, but nobody holds it any more.
             self._ticket.is_given_up = isinstance(failure, Refused)
@@ -414,6 +433,10 @@ class _Turn(AbstractContextManager["Transition"]):
             if kind is None:
                 raise
         except BaseException:
+            if self._scene.arbiter._flows.is_forked:
+                if kind is None:
+                    raise
+                return
             self._ticket.is_given_up = True
             self._scene._give_up(self._ticket)
             raise
@@ -427,16 +450,16 @@ class _Turn(AbstractContextManager["Transition"]):
 
 
 class Transition(HeldTransition[threading.Event]):
-    """A transition that this client holds, until it ends it."""
+    """A transition that this client holds, until it ends it. One that is collected before is given back, with a warning."""
 
     def __init__(self, arbiter: Arbiter, ticket: Ticket) -> None:
-        self._over = _Latch()
-        super().__init__(ticket, threading.Event(), self._over)
+        over = _Latch()
+        super().__init__(arbiter._flows, ticket, threading.Event(), over)
         self._arbiter = arbiter
         # An interrupt may come anywhere here, also when the keeper runs already: then `Scene._held` gives the ticket up.
         if self.ended is None:
-            self._keeper = threading.Thread(target=self._keep, name=f"transition {self.id}", daemon=True)
-            arbiter._held.add(self)
+            self._keeper = _Keeper(self, over)
+            arbiter._keepers.add(self._keeper)
             self._keeper.start()
             if arbiter._flows.is_closed:
                 self._lose_session()
@@ -488,15 +511,36 @@ class Transition(HeldTransition[threading.Event]):
     def _end(self, outcome: str | None) -> Document:
         if self.noop:
             return self.document
-        document = self._arbiter._run(self._ending(self._arbiter._flows, outcome))
+        document = self._arbiter._run(self._ending(outcome))
         # Its await is answered by the end, so that no connection is cut.
         self._keeper.join(MARGIN)
         return document
 
-    def _keep(self) -> None:
+
+class _Keeper(threading.Thread):
+    """Keeps a transition, until that has ended or nobody refers to it any more."""
+
+    def __init__(self, transition: Transition, over: _Latch) -> None:
+        super().__init__(name=f"transition {transition.id}", daemon=True)
+        self._transition = weakref.ref(transition)
+        self._arbiter = transition._arbiter
+        self._ticket = transition._ticket
+        self._lost = transition.lost
+        self._over = over
+
+    def lose_session(self) -> None:
+        if (transition := self._transition()) is not None:
+            transition._lose_session()
+
+    def run(self) -> None:
+        arbiter = self._arbiter
         try:
-            self._lose(self._arbiter._run(self._arbiter._flows.keep(self._ticket, self._over.is_set), self._over))
+            ended = arbiter._run(arbiter._flows.keep(self._ticket, self._over.is_set), self._over)
         except Closed:
-            pass  # It has been lost with the session.
+            return  # It has been lost with the session.
         finally:
-            self._arbiter._held.discard(self)
+            arbiter._keepers.discard(self)
+        if (transition := self._transition()) is not None:
+            transition._lose(ended)
+        else:
+            self._lost.set()

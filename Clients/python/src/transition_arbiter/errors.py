@@ -41,7 +41,7 @@ class TransitionEnded(ArbiterError):
 
     `outcome` is ``expired``, ``rejected``, ``superseded``, ``revoked`` or, if somebody else with the token ended it,
     ``cancelled`` or ``completed``; `reason` says why, and `code` which refusal it was. `document` is the transition, or
-    `None` if the lease ran out unseen, because the daemon could not be reached: then the reason is ``unreachable``. If the
+    `None` if the lease ran out unseen, because no answer came from the daemon: then the reason is ``unreachable``. If the
     daemon answered that it does not know it any more, as after a restart without its journal, the reason is ``forgotten``.
     """
 

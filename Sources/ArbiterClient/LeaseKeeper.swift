@@ -1,0 +1,252 @@
+internal import Foundation
+internal import Synchronization
+
+/// Keeps a transition until it has ended.
+///
+/// It does not refer to the ``HeldTransition``, so that this is given back when nothing else refers to it.
+final class LeaseKeeper: Sendable {
+    private let ticket: PendingTransition
+    private let arbiter: Arbiter
+    private let state: Mutex<State>
+
+    private struct State {
+        /// How it was ended by its owner, or before it was held; `nil` while it runs, and if it was lost.
+        var ended: JSONValue?
+        /// How it ended without its owner; `nil` if it did not.
+        var loss: EndedTransition?
+        /// Whether its owner ends it now.
+        var isEnding = false
+        /// What is heard of its end meanwhile: it is the owner's, or counts after a refusal.
+        var unseen: [EndedTransition] = []
+        /// Whether it need not be kept any longer, because its owner has ended it or has lost it.
+        var isOver = false
+        /// Whether its gesture was decided, so that it ends as that was.
+        var isDecided = false
+        /// How often the daemon was asked in vain since its last answer.
+        var failures = 0
+        var keeping: Task<Void, Never>?
+        /// Passes the time until the next attempt.
+        var pause: Task<Void, Never>?
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var lastWaiting = 0
+    }
+
+    init(_ ticket: PendingTransition, of arbiter: Arbiter) {
+        self.ticket = ticket
+        self.arbiter = arbiter
+        state = Mutex(State(ended: ticket.hasEnded ? ticket.shown : nil, isOver: ticket.hasEnded))
+        guard !ticket.hasEnded else { return }
+        let keeping = Task { await self.keep() }
+        state.withLock { $0.keeping = keeping }
+        arbiter.note(held: self)
+    }
+
+    /// How it was lost; `nil` while it is not.
+    var loss: EndedTransition? { state.withLock { $0.loss } }
+
+    /// How its owner has ended it, or it had ended before it was held.
+    var endedByOwner: JSONValue? { state.withLock { $0.loss == nil ? $0.ended : nil } }
+
+    /// Whether its gesture was decided.
+    var isDecided: Bool { state.withLock { $0.isDecided } }
+
+    /// Whether the daemon was asked twice in vain since its last answer; once may be because this process was stopped.
+    var isUnanswered: Bool { state.withLock { $0.failures > 1 } }
+
+    func decide() { state.withLock { $0.isDecided = true } }
+
+    /// Returns as soon as it is lost, its owner has ended it, or the task is cancelled.
+    func untilOver() async {
+        let number = state.withLock { state in
+            state.lastWaiting += 1
+            return state.lastWaiting
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    guard !state.isOver, !Task.isCancelled else { return true }
+                    state.waiting[number] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
+        }
+    }
+
+    // MARK: - Ending
+
+    /// Ends it; without an outcome as its gesture was decided.
+    ///
+    /// - Throws: `ClientError.ended` if it is lost; `refused`, after which it is kept on; `unreachable`; `CancellationError`.
+    func end(_ outcome: String?) async throws -> JSONValue {
+        if let loss { throw ClientError.ended(loss) }
+        state.withLock { $0.isEnding = true }
+        let ended: JSONValue
+        do {
+            ended = try await askForEnd(outcome)
+        } catch ClientError.refused(let refusal) {
+            refuseEnd()
+            throw ClientError.refused(refusal)
+        } catch {
+            finishEnd(nil)
+            throw error
+        }
+        finishEnd(ended)
+        // Its await is answered by the end, so that no connection is cut.
+        await state.withLock { $0.keeping }?.value
+        return ended
+    }
+
+    private func askForEnd(_ outcome: String?) async throws -> JSONValue {
+        let body = ticket.named(outcome.map { ["outcome": .string($0)] } ?? [:])
+        let answer = try await arbiter.ask(WireRequest("POST", "/transitions/end", body, timeout: WireTimes.margin))
+        if answer.status >= 400, let transition = answer.document["transition"], transition["state"] == "ended" {
+            throw ClientError.ended(EndedTransition(transition))
+        }
+        if answer.status == 404, answer.document["code"] == "unknown-transition" {
+            throw ClientError.ended(EndedTransition(unseen: Refusal(status: answer.status, answer.document)))
+        }
+        return try answer.accepted()
+    }
+
+    private func finishEnd(_ ended: JSONValue?) {
+        tell { state in (state.ended, state.isOver) = (ended, true) }
+    }
+
+    /// It goes on, as far as is known, and is kept.
+    private func refuseEnd() {
+        let unseen = state.withLock { state in
+            state.isEnding = false
+            return state.unseen.first
+        }
+        if let unseen { lose(unseen) }
+    }
+
+    /// Nobody refers to it any more.
+    func giveBack() {
+        guard !isOver else { return }
+        let text = "arbiter: \(ticket.id) was not ended while somebody referred to it; it is given back\n"
+        FileHandle.standardError.write(Data(text.utf8))
+        tell { state in state.isOver = true }
+        Task { [arbiter, ticket] in await arbiter.giveUp(ticket) }
+    }
+
+    /// The client is closed, and its session with it.
+    func loseSession() {
+        let members = ticket.shown.object ?? [:]
+        let ended = members.merging(["state": "ended", "outcome": "expired", "reason": "session-lost"]) { $1 }
+        lose(EndedTransition(.object(ended)))
+        state.withLock { $0.keeping }?.cancel()
+    }
+
+    /// Says that it has ended without its owner, unless its owner is ending it.
+    private func lose(_ loss: EndedTransition) {
+        tell { state in
+            if state.isEnding { return state.unseen.append(loss) }
+            if !state.isOver { (state.loss, state.isOver) = (loss, true) }
+        }
+    }
+
+    /// Notes something, and if it is over then, tells those that wait for that.
+    private func tell(_ note: (inout State) -> Void) {
+        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            note(&state)
+            guard state.isOver else { return [] }
+            state.pause?.cancel()
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    // MARK: - Keeping
+
+    private var isOver: Bool { state.withLock { $0.isOver } }
+
+    private func keep() async {
+        let loss = await untilEnded()
+        arbiter.note(over: self)
+        lose(loss)
+    }
+
+    /// How it has ended, once it has or its lease may have run out.
+    ///
+    /// A request is answered within a third of the lease. After a failure the next one is not parked, and they follow each other
+    /// the faster, the less is left of the lease, which is counted from the sending of the last one that was answered. If no
+    /// such one was asked shortly before its end, this process was stopped, the machine slept, or it ends now by its longest
+    /// hold: then the daemon is asked once more.
+    private func untilEnded() async -> EndedTransition {
+        let longest = min(ticket.lease / 3, WireTimes.longestWait)
+        let margin = min(WireTimes.margin, max(WireTimes.keepingMargin, ticket.lease / 6))
+        var headers = ticket.headers
+        var (wait, backoff) = (longest, Backoff())
+        var (asked, isLast) = (ContinuousClock.Instant?.none, false)
+        while !isOver, !Task.isCancelled, !isLast {
+            let left = ticket.heldUntil - .now
+            if left <= .zero {
+                if let asked, .now - asked <= margin { break }
+                (wait, isLast) = (.zero, true)
+            }
+            var delay = backoff.next()
+            if wait == .zero { asked = .now }
+            switch await askWhetherItRuns(wait, headers, timeout: isLast ? margin : min(wait + margin, left)) {
+            case .runs(let end):
+                ticket.hold(until: end)
+                state.withLock { $0.failures = 0 }
+                (wait, backoff, isLast) = (longest, Backoff(), false)
+                continue
+            case .ended(let ending): return ending
+            case .refused(let refusal):
+                // Without the token of its session, which has ended, the daemon says what became of it.
+                guard Arbiter.isOverForSession(refusal), headers.removeValue(forKey: Arbiter.sessionField) != nil else {
+                    return EndedTransition(unseen: refusal)
+                }
+                (asked, isLast) = (nil, false)
+                continue
+            case .failed(let retryAfter):
+                delay = max(delay, retryAfter)
+                state.withLock { $0.failures += 1 }
+            }
+            wait = .zero
+            await pass(min(ticket.heldUntil - .now, max(WireTimes.shortestDelay, min(delay, left / 4))))
+        }
+        return EndedTransition(unseen: nil)
+    }
+
+    /// What the daemon says of it.
+    private enum Report {
+        /// It runs, and its lease lasts certainly until then.
+        case runs(until: ContinuousClock.Instant)
+        case ended(EndedTransition)
+        /// The daemon does not know it any more, or not this client.
+        case refused(Refusal)
+        /// Nothing, and it asks to wait for so long.
+        case failed(retryAfter: Duration)
+    }
+
+    private func askWhetherItRuns(_ wait: Duration, _ headers: [String: String], timeout: Duration) async -> Report {
+        let body = ticket.named(["until": "ended", "wait": .number(wait.inSeconds)])
+        let request = WireRequest("POST", "/transitions/await", body, headers: headers, timeout: timeout)
+        guard let answer = try? await arbiter.sendOnce(request) else { return .failed(retryAfter: .zero) }
+        if answer.status == 429 || answer.status == 503 { return .failed(retryAfter: answer.retryAfter) }
+        if answer.status >= 400 {
+            if let ended = answer.document["transition"] { return .ended(EndedTransition(ended)) }
+            return .refused(Refusal(status: answer.status, answer.document))
+        }
+        if answer.document["state"] == "ended" { return .ended(EndedTransition(answer.document)) }
+        let left = answer.document["leaseRemaining"]?.number.map { Duration.seconds($0) }
+        return .runs(until: answer.sent + (left ?? ticket.lease))
+    }
+
+    /// Passes so much time, or less if it is over.
+    private func pass(_ duration: Duration) async {
+        let pause = Task { _ = try? await Task.sleep(for: duration) }
+        state.withLock { state in
+            state.pause = pause
+            if state.isOver { pause.cancel() }
+        }
+        await pause.value
+    }
+}
