@@ -295,8 +295,40 @@ static inline int arbiter_send_datagram(const char *name, const char *message, s
     return sent == (ssize_t) size ? 0 : -1;
 }
 
+/* Has each of these signals written to a pipe, whose other end is returned, unless it is ignored: then it stays so. Two bytes
+   for each: its number, and 1 if it came from the kernel, as those of a terminal do, so that the whole foreground has got it. */
+static int arbiter_noted_signals = -1;
+
+static inline void arbiter_note_signal(int number, siginfo_t *information, void *context)
+{
+    int error = errno;
+    unsigned char note[2] = {(unsigned char) number, information->si_code == SI_KERNEL};
+    (void) context;
+    (void)!write(arbiter_noted_signals, note, sizeof note);
+    errno = error;
+}
+
+static inline int arbiter_watch_signals(const int *numbers, size_t count)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return -1;
+    arbiter_noted_signals = ends[1];
+    for (size_t index = 0; index < count; index++) {
+        struct sigaction action;
+        if (sigaction(numbers[index], NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+            continue;
+        memset(&action, 0, sizeof action);
+        action.sa_sigaction = arbiter_note_signal;
+        action.sa_flags = SA_SIGINFO | SA_RESTART;
+        sigaction(numbers[index], &action, NULL);
+    }
+    return ends[0];
+}
+
 /* Starts a command, found by PATH, with the standard streams of this process. It gets SIGTERM when the thread that calls this
-   ends. Returns its process id; -1 with the reason in *error if it cannot be started. */
+   ends. What it leaves behind becomes a child of this process. Returns its process id; -1 with the reason in *error if it cannot
+   be started. */
 static inline pid_t arbiter_start_command(char *const arguments[], char *const environment[], int *error)
 {
     int report[2];
@@ -304,14 +336,12 @@ static inline pid_t arbiter_start_command(char *const arguments[], char *const e
         *error = errno;
         return -1;
     }
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t parent = getpid();
     pid_t child = fork();
     if (child == 0) {
-        /* Signals that this process ignores, because it passes them on, are the command's own. */
-        static const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE};
+        /* Threads of Dispatch block signals. */
         sigset_t none;
-        for (size_t index = 0; index < sizeof passed / sizeof *passed; index++)
-            signal(passed[index], SIG_DFL);
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -338,6 +368,31 @@ static inline int arbiter_wait_for(pid_t child)
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The parent and the session of a process, which are the fourth and the sixth field of its stat (proc(5)), and whether it has
+   ended; -1 if there is none. */
+struct arbiter_relation {
+    pid_t parent;
+    pid_t session;
+    int32_t has_ended;
+};
+
+static inline int arbiter_relation_of(pid_t process, struct arbiter_relation *relation)
+{
+    char path[32], text[1024], state = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int) process);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return -1;
+    size_t size = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[size] = 0;
+    const char *fields = strrchr(text, ')');
+    if (fields == NULL || sscanf(fields, ") %c %d %*d %d", &state, &relation->parent, &relation->session) != 3)
+        return -1;
+    relation->has_ended = state == 'Z' || state == 'X';
+    return 0;
 }
 
 /* fcntl is variadic. 0 if it has worked. */

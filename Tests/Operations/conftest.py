@@ -156,9 +156,9 @@ class Tool:
         self.daemon = daemon
         self.environment = {**os.environ, "ARBITER_URL": f"http://127.0.0.1:{daemon.port}"}
 
-    def begin(self, *arguments: str) -> subprocess.Popen:
+    def begin(self, *arguments: str, before: list[str] = []) -> subprocess.Popen:
         return subprocess.Popen(
-            [self.path, *arguments], env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            [*before, self.path, *arguments], env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True)
 
     def run(self, *arguments: str, given: str = "", **variables: str) -> subprocess.CompletedProcess:

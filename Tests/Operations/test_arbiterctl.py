@@ -1,11 +1,13 @@
 """Commands that run while they hold a lock."""
 
+import fcntl
 import json
 import os
 import select
 import signal
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -16,11 +18,13 @@ def scene(tool, name: str = "main") -> dict:
     return tool.daemon.ask("GET", f"/scenes/{name}")[1]
 
 
-def holding(tool, *command: str, waits_for: signal.Signals | None = None) -> subprocess.Popen:
-    """A run whose command has begun, and has said so; with `waits_for`, it has blocked this signal."""
+def holding(
+    tool, *command: str, waits_for: signal.Signals | None = None, options: list[str] = [], before: list[str] = []
+) -> subprocess.Popen:
+    """A run, with these options, whose command has begun, and has said so; with `waits_for`, it has blocked this signal."""
     block = [] if waits_for is None else [f"import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [{int(waits_for)}])"]
     lines = [*block, "print('begun', flush=True)", *command]
-    run = tool.begin("run", "--", sys.executable, "-c", "\n".join(lines))
+    run = tool.begin("run", *options, "--", sys.executable, "-c", "\n".join(lines), before=before)
     assert run.stdout.readline() == "begun\n"
     return run
 
@@ -55,6 +59,9 @@ def test_a_command_is_not_run_without_the_lock(tool, wait):
     (["run"], 64, "give a command behind --"),
     (["run", "--wait", "-1", "--", "true"], 64, "--wait must be 0 to 86400 seconds"),
     (["run", "--operation", "7", "--", "true"], 64, "--operation must be a JSON object"),
+    (["run", "--lease", "0", "--", "true"], 64, "--lease must be more than 0 and at most 300 seconds"),
+    (["run", "--max-hold", "-1", "--", "true"], 64, "--max-hold must be more than 0"),
+    (["run", "--busy-code", "256", "--", "true"], 64, "--busy-code must be 0 to 255"),
     (["run", "--", "no-such-command"], 127, "No such file or directory"),
     (["run", "--", "/etc/passwd"], 126, "Permission denied"),
     (["run", "--scope", "nobody", "--", "true"], 125, "unknown-controller"),
@@ -77,9 +84,10 @@ def test_exit_codes(tool, arguments, code, reason):
 
 def test_a_turn_that_does_not_come(tool):
     holder = until_told(tool)
-    for wait in ("0", "0.2"):
-        run = tool.run("run", "--wait", wait, "--", "echo", "no")
-        assert (run.returncode, run.stdout) == (124, "")
+    for wait, option in [("0", "--busy-code"), ("0.2", "--timeout-code")]:
+        for codes, code in [([], 124), ([option, "7"], 7)]:
+            run = tool.run("run", "--wait", wait, *codes, "--", "echo", "no")
+            assert (run.returncode, run.stdout) == (code, "")
     events = tool.daemon.follow("/scenes/main/events")
     waiting = tool.begin("run", "--", "echo", "no")
     events.next("transition.queued")
@@ -98,13 +106,133 @@ def test_signals_are_passed_on(tool, number):
     assert run.returncode == 7
 
 
-def test_a_command_that_loses_the_lock_is_ended(tool):
-    run = holding(tool, "import signal; signal.pause()")
+def revoke(tool) -> None:
     held = scene(tool)["running"][0]["id"]
     assert tool.daemon.ask("POST", "/transitions/revoke", {"id": held, "reason": "a test"})[0] == 200
+
+
+@pytest.mark.parametrize("codes, code", [([], 123), (["--lost-code", "7"], 7)], ids=["123", "7"])
+def test_a_command_that_loses_the_lock_is_ended(tool, codes, code):
+    run = holding(tool, "import signal; signal.pause()", options=codes)
+    revoke(tool)
+    out, err = run.communicate(timeout=PATIENCE)
+    assert run.returncode == code
+    assert "the lock is lost: a test" in err
+
+
+# A command that starts another one, which says its process id, and waits for it.
+def starting(*lines: str) -> list[str]:
+    return ["import subprocess, sys", f"subprocess.run([sys.executable, '-c', {chr(10).join(lines)!r}])"]
+
+
+SAYING = "import os, signal; print(os.getpid(), flush=True)"
+
+
+def test_what_a_command_has_started_ends_with_the_lock(tool):
+    run = holding(tool, *starting(SAYING, "signal.pause()"))
+    started = os.pidfd_open(int(run.stdout.readline()))
+    revoke(tool)
+    assert run.wait(PATIENCE) == 123
+    # When the run is over, it is gone.
+    assert is_over(started)
+    os.close(started)
+
+
+def test_what_does_not_hear_that_the_lock_is_lost_is_killed(tool):
+    # The lease is over in a second.
+    run = holding(
+        tool, *starting("import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)", SAYING, "while True: signal.pause()"),
+        options=["--lease", "1"])
+    started = os.pidfd_open(int(run.stdout.readline()))
+    revoke(tool)
+    assert run.wait(PATIENCE) == 123
+    assert is_over(started)
+    os.close(started)
+
+
+def test_a_daemon_of_a_command_is_left_alone(tool):
+    run = holding(tool, *starting("import os; os.setsid()", SAYING, "signal.pause()"))
+    daemon = int(run.stdout.readline())
+    revoke(tool)
+    assert run.wait(PATIENCE) == 123
+    os.kill(daemon, signal.SIGTERM)
+
+
+def test_only_the_command_may_be_told(tool):
+    run = holding(tool, *starting(SAYING, "signal.pause()"), options=["--only-child"])
+    started = int(run.stdout.readline())
+    revoke(tool)
+    assert run.wait(PATIENCE) == 123
+    os.kill(started, signal.SIGTERM)
+
+
+def test_a_command_has_ended_before_its_lease_if_the_daemon_is_away(tool):
+    run = holding(tool, *starting(SAYING, "signal.pause()"))
+    errors = Lines(run.stderr)
+    started = os.pidfd_open(int(run.stdout.readline()))
+    held = scene(tool)["running"][0]["id"]
+    tool.daemon.kill()
+    assert "the lock will be lost" in errors.next("the lock")
+    assert has_ended(started)
+    tool.daemon.restart()
+    # Now it can tell that it has given up.
+    assert run.wait(PATIENCE) == 123
+    assert tool.daemon.ask("GET", f"/transitions/{held}")[1]["outcome"] == "cancelled"
+    os.close(started)
+
+
+def test_a_command_may_hold_the_lock_for_so_long(tool):
+    run = holding(tool, "import signal; signal.pause()", options=["--max-hold", "1"])
     out, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 123
-    assert "the lock is lost: a test" in err
+    assert "the lock is lost: hold" in err
+
+
+def test_a_terminal_is_told_that_no_daemon_answers():
+    ours, theirs = os.openpty()
+    run = subprocess.Popen(
+        [Tool.path, "run", "--url", "http://127.0.0.1:1", "--patience", "2", "--", "true"], stdin=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    Lines(os.fdopen(ours)).next("no answer from http://127.0.0.1:1 yet; asking for 2 ")
+    assert run.wait(PATIENCE) == 125
+
+
+@pytest.mark.parametrize("redirected", [False, True], ids=["terminal", "redirected"])
+def test_ctrl_c_is_one_signal(tool, redirected):
+    command = [
+        "import signal", "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])",
+        "signal.signal(signal.SIGINT, lambda *_: print('INT', flush=True))", "print('begun', flush=True)",
+        f"signal.sigtimedwait([signal.SIGTERM], {PATIENCE})"]
+    ours, theirs = os.openpty()
+
+    def own_terminal() -> None:
+        os.setsid()
+        fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
+
+    run = subprocess.Popen(
+        [tool.path, "run", "--", sys.executable, "-c", "; ".join(command)],
+        env=tool.environment, stdin=subprocess.DEVNULL if redirected else theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, preexec_fn=own_terminal)
+    lines = Lines(run.stdout)
+    lines.next("begun")
+    os.write(ours, b"\x03")
+    lines.next("INT")
+    # Signals are passed on in order: another SIGINT would be there before this.
+    run.terminate()
+    assert run.wait(PATIENCE) == 0
+    assert lines.all().count("INT") == 1
+    os.close(ours)
+    os.close(theirs)
+
+
+def test_a_signal_that_is_ignored_at_the_start_stays_ignored(tool):
+    run = holding(
+        tool, "import signal; print(signal.getsignal(signal.SIGHUP) == signal.SIG_IGN, flush=True)",
+        "signal.sigwait([signal.SIGUSR1])", waits_for=signal.SIGUSR1, before=["nohup"])
+    assert run.stdout.readline() == "True\n"
+    run.send_signal(signal.SIGHUP)
+    run.send_signal(signal.SIGUSR1)
+    assert run.wait(PATIENCE) == 0
 
 
 def test_a_run_that_is_killed_lets_go_of_the_lock_and_ends_its_command(tool):
@@ -116,11 +244,15 @@ def test_a_run_that_is_killed_lets_go_of_the_lock_and_ends_its_command(tool):
     os.close(command)
 
 
-def has_ended(process: int) -> bool:
+def has_ended(process: int, within: float = PATIENCE) -> bool:
     """Whether the process of a file descriptor ends before long."""
     end = select.poll()
     end.register(process, select.POLLIN)
-    return bool(end.poll(PATIENCE * 1000))
+    return bool(end.poll(within * 1000))
+
+
+def is_over(process: int) -> bool:
+    return has_ended(process, within=0)
 
 
 def test_a_command_inherits_no_connection(tool):

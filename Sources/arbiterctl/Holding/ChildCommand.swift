@@ -2,20 +2,30 @@ internal import CLinux
 internal import Foundation
 internal import Synchronization
 
-/// A command that runs while the lock is held.
+/// A command that runs while the lock is held, and what it has started.
 final class ChildCommand: Sendable {
-    private let state = Mutex(State())
+    /// The time between two looks at what is left.
+    private static let pause = Duration.milliseconds(20)
+    /// How long what was killed may take to be gone.
+    private static let patience = Duration.seconds(1)
 
-    private struct State {
-        var process: pid_t?
-        /// A signal that came before there was a process.
-        var early: Int32?
+    /// Whether signals are for the command alone, and not for what it has started.
+    private let isAlone: Bool
+    private let state = Mutex(State.waiting(early: nil))
+
+    private enum State {
+        /// It has not begun; a signal may have come already.
+        case waiting(early: Int32?)
+        case running(pid_t)
+        case over
     }
 
     /// Why a command was not started.
     struct NotStarted: Error {
         let reason: Int32
     }
+
+    init(isAlone: Bool) { self.isAlone = isAlone }
 
     /// Runs the command until it ends.
     ///
@@ -31,10 +41,30 @@ final class ChildCommand: Sendable {
         }
     }
 
-    /// Sends a signal to the command.
+    /// Sends a signal to the command, and to what it has started.
     func signal(_ signal: Int32) {
         state.withLock { state in
-            if let process = state.process { kill(process, signal) } else { state.early = signal }
+            if case .waiting = state { state = .waiting(early: signal) }
+            for process in processes(state) { kill(process, signal) }
+        }
+    }
+
+    /// Ends the command, and what it has started: with SIGTERM, and what is left after the grace with SIGKILL.
+    func end(within grace: Duration) async {
+        signal(SIGTERM)
+        let deadline = ContinuousClock.now + grace
+        while state.withLock({ !processes($0).isEmpty }), .now < deadline + Self.patience {
+            if .now >= deadline { signal(SIGKILL) }
+            try? await Task.sleep(for: Self.pause)
+        }
+    }
+
+    /// The processes that a signal is for.
+    private func processes(_ state: State) -> [pid_t] {
+        switch state {
+        case .waiting: []
+        case .running(let command): isAlone ? [command] : ProcessTree.started(by: command)
+        case .over: isAlone ? [] : ProcessTree.started(by: nil)
         }
     }
 
@@ -49,12 +79,43 @@ final class ChildCommand: Sendable {
         let process = unsafe arbiter_start_command(&texts, &variables, &reason)
         guard process > 0 else { throw NotStarted(reason: reason) }
         state.withLock { state in
-            state.process = process
-            if let early = state.early { kill(process, early) }
+            if case .waiting(let early?) = state { kill(process, early) }
+            state = .running(process)
         }
         let code = arbiter_wait_for(process)
         // The number may be another process's from now on.
-        state.withLock { $0.process = nil }
+        state.withLock { $0 = .over }
         return code
+    }
+}
+
+/// What a command has started, as /proc shows it.
+private enum ProcessTree {
+    /// The command, and the processes that it has started, also after those that started them have ended.
+    ///
+    /// They are in its session or in that of this process: what has made itself a daemon is left alone.
+    ///
+    /// - Parameter command: the command; `nil` if it has ended.
+    /// - Returns: the processes, in any order.
+    static func started(by command: pid_t?) -> [pid_t] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        var children: [pid_t: [pid_t]] = [:]
+        var sessions: [pid_t: pid_t] = [:]
+        for process in names.compactMap({ pid_t($0) }) {
+            var relation = arbiter_relation()
+            guard unsafe arbiter_relation_of(process, &relation) == 0, relation.has_ended == 0 else { continue }
+            children[relation.parent, default: []].append(process)
+            sessions[process] = relation.session
+        }
+        let known = [getsid(0), command.flatMap { sessions[$0] }]
+        var found = Set(command.map { [$0] } ?? [])
+        var waiting = [getpid()]
+        while let parent = waiting.popLast() {
+            for child in children[parent] ?? [] {
+                waiting.append(child)
+                if known.contains(sessions[child]) { found.insert(child) }
+            }
+        }
+        return Array(found)
     }
 }

@@ -1,23 +1,24 @@
+internal import CLinux
 internal import Dispatch
 internal import Foundation
 
 /// The signals of this process, which are passed on instead of ending it.
+///
+/// One that is ignored when this process begins stays so.
 final class Signals {
-    /// Those that a terminal sends to the command too.
-    private static let ofTerminal = [SIGINT, SIGQUIT]
-    private static let all = [SIGHUP, SIGTERM, SIGUSR1, SIGUSR2] + ofTerminal
+    private static let all = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2]
 
-    private let sources: [any DispatchSourceSignal]
+    private let source: any DispatchSourceRead
 
-    /// - Parameter take: called with each signal, and whether the command has got it from the terminal.
+    /// - Parameter take: called with each signal, and whether it came from the terminal, and so to the command too.
     init(_ take: @escaping @Sendable (Int32, Bool) -> Void) {
-        let hasTerminal = isatty(STDIN_FILENO) != 0
-        sources = Self.all.map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { take(number, hasTerminal && Self.ofTerminal.contains(number)) }
-            source.resume()
-            return source
+        let pipe = unsafe arbiter_watch_signals(Self.all, Self.all.count)
+        guard pipe >= 0 else { fatalError("there is no pipe for signals: \(errno)") }
+        source = DispatchSource.makeReadSource(fileDescriptor: pipe, queue: .global())
+        source.setEventHandler {
+            var note: [UInt8] = [0, 0]
+            while unsafe read(pipe, &note, note.count) == note.count { take(Int32(note[0]), note[1] != 0) }
         }
+        source.resume()
     }
 }
