@@ -99,6 +99,17 @@ class Proxy:
         with self._lock:
             self._refusals += [(some, (head + body).encode())] * times
 
+    def replace(self, some: bytes, status: str, body: str) -> None:
+        """Answers one request with these bytes itself, with a status line and a body that is no JSON."""
+        head = f"{status}\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n"
+        with self._lock:
+            self._refusals.append((some, (head + body).encode()))
+
+    def until_replaced(self) -> None:
+        """Returns when no request is to be answered here any more."""
+        with self._lock:
+            assert self._lock.wait_for(lambda: not self._refusals, PATIENCE)
+
     def keys(self, some: bytes) -> list[bytes]:
         """The idempotency keys of the requests that begin with these bytes."""
         with self._lock:
@@ -205,6 +216,7 @@ class Proxy:
     def _refusal_of(self, data: bytes) -> bytes | None:
         with self._lock:
             if self._refusals and self._refusals[0][0] in data:
+                self._lock.notify_all()
                 return self._refusals.pop(0)[1]
             return None
 

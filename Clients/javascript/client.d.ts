@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 /**
  * A client of `arbiterd`, the lock of user interface transitions, for browsers and Node 20. Durations are seconds: finite
  * numbers, 0 or more. Another number is a RangeError, and another type a TypeError, before anything is sent.

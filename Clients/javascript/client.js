@@ -9,9 +9,12 @@ const LONGEST_WAIT = 30;
 /** What an answer may take besides the wait, in seconds. */
 const MARGIN = 5;
 /** What an answer that keeps a lease may take besides the wait, in seconds: a sixth of the lease, if that is not less. */
-const KEEPING_MARGIN = 0.5;
-/** The shortest time between two attempts to keep a lease, in seconds. */
-const SHORTEST_DELAY = 0.05;
+const KEEPING_MARGIN = 1;
+/**
+ * The time between two attempts to keep a lease, in seconds. The daemon ends a session two seconds after its last connection was
+ * cut.
+ */
+const [SHORTEST_DELAY, LONGEST_DELAY] = [0.05, 0.4];
 /** The field in which a daemon says how often something comes on a stream of events at least, in seconds. */
 const HEARTBEAT = 'Arbiter-Heartbeat-Seconds';
 /** For how long a stream may be silent if its daemon does not say that, in seconds. */
@@ -380,6 +383,11 @@ const OUT_OF_ROOM = 'out-of-room';
  */
 function passes({ status, document: { code } }) {
   return status === 503 ? code !== OUT_OF_ROOM : status === 429 && code === 'too-many-requests';
+}
+
+/** Whether the daemon says what it knows; not if it refuses to say so now, or a proxy answers in its place. */
+function decides({ status, document: { code } }) {
+  return status < 400 || (status < 500 && status !== 429 && typeof code === 'string');
 }
 
 /** The document of an answer; throws the problem that it tells. */
@@ -975,7 +983,9 @@ export class Arbiter {
         ticket.note(await this.#lastWords(...ticket.asked, ticket.headers));
       }
       if (ticket.hasEnded) return;
-      await this.#lastWords('/transitions/end', ticket.named({ outcome: 'cancelled' }));
+      const answer = await this.#lastWords('/transitions/end', ticket.named({ outcome: 'cancelled' }));
+      // One whose gesture was decided ends as that was.
+      if (answer.document.code === 'already-decided') await this.#lastWords('/transitions/end', ticket.named({}));
     } catch (error) {
       // The ticket ends with the session.
       if (!(error instanceof ArbiterError)) throw error;
@@ -1010,31 +1020,32 @@ export class Arbiter {
     try {
       while (!signal.aborted && !isLast) {
         if (this.#shared && !hasFailed) {
-          await this.#news(ticket, ENDED, pause, signal);
+          await this.#news(ticket, ENDED, Math.min(pause, ticket.heldUntil - now()), signal);
           if (signal.aborted) break;
         }
         const left = ticket.heldUntil - now();
         isLast = left <= 0;
         if (isLast && now() - asked <= margin) break;
         const wait = this.#shared || hasFailed || isLast ? 0 : pause;
-        const timeout = isLast ? margin : Math.min(wait + margin, left);
+        // The less is left, the shorter are the asks; but each is long enough for a slow network.
+        const timeout = isLast ? margin : Math.min(left, wait ? wait + margin : Math.min(MARGIN, Math.max(margin, left / 2)));
         const options = { headers, timeout, signal: closing.signal };
-        let delay = delays.next().value;
+        let delay = Math.min(delays.next().value, LONGEST_DELAY);
         if (wait === 0) asked = now();
         try {
           const answer = await this.#send('POST', '/transitions/await', ticket.named({ until: 'ended', wait }), options);
-          if (![429, 503].includes(answer.status)) {
+          if (decides(answer)) {
             // The daemon does not know it any more, or says how it ended.
             if (sessionIsOver(answer) && headers[SESSION]) {
               // Without the token of its session, which has ended, the daemon says what became of it.
               delete headers[SESSION];
-              [isLast, asked] = [false, -Infinity];
+              [hasFailed, isLast, asked] = [true, false, -Infinity];
               continue;
             }
             if (answer.status >= 400) return answer.document.transition ?? refusedEnd(ticket, answer);
             if (answer.document.state === 'ended') return answer.document;
             ticket.heldUntil = answer.sent + (answer.document.leaseRemaining ?? lease);
-            [hasFailed, isLast, delays] = [false, false, backoff()];
+            [hasFailed, isLast, asked, delays] = [false, false, -Infinity, backoff()];
             continue;
           }
           delay = Math.max(delay, answer.retryAfter);
@@ -1404,6 +1415,7 @@ class Holding {
   /** Whether its owner ends it now. What is heard of its end meanwhile is the owner's, or waits for a refusal. */
   #isEnding = false;
   #unseen = [];
+  #isForgotten = false;
 
   constructor(arbiter, ticket) {
     this.#arbiter = arbiter;
@@ -1430,6 +1442,7 @@ class Holding {
       // It goes on, as far as is known, and is kept.
       this.#isEnding = false;
       if (this.#unseen.length) this.#lose(this.#unseen[0]);
+      if (this.#isForgotten) this.giveBack();
       throw error;
     }
     // Its await is answered by the end, so that no connection is cut.
@@ -1443,7 +1456,8 @@ class Holding {
   }
 
   giveBack() {
-    if (this.#over.signal.aborted) return;
+    this.#isForgotten = true;
+    if (this.#isEnding || this.#over.signal.aborted) return;
     console.warn(`${this.#ticket.document.id} was not ended before it was collected; it is given back`);
     this.#lose({ ...this.#ticket.shown, state: 'ended', outcome: 'cancelled' });
     this.#arbiter.giveUp(this.#ticket);

@@ -152,18 +152,34 @@ test('the time that a reader takes is no silence of its stream', async () => {
   }
 });
 
-/** A client of a daemon that grants everything, and answers the request that keeps the lease when the transition has ended. */
-function granting() {
-  let end;
-  const ended = new Promise(resolve => { end = resolve; });
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc');
+
+/** Collects what nothing refers to; what was used in this turn of the loop is kept until it is over. */
+async function collectGarbage() {
+  for (let round = 0; round < 10; round += 1) {
+    await new Promise(setImmediate);
+    collect();
+  }
+}
+
+function gate() {
+  let open;
+  const opened = new Promise(resolve => { open = resolve; });
+  return { open, opened };
+}
+
+/** A client of a daemon that grants everything. What asks for the end is answered when `answer` is open; so is what waits for it. */
+function granting(answer = null) {
+  const asked = gate();
   const { arbiter } = answered(async path => {
     if (path === '/sessions') return [201, { token: 'session' }];
     if (path === '/transitions/start') return [201, granted];
-    if (path === '/transitions/end') end();
-    await ended;
+    if (path === '/transitions/end') asked.open();
+    await (answer ?? asked).opened;
     return [200, { ...granted, state: 'ended', outcome: 'cancelled' }];
   });
-  return { arbiter, ended };
+  return { arbiter, ended: asked.opened };
 }
 
 test('a try that finds another one in the way has a body too', async () => {
@@ -189,17 +205,23 @@ test('the end of a block ends what it holds', { skip: !Symbol.asyncDispose }, as
   await transition[Symbol.asyncDispose]();
 });
 
+test('what is collected while it is being ended is not given back', async t => {
+  const answer = gate();
+  const { arbiter, ended } = granting(answer);
+  const warned = t.mock.method(console, 'warn', () => {});
+  const ending = arbiter.scene().start().then(transition => transition.complete());
+  await ended;
+  await collectGarbage();
+  answer.open();
+  await ending;
+  assert.equal(warned.mock.callCount(), 0);
+});
+
 test('what is collected while it is held is given back', async t => {
   const { arbiter, ended } = granting();
   const warned = t.mock.method(console, 'warn', () => {});
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc');
   const { signal } = await arbiter.scene().start();
-  // What was made in this turn of the loop is kept until it is over.
-  while (!signal.aborted) {
-    await new Promise(setImmediate);
-    collect();
-  }
+  while (!signal.aborted) await collectGarbage();
   await ended;
   assert.match(warned.mock.calls[0].arguments[0], /^t-1 was not ended/);
   assert.equal(signal.reason.outcome, 'cancelled');

@@ -257,8 +257,10 @@ extension Arbiter {
             else { return }
         }
         guard !ticket.hasEnded else { return }
-        let end = WireRequest(
-            "POST", "/transitions/end", ticket.named(["outcome": "cancelled"]), timeout: WireTimes.margin)
-        _ = try? await sendOnce(end)
+        for outcome: [String: JSONValue] in [["outcome": "cancelled"], [:]] {
+            let end = WireRequest("POST", "/transitions/end", ticket.named(outcome), timeout: WireTimes.margin)
+            // One whose gesture was decided ends as that was.
+            guard (try? await sendOnce(end))?.document["code"] == "already-decided" else { return }
+        }
     }
 }

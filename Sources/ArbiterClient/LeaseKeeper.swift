@@ -128,7 +128,7 @@ final class LeaseKeeper: Sendable {
     func giveBack() {
         guard !isOver else { return }
         let text = "arbiter: \(ticket.id) was not ended while somebody referred to it; it is given back\n"
-        FileHandle.standardError.write(Data(text.utf8))
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
         tell { state in state.isOver = true }
         Task { [arbiter, ticket] in await arbiter.giveUp(ticket) }
     }
@@ -189,13 +189,16 @@ final class LeaseKeeper: Sendable {
                 if let asked, .now - asked <= margin { break }
                 (wait, isLast) = (.zero, true)
             }
-            var delay = backoff.next()
+            var delay = min(backoff.next(), WireTimes.longestDelay)
             if wait == .zero { asked = .now }
-            switch await askWhetherItRuns(wait, headers, timeout: isLast ? margin : min(wait + margin, left)) {
+            // The less is left, the shorter are the asks; but each is long enough for a slow network.
+            let patience = wait > .zero ? wait + margin : min(WireTimes.margin, max(margin, left / 2))
+            switch await askWhetherItRuns(wait, headers, timeout: isLast ? margin : min(patience, left)) {
             case .runs(let end):
                 ticket.hold(until: end)
                 state.withLock { $0.failures = 0 }
-                (wait, backoff, isLast) = (longest, Backoff(), false)
+                (wait, backoff) = (longest, Backoff())
+                (asked, isLast) = (nil, false)
                 continue
             case .ended(let ending): return ending
             case .refused(let refusal):
@@ -230,7 +233,7 @@ final class LeaseKeeper: Sendable {
         let body = ticket.named(["until": "ended", "wait": .number(wait.inSeconds)])
         let request = WireRequest("POST", "/transitions/await", body, headers: headers, timeout: timeout)
         guard let answer = try? await arbiter.sendOnce(request) else { return .failed(retryAfter: .zero) }
-        if answer.status == 429 || answer.status == 503 { return .failed(retryAfter: answer.retryAfter) }
+        guard answer.decides else { return .failed(retryAfter: answer.retryAfter) }
         if answer.status >= 400 {
             if let ended = answer.document["transition"] { return .ended(EndedTransition(ended)) }
             return .refused(Refusal(status: answer.status, answer.document))

@@ -54,6 +54,11 @@ package struct WireAnswer: Hashable, Sendable {
         return document
     }
 
+    /// Whether the daemon says what it knows; not if it refuses to say so now, or a proxy answers in its place.
+    var decides: Bool {
+        status < 400 || (status < 500 && status != 429 && document["code"]?.string != nil)
+    }
+
     /// Whether it refuses something that may be accepted later, or that may have happened.
     ///
     /// So does every 503 that this client does not know. A queue that is full is the caller's to handle.
@@ -124,9 +129,11 @@ package enum WireTimes {
     /// What an answer may take besides the wait.
     package static let margin = Duration.seconds(5)
     /// What an answer that keeps a lease may take besides the wait: a sixth of the lease, if that is not less.
-    static let keepingMargin = Duration.milliseconds(500)
+    static let keepingMargin = Duration.seconds(1)
     /// The shortest time between two attempts to keep a lease.
     static let shortestDelay = Duration.milliseconds(50)
+    /// The longest one: the daemon ends a session two seconds after its last connection was cut.
+    static let longestDelay = Duration.milliseconds(400)
     /// For how long a stream may be silent if its daemon does not say how often a comment comes.
     package static let silence = Duration.seconds(45)
     package static let lease = Duration.seconds(10)

@@ -296,7 +296,7 @@ static inline int arbiter_send_datagram(const char *name, const char *message, s
 }
 
 /* Has each of these signals written to a pipe, whose other end is returned, unless it is ignored: then it stays so. Two bytes
-   for each: its number, and 1 if it came from the kernel, as those of a terminal do, so that the whole foreground has got it. */
+   for each: its number, and 1 if it came from the kernel, as those of a terminal's keys do. */
 static int arbiter_noted_signals = -1;
 
 static inline void arbiter_note_signal(int number, siginfo_t *information, void *context)
@@ -361,12 +361,15 @@ static inline pid_t arbiter_start_command(char *const arguments[], char *const e
     return child;
 }
 
-/* Waits until a child has ended: its exit code, or 128 and the number of the signal that ended it. */
+/* Waits until a child has ended: its exit code, or 128 and the number of the signal that ended it. What it has left behind and has
+   ended too is let go of meanwhile. */
 static inline int arbiter_wait_for(pid_t child)
 {
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
+    pid_t ended;
+    while ((ended = waitpid(-1, &status, 0)) != child)
+        if (ended < 0 && errno != EINTR)
+            return 255;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -156,6 +156,20 @@ def test_a_turn_is_taken_once(daemon):
     assert json.dumps(running.ask("GET", "/scenes/main")[1]["running"]) == "[]"
 
 
+@pytest.mark.parametrize("decision, outcome", [("finish", "completed"), ("cancel", "cancelled")])
+def test_a_decided_gesture_that_is_collected_ends_as_decided(daemon, decision, outcome):
+    running = daemon()
+    with Arbiter(running.url) as arbiter:
+        transition = arbiter.scene().start(interactive=True, lease_seconds=LEASE)
+        transition.release(decision=decision)
+        identifier = transition.id
+        with pytest.warns(ResourceWarning):
+            del transition
+            gc.collect()
+        arbiter.scene().serialize(timeout=PATIENCE).complete()
+        assert running.ask("GET", f"/transitions/{identifier}")[1]["outcome"] == outcome
+
+
 # Trying
 
 
@@ -253,18 +267,28 @@ def test_the_client_of_a_parent_in_a_forked_child(daemon):
     arbiter = Arbiter(running.url)
     scene = arbiter.scene()
     events = scene.events(since="0")
-    with scene.transition() as transition:
+    with scene.transition() as transition, scene.hierarchy() as hierarchy:
         next(events)
         uses = [
             lambda: scene.start(), lambda: scene.serialize(timeout=1), lambda: scene.transition().__enter__(), scene.read,
             lambda: scene.try_transition().__enter__(), transition.complete, transition.cancel, arbiter.close,
             lambda: arbiter.ready(transition.id), lambda: list(events), lambda: next(scene.events()),
-            lambda: scene.declare(NAV), lambda: scene.hierarchy().__enter__(), lambda: arbiter.__exit__(None)]
+            lambda: scene.declare(NAV), lambda: scene.hierarchy().__enter__(), lambda: arbiter.__exit__(None),
+            lambda: hierarchy.__exit__(None), lambda: list(hierarchy.changes()), transition.check]
         for use in uses:
             raised = in_child(use)
             assert raised.startswith("RuntimeError: ") and "make another client after the fork" in raised
         assert scene.read()["running"][0]["id"] == transition.id
     arbiter.close()
+
+
+def test_a_client_that_was_made_before_a_fork_and_is_used_after_it(daemon):
+    running = daemon()
+    # As under a server that makes its workers after it has read the program.
+    arbiter = Arbiter(running.url)
+    for _ in range(2):
+        assert in_child(lambda: arbiter.scene().start(scope="scene").complete()) == "nothing"
+    assert len(running.ask("GET", "/transitions?scene=main")[1]["transitions"]) == 2
 
 
 def test_a_forked_child_that_leaves_what_its_parent_has_entered(daemon):

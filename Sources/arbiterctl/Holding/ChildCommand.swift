@@ -11,6 +11,8 @@ final class ChildCommand: Sendable {
 
     /// Whether signals are for the command alone, and not for what it has started.
     private let isAlone: Bool
+    /// What was there before the command: the shell that became this process may have started it.
+    private let strangers = ProcessTree.started(by: nil)
     private let state = Mutex(State.waiting(early: nil))
 
     private enum State {
@@ -42,10 +44,14 @@ final class ChildCommand: Sendable {
     }
 
     /// Sends a signal to the command, and to what it has started.
-    func signal(_ signal: Int32) {
+    ///
+    /// - Parameters:
+    ///   - signal: the number of the signal.
+    ///   - isKnown: whether the whole process group has got it; then it is for those that have another one.
+    func signal(_ signal: Int32, isKnown: Bool = false) {
         state.withLock { state in
             if case .waiting = state { state = .waiting(early: signal) }
-            for process in processes(state) { kill(process, signal) }
+            for process in processes(state) where !isKnown || getpgid(process) != getpgrp() { kill(process, signal) }
         }
     }
 
@@ -60,11 +66,11 @@ final class ChildCommand: Sendable {
     }
 
     /// The processes that a signal is for.
-    private func processes(_ state: State) -> [pid_t] {
+    private func processes(_ state: State) -> Set<pid_t> {
         switch state {
         case .waiting: []
-        case .running(let command): isAlone ? [command] : ProcessTree.started(by: command)
-        case .over: isAlone ? [] : ProcessTree.started(by: nil)
+        case .running(let command): isAlone ? [command] : ProcessTree.started(by: command, since: strangers)
+        case .over: isAlone ? [] : ProcessTree.started(by: nil, since: strangers)
         }
     }
 
@@ -95,9 +101,11 @@ private enum ProcessTree {
     ///
     /// They are in its session or in that of this process: what has made itself a daemon is left alone.
     ///
-    /// - Parameter command: the command; `nil` if it has ended.
+    /// - Parameters:
+    ///   - command: the command; `nil` if it has ended.
+    ///   - strangers: the processes that were there before.
     /// - Returns: the processes, in any order.
-    static func started(by command: pid_t?) -> [pid_t] {
+    static func started(by command: pid_t?, since strangers: Set<pid_t> = []) -> Set<pid_t> {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         var children: [pid_t: [pid_t]] = [:]
         var sessions: [pid_t: pid_t] = [:]
@@ -111,11 +119,11 @@ private enum ProcessTree {
         var found = Set(command.map { [$0] } ?? [])
         var waiting = [getpid()]
         while let parent = waiting.popLast() {
-            for child in children[parent] ?? [] {
+            for child in children[parent] ?? [] where !strangers.contains(child) {
                 waiting.append(child)
                 if known.contains(sessions[child]) { found.insert(child) }
             }
         }
-        return Array(found)
+        return found
     }
 }

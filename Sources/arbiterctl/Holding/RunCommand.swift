@@ -12,8 +12,9 @@ struct RunCommand: AsyncParsableCommand {
             The command has ARBITER_SCENE, ARBITER_TRANSITION and ARBITER_FENCE in its environment. The signals HUP, INT, \
             QUIT, TERM, USR1 and USR2 are passed on to it and to what it has started; with --only-child, to it alone. If the \
             lock is lost, they get SIGTERM, and SIGKILL at the latest ten seconds later or when the lease is over. While the \
-            daemon cannot be reached, they get SIGTERM when a tenth of the lease is left, at most ten seconds. If arbiterctl \
-            is killed, the command gets SIGTERM, and the lock is free two seconds later.
+            daemon cannot be reached, they get SIGTERM when a tenth of the lease is left, at most ten seconds; with \
+            --max-hold, also when a tenth of that is left. If arbiterctl is killed, the command alone gets SIGTERM, and the \
+            lock is free two seconds later.
 
             The transition is completed if the command succeeds, and cancelled otherwise.
 
@@ -114,7 +115,7 @@ struct RunCommand: AsyncParsableCommand {
             case .waiting:
                 interrupted.withLock { $0 = $0 ?? signal }
                 turn.cancel()
-            case .running: if !isKnown { child.signal(signal) }
+            case .running: child.signal(signal, isKnown: isKnown)
             case .ending(let end): end.cancel()
             }
         }
@@ -126,6 +127,11 @@ struct RunCommand: AsyncParsableCommand {
             }
             transition = held
             phase.withLock { $0 = .running }
+            // One that came in the moment of the grant was for the wait.
+            if interrupted.withLock({ $0 }) != nil {
+                _ = try? await held.cancel()
+                throw CancellationError()
+            }
         } catch is CancellationError {
             throw ExitCode(128 + (interrupted.withLock { $0 } ?? SIGTERM))
         } catch ClientError.timedOut {
@@ -217,26 +223,34 @@ struct RunCommand: AsyncParsableCommand {
     private func endWhenLost(_ child: ChildCommand, holding transition: HeldTransition) async -> Bool {
         await untilCommandMustEnd(transition)
         guard !Task.isCancelled || transition.isLost else { return false }
-        let why = transition.isLost ? "the lock is lost" : "the lock will be lost"
-        Exit.tell("\(why): \(transition.ending?.words ?? "the daemon cannot be reached")")
         let left = max(.zero, min(transition.heldUntil - .now, Self.graceOfCommand))
-        // In a task of its own, because this one may be cancelled.
-        await Task { await child.end(within: left) }.value
+        // In a task of its own, because this one may be cancelled; and first, because nobody may read what is told.
+        let end = Task { await child.end(within: left) }
+        if let loss = transition.ending {
+            Exit.tell("the lock is lost: \(loss.words ?? "it has ended")")
+        } else {
+            Exit.tell("the lock will be lost: \(transition.isUnanswered ? "the daemon cannot be reached" : "hold")")
+        }
+        await end.value
         return true
     }
 
-    /// Returns when the lock is lost, or the daemon has not answered and no more of the lease is left than the command may
-    /// take to end.
+    /// Returns when the lock is lost, or no more is left than the command may take to end: of the longest hold, or of the lease
+    /// if the daemon has not answered.
     private func untilCommandMustEnd(_ transition: HeldTransition) async {
         let lease = transition.document["leaseSeconds"]?.number.map { Duration.seconds($0) } ?? WireTimes.lease
-        let grace = min(lease / 10, Self.graceOfCommand)
+        let hold = maxHold.map { Duration.seconds($0) }
+        let holdEnd = hold.map { ContinuousClock.now + $0 }
+        let grace = min(min(lease, hold ?? lease) / 10, Self.graceOfCommand)
         while !transition.isLost, !Task.isCancelled {
             let left = transition.heldUntil - .now
             // If nothing is left, this process has slept, and the daemon is asked once more.
             if transition.isUnanswered, left > .zero, left <= grace { return }
+            let holdLeft = holdEnd.map { $0 - .now } ?? left
+            if holdEnd != nil, holdLeft <= grace { return }
             await withTaskGroup { group in
                 group.addTask { await transition.untilLost() }
-                group.addTask { try? await Task.sleep(for: max(grace / 4, left - grace)) }
+                group.addTask { try? await Task.sleep(for: max(grace / 4, min(left, holdLeft) - grace)) }
                 await group.next()
                 group.cancelAll()
             }

@@ -6,18 +6,22 @@ internal import Foundation
 ///
 /// One that is ignored when this process begins stays so.
 final class Signals {
-    private static let all = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2]
+    /// Those of a terminal's keys, which every process in its foreground gets.
+    private static let ofKeys = [SIGINT, SIGQUIT]
+    private static let all = [SIGHUP, SIGTERM, SIGUSR1, SIGUSR2] + ofKeys
 
     private let source: any DispatchSourceRead
 
-    /// - Parameter take: called with each signal, and whether it came from the terminal, and so to the command too.
+    /// - Parameter take: called with each signal, and whether the whole process group has got it from a key.
     init(_ take: @escaping @Sendable (Int32, Bool) -> Void) {
         let pipe = unsafe arbiter_watch_signals(Self.all, Self.all.count)
         guard pipe >= 0 else { fatalError("there is no pipe for signals: \(errno)") }
         source = DispatchSource.makeReadSource(fileDescriptor: pipe, queue: .global())
         source.setEventHandler {
             var note: [UInt8] = [0, 0]
-            while unsafe read(pipe, &note, note.count) == note.count { take(Int32(note[0]), note[1] != 0) }
+            while unsafe read(pipe, &note, note.count) == note.count {
+                take(Int32(note[0]), note[1] != 0 && Self.ofKeys.contains(Int32(note[0])))
+            }
         }
         source.resume()
     }

@@ -291,6 +291,9 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
                 await asyncio.shield(self._end_after_body(failed=True))
             except (ArbiterError, asyncio.CancelledError):
                 pass  # What the body raised is what the caller has to know.
+            except RuntimeError:
+                if not self._flows.is_forked:
+                    raise
             raise
         # It ends also if the task is cancelled.
         await asyncio.shield(self._end_after_body(failed=False))

@@ -32,7 +32,10 @@ class AsyncHierarchy(KeptHierarchy):
         self._follower = asyncio.create_task(self._follow(), name=f"hierarchy of {self._scene}")
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._arbiter._flows.is_forked and kind is not None:
+            return  # Its parent goes on.
+        self._arbiter._check_loop()
         self._stream.over.set()
         self._follower.cancel()
         await asyncio.wait([self._follower])
@@ -41,6 +44,7 @@ class AsyncHierarchy(KeptHierarchy):
         """See `Hierarchy.changes`."""
         seen = self._first
         while True:
+            self._arbiter._check_loop()
             async with self._changed:
                 await self._changed.wait_for(lambda: self._is_over or self.snapshot is not seen)
                 if self.snapshot is seen:

@@ -20,9 +20,9 @@ LEASE = 10.0
 # The longest wait of one request, in seconds.
 LONGEST_WAIT = 30.0
 # What an answer that keeps a lease may take besides the wait, in seconds: a sixth of the lease, if that is not less.
-KEEPING_MARGIN = 0.5
-# The shortest time between two attempts to keep a lease, in seconds.
-SHORTEST_DELAY = 0.05
+KEEPING_MARGIN = 1.0
+# The time between two attempts to keep a lease, in seconds. The daemon ends a session two seconds after its last connection was cut.
+SHORTEST_DELAY, LONGEST_DELAY = 0.05, 0.4
 
 
 class TransitionOptions(TypedDict, total=False):
@@ -153,7 +153,8 @@ class Flows:
         self._closing = closing
         self._session: str | None = None
         self._lock = threading.Lock()
-        self._process = os.getpid()
+        self._process: int | None = None
+        """Which process has used the client; `None` before its first use, so that it may be made before a fork."""
 
     @property
     def is_closed(self) -> bool:
@@ -162,13 +163,14 @@ class Flows:
     @property
     def is_forked(self) -> bool:
         """Whether this process is a child of that of the client, with copies of its connections and locks."""
-        return os.getpid() != self._process
+        return self._process is not None and self._process != os.getpid()
 
     def check_process(self) -> None:
         """Raises `RuntimeError` in a child of the process that the client belongs to."""
+        self._process = self._process or os.getpid()
         if self.is_forked:
             raise RuntimeError(
-                f"This client belongs to process {self._process}, which has forked this one: make another client after the fork")
+                f"This client was used by process {self._process}, which has forked this one: make another client after the fork")
 
     def check_open(self) -> None:
         """Raises `Closed` after the client has been closed."""
@@ -323,8 +325,12 @@ class Flows:
                 return
             ticket.note(answer)
         if not has_ended(ticket.document):
-            body = ticket.named(outcome="cancelled")
-            yield from self._last_words(Send("POST", "/transitions/end", body, self.headers, MARGIN))
+            for outcome in [{"outcome": "cancelled"}, {}]:
+                body = ticket.named(**outcome)
+                answer = yield from self._last_words(Send("POST", "/transitions/end", body, self.headers, MARGIN))
+                # One whose gesture was decided ends as that was.
+                if answer.body.get("code") != "already-decided":
+                    break
 
     def _last_words(self, send: Send) -> Flow[Answer]:
         """Sends a request, and once more if the connection was cut: one that is kept open may have been cut before."""
@@ -357,16 +363,17 @@ class Flows:
                 if now() - asked <= margin:
                     break
                 wait, is_last = 0.0, True
-            delay = next(delays)
+            delay = min(next(delays), LONGEST_DELAY)
             if wait == 0:
                 asked = now()
-            timeout = margin if is_last else min(wait + margin, left)
+            # The less is left, the shorter are the asks; but each is long enough for a slow network.
+            timeout = margin if is_last else min(left, wait + margin if wait else min(MARGIN, max(margin, left / 2)))
             try:
                 answer = yield Send("POST", "/transitions/await", ticket.named(until="ended", wait=wait), headers, timeout)
             except (Unreachable, Refused):
                 pass  # Refused is an answer that cannot be read.
             else:
-                if answer.status not in (429, 503):
+                if answer.decides:
                     try:
                         document = answer.document()
                     except Refused as refused:
@@ -379,7 +386,8 @@ class Flows:
                     if has_ended(document):
                         return document
                     ticket.held_until = answer.sent + float(document.get("leaseRemaining", lease))
-                    wait, delays, is_last = longest, backoff(), False
+                    wait, delays = longest, backoff()
+                    asked, is_last = float("-inf"), False
                     continue
                 delay = max(delay, answer.retry_after)
             wait = 0.0

@@ -71,6 +71,7 @@ class HeldTransition(Generic[Over]):
 
     def check(self) -> None:
         """Raises `TransitionEnded` if it is lost."""
+        self._flows.check_process()
         if self.lost.is_set():
             raise TransitionEnded(self.ended)
 

@@ -37,7 +37,10 @@ class Hierarchy(KeptHierarchy):
         self._follower.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._arbiter._flows.is_forked and kind is not None:
+            return  # Its parent goes on.
+        self._arbiter._flows.check_process()
         self._stream.end()
         self._follower.join(MARGIN)
 
@@ -49,6 +52,7 @@ class Hierarchy(KeptHierarchy):
         """
         seen = self._first
         while True:
+            self._arbiter._flows.check_process()
             with self._changed:
                 self._changed.wait_for(lambda: self._is_over or self.snapshot is not seen)
                 if self.snapshot is seen:

@@ -72,6 +72,12 @@ class Answer:
         return self.body
 
     @property
+    def decides(self) -> bool:
+        """Whether the daemon says what it knows; not if it refuses to say so now, or a proxy answers in its place."""
+        is_problem = self.status < 500 and self.status != 429 and isinstance(self.body.get("code"), str)
+        return self.status < 400 or is_problem
+
+    @property
     def passes(self) -> bool:
         """Whether it refuses something that may be accepted later, or that may have happened.
 
