@@ -109,14 +109,15 @@ def test_a_daemon_that_is_away_for_less_than_half_of_a_lease(daemon, agent, end)
         return time.monotonic() - begin
 
     # Much longer than it takes to start a daemon here.
-    shortest = max(4, 8 * restart(0))
+    start = restart(0)
+    shortest = max(4, 8 * start)
     holder = agent(running, "holder")
     # Of different lengths, so that the daemon goes at a different moment of each.
     leases = {f"t{number}": shortest * (1 + number / 16) for number in range(12)}
     for name, lease in leases.items():
         holder.ask("start", scene=name, options={"leaseSeconds": lease}, **{"as": name})
     time.sleep(max(leases.values()) / 3)  # Each has been renewed by its client.
-    away = restart(shortest / 4)
+    away = restart(0.4 * shortest - 2 * start)
     assert away < shortest / 2
     time.sleep(max(leases.values()) - away)  # Who takes a lease for lost has done so by now.
     ended = [holder.ask("complete", **{"as": name}).get("transition", {}).get("outcome") for name in leases]
@@ -228,7 +229,7 @@ def test_a_body_that_only_tries(daemon, agent):
 def test_what_is_collected_while_it_is_held_is_given_back(daemon, agent):
     running = daemon()
     view, other = agent(running, "view"), agent(running, "other")
-    # It is given back with the next answer at the latest, which comes within a third of the lease.
+    # It is given back with the next answer at the latest, which comes within a sixth of the lease.
     view.ask("start", scene="main", options={"leaseSeconds": LEASE}, **{"as": "t"})
     assert view.ask("drop", **{"as": "t"}) == {}
     assert other.ask("serialize", scene="main", **{"as": "t"})["transition"]["state"] == "running"

@@ -173,12 +173,12 @@ final class LeaseKeeper: Sendable {
 
     /// How it has ended, once it has or its lease may have run out.
     ///
-    /// A request is answered within a third of the lease. After a failure the next one is not parked, and they follow each other
+    /// A request is answered within a sixth of the lease, so that two thirds of the lease are left at any time. After a failure the next one is not parked, and they follow each other
     /// the faster, the less is left of the lease, which is counted from the sending of the last one that was answered. If no
     /// such one was asked shortly before its end, this process was stopped, the machine slept, or it ends now by its longest
     /// hold: then the daemon is asked once more.
     private func untilEnded() async -> EndedTransition {
-        let longest = min(ticket.lease / 3, WireTimes.longestWait)
+        let longest = min(ticket.lease / 6, WireTimes.longestWait)
         let margin = min(WireTimes.margin, max(WireTimes.keepingMargin, ticket.lease / 6))
         var headers = ticket.headers
         var (wait, backoff) = (longest, Backoff())

@@ -14,7 +14,7 @@ from harness import PATIENCE
 from transition_arbiter import Arbiter, AsyncArbiter, Refused, TransitionEnded, Unreachable
 
 NAV = {"root": {"id": "nav", "kind": "navigation", "children": ["list"]}}
-# A keeper that gives up takes as long as a third of this, in seconds.
+# A keeper that gives up takes as long as a sixth of this, in seconds.
 LEASE = 3
 POP = {"type": "pop", "navigation": "nav"}
 

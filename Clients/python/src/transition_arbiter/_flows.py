@@ -343,7 +343,7 @@ class Flows:
         """Keeps a granted transition until it has ended: its last document, or nothing if its lease may have run out.
 
         An owner's await is parked always, so the lease does not run, and the end is told at once. It is answered within a
-        third of the lease. After a failure the next one is not parked, and they follow each other the faster, the less is left
+        sixth of the lease, so that two thirds of the lease are left at any time. After a failure the next one is not parked, and they follow each other the faster, the less is left
         of the lease, which is counted from the sending of the last one that was answered. If no such one was asked shortly
         before its end, this process was stopped, the machine slept, or it ends now by `max_hold_seconds`: then the daemon is
         asked once more.
@@ -352,7 +352,7 @@ class Flows:
         here, when the next answer comes.
         """
         lease = ticket.lease
-        longest = min(lease / 3, LONGEST_WAIT)
+        longest = min(lease / 6, LONGEST_WAIT)
         margin = min(MARGIN, max(KEEPING_MARGIN, lease / 6))
         headers = {**self.headers, **ticket.headers}
         wait, delays = longest, backoff()

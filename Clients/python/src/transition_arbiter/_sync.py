@@ -321,7 +321,7 @@ class Scene:
         `transition.fence` is `None`.
 
         A `KeyboardInterrupt`, wherever it comes, does not leave it held: it is ended at once, or once the exception has been
-        handled, at the latest when a lease and a third of one are over.
+        handled, at the latest when a lease and a sixth of one are over.
         """
         checked_timeout(timeout)
         ticket = Ticket(self.name, options)
