@@ -30,8 +30,8 @@ internal import Glibc
     private struct State {
         /// What serves new connections; `nil` once the listener has stopped.
         var current: MicroHTTPDPool?
-        /// Those that serve their connections to the end.
-        var earlier: [MicroHTTPDPool] = []
+        /// Those that serve their connections to the end, and whether each had none at the last look.
+        var earlier: [(pool: MicroHTTPDPool, hadNone: Bool)] = []
         /// What the acceptor knows the socket by, while it accepts connections.
         var accepting: UInt64?
     }
@@ -73,12 +73,15 @@ internal import Glibc
     }
 
     private func take(_ connection: AcceptedConnection) {
-        // A connection that comes while the listener stops is closed.
-        guard let pool = state.withLock({ $0.current }) else {
-            _ = close(connection.descriptor)
-            return
+        // Under the lock, so that the pool is not stopped before it has got the connection.
+        state.withLock { state in
+            // A connection that comes while the listener stops is closed.
+            guard let pool = state.current else {
+                _ = close(connection.descriptor)
+                return
+            }
+            pool.add(connection)
         }
-        pool.add(connection)
     }
 
     private func start(_ identity: TLSIdentity?) throws(ServerError) -> MicroHTTPDPool {
@@ -116,19 +119,21 @@ internal import Glibc
         let pool = try start(identity)
         let isUsed = state.withLock { state in
             guard let earlier = state.current else { return false }
-            state.earlier.append(earlier)
+            state.earlier.append((earlier, hadNone: false))
             state.current = pool
             return true
         }
         if !isUsed { pool.stop() }
     }
 
-    /// Stops earlier daemons that have no connections any more.
+    /// Stops earlier daemons that have no connections any more, and had none at the last look.
+    ///
+    /// libmicrohttpd counts a connection only when its thread has taken it.
     func sweep() {
         let idle = state.withLock { state in
-            let idle = state.earlier.filter { $0.connectionCount == 0 }
-            state.earlier.removeAll { pool in idle.contains { $0 === pool } }
-            return idle
+            let looks = state.earlier.map { ($0.pool, hadNone: $0.hadNone, hasNone: $0.pool.connectionCount == 0) }
+            state.earlier = looks.filter { !($0.hadNone && $0.hasNone) }.map { ($0.0, hadNone: $0.hasNone) }
+            return looks.filter { $0.hadNone && $0.hasNone }.map(\.0)
         }
         for pool in idle { pool.stop() }
     }
@@ -143,7 +148,7 @@ internal import Glibc
         quiesce()
         let pools = state.withLock { state in
             defer { (state.current, state.earlier) = (nil, []) }
-            return state.earlier + (state.current.map { [$0] } ?? [])
+            return state.earlier.map(\.pool) + (state.current.map { [$0] } ?? [])
         }
         for pool in pools { pool.stop() }
         close(descriptor)
