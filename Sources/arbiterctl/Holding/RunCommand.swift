@@ -110,7 +110,7 @@ struct RunCommand: AsyncParsableCommand {
         let turn = Task { try await takeTurn(options, of: arbiter) }
         let interrupted = Mutex<Int32?>(nil)
         let phase = Mutex(Phase.waiting)
-        let signals = Signals { signal, isKnown in
+        let signals = try Signals { signal, isKnown in
             switch phase.withLock({ $0 }) {
             case .waiting:
                 interrupted.withLock { $0 = $0 ?? signal }

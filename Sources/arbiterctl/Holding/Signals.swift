@@ -13,9 +13,13 @@ final class Signals {
     private let source: any DispatchSourceRead
 
     /// - Parameter take: called with each signal, and whether the whole process group has got it from a key.
-    init(_ take: @escaping @Sendable (Int32, Bool) -> Void) {
+    /// - Throws: `Failure` if this process may open no more files.
+    init(_ take: @escaping @Sendable (Int32, Bool) -> Void) throws(Failure) {
         let pipe = unsafe arbiter_watch_signals(Self.all, Self.all.count)
-        guard pipe >= 0 else { fatalError("there is no pipe for signals: \(errno)") }
+        guard pipe >= 0 else {
+            throw Failure(
+                code: Exit.failed, text: "there is no pipe for signals: \(unsafe String(cString: strerror(errno)))")
+        }
         source = DispatchSource.makeReadSource(fileDescriptor: pipe, queue: .global())
         source.setEventHandler {
             var note: [UInt8] = [0, 0]

@@ -33,7 +33,7 @@ struct QueueCommand: ClientCommand {
             ]
             return Terminal.output.line(parts.text())
         }
-        if watch { return await LiveView().run(arbiter.scene(scene.name).events()) { try await lines(arbiter) } }
+        if watch { return try await LiveView().run(arbiter.scene(scene.name).events()) { try await lines(arbiter) } }
         Terminal.output.lines(try await lines(arbiter))
     }
 

@@ -15,7 +15,7 @@ struct TopCommand: ClientCommand {
 
     func run(_ arbiter: Arbiter) async throws {
         guard Terminal.output.isTerminal else { return Terminal.output.lines(try await lines(arbiter)) }
-        await LiveView().run(arbiter.events()) { try await lines(arbiter) }
+        try await LiveView().run(arbiter.events()) { try await lines(arbiter) }
     }
 
     private func lines(_ arbiter: Arbiter) async throws -> [String] {

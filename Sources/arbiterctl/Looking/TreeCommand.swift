@@ -28,7 +28,7 @@ struct TreeCommand: ClientCommand {
         }
         guard watch else { return Terminal.output.lines(try await lines(arbiter)) }
         if Terminal.output.isTerminal {
-            return await LiveView().run(arbiter.scene(scene.name).events()) { try await lines(arbiter) }
+            return try await LiveView().run(arbiter.scene(scene.name).events()) { try await lines(arbiter) }
         }
         var last: [String] = []
         for try await _ in arbiter.scene(scene.name).events(since: "0") {

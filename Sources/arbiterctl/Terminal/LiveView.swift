@@ -13,9 +13,10 @@ struct LiveView {
     /// - Parameters:
     ///   - events: what makes it draw again.
     ///   - lines: what is shown; an error of the client is shown in its place.
-    func run(_ events: ArbiterEvents, _ lines: () async throws -> [String]) async {
+    /// - Throws: `Failure` if this process may open no more files.
+    func run(_ events: ArbiterEvents, _ lines: () async throws -> [String]) async throws(Failure) {
         let (ticks, tick) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let signals = Signals { number, _ in
+        let signals = try Signals { number, _ in
             guard [SIGINT, SIGTERM, SIGHUP].contains(number) else { return }
             tick.finish()
         }
