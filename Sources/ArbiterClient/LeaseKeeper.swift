@@ -173,10 +173,10 @@ final class LeaseKeeper: Sendable {
 
     /// How it has ended, once it has or its lease may have run out.
     ///
-    /// A request is answered within a sixth of the lease, so that two thirds of the lease are left at any time. After a failure the next one is not parked, and they follow each other
-    /// the faster, the less is left of the lease, which is counted from the sending of the last one that was answered. If no
-    /// such one was asked shortly before its end, this process was stopped, the machine slept, or it ends now by its longest
-    /// hold: then the daemon is asked once more.
+    /// A request is answered within a sixth of the lease, so that two thirds of the lease are left at any time. After a
+    /// failure the next one is not parked, and they follow each other the faster, the less is left of the lease, which is
+    /// counted from the sending of the last one that was answered. If no such one was asked shortly before its end, this
+    /// process was stopped, the machine slept, or it ends now by its longest hold: then the daemon is asked once more.
     private func untilEnded() async -> EndedTransition {
         let longest = min(ticket.lease / 6, WireTimes.longestWait)
         let margin = min(WireTimes.margin, max(WireTimes.keepingMargin, ticket.lease / 6))
@@ -190,10 +190,12 @@ final class LeaseKeeper: Sendable {
                 (wait, isLast) = (.zero, true)
             }
             var delay = min(backoff.next(), WireTimes.longestDelay)
-            if wait == .zero { asked = .now }
             // The less is left, the shorter are the asks; but each is long enough for a slow network.
             let patience = wait > .zero ? wait + margin : min(WireTimes.margin, max(margin, left / 2))
-            switch await askWhetherItRuns(wait, headers, timeout: isLast ? margin : min(patience, left)) {
+            let timeout = isLast ? margin : min(patience, left)
+            // One that is cut short by the end of the lease says nothing.
+            if wait == .zero, timeout >= margin / 2 { asked = .now }
+            switch await askWhetherItRuns(wait, headers, timeout: timeout) {
             case .runs(let end):
                 ticket.hold(until: end)
                 state.withLock { $0.failures = 0 }

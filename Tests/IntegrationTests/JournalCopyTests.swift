@@ -77,7 +77,8 @@ extension Integration {
             #expect(holder.status == 201)
             let tickets = try ["", session].map { session in
                 try client.post(
-                    "/transitions/serialize", ["scene": .string(scene), "wait": 0, "ticketSeconds": 300],
+                    "/transitions/serialize",
+                    ["scene": .string(scene), "wait": 0, "ticketSeconds": 300, "leaseSeconds": 300],
                     headers: session.isEmpty ? [] : ["Arbiter-Session: \(session)"])
             }
             #expect(tickets.allSatisfy { $0.status == 202 })

@@ -343,10 +343,10 @@ class Flows:
         """Keeps a granted transition until it has ended: its last document, or nothing if its lease may have run out.
 
         An owner's await is parked always, so the lease does not run, and the end is told at once. It is answered within a
-        sixth of the lease, so that two thirds of the lease are left at any time. After a failure the next one is not parked, and they follow each other the faster, the less is left
-        of the lease, which is counted from the sending of the last one that was answered. If no such one was asked shortly
-        before its end, this process was stopped, the machine slept, or it ends now by `max_hold_seconds`: then the daemon is
-        asked once more.
+        sixth of the lease, so that two thirds of the lease are left at any time. After a failure the next one is not parked,
+        and they follow each other the faster, the less is left of the lease, which is counted from the sending of the last one
+        that was answered. If no such one was asked shortly before its end, this process was stopped, the machine slept, or it
+        ends now by `max_hold_seconds`: then the daemon is asked once more.
 
         `is_over` says whether its owner ends it, or has lost it; then it is not kept any longer. One that is given up is ended
         here, when the next answer comes.
@@ -364,10 +364,11 @@ class Flows:
                     break
                 wait, is_last = 0.0, True
             delay = min(next(delays), LONGEST_DELAY)
-            if wait == 0:
-                asked = now()
             # The less is left, the shorter are the asks; but each is long enough for a slow network.
             timeout = margin if is_last else min(left, wait + margin if wait else min(MARGIN, max(margin, left / 2)))
+            # One that is cut short by the end of the lease says nothing.
+            if wait == 0 and timeout >= margin / 2:
+                asked = now()
             try:
                 answer = yield Send("POST", "/transitions/await", ticket.named(until="ended", wait=wait), headers, timeout)
             except (Unreachable, Refused):
