@@ -10,7 +10,7 @@ STORYBOARD = {
 }
 
 
-def perform(scene: Scene, operation: dict, *, ready_seconds: float = 5, **options) -> None:
+def perform(scene: Scene, operation: dict, *, ready_seconds: float = 30, **options) -> None:
     kind = operation["type"]
     try:
         # It begins when both have said that they are ready, or without those who have not done so in time.

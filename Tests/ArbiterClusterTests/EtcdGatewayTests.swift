@@ -61,12 +61,12 @@ struct EtcdGatewayTests {
 
     @Test func `a key lives as long as its lease`() throws {
         let etcd = try RunningEtcd()
-        let lease = try Reply.wait { etcd.gateway.grantLease(for: .seconds(60), within: .seconds(5), completion: $0) }
+        let lease = try Reply.wait { etcd.gateway.grantLease(for: .seconds(60), within: .seconds(30), completion: $0) }
         _ = try etcd.transact(EtcdTransaction(then: [.put("a", [1], lease: lease)]))
-        #expect(try Reply.wait { etcd.gateway.keepAlive(lease, within: .seconds(5), completion: $0) })
-        try Reply.wait { etcd.gateway.revokeLease(lease, within: .seconds(5), completion: $0) }
+        #expect(try Reply.wait { etcd.gateway.keepAlive(lease, within: .seconds(30), completion: $0) })
+        try Reply.wait { etcd.gateway.revokeLease(lease, within: .seconds(30), completion: $0) }
         #expect(try etcd.transact(.read(.key("a"))).found == [EtcdKeys([])])
-        #expect(try !Reply.wait { etcd.gateway.keepAlive(lease, within: .seconds(5), completion: $0) })
+        #expect(try !Reply.wait { etcd.gateway.keepAlive(lease, within: .seconds(30), completion: $0) })
         let error = #expect(throws: EtcdError.self) {
             try etcd.transact(EtcdTransaction(then: [.put("a", [1], lease: lease)]))
         }
@@ -80,7 +80,7 @@ struct EtcdGatewayTests {
         }
         #expect(error?.kind == .refused)
         let future = #expect(throws: EtcdError.self) {
-            try Reply.wait { etcd.gateway.compact(to: 1000, within: .seconds(5), completion: $0) }
+            try Reply.wait { etcd.gateway.compact(to: 1000, within: .seconds(30), completion: $0) }
         }
         #expect(future?.kind == .refused)
     }
@@ -95,7 +95,7 @@ struct EtcdGatewayTests {
         }
         let gateway = EtcdGateway(EtcdGateway.Access(endpoints: [server.address]), loop: loop)
         let error = #expect(throws: EtcdError.self) {
-            try Reply.wait { gateway.transact(.read(.key("a")), within: .seconds(5), completion: $0) }
+            try Reply.wait { gateway.transact(.read(.key("a")), within: .seconds(30), completion: $0) }
         }
         #expect(error?.kind == .unknown)
     }
@@ -116,10 +116,10 @@ struct EtcdGatewayTests {
         defer { loop.close() }
         let gateway = EtcdGateway(.init(endpoints: ["http://127.0.0.1:1", etcd.process.endpoint]), loop: loop)
         let error = #expect(throws: EtcdError.self) {
-            try Reply.wait { gateway.transact(.read(.key("a")), within: .seconds(5), completion: $0) }
+            try Reply.wait { gateway.transact(.read(.key("a")), within: .seconds(30), completion: $0) }
         }
         #expect(error?.kind == .unreachable)
-        let found = try Reply.wait { gateway.transact(.read(.key("a")), within: .seconds(5), completion: $0) }
+        let found = try Reply.wait { gateway.transact(.read(.key("a")), within: .seconds(30), completion: $0) }
         #expect(found.found == [EtcdKeys([])])
     }
 
@@ -148,13 +148,13 @@ struct EtcdGatewayTests {
         let user = EtcdGateway.Access.User(name: "root", password: "secret")
         let gateway = EtcdGateway(.init(endpoints: [etcd.process.endpoint], user: user), loop: etcd.loop)
         let outcome = try Reply.wait {
-            gateway.transact(EtcdTransaction(then: [.put("a", [1])]), within: .seconds(5), completion: $0)
+            gateway.transact(EtcdTransaction(then: [.put("a", [1])]), within: .seconds(30), completion: $0)
         }
         #expect(outcome.succeeded)
         let wrong = EtcdGateway(
             .init(endpoints: [etcd.process.endpoint], user: .init(name: "root", password: "wrong")), loop: etcd.loop)
         let error = #expect(throws: EtcdError.self) {
-            try Reply.wait { wrong.transact(.read(.key("a")), within: .seconds(5), completion: $0) }
+            try Reply.wait { wrong.transact(.read(.key("a")), within: .seconds(30), completion: $0) }
         }
         #expect(error?.kind == .denied)
     }

@@ -107,7 +107,7 @@ struct EtcdJournalTests {
         let commits = Commits(of: journal)
         let reader = ShardReader(shard: 0, keys: shard.keys) { [unsure = shard.unsure] range throws(JournalError) in
             do {
-                let outcome = try Reply.wait { unsure.transact(.read(range), within: .seconds(5), completion: $0) }
+                let outcome = try Reply.wait { unsure.transact(.read(range), within: .seconds(30), completion: $0) }
                 return outcome.found.first ?? EtcdKeys([])
             } catch {
                 throw JournalError(reason: "\(error)")

@@ -13,7 +13,7 @@ struct EtcdRoomTests {
         try first.host.wait { $0.rooms == [.enough] }
         first.node.stop()
         // Less than the file of an empty etcd, and then less than its pages in use.
-        let size = try Reply.wait { etcd.gateway.measure(within: .seconds(5), completion: $0) }
+        let size = try Reply.wait { etcd.gateway.measure(within: .seconds(30), completion: $0) }
         #expect(0 < size.used && size.used <= size.file)
         let second = TestNode("second", on: etcd.gateway, shards: 1, quota: size.used)
         try second.host.wait { $0.rooms == [.short] }

@@ -9,10 +9,10 @@ struct LostTenureTests {
     @Test func `a node whose keepalives are not answered stops before its lease ends, and another one goes on`() throws
     {
         let etcd = try RunningEtcd()
-        let first = TestNode("first", on: etcd.gateway, shards: 1, timeToLive: .seconds(2))
+        let first = TestNode("first", on: etcd.gateway, shards: 1, timeToLive: .seconds(6))
         try first.host.wait { $0.shards == [0] }
         let granted = try first.host.start()
-        let second = TestNode("second", on: etcd.gateway, shards: 1, timeToLive: .seconds(2))
+        let second = TestNode("second", on: etcd.gateway, shards: 1)
         first.etcd.isCutOff = true
         try first.host.wait { $0.shards.isEmpty }
         try second.host.wait { $0.shards == [0] }

@@ -59,7 +59,7 @@ def browser(public_pages: PageServer) -> Iterator[Browser]:
         "--no-sandbox", "--disable-gpu", f"--host-resolver-rules={', '.join(rules)}",
         f"--ip-address-space-overrides=127.0.0.1:{public_pages.server_port}=public"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=os.environ["CHROMIUM"], args=arguments)
+        browser = playwright.chromium.launch(executable_path=os.environ["CHROMIUM"], args=arguments, timeout=120_000)
         yield browser
         browser.close()
 

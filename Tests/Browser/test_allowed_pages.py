@@ -32,7 +32,7 @@ def answer_from_the_background(page: Page) -> dict:
 
 
 def start(page: Page, daemon: Daemon, **members: object) -> dict:
-    answer = ask(page, daemon, "POST", "/transitions/start", {"client": "kiosk"} | members)
+    answer = ask(page, daemon, "POST", "/transitions/start", {"client": "kiosk", "leaseSeconds": 300} | members)
     assert answer.get("status") == 201, answer
     return answer["body"]
 

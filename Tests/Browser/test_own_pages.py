@@ -20,7 +20,7 @@ def test_a_page_of_the_daemon_is_a_client_without_being_allowed(
     page.evaluate("follow('/scenes/main/events', 'transition.running', 'transition.ended')")
     page.wait_for_function("happened.some(entry => entry.event === 'open')")
 
-    started = page.evaluate("ask('POST', '/transitions/start', { client: 'own' })")
+    started = page.evaluate("ask('POST', '/transitions/start', { client: 'own', leaseSeconds: 300 })")
     assert (started["type"], started["status"]) == ("basic", 201)
     busy = page.evaluate("ask('POST', '/transitions/start')")
     assert (busy["status"], busy["body"]["code"]) == (409, "busy")

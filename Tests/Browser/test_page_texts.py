@@ -19,12 +19,13 @@ def test_names_and_reasons_do_not_turn_sentences_around(daemon: Daemon, open_pag
     menu = start(
         daemon, "menu\u202e", operation={"type": "segue", "source": "list", "identifier": segue["identifier"]},
         participants=["cl\u200fock"], readySeconds=60)
-    queue(daemon, "al\u202dert", coalesce={"key": "k\u202e"})
+    alert = queue(daemon, "al\u202dert", coalesce={"key": "k\u202e"})
     expect(shown.holder).to_contain_text("menu\\u202e has held the lock of the whole scene")
     expect(shown.holder).to_contain_text("to perform the segue ed\\u2067it of list.")
     expect(shown.card("running", "menu").locator(".chip").first).to_have_text("cl\\u200fock is missing")
     expect(shown.next).to_contain_text("It waits because menu\\u202e has locked the whole scene.")
     expect(shown.card("waiting", "al")).to_contain_text("only one of “k\\u202e” waits")
+    end(daemon, alert, "cancelled")
     daemon.ask("POST", "/transitions/revoke", {"id": menu["id"], "reason": "\u202eevil\u202c"})
     expect(shown.failure).to_contain_text("took it away: “\\u202eevil\\u202c”.")
     shown.card("ended", "menu").locator(".plain").click()

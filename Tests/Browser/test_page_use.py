@@ -584,6 +584,8 @@ def test_grants_and_ends_are_said(daemon: Daemon, open_page: OpenPage) -> None:
     shown = Shown(open_page, daemon)
     said = shown.page.locator("#said[aria-live=polite]")
     expect(said).to_have_text("Connected.")
+    # What has happened before is read, and not said.
+    expect(shown.holder).to_contain_text("There is no scene main yet")
     menu = start(daemon, "menu")
     expect(said).to_contain_text("menu is running.")
     end(daemon, menu)

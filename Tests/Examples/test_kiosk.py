@@ -97,8 +97,7 @@ def test_windows_take_turns_and_show_the_same(windows: list[Page], ask: Ask) -> 
             expect(items(left, "Waiting").filter(has_text=f"{name}: push")).to_have_count(1)
         for window in windows:
             expect(items(window, "Running").filter(has_text="test: lock")).to_have_count(1)
-            waiting = [text for text in items(window, "Waiting").all_inner_texts() if "clock" not in text]
-            assert waiting == ["left: push", "right: push"]
+            expect(items(window, "Waiting").filter(has_not_text="clock")).to_have_text(["left: push", "right: push"])
     for window in windows:
         expect(log(window)).to_have_text(["push: completed", "push: runs"])
         expect_pages(window, "left", "right")
@@ -115,7 +114,8 @@ def test_a_window_drops_what_is_in_the_way(windows: list[Page], ask: Ask) -> Non
     expect_pages(right, "left")
 
 
-def test_the_windows_see_the_process_in_swift(windows: list[Page]) -> None:
+def test_the_windows_see_the_process_in_swift(windows: list[Page], ask: Ask) -> None:
+    animate_for(ask, 5)
     for window in windows:
         expect(items(window, "Running").filter(has_text="clock: present")).to_have_count(1)
     for window in windows:

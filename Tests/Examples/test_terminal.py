@@ -8,7 +8,7 @@ from conftest import Play, Terminal
 
 # The first line of a view.
 BEGUN = {
-    "device-farm": r"job-. +runs", "kiosk": r"/\?window=right", "silly-transitions": r"presenter +runs",
+    "device-farm": r"job-. +runs", "kiosk": r"clock +runs", "silly-transitions": r"presenter +runs",
     "tab-bar": r"runs ", "transition-blocks": r"finger +drags", "transition-lock": r"runs ",
 }
 

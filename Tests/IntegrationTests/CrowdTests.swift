@@ -148,7 +148,7 @@ extension Integration {
 
         @Test func `half-sent requests make room, however many there are`() throws {
             #expect(DescriptorLimit.raise(to: 4096) >= 4096)
-            let daemon = try DaemonProcess(["--max-parked", "1"])
+            let daemon = try DaemonProcess(["--max-parked", "1", "--head-seconds", "120", "--body-seconds", "120"])
             let holder = try daemon.connect()
             let held = try holder.start()
             let waiter = try daemon.connect()
@@ -180,8 +180,9 @@ extension Integration {
     /// Requests that arrive slowly.
     @Suite struct SlowRequests {
         /// How long a connection lasts on which a byte arrives from time to time.
-        private func lifetimes(_ clients: [WireClient], limit: Duration = .seconds(60)) throws -> [Duration] {
-            let start = ContinuousClock.now
+        private func lifetimes(
+            _ clients: [WireClient], since start: ContinuousClock.Instant, limit: Duration = .seconds(60)
+        ) throws -> [Duration] {
             var lifetimes: [Int: Duration] = [:]
             while lifetimes.count < clients.count, .now < start + limit {
                 for (number, client) in clients.enumerated() where lifetimes[number] == nil {
@@ -195,6 +196,7 @@ extension Integration {
 
         @Test func `a head has ten seconds and a body thirty in all, not between two bytes`() throws {
             let daemon = try DaemonProcess()
+            let start = ContinuousClock.now
             let body = "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             let first = try daemon.connect()
             try first.send("GET /".utf8)
@@ -209,7 +211,7 @@ extension Integration {
             let idle = try daemon.connect()
             #expect(try idle.get("/livez").status == 200)
 
-            let lifetimes = try lifetimes([first, second, behindChunks, long])
+            let lifetimes = try lifetimes([first, second, behindChunks, long], since: start)
             for head in lifetimes.prefix(3) { #expect(head > .seconds(9) && head < lifetimes[3]) }
             #expect(lifetimes[3] > .seconds(29))
             // Silence between two requests does not count as slow.

@@ -18,16 +18,19 @@ extension WireClient {
     }
 
     func start(_ body: JSONValue = [:]) throws -> WireResponse {
-        try post("/transitions/start", body)
+        try post("/transitions/start", Self.long.adding(body))
     }
 
     func serialize(_ body: JSONValue = [:]) throws -> WireResponse {
-        try post("/transitions/serialize", body)
+        try post("/transitions/serialize", Self.long.adding(body))
     }
+
+    /// What is held for longer than a test takes on any machine.
+    private static let long: JSONValue = ["leaseSeconds": 300]
 
     /// Takes a place in the queue, without reading the answer.
     func park(_ body: JSONValue = [:], wait: Double = 60) throws {
-        try send("POST", "/transitions/serialize", body: body.adding(["wait": .number(wait)]).text)
+        try send("POST", "/transitions/serialize", body: Self.long.adding(body).adding(["wait": .number(wait)]).text)
     }
 
     func end(_ transition: WireResponse, _ more: JSONValue = [:]) throws -> WireResponse {
@@ -35,7 +38,7 @@ extension WireClient {
     }
 
     /// Another client's wait for the end of a transition.
-    func awaitEnd(of id: JSONValue, wait: Int = 15) throws -> WireResponse {
+    func awaitEnd(of id: JSONValue, wait: Int = 45) throws -> WireResponse {
         try get("/transitions/await?id=\(id.string ?? "")&until=ended&wait=\(wait)")
     }
 

@@ -19,6 +19,8 @@ extension Integration {
                 "/transitions/start", ["client": "holder"], headers: ["Idempotency-Key: secret-key-0123456789"])
             let ticket = try client.serialize(["client": "ticket"])
             #expect(try client.end(held).status == 200)
+            // Without a word of its owner, it would soon end: that is a record too.
+            #expect(try client.post("/transitions/renew", ticket.credentials).status == 200)
             secrets = ["secret-key-0123456789"] + [held["token"], ticket["token"]].compactMap(\.string)
         }
 

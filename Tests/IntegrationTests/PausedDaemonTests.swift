@@ -39,17 +39,17 @@ extension Integration {
         }
 
         @Test func `who renews while the daemon is stopped loses nothing`() throws {
-            let holder = try client.start(["leaseSeconds": 3])
-            let ticket = try client.serialize(["ticketSeconds": 3])
+            let holder = try client.start(["leaseSeconds": 10])
+            let ticket = try client.serialize(["ticketSeconds": 10])
             #expect(ticket.status == 202)
-            try waiter.park(wait: 4)
+            try waiter.park(wait: 11)
             try #require(try client.isQueueLong(2))
 
             let sessions = try daemon.connect()
-            let session = try sessions.post("/sessions", ["ttlSeconds": 1])
+            let session = try sessions.post("/sessions", ["ttlSeconds": 10])
             #expect(session.status == 201)
             var renewals: [WireClient] = []
-            try pause(for: .seconds(5)) {
+            try pause(for: .seconds(12)) {
                 renewals = [try renew(holder), try renew(ticket)]
                 try sessions.send(
                     "POST", "/sessions/renew", headers: ["Arbiter-Session: \(session["token"].string ?? "")"])
@@ -88,9 +88,9 @@ extension Integration {
         }
 
         @Test func `after a pause a lease runs on, and ends`() throws {
-            let holder = try client.start(["leaseSeconds": 1.5])
-            try pause(for: .seconds(3)) {
-                try waiter.send("GET", "/transitions/await?id=\(holder["id"].string ?? "")&until=ended&wait=20")
+            let holder = try client.start(["leaseSeconds": 6])
+            try pause(for: .seconds(8)) {
+                try waiter.send("GET", "/transitions/await?id=\(holder["id"].string ?? "")&until=ended&wait=60")
             }
             #expect(try client.record(of: holder["id"])["state"] == "running")
             #expect(try waiter.receive().json.ending == "expired/lease")

@@ -43,14 +43,14 @@ extension Integration {
         }
 
         @Test func `a renewed lease lasts`() throws {
-            let first = try left.start(["leaseSeconds": 1])
+            let first = try left.start(["leaseSeconds": 6])
             let watcher = try daemon.connect()
-            try watcher.send("GET", "/transitions/await?id=\(first["id"].string ?? "")&until=ended&wait=15")
+            try watcher.send("GET", "/transitions/await?id=\(first["id"].string ?? "")&until=ended&wait=60")
             // Renewed for longer than the lease by the daemon's own clock, which the wait without a token measures.
             for _ in 0..<6 {
                 let renewed = try left.post("/transitions/renew", first.credentials)
                 #expect(renewed.status == 200)
-                let waited = try right.get("/transitions/await?id=\(first["id"].string ?? "")&until=ended&wait=0.25")
+                let waited = try right.get("/transitions/await?id=\(first["id"].string ?? "")&until=ended&wait=1.25")
                 #expect(waited["state"] == "running")
             }
             #expect(!watcher.hasAnswer)

@@ -142,10 +142,10 @@ def test_what_a_command_has_started_ends_with_the_lock(tool):
 
 
 def test_what_does_not_hear_that_the_lock_is_lost_is_killed(tool):
-    # The lease is over in a second.
+    # The lease is over in some seconds.
     run = holding(
         tool, *starting("import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)", SAYING, "while True: signal.pause()"),
-        options=["--lease", "1"])
+        options=["--lease", "6"])
     started = os.pidfd_open(int(run.stdout.readline()))
     revoke(tool)
     assert run.wait(PATIENCE) == 123
@@ -177,7 +177,8 @@ def test_what_a_command_has_started_gets_its_signals(tool):
 
 
 def test_a_command_has_ended_before_its_lease_if_the_daemon_is_away(tool):
-    run = holding(tool, *starting(SAYING, "signal.pause()"))
+    # It is ended two seconds before.
+    run = holding(tool, *starting(SAYING, "signal.pause()"), options=["--lease", "20"])
     errors = Lines(run.stderr)
     started = os.pidfd_open(int(run.stdout.readline()))
     held = scene(tool)["running"][0]["id"]
@@ -192,7 +193,7 @@ def test_a_command_has_ended_before_its_lease_if_the_daemon_is_away(tool):
 
 
 def test_a_command_may_hold_the_lock_for_so_long(tool):
-    run = holding(tool, "import signal; signal.pause()", options=["--max-hold", "1"])
+    run = tool.begin("run", "--max-hold", "1", "--", sys.executable, "-c", "import signal; signal.pause()")
     out, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 123
     assert re.search("the lock (is|will be) lost: hold", err)
@@ -201,9 +202,9 @@ def test_a_command_may_hold_the_lock_for_so_long(tool):
 def test_a_terminal_is_told_that_no_daemon_answers():
     ours, theirs = os.openpty()
     run = subprocess.Popen(
-        [Tool.path, "run", "--url", "http://127.0.0.1:1", "--patience", "2", "--", "true"], stdin=subprocess.DEVNULL, stderr=theirs)
+        [Tool.path, "run", "--url", "http://127.0.0.1:1", "--patience", "8", "--", "true"], stdin=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
-    Lines(os.fdopen(ours)).next("no answer from http://127.0.0.1:1 yet; asking for 2 ")
+    Lines(os.fdopen(ours)).next("no answer from http://127.0.0.1:1 yet; asking for 8 ")
     assert run.wait(PATIENCE) == 125
 
 
@@ -265,7 +266,7 @@ def test_a_run_that_is_killed_lets_go_of_the_lock_and_ends_its_command(tool):
     run = holding(tool, "import os, signal; print(os.getpid(), flush=True); signal.pause()")
     command = os.pidfd_open(int(run.stdout.readline()))
     run.kill()
-    assert tool.run("run", "--wait", "10", "--", "true").returncode == 0
+    assert tool.run("run", "--wait", "45", "--", "true").returncode == 0
     assert has_ended(command)
     os.close(command)
 

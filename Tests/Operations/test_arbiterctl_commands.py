@@ -240,7 +240,7 @@ def test_a_recording_says_how_many_events_are_no_longer_stored(declared, tmp_pat
 
 
 def test_bench(tool):
-    measured = json.loads(said(tool, "bench", "--seconds", "0.5", "--clients", "4", "--scenes", "2", "--json"))
+    measured = json.loads(said(tool, "bench", "--seconds", "2", "--clients", "4", "--scenes", "2", "--json"))
     assert measured["turn"]["count"] == measured["end"]["count"] == measured["transitions"] > 0
     assert 0 < measured["turn"]["median"] <= measured["turn"]["p99"] <= measured["turn"]["longest"]
     assert tool.daemon.ask("GET", "/transitions?state=queued")[1]["transitions"] == []

@@ -144,7 +144,7 @@ def test_nodes_change_to_a_new_authority_and_nobody_who_waits_is_dropped(nodes, 
     names = [scene(served, other, number) for number in range(6)]
 
     def start(name: str) -> tuple[int, dict]:
-        return a.ask("POST", "/transitions/start", {"scene": name})
+        return a.ask("POST", "/transitions/start", {"scene": name, "leaseSeconds": 300})
 
     def wait_for(name: str) -> tuple[dict, http.client.HTTPConnection]:
         """Has somebody wait at the other node; the holder's credentials, and where the answer comes."""

@@ -58,7 +58,7 @@ def test_waiting_and_streams_work_and_a_closed_connection_is_noticed(daemon, aut
     trusted = authority("a")
     context = trusted.trust()
     running = daemon(*served(trusted), **TLS)
-    holder = running.ask("POST", "/transitions/start", {}, context=context)[1]
+    holder = running.ask("POST", "/transitions/start", {"leaseSeconds": 300}, context=context)[1]
     waiting = running.connect(context)
     waiting.request("POST", "/transitions/serialize?wait=60", "{}", {"Content-Type": "application/json"})
     events = running.follow("/scenes/main/events?since=0", context=context)

@@ -34,7 +34,7 @@ def played(tool):
     ask("POST", "/transitions/revoke", {"id": revoked["id"], "reason": "a test"})
     started(client="list", scope=["nav"], leaseSeconds=300)
     ask("POST", "/transitions/serialize", {"client": "editor", "scope": ["list"], "ticketSeconds": 300})
-    ask("POST", "/transitions/start", {"scene": "other"})
+    ask("POST", "/transitions/start", {"scene": "other", "leaseSeconds": 300})
     for _ in range(2):
         ask("POST", "/transitions/serialize", {"client": "taps", "coalesce": {"key": "tab"}, "ticketSeconds": 300})
     return tool

@@ -15,7 +15,7 @@ from transition_arbiter import Arbiter, AsyncArbiter, Refused, TransitionEnded, 
 
 NAV = {"root": {"id": "nav", "kind": "navigation", "children": ["list"]}}
 # A keeper that gives up takes as long as a sixth of this, in seconds.
-LEASE = 3
+LEASE = 12
 POP = {"type": "pop", "navigation": "nav"}
 
 

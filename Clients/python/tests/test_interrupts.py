@@ -16,7 +16,7 @@ from harness import PATIENCE, Daemon
 from transition_arbiter import Arbiter
 
 # Only a lease that runs out, or a keeper that gives up, takes this long: parts of the time that a scenario may take.
-LEASE = 1.0
+LEASE = 6.0
 # From which moments are drawn, always the same unless the night says otherwise.
 SEED = int(os.environ.get("ARBITER_SEED", 1))
 # Whose steps are interrupted: this client, and what of the standard library it calls to start and to end a keeper.
@@ -83,7 +83,7 @@ def until_free(daemon: Daemon, places: dict[str, str]) -> float:
     began = time.monotonic()
     with Arbiter(daemon.url, client="next") as following:
         for scene, place in places.items():
-            left = began + 3 * LEASE - time.monotonic()
+            left = began + PATIENCE - time.monotonic()
             try:
                 following.scene(scene).serialize(timeout=max(0.0, left)).complete()
             except transition_arbiter.TimedOut:

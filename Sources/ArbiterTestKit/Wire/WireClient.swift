@@ -6,7 +6,7 @@ internal import Glibc
 /// connection can be closed in every possible way. It belongs to one thread at a time.
 package final class WireClient {
     /// The longest time that an answer may take if its request does not wait.
-    package static let patience = Duration.seconds(20)
+    package static let patience = Duration.seconds(60)
 
     private var descriptor: Int32
     private var received: [UInt8] = []

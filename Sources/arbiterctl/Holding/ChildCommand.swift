@@ -59,8 +59,12 @@ final class ChildCommand: Sendable {
     func end(within grace: Duration) async {
         signal(SIGTERM)
         let deadline = ContinuousClock.now + grace
-        while state.withLock({ !processes($0).isEmpty }), .now < deadline + Self.patience {
-            if .now >= deadline { signal(SIGKILL) }
+        var isKilled = false
+        while state.withLock({ !processes($0).isEmpty }), !isKilled || .now < deadline + Self.patience {
+            if .now >= deadline {
+                signal(SIGKILL)
+                isKilled = true
+            }
             try? await Task.sleep(for: Self.pause)
         }
     }

@@ -34,7 +34,7 @@ final class Commits: Sendable {
 
     private func wait(until isDone: ((last: UInt64, failure: JournalError?)) -> Bool) throws {
         while !state.withLock({ isDone($0) }) {
-            guard progress.wait(timeout: .now() + .seconds(20)) == .success else {
+            guard progress.wait(timeout: .now() + .seconds(60)) == .success else {
                 throw EtcdError(.unknown, "the journal reported \(state.withLock { "\($0)" }) only")
             }
         }

@@ -18,12 +18,12 @@ final class RunningEtcd {
     deinit { loop.close() }
 
     func transact(_ transaction: EtcdTransaction) throws -> EtcdOutcome {
-        try Reply.wait { gateway.transact(transaction, within: .seconds(5), completion: $0) }
+        try Reply.wait { gateway.transact(transaction, within: .seconds(30), completion: $0) }
     }
 
     /// Sends a message that only an administrator of etcd needs.
     func post(_ path: String, _ body: String) throws {
-        var request = TransferRequest("\(process.endpoint)/v3/\(path)", limit: .whole(.seconds(5)))
+        var request = TransferRequest("\(process.endpoint)/v3/\(path)", limit: .whole(.seconds(30)))
         request.method = "POST"
         request.body = Array(body.utf8)
         let answer = try Reply.wait { loop.fetch(request, completion: $0) }

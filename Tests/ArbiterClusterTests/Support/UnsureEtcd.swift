@@ -57,7 +57,7 @@ final class UnsureEtcd: Etcd {
     /// Waits until so many keepalives were sent.
     func waitForKeepalives(_ count: Int) throws {
         while state.withLock({ $0.keepalives }) < count {
-            guard arrival.wait(timeout: .now() + .seconds(20)) == .success else {
+            guard arrival.wait(timeout: .now() + .seconds(60)) == .success else {
                 throw EtcdError(.unknown, "only \(state.withLock { $0.keepalives }) keepalives were sent")
             }
         }
@@ -69,7 +69,7 @@ final class UnsureEtcd: Etcd {
     /// Waits until so many transactions were sent for which something holds.
     func wait(for count: Int, where holds: (EtcdTransaction) -> Bool) throws {
         while sent.count(where: holds) < count {
-            guard arrival.wait(timeout: .now() + .seconds(20)) == .success else {
+            guard arrival.wait(timeout: .now() + .seconds(60)) == .success else {
                 throw EtcdError(.unknown, "only \(sent.count(where: holds)) were sent")
             }
         }
@@ -96,7 +96,7 @@ final class UnsureEtcd: Etcd {
             return state.late
         }
         return try late.map { transaction in
-            try Reply.wait { etcd.transact(transaction, within: .seconds(5), completion: $0) }
+            try Reply.wait { etcd.transact(transaction, within: .seconds(30), completion: $0) }
         }
     }
 

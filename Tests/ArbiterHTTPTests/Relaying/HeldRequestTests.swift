@@ -34,7 +34,7 @@ struct HeldRequestTests {
     @Test func `a request of which an earlier owner has carried out nothing goes to the next one, once`() throws {
         let (earlier, next) = (notOwner(), StubServer { _ in .json(201, "{}") })
         defer { for server in [earlier, next] { server.stop() } }
-        let node = RelayNode()
+        let node = RelayNode { $0.grace = .seconds(60) }
         node.note(earlier, tenure: 1)
         let exchange = node.send("POST", "/transitions/serialize", "{}")
         _ = try earlier.request()
@@ -82,7 +82,7 @@ struct HeldRequestTests {
     @Test func `a request is passed on only a few times`() throws {
         let earlier = notOwner()
         defer { earlier.stop() }
-        let node = RelayNode()
+        let node = RelayNode { $0.grace = .seconds(60) }
         node.note(earlier, tenure: 1)
         let exchange = node.send("POST", "/transitions/start", "{}")
         for tenure in 2...UInt64(Errand.mostTries) + 1 {
@@ -114,7 +114,7 @@ struct HeldRequestTests {
         defer { owner.stop() }
         let node = RelayNode { times in
             times.asking = .milliseconds(20)
-            times.holding = .milliseconds(500)
+            times.holding = .seconds(3)
         }
         node.note(owner, tenure: 1)
         #expect(try node.send("POST", "/transitions/start", "{}").laterAnswer().code == "not-owner")

@@ -60,7 +60,7 @@ struct RelayedClientTests {
         let answer = #"{"note":"\#(String(repeating: "x", count: 20 << 20))"}"#
         let owner = StubServer { request in request.target == "/scenes/a" ? .json(200, answer) : .silence }
         defer { owner.stop() }
-        let relay = RelayNode { $0.answering = .seconds(1) }
+        let relay = RelayNode { $0.answering = .seconds(5) }
         relay.note(owner, tenure: 1)
         let client = relay.send("GET", "/scenes/a")
         try #require(eventually { client.source != nil })

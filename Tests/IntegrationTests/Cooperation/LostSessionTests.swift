@@ -81,13 +81,13 @@ extension Integration {
             }
             #expect(try client.queuedCount(in: Self.scene) == processes * each - 1)
             let survivor = try daemon.connect()
-            try survivor.park(Self.long)
+            try survivor.park(Self.long, wait: 120)
             try #require(try client.isQueueLong(processes * each, in: Self.scene))
 
             for view in views { view.beginToKill() }
             for view in views { try view.waitForExit() }
             var served = 0
-            let isOver = try eventually(within: .seconds(20)) {
+            let isOver = try eventually {
                 let other = try client.start(["scene": "others"])
                 guard other.status == 201, try client.end(other).status == 200 else { return false }
                 served += 1
