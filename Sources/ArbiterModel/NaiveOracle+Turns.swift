@@ -179,7 +179,8 @@ extension NaiveOracle {
             switch ending.outcome {
             case .completed: true
             case .expired(let reason):
-                reason != .participants && entry.request.onExpiry == .complete && entry.gesture != .cancel
+                entry.state == .running && reason != .participants && reason != .unclaimed
+                    && (entry.request.isInteractive ? entry.gesture == .finish : entry.request.onExpiry == .complete)
             case .cancelled, .scopeGone, .expectationFailed, .invalidOperation, .superseded, .revoked: false
             }
         let (going, coming) = scene(entry.scene).tree.seen(in: change)

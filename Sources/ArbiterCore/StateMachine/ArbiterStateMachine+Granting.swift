@@ -116,7 +116,7 @@ extension ArbiterStateMachine {
             durable.memory.queued -= 1
         case .preparing(let given):
             // It never ran, so its views have got no events. They get all of them now if it is carried out, else none.
-            let isCarriedOut = outcome.carriesOut(transition)
+            let isCarriedOut = outcome.carriesOut(transition, under: durable.rules)
             if isCarriedOut { tell(given.appearance, of: transition, in: &step) }
             effect = endOperation(of: transition, given, as: outcome, in: &step)
             grant = isCarriedOut ? given : given.untold
@@ -171,7 +171,7 @@ extension ArbiterStateMachine {
             preconditionFailure("\(transition.id) was granted with an operation that is not possible: \(operation)")
         }
         durable.scenes[name]?.reserved.subtract(planned.arriving)
-        let isCarriedOut = outcome.carriesOut(transition)
+        let isCarriedOut = outcome.carriesOut(transition, under: durable.rules)
         let appearance = planned.ending(isCompleted: isCarriedOut)
         guard isCarriedOut,
             let done = durable.changeScene(name, { $0.carryOut(planned, introducedBy: grant.animation?.type) })
@@ -198,12 +198,24 @@ extension TransitionOutcome {
     }
 
     /// Whether a granted transition that ends so has its operation applied; never if its gesture was cancelled.
-    fileprivate func carriesOut(_ transition: Transition) -> Bool {
+    fileprivate func carriesOut(_ transition: Transition, under rules: Rules) -> Bool {
         switch self {
         case .completed: true
         case .expired(.participants): false
-        case .expired: transition.request.onExpiry == .complete && transition.gesture?.decision != .cancel
+        case .expired(let reason): transition.isCarriedOutAtExpiry(because: reason, under: rules)
         case .cancelled, .rejected, .superseded, .revoked: false
         }
+    }
+}
+
+extension Transition {
+    /// Whether its operation is applied although its owner has not ended it.
+    ///
+    /// A gesture ends as it was decided. One that was not decided is cancelled, as a system cancels the touches of an app that dies.
+    fileprivate func isCarriedOutAtExpiry(because reason: ExpiryReason, under rules: Rules) -> Bool {
+        guard rules.expiresAsDecided else { return request.onExpiry == .complete && gesture?.decision != .cancel }
+        guard state == .running, reason != .unclaimed else { return false }
+        if let gesture { return gesture.decision == .finish }
+        return !request.isInteractive && request.onExpiry == .complete
     }
 }

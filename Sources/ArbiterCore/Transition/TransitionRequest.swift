@@ -19,8 +19,7 @@ package struct TransitionRequest: Hashable, Sendable {
     package var lease: Duration?
     /// The longest time after its grant, within `Limits.holdDurations`; without it, there is no such limit.
     package var maxHold: Duration?
-    /// What happens to the operation if the transition expires after its grant because its owner is silent or its
-    /// session ended.
+    /// What happens to the operation if the transition expires while it runs; where there is a gesture, its decision counts.
     package var onExpiry: ExpiryAction
     /// How long the queued transition may go without a request of its owner, within `Limits.ticketDurations`.
     package var ticket: Duration
@@ -120,7 +119,7 @@ extension TransitionRequest {
     var controllerCount: Int { keptOperation?.arrivalCounts.controllers ?? 0 }
 }
 
-/// What happens to the operation of a granted transition that expires.
+/// What happens to the operation of a running transition that expires, and has no gesture.
 package enum ExpiryAction: String, Hashable, Sendable, CaseIterable {
     /// The hierarchy does not change.
     case discard

@@ -9,9 +9,11 @@ package enum Rules: UInt8, Hashable, Comparable, Sendable, CaseIterable {
     case second = 1
     /// Idempotency keys belong to scenes too.
     case third = 2
+    /// A gesture ends as it was decided, also when its owner dies.
+    case fourth = 3
 
     /// What this version adds to a journal is made under these, unless a cluster holds it to earlier ones.
-    package static let newest = Rules.third
+    package static let newest = Rules.fourth
 
     /// The rules under which this version can add to a journal; it reads older ones too.
     package static let supported = Rules.second...newest
@@ -51,6 +53,9 @@ extension Rules {
     var dividesKeysByScene: Bool { self >= .third }
     /// Whether a change of the rules has a record of its own, which can also say what is forgotten.
     package var hasAdoptions: Bool { self >= .third }
+    /// Whether a gesture ends as it was decided when its transition expires, and an undecided one is cancelled; and whether
+    /// nothing is carried out that has not run, or that nobody has claimed.
+    var expiresAsDecided: Bool { self >= .fourth }
 }
 
 extension Rules: BinaryCodable {

@@ -77,19 +77,53 @@ struct GestureTests {
         #expect(throws: ArbiterError.wrongToken(ticket.id)) { try arbiter.release(ticket.guessing) }
     }
 
-    @Test func `a gesture decided as cancel prevents the operation when the lease runs out`() throws {
-        for decision in [GestureDecision.cancel, .finish] {
-            var arbiter = Arbiter()
-            try arbiter.declare("nav[home]")
-            var request = Self.interactive
-            request.operation = .push(navigation: id("nav"), controller: try .outlined("editor"))
-            request.onExpiry = .complete
-            let owner = try arbiter.start(request)
-            try arbiter.release(owner, GestureRelease(decision: decision))
-            arbiter.advance(by: Limits.defaultLease)
-            #expect(arbiter.outcome(of: owner) == .expired(.lease))
-            #expect((arbiter.view(of: owner)?.change != nil) == (decision == .finish))
-        }
+    // MARK: Owners that die
+
+    private static func push(_ onExpiry: ExpiryAction) throws -> TransitionRequest {
+        var request = interactive
+        request.operation = .push(navigation: id("nav"), controller: try .outlined("editor"))
+        request.onExpiry = onExpiry
+        return request
+    }
+
+    private static let decisions: [GestureDecision?] = [.finish, .cancel, nil]
+
+    @Test(arguments: ExpiryAction.allCases, decisions)
+    func `a gesture ends as it was decided when its owner dies, and is cancelled if it was not`(
+        onExpiry: ExpiryAction, decision: GestureDecision?
+    ) throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("nav[home]")
+        let owner = try arbiter.start(Self.push(onExpiry))
+        try arbiter.progress(owner, 0.1)
+        if let decision { try arbiter.release(owner, GestureRelease(decision: decision)) }
+        arbiter.advance(by: Limits.defaultLease)
+        #expect(arbiter.outcome(of: owner) == .expired(.lease))
+        #expect((arbiter.view(of: owner)?.change != nil) == (decision == .finish))
+    }
+
+    @Test(arguments: ExpiryAction.allCases, decisions)
+    func `under the third rules, onExpiry counts for a gesture that was not decided as cancel`(
+        onExpiry: ExpiryAction, decision: GestureDecision?
+    ) throws {
+        var arbiter = Arbiter(rules: .third)
+        try arbiter.declare("nav[home]")
+        let owner = try arbiter.start(Self.push(onExpiry))
+        if let decision { try arbiter.release(owner, GestureRelease(decision: decision)) }
+        arbiter.advance(by: Limits.defaultLease)
+        #expect((arbiter.view(of: owner)?.change != nil) == (onExpiry == .complete && decision != .cancel))
+    }
+
+    @Test func `a decision before a grant that nobody claims changes nothing`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("nav[home]")
+        let holder = try arbiter.start()
+        let ticket = try arbiter.serialize(Self.push(.complete))
+        try arbiter.release(ticket, GestureRelease(decision: .finish))
+        try arbiter.end(holder)
+        arbiter.advance(by: Limits().claim)
+        #expect(arbiter.outcome(of: ticket) == .expired(.unclaimed))
+        #expect(arbiter.outline == "nav[home]")
     }
 
     // MARK: Policies

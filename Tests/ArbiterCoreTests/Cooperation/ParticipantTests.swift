@@ -129,6 +129,21 @@ struct ParticipantTests {
         #expect(Self.shown(owner, in: arbiter) == [])
     }
 
+    @Test func `a transition that expires before it runs changes nothing, whatever its onExpiry`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("nav[home]")
+        let (_, session) = (try arbiter.openSession(client: "a"), try arbiter.openSession(client: "menu"))
+        var request = try Self.push()
+        request.session = session.token
+        let owner = try arbiter.start(request)
+        #expect(arbiter.state(of: owner) == .preparing)
+        try arbiter.endSession(session)
+        #expect(arbiter.outcome(of: owner) == .expired(.sessionLost))
+        #expect(arbiter.outline == "nav[home]")
+        #expect(Self.told(owner, in: arbiter) == [])
+        #expect(Self.shown(owner, in: arbiter) == [])
+    }
+
     @Test func `the views get each appearance event once if a transition completes before it runs`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("nav[home]")
