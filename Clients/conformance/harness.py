@@ -1,5 +1,6 @@
 """A daemon, clients in processes of their own, and what is between them."""
 
+import contextlib
 import itertools
 import json
 import os
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 # How long a scenario waits for anything, in seconds.
-PATIENCE = 30
+PATIENCE = 90
 
 
 class Daemon:
@@ -55,6 +56,11 @@ class Daemon:
                 return response.status, json.loads(response.read() or "{}")
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
+
+    def attach(self, session: str) -> contextlib.closing:
+        """A stream that keeps a session alive until it is closed."""
+        request = urllib.request.Request(self.url + "/events", headers={"Arbiter-Session": session})
+        return contextlib.closing(urllib.request.urlopen(request, timeout=PATIENCE))
 
 
 class Proxy:
@@ -116,6 +122,11 @@ class Proxy:
             requests = self._passed["up"].split(some)[1:]
         found = [re.search(rb"(?i)\r\nidempotency-key: *(\S+)", request.split(b"\r\n\r\n")[0]) for request in requests]
         return [key[1] for key in found if key]
+
+    def session(self) -> str:
+        """The token of the session in which a request has been sent."""
+        with self._lock:
+            return re.search(rb"(?i)\r\narbiter-session: *(\S+)", self._passed["up"])[1].decode()
 
     def has_exchanged(self) -> bool:
         with self._lock:

@@ -10,9 +10,9 @@ from harness import PATIENCE, Daemon, until_queued
 from hierarchy_scenarios import *  # These are played too.
 
 NAV = {"root": {"id": "nav", "kind": "navigation", "children": ["list"]}}
-# A lease that a client keeps also where nothing is parked for it, and the machine is busy, in seconds.
-LEASE = 3
 IS_SHARED = "--shared" in os.environ["AGENT"]
+# A lease that a client keeps also where nothing is parked for it, and the machine is busy, in seconds.
+LEASE = 6 if IS_SHARED else 3
 # For scenarios in which a proxy changes or cuts what comes next, which has to be the answer.
 not_shared = pytest.mark.skipif(IS_SHARED, reason="events of the stream that is shared come between")
 
@@ -50,6 +50,31 @@ def test_a_turn_that_does_not_come_in_time_is_given_up(daemon, agent):
     assert running.ask("GET", "/scenes/main")[1]["queuedCount"] == 0
 
 
+def test_a_turn_that_would_wait_for_itself(daemon, agent):
+    running = daemon()
+    client, other = agent(running, "client"), agent(running, "other")
+    assert client.ask("nest", scene="main", waits=False, timeout=PATIENCE) == {"error": "blockedBySelf"}
+    # Neither the ticket nor the lock is left.
+    assert other.ask("attempt", scene="main", fails=False) == {"held": True}
+    # What the body does not wait for may wait; here it does wait.
+    assert client.ask("nest", scene="main", waits=True, timeout=0.3) == {"error": "timedOut"}
+    assert other.ask("attempt", scene="main", fails=False) == {"held": True}
+
+
+def test_parts_of_one_client_wait_for_each_other(daemon, agent):
+    running = daemon()
+    client = agent(running, "client")
+    client.ask("start", scene="main", **{"as": "first"})
+    waiting = client.tell("serialize", scene="main", **{"as": "second"})
+    until_queued(running, 1)
+    [ticket] = running.ask("GET", "/scenes/main")[1]["queue"]
+    # So the daemon says it, for those who cannot know.
+    assert ticket["blockedBySelf"] is True
+    assert client.ask("complete", **{"as": "first"})["transition"]["outcome"] == "completed"
+    assert waiting()["transition"]["state"] == "running"
+    assert client.ask("complete", **{"as": "second"})["transition"]["outcome"] == "completed"
+
+
 def test_a_held_transition_outlives_its_lease(daemon, agent):
     running = daemon()
     holder, other = agent(running, "holder"), agent(running, "other")
@@ -76,7 +101,8 @@ def test_a_turn_that_comes_later_than_a_lease_lasts(daemon, agent):
 def test_loss_of_lease(daemon, agent):
     running = daemon()
     holder, other = agent(running, "holder"), agent(running, "other")
-    holder.ask("start", scene="main", options={"leaseSeconds": LEASE}, **{"as": "t"})
+    # At its end, a client has two seconds to ask once more.
+    holder.ask("start", scene="main", options={"leaseSeconds": 12}, **{"as": "t"})
     lost = holder.tell("lost", **{"as": "t"})
     holder.process.send_signal(signal.SIGSTOP)
     assert other.ask("serialize", scene="main", **{"as": "t"})["transition"]["state"] == "running"
@@ -90,8 +116,8 @@ def test_loss_of_lease(daemon, agent):
 def test_the_longest_hold_is_the_reason(daemon, agent):
     running = daemon()
     holder = agent(running, "holder")
-    # Shorter than the lease, and longer than what is asked for at its end takes.
-    holder.ask("start", scene="main", options={"maxHoldSeconds": 4}, **{"as": "t"})
+    # Shorter than the lease, at whose end a client has five seconds to ask once more.
+    holder.ask("start", scene="main", options={"maxHoldSeconds": 4, "leaseSeconds": 30}, **{"as": "t"})
     assert holder.ask("lost", **{"as": "t"}) == {"outcome": "expired", "reason": "hold"}
 
 
@@ -110,17 +136,20 @@ def test_a_daemon_that_is_away_for_less_than_half_of_a_lease(daemon, agent, end)
 
     # Much longer than it takes to start a daemon here.
     start = restart(0)
-    shortest = max(4, 8 * start)
-    holder = agent(running, "holder")
-    # Of different lengths, so that the daemon goes at a different moment of each.
-    leases = {f"t{number}": shortest * (1 + number / 16) for number in range(12)}
-    for name, lease in leases.items():
-        holder.ask("start", scene=name, options={"leaseSeconds": lease}, **{"as": name})
-    time.sleep(max(leases.values()) / 3)  # Each has been renewed by its client.
-    away = restart(0.4 * shortest - 2 * start)
-    assert away < shortest / 2
-    time.sleep(max(leases.values()) - away)  # Who takes a lease for lost has done so by now.
-    ended = [holder.ask("complete", **{"as": name}).get("transition", {}).get("outcome") for name in leases]
+    shortest = max(10, 8 * start)
+    # Where it took longer this time, this has not been tried.
+    away = shortest
+    while away >= shortest / 2:
+        holder = agent(running, "holder")
+        # Of different lengths, so that the daemon goes at a different moment of each.
+        leases = {f"t{number}": shortest * (1 + number / 16) for number in range(12)}
+        for name, lease in leases.items():
+            holder.ask("start", scene=name, options={"leaseSeconds": lease}, **{"as": name})
+        time.sleep(max(leases.values()) / 3)  # Each has been renewed by its client.
+        away = restart(0.4 * shortest - 2 * start)
+        time.sleep(max(0, max(leases.values()) - away))  # Who takes a lease for lost has done so by now.
+        ended = [holder.ask("complete", **{"as": name}).get("transition", {}).get("outcome") for name in leases]
+        holder.kill()
     assert ended == ["completed"] * len(leases)
 
 
@@ -142,10 +171,14 @@ def test_a_machine_that_sleeps_for_longer_than_a_lease(daemon, agent):
     running = daemon()
     holder = agent(running, "holder")
     holder.ask("start", scene="main", options={"leaseSeconds": LEASE}, **{"as": "t"})
-    for number, seconds in [(signal.SIGSTOP, 1.2 * LEASE), (signal.SIGCONT, LEASE / 3)]:
-        for process in [holder.process, running.process]:
-            process.send_signal(number)
-        time.sleep(seconds)
+    for process in [holder.process, running.process]:
+        process.send_signal(signal.SIGSTOP)
+    time.sleep(1.2 * LEASE)
+    # The daemon is there again first, so that it answers what the client asks at once.
+    running.process.send_signal(signal.SIGCONT)
+    assert running.ask("GET", "/livez")[0] == 200
+    holder.process.send_signal(signal.SIGCONT)
+    time.sleep(LEASE / 3)
     assert holder.ask("complete", **{"as": "t"})["transition"]["outcome"] == "completed"
 
 
@@ -360,7 +393,7 @@ def test_a_lease_that_runs_out_where_nothing_is_answered(daemon, agent, proxy):
     running = daemon()
     between = proxy(running)
     client = agent(between, "view")
-    client.ask("start", scene="main", options={"leaseSeconds": 0.5}, **{"as": "t"})
+    client.ask("start", scene="main", options={"leaseSeconds": 6}, **{"as": "t"})
     between.hold()
     assert client.ask("lost", **{"as": "t"}) == {"outcome": "expired", "reason": "unreachable"}
 
@@ -449,16 +482,19 @@ def test_connections_that_are_cut_after_any_byte(daemon, agent, proxy, direction
     running = daemon()
     between = proxy(running)
     client = agent(between, "view")
-    # More than the bytes of an exchange, a few bytes more each time.
-    cuts = 0
-    for count in range(0, 800, 13):
-        between.cut_after(count, direction)
-        scene = f"s{count}"
-        assert client.ask("serialize", scene=scene, **{"as": "t"})["transition"]["state"] == "running"
-        assert client.ask("complete", **{"as": "t"})["transition"]["outcome"] == "completed"
-        assert [found["outcome"] for found in transitions(running, scene)] == ["completed"]
-        cuts += between.has_cut(direction)
-    assert cuts > 30
+    assert client.ask("attempt", scene="first", fails=False) == {"held": True}
+    # A session ends two seconds after its last connection was cut, which may be too little for a slow machine.
+    with running.attach(between.session()):
+        # More than the bytes of an exchange, a few bytes more each time.
+        cuts = 0
+        for count in range(0, 800, 13):
+            between.cut_after(count, direction)
+            scene = f"s{count}"
+            assert client.ask("serialize", scene=scene, **{"as": "t"})["transition"]["state"] == "running"
+            assert client.ask("complete", **{"as": "t"})["transition"]["outcome"] == "completed"
+            assert [found["outcome"] for found in transitions(running, scene)] == ["completed"]
+            cuts += between.has_cut(direction)
+        assert cuts > 30
 
 
 def transitions(running: Daemon, scene: str) -> list[dict]:

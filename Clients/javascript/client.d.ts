@@ -80,6 +80,11 @@ export interface TurnOptions extends TransitionOptions {
    * is `queued` its `position` and `blockers`. If it throws, the ticket is given up.
    */
   waiting?: (ticket: Document) => void;
+  /**
+   * Whether it waits also in the body of a transition that is in its way, because this code is not what that body waits for. A
+   * browser cannot tell, and warns on the console if only transitions of this client are in the way.
+   */
+  waitForSelf?: boolean;
 }
 
 export interface StreamOptions {
@@ -161,7 +166,7 @@ export class Scene {
    * Waits for its turn, strictly first come, first served: a transition that runs, or has ended with `noop` if there was
    * nothing to do: then it has no lock and no `fence`.
    * @throws TimedOut; TransitionEnded if it is impossible when its turn comes; Refused if it cannot even queue; Unreachable;
-   *   TypeError or RangeError for what can never be sent
+   *   BlockedBySelf in the body of a transition that is in its way; TypeError or RangeError for what can never be sent
    */
   serialize(options?: TurnOptions): Promise<Transition>;
   /**
@@ -310,6 +315,15 @@ export class Unreachable extends ArbiterError {}
 
 /** The turn did not come within `timeout`; the ticket has been given up. */
 export class TimedOut extends ArbiterError {}
+
+/**
+ * The turn would never come, because it is asked for in the body of a transition that is in its way: locks are not re-entrant. The
+ * ticket has been given up.
+ */
+export class BlockedBySelf extends ArbiterError {
+  /** The ticket as the daemon showed it. */
+  readonly document: Document;
+}
 
 /** The client has been closed, before the call or while it waited. */
 export class Closed extends ArbiterError {}

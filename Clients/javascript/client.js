@@ -31,6 +31,10 @@ const SHARED_WAIT = 4;
 // Node 18, which Debian 12 has, needs the import.
 const crypto = globalThis.crypto ?? (await import('node:crypto')).webcrypto;
 
+const { AsyncLocalStorage } = globalThis.process?.versions?.node ? await import('node:async_hooks') : {};
+/** The ids of the transitions in whose bodies code runs; null in browsers, which cannot tell. */
+const bodies = AsyncLocalStorage ? new AsyncLocalStorage() : null;
+
 export class ArbiterError extends Error {
   constructor(message, options) {
     super(message, options);
@@ -41,6 +45,14 @@ export class ArbiterError extends Error {
 export class Unreachable extends ArbiterError {}
 
 export class TimedOut extends ArbiterError {}
+
+export class BlockedBySelf extends ArbiterError {
+  constructor(document) {
+    super(`The turn in ${document.scene} is asked for in the body of a transition that is in its way: do this as a part of that `
+      + 'one, or after its end');
+    this.document = document;
+  }
+}
 
 export class Closed extends ArbiterError {
   constructor() {
@@ -494,6 +506,16 @@ class Ticket {
   named(fields) {
     return { id: this.document.id, token: this.document.token, ...fields };
   }
+
+  /** Throws BlockedBySelf in the body of a transition that is in its way. */
+  checkNesting() {
+    const { id, scene, blockers, blockedBySelf } = this.document;
+    if (blockers?.some(blocker => bodies?.getStore()?.has(blocker))) throw new BlockedBySelf(this.shown);
+    if (blockedBySelf && !bodies) {
+      console.warn(`${id} waits for transitions of this client alone. It waits for ever if it is asked for in the body of one: `
+        + `locks of ${scene} are not re-entrant`);
+    }
+  }
 }
 
 /** The transition as it has to be taken for lost, because the daemon answered and refused to keep it. */
@@ -939,11 +961,12 @@ export class Arbiter {
     return true;
   }
 
-  async serialize(ticket, { timeout, waiting, signal }) {
+  async serialize(ticket, { timeout, waiting, waitForSelf, signal }) {
     const deadline = timeout == null ? Infinity : now() + timeout;
     const body = { ...ticket.body, wait: 0 };
     const options = { timeout: MARGIN, signal, roomUntil: deadline };
     ticket.note(await this.#askInSession('/transitions/serialize', ticket, body, options));
+    if (!waitForSelf) ticket.checkNesting();
     await this.#untilRunning(ticket, deadline, signal, waiting);
   }
 
@@ -1236,7 +1259,8 @@ function bodyOf(given) {
 async function holding(transition, body) {
   let result;
   try {
-    result = await body(transition);
+    result = await (bodies && transition
+      ? bodies.run(new Set(bodies.getStore()).add(transition.id), body, transition) : body(transition));
   } catch (error) {
     // What the body threw is what the caller has to know.
     await transition?.endAfterBody({ failed: true }).catch(() => {});
@@ -1258,10 +1282,10 @@ export class Scene {
     return isGranted ? new Transition(this.arbiter, ticket) : null;
   }
 
-  async serialize({ signal, timeout, waiting, ...options } = {}) {
+  async serialize({ signal, timeout, waiting, waitForSelf, ...options } = {}) {
     if (timeout != null) checkedSeconds('timeout', timeout);
     const ticket = new Ticket(this.name, options);
-    await this.#givingUp(ticket, () => this.arbiter.serialize(ticket, { timeout, waiting, signal }));
+    await this.#givingUp(ticket, () => this.arbiter.serialize(ticket, { timeout, waiting, waitForSelf, signal }));
     return new Transition(this.arbiter, ticket);
   }
 

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Arbiter, Closed, Refused, TimedOut, TransitionEnded, Unreachable } from './client.js';
+import { Arbiter, BlockedBySelf, Closed, Refused, TimedOut, TransitionEnded, Unreachable } from './client.js';
 
 const SECRET = '5ec2e7';
 
@@ -88,6 +88,11 @@ const commands = {
     });
     return { held: isHeld };
   },
+  async nest({ scene: name, timeout, waits }) {
+    const scene = arbiter.scene(name);
+    await scene.withTransition(() => scene.withTransition({ timeout, waitForSelf: waits }, () => {}));
+    return {};
+  },
   async drop(command) {
     transitions.delete(command.as);
     // What was used in this turn of the loop is kept until it is over.
@@ -151,6 +156,7 @@ function failure(error) {
     return { error: 'ended', outcome: error.outcome, reason: error.reason, code: error.code };
   }
   if (error instanceof TimedOut) return { error: 'timedOut' };
+  if (error instanceof BlockedBySelf) return { error: 'blockedBySelf' };
   if (error instanceof Unreachable) return { error: 'unreachable' };
   if (error instanceof Closed) return { error: 'closed' };
   throw error;

@@ -1,7 +1,7 @@
 // Uses what client.d.ts declares, for `deno check`; nothing here is executed.
 // @ts-types="./client.d.ts"
 import {
-  Arbiter, Closed, type HierarchySnapshot, type Node, operations, Refused, TimedOut, TransitionEnded,
+  Arbiter, BlockedBySelf, Closed, type HierarchySnapshot, type Node, operations, Refused, TimedOut, TransitionEnded,
 } from './client.js';
 
 const arbiter: Arbiter = new Arbiter({ client: 'sidebar', patience: 5, headers: { traceparent: '' } });
@@ -35,7 +35,7 @@ await scene.tryTransition(transition => console.log(transition?.fence, done));
 }
 const tried = await scene.start({ scope: 'operation', participants: ['part', { client: 'other', required: false }] });
 const seconds: number | undefined = tried?.duration;
-await scene.serialize({ coalesce: 'selection', waiting: ({ position }) => console.log(position, seconds) });
+await scene.serialize({ coalesce: 'selection', waitForSelf: true, waiting: ({ position }) => console.log(position, seconds) });
 await scene.start({ operation: operations.setTabs('tabs', ['first', { id: 'second' }], { selected: 1 }) });
 await tried?.complete();
 for await (const event of scene.events({ since: '0', attached: true, signal: AbortSignal.timeout(1000) })) {
@@ -48,6 +48,7 @@ try {
   if (error instanceof Refused) console.log(error.code);
   if (error instanceof TransitionEnded) console.log(error.outcome);
   if (error instanceof TimedOut) console.log(error.message);
+  if (error instanceof BlockedBySelf) console.log(error.document.id);
   if (error instanceof Closed) console.log(error.message);
 }
 // @ts-expect-error: it is not an option.

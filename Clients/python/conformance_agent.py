@@ -10,7 +10,7 @@ import threading
 from contextlib import suppress
 
 from transition_arbiter import (
-    Arbiter, AsyncArbiter, Closed, Event, HierarchySnapshot, Refused, TimedOut, TransitionEnded, Unreachable)
+    Arbiter, AsyncArbiter, BlockedBySelf, Closed, Event, HierarchySnapshot, Refused, TimedOut, TransitionEnded, Unreachable)
 
 SECRET = "5ec2e7"
 
@@ -31,6 +31,8 @@ def failure(error: Exception) -> dict:
             return {"error": "ended", "outcome": error.outcome, "reason": error.reason, "code": error.code}
         case TimedOut():
             return {"error": "timedOut"}
+        case BlockedBySelf():
+            return {"error": "blockedBySelf"}
         case Unreachable():
             return {"error": "unreachable"}
         case Closed():
@@ -160,6 +162,11 @@ class Agent:
                 raise Failing
         return {"held": transition is not None}
 
+    def nest(self, command):
+        scene = self.arbiter.scene(command["scene"])
+        with scene.transition(), scene.transition(timeout=command["timeout"], wait_for_self=command["waits"]):
+            return {}
+
     def drop(self, command):
         del self.transitions[command["as"]]
         gc.collect()
@@ -285,6 +292,11 @@ class AsyncAgent(Agent):
                 if command["fails"]:
                     raise Failing
         return {"held": transition is not None}
+
+    async def nest(self, command):
+        scene = self.arbiter.scene(command["scene"])
+        async with scene.transition(), scene.transition(timeout=command["timeout"], wait_for_self=command["waits"]):
+            return {}
 
     async def drop(self, command):
         return super().drop(command)

@@ -48,7 +48,8 @@ public struct ArbiterScene: Sendable {
     ///   - waiting: called with the ticket whenever the daemon says that it still waits, at least every 30 seconds: its
     ///     `state`, and while that is `queued` its `position` and `blockers`.
     /// - Returns: the transition, which runs, or has ended with ``HeldTransition/isNoop`` if there was nothing to do.
-    /// - Throws: `ClientError.timedOut`; `ended` if it is impossible when its turn comes; `refused` if it cannot even queue,
+    /// - Throws: `ClientError.timedOut`; `blockedBySelf` in the body of a transition that is in its way; `ended` if it is
+    ///   impossible when its turn comes; `refused` if it cannot even queue,
     ///   and with `invalid-field` before anything is sent if a duration is impossible; `unreachable`; `CancellationError`
     ///   if the task is cancelled, which gives the ticket up.
     public func serialize(
@@ -79,6 +80,9 @@ public struct ArbiterScene: Sendable {
                 let room = deadline.map { WaitForRoom.until($0) } ?? .patiently
                 try ticket.note(
                     await arbiter.askInSession("/transitions/serialize", .object(body), for: ticket, room: room))
+            }
+            if !options.waitsForSelf, ticket.blockers.contains(where: HeldTransition.bodies.contains) {
+                throw ClientError.blockedBySelf(ticket.shown)
             }
             try await waitUntilRunning(ticket, deadline: deadline, waiting)
             return HeldTransition(ticket, of: arbiter)
@@ -143,7 +147,8 @@ public struct ArbiterScene: Sendable {
     ) async throws -> Result {
         let result: Result
         do {
-            result = try await body(transition)
+            let bodies = HeldTransition.bodies.union([transition.id])
+            result = try await HeldTransition.$bodies.withValue(bodies) { try await body(transition) }
         } catch {
             // What the body threw is what the caller has to know. It ends also if the task is cancelled.
             await Task { await transition.abandon() }.value

@@ -4,6 +4,9 @@ public enum ClientError: Error, Hashable, Sendable {
     case unreachable(String)
     /// The turn did not come in time; the ticket has been given up.
     case timedOut
+    /// The turn would never come, because it is asked for in the body of a transition that is in its way: locks are not
+    /// re-entrant. The ticket, which is given here, has been given up.
+    case blockedBySelf(JSONValue)
     /// The daemon refused a request, or this client did, because it cannot be sent or its answer cannot be read.
     case refused(Refusal)
     /// The transition ended without its owner, before or after its turn came.
@@ -92,6 +95,8 @@ extension ClientError: CustomStringConvertible {
         switch self {
         case .unreachable(let reason): "the daemon cannot be reached: \(reason)"
         case .timedOut: "the turn did not come in time"
+        case .blockedBySelf:
+            "the turn is asked for in the body of a transition that is in its way: do this as a part of that one, or after its end"
         case .closed: "the client is closed"
         case .refused(let refusal): "\(refusal.detail) (\(refusal.code))"
         case .ended(let ending):

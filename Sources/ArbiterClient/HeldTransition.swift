@@ -7,6 +7,9 @@ public final class HeldTransition: Sendable {
     private let arbiter: Arbiter
     private let keeper: LeaseKeeper
 
+    /// The ids of the transitions in whose bodies this task is, or the one that has begun it.
+    @TaskLocal static var bodies: Set<String> = []
+
     init(_ ticket: PendingTransition, of arbiter: Arbiter) {
         self.ticket = ticket
         self.arbiter = arbiter

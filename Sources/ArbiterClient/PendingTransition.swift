@@ -28,6 +28,8 @@ final class PendingTransition: Sendable {
     var headers: [String: String] { asked?.headers ?? [:] }
     var document: JSONValue? { state.withLock { $0.document } }
     var id: String { document?["id"]?.string ?? "" }
+    /// The transitions in its way, at most 8.
+    var blockers: [String] { document?["blockers"]?.array?.compactMap(\.string) ?? [] }
     var hasEnded: Bool { document?["state"]?.string == "ended" }
     var isWaiting: Bool { ["queued", "preparing"].contains(document?["state"]?.string) }
     var isNoop: Bool { document?["noop"]?.bool ?? false }
@@ -51,7 +53,7 @@ final class PendingTransition: Sendable {
         switch error as? ClientError {
         case .refused(let refusal): refusal.status == 503 || document != nil
         case .ended, .closed: false
-        case .timedOut, .unreachable, nil: true
+        case .timedOut, .blockedBySelf, .unreachable, nil: true
         }
     }
 

@@ -124,6 +124,9 @@ public struct TransitionOptions: Hashable, Sendable {
     public var participants: [String] = []
     /// Of the tickets of a scene that wait with the same key, only the newest remains.
     public var coalescingKey: String?
+    /// Whether it waits for its turn also in the body of a transition that is in its way, because this code is not what that body
+    /// waits for.
+    public var waitsForSelf = false
     /// Further members of the request, as the wire has them.
     public var further: [String: JSONValue] = [:]
 

@@ -25,6 +25,7 @@ enum Announcement: Hashable {
     /// A transition has expired or was revoked.
     case ended(TransitionID)
     case sessionEnded(SessionID, SessionEnding)
+    case resumed
     case refused(Verdict.Refusal, SceneName?, ClientName?)
 
     init?(_ event: SceneEvent) {
@@ -41,6 +42,7 @@ enum Announcement: Hashable {
         switch notice {
         case .happened(.ended(let view)): self = .ended(view.transition.id)
         case .happened(.sessionEnded(let session, let ending)): self = .sessionEnded(session.id, ending)
+        case .happened(.resumed): self = .resumed
         case .refused(let error, let scene, let client): self = .refused(Verdict.Refusal(error), scene, client)
         }
     }

@@ -39,7 +39,8 @@ struct Process {
             } whenLost: { error in
                 mailbox.post(.lost(error))
             },
-            trustsLeasesOver: trustsLeasesOver, time: time, alarm: alarm, random: SplitMix64(seed: seed),
+            earlierClients: trustsLeasesOver ? .gone : .anywhere, time: time, alarm: alarm,
+            random: SplitMix64(seed: seed),
             listener: { mailbox.post(.events(repeater.pass($0))) }, observer: { mailbox.post(.notice($0)) })
     }
 }

@@ -33,7 +33,7 @@ extension Simulation {
             throw Broken(.wake, "\(late.number) has waited for longer than it asked to")
         }
         try checkNobodyWaitsForIdle()
-        if oracle.isHoldingGrants, heldSince.advanced(by: Limits.longestSilence) <= now {
+        if oracle.isHoldingGrants, heldSince.advanced(by: configuration.limits.longestSilence) <= now {
             throw Broken(.decision, "grants are held for longer than any lease")
         }
         if let id = vigils.someDue(at: now) { throw Broken(.session, "\(id) lives on without a word") }
@@ -105,7 +105,7 @@ extension Simulation {
                 throw Broken(.session, "\(id) is \(ending.rawValue) too early")
             }
         case .resume:
-            guard oracle.isHoldingGrants, heldSince.advanced(by: Limits.longestSilence) <= now else {
+            guard oracle.isHoldingGrants, heldSince.advanced(by: configuration.limits.longestSilence) <= now else {
                 throw Broken(.decision, "grants are resumed that were not held, or not for long enough")
             }
         case .stop:

@@ -164,6 +164,7 @@ extension Simulation {
 
     private mutating func expectNotices(of record: Record?) {
         if case .endSession(let id, let ending) = record { notices.expect(.sessionEnded(id, ending), after: observed) }
+        if case .resume = record { notices.expect(.resumed, after: observed) }
         for (id, ending) in oracle.endings {
             switch ending.outcome {
             case .expired, .revoked: notices.expect(.ended(id), after: observed)

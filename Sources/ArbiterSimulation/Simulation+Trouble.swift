@@ -115,7 +115,7 @@ extension Simulation {
     /// Starts a process that opens the journal.
     private mutating func begin(after downtime: Duration, isMachineDead: Bool = false) throws(Broken) {
         machineClock.advance(by: downtime)
-        let trusts = downtime > Limits.longestSilence && !chance.isOnce(in: 4)
+        let trusts = downtime > configuration.limits.longestSilence && !chance.isOnce(in: 4)
         let savepoints = journal.savepoints.count
         let savepoint =
             configuration.fault == .skippedReplay ? savepoints - 1 : Int.random(in: 0..<savepoints, using: &chance)
@@ -162,7 +162,7 @@ extension Simulation {
             switch ending {
             case .closed: []
             case .killed: [.skipFences]
-            case .incomplete: [.distrust(holdsGrants: !trusts)]
+            case .machineDied, .incomplete: [.distrust(holdsGrants: !trusts)]
             }
         // The record is only made if grants are withheld.
         return records + (trusts && oracle.isHoldingGrants ? [.resume] : [])

@@ -85,7 +85,7 @@ extension Verdict.Refusal {
         case .queueFull: self = .queueFull
         case .tooManyTransitions: self = .tooManyTransitions
         case .tooManyScenes: self = .tooManyScenes
-        case .lacksStorage, .outOfRoom, .shareUsedUp, .recordTooLarge: self = .outOfRoom
+        case .lacksStorage, .outOfRoom, .shareUsedUp, .recordTooLarge, .leaseTooLong: self = .outOfRoom
         case .tooManySessions: self = .tooManySessions
         case .unknownTransitionType, .unknownIntroTransitionType: self = .unknownTransitionType
         case .versionMismatch: self = .versionMismatch

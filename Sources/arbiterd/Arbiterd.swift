@@ -1,3 +1,4 @@
+internal import ArbiterEngine
 internal import ArbiterHTTP
 internal import ArgumentParser
 internal import Glibc
@@ -52,7 +53,8 @@ struct Arbiterd: ParsableCommand {
         let operatorLog = OperatorLog(logger)
         let loss = Loss()
         let parts = ServingParts(
-            options: options, hub: hub, metrics: metrics, operatorLog: operatorLog, loss: loss, logger: logger)
+            options: options, hub: hub, metrics: metrics, operatorLog: operatorLog, loss: loss, logger: logger,
+            earlierClients: options.earlierClients(of: sockets))
         let peerSocket = try options.openPeerSocket()
         let peers = peerSocket == nil ? nil : try options.cluster.peerFiles()
         let serving: any Serving =
@@ -78,7 +80,8 @@ struct Arbiterd: ParsableCommand {
         let urls = addresses.map(\.url).joined(separator: ", ")
         let serviceManager = ServiceManager(status: "ready on \(urls)")
         serviceManager.ready(watching: serving.shards)
-        Output.writeLine("arbiterd \(Self.version) ready on \(urls)", to: STDOUT_FILENO)
+        Output.writeLine(
+            "arbiterd \(Self.version) ready on \(urls)\(Self.warnOfHold(serving, logger))", to: STDOUT_FILENO)
 
         let reloading = Reloading(
             options: options, access: access, hub: hub, server: server, serving: serving, metrics: metrics,
@@ -93,5 +96,17 @@ struct Arbiterd: ParsableCommand {
         serving.stop()
         logger.info("drained")
         if let error = loss.error { throw error }
+    }
+
+    /// Warns if nothing is granted at first.
+    ///
+    /// - Returns: the same in words for the line that says that the daemon is ready.
+    private static func warnOfHold(_ serving: any Serving, _ logger: Logger) -> String {
+        guard let hold = serving.shards.here.compactMap(\.remainingHold).max() else { return "" }
+        let seconds = hold.components.seconds + 1
+        logger.warning(
+            "nothing is granted until every lease is over that the journal may have lost",
+            metadata: ["seconds": "\(seconds)"])
+        return "; nothing is granted for \(seconds) seconds"
     }
 }

@@ -105,8 +105,9 @@ extension JournalCommand {
         static let configuration = CommandConfiguration(
             abstract: "Puts a copy in the place of the journal, where there must be none, while no daemon runs.",
             discussion: """
-                What was granted after the copy was made is not in it. So a daemon that starts with it grants nothing for \
-                seven minutes, until the longest lease has run out, unless it is given --trust-leases-over.
+                What was granted after the copy was made is not in it. So a daemon that starts with it grants nothing until \
+                the longest lease has run out (--max-lease-seconds, --max-wait-seconds), unless it is given \
+                --trust-leases-over.
                 """)
 
         @Argument(help: "The path of the copy.")

@@ -1,3 +1,4 @@
+internal import ArbiterEngine
 internal import ArbiterHTTP
 internal import Foundation
 internal import Glibc
@@ -30,6 +31,14 @@ extension Options {
 
     /// Whether other machines may reach the daemon: because it knows who may do what, or because the operator says so.
     private var mayLeaveLoopback: Bool { insecure || access != nil }
+
+    /// Which clients of before may still hold leases that the journal has lost.
+    ///
+    /// One that is reached by a name of its own is reached by other machines, through a proxy.
+    func earlierClients(of sockets: [ListeningSocket]) -> EarlierClients {
+        if trustLeasesOver { return .gone }
+        return sockets.allSatisfy(\.isLocal) && allowHost.isEmpty ? .onThisMachine : .anywhere
+    }
 
     /// Warns of tokens that can be read on the way.
     func warn(of sockets: [ListeningSocket], _ logger: Logger) {

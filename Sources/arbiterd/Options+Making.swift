@@ -161,6 +161,8 @@ extension Options {
         limits.sessions = maxSessions
         limits.unfinished = maxTransitions
         limits.queuedPerScene = maxQueued
+        limits.longestLease = .seconds(maxLeaseSeconds)
+        limits.longestWait = .seconds(maxWaitSeconds)
         return limits
     }
 

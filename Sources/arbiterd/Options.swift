@@ -142,6 +142,20 @@ struct Options: ParsableArguments {
     @Option(help: ArgumentHelp("How many tickets one scene may have.", valueName: "count"))
     var maxQueued = Limits().queuedPerScene
 
+    @Option(
+        help: ArgumentHelp(
+            "The longest lease that may be asked for, in seconds.",
+            discussion: """
+                After records were lost, as by a power cut, nothing is granted for this time and that of --max-wait-seconds, \
+                unless no client can have outlived the machine.
+                """, valueName: "seconds"))
+    var maxLeaseSeconds = 300
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a request waits at most, in seconds, although it asks for longer.", valueName: "seconds"))
+    var maxWaitSeconds = 120
+
     @Option(help: ArgumentHelp("How long the head of a request may take to come, in seconds.", valueName: "seconds"))
     var headSeconds = 10
 
@@ -189,6 +203,8 @@ struct Options: ParsableArguments {
         for (name, value) in [("head-seconds", headSeconds), ("body-seconds", bodySeconds)] {
             guard 1...3600 ~= value else { throw ValidationError("--\(name) must be 1 to 3600") }
         }
+        guard 10...300 ~= maxLeaseSeconds else { throw ValidationError("--max-lease-seconds must be 10 to 300") }
+        guard 1...120 ~= maxWaitSeconds else { throw ValidationError("--max-wait-seconds must be 1 to 120") }
         guard 1...256 ~= threads else { throw ValidationError("--threads must be 1 to 256") }
     }
 }

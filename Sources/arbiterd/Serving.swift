@@ -35,6 +35,7 @@ struct ServingParts {
     let operatorLog: OperatorLog
     let loss: Loss
     let logger: Logger
+    let earlierClients: EarlierClients
 
     /// The limits of one of several shards, in a cluster of a form.
     func limits(ofEachOf count: Int, as form: ClusterForm? = nil) -> Limits {
@@ -53,7 +54,7 @@ struct ServingParts {
         let counting = Counting()
         let engine = try Engine(
             limits: limits ?? options.arbiterLimits, journal: journal, ahead: ahead, terms: terms, recovery: recovery,
-            trustsLeasesOver: options.trustLeasesOver, time: RunningTime(), metrics: metrics.engine
+            earlierClients: earlierClients, time: RunningTime(), metrics: metrics.engine
         ) { [hub, metrics] events in
             if counting.hasBegun { metrics.note(events) }
             hub.publish(events, of: shard)

@@ -71,6 +71,8 @@ struct Setting: Sendable {
         Setting("max-sessions") { ["\($0.maxSessions)"] },
         Setting("max-transitions") { ["\($0.maxTransitions)"] },
         Setting("max-queued") { ["\($0.maxQueued)"] },
+        Setting("max-lease-seconds") { ["\($0.maxLeaseSeconds)"] },
+        Setting("max-wait-seconds") { ["\($0.maxWaitSeconds)"] },
         Setting("head-seconds") { ["\($0.headSeconds)"] },
         Setting("body-seconds") { ["\($0.bodySeconds)"] },
         Setting("threads") { ["\($0.threads)"] },

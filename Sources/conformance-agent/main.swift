@@ -113,6 +113,12 @@ final class Agent: Sendable {
             } catch is Failing {
                 return ["held": true]
             }
+        case "nest":
+            var options = TransitionOptions()
+            options.waitsForSelf = command.members["waits"]?.bool ?? false
+            let timeout = command.members["timeout"]?.number.map { Duration.seconds($0) }
+            try await scene.withTransition { _ in try await scene.withTransition(options, timeout: timeout) { _ in } }
+            return [:]
         case "drop":
             transitions.withLock { $0[command.text("as")] = nil }
             return [:]
@@ -244,6 +250,7 @@ final class Agent: Sendable {
         case .ended(let ending):
             shown(ending).merging(["error": "ended", "code": ending.code.map { .string($0) } ?? .null]) { $1 }
         case .timedOut: ["error": "timedOut"]
+        case .blockedBySelf: ["error": "blockedBySelf"]
         case .unreachable: ["error": "unreachable"]
         case .closed: ["error": "closed"]
         case nil: preconditionFailure("\(error)")

@@ -58,7 +58,7 @@ struct DistrustTests {
         machine.recover(at: moment(2).instant)
         #expect(machine.brokenInvariant() == nil)
         #expect(machine.transition(id)?.state == .queued)
-        #expect(machine.remainingHold(at: moment(2).instant) == Limits.longestSilence)
+        #expect(machine.remainingHold(at: moment(2).instant) == Limits().longestSilence)
 
         _ = machine.apply(.resume, at: moment(3))
         #expect(machine.transition(id)?.state == .running)

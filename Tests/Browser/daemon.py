@@ -59,7 +59,7 @@ class Daemon:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         threading.Thread(target=self._read_log, args=[self._process.stderr], daemon=True).start()
         # The daemon prints this line when it can be asked, and nothing if it can't start.
-        ready = re.fullmatch(r"arbiterd .* ready on http://127\.0\.0\.1:(\d+)\n", self._process.stdout.readline())
+        ready = re.fullmatch(r"arbiterd .* ready on http://127\.0\.0\.1:(\d+)(; .*)?\n", self._process.stdout.readline())
         if not ready:
             self._process.kill()
             self._process.wait()

@@ -28,11 +28,13 @@ def test_the_tree_and_the_lanes_follow_what_happens(daemon: Daemon, open_page: O
     expect(shown.row("nav")).to_contain_text("locked by menu")
     expect(shown.row("list")).to_contain_text("locked by menu")
 
-    alert = queue(daemon, "alert")
+    alert = queue(daemon, "alert", leaseSeconds=300)
     expect(shown.next).to_contain_text("alert has waited")
     expect(shown.next).to_contain_text("It waits because it needs the whole scene, and menu has locked nav.")
 
     end(daemon, menu)
+    # Its owner is there.
+    daemon.ask("POST", "/transitions/renew", {"id": alert["id"], "token": alert["token"]})
     expect(shown.card("ended", "menu")).to_contain_text("Its owner finished: editor came.")
     expect(shown.row("editor")).to_contain_text("top · visible")
     expect(shown.row("list")).to_contain_text("not visible")
@@ -147,12 +149,28 @@ def test_why_a_ticket_failed_is_said(daemon: Daemon, open_page: OpenPage) -> Non
     expect(shown.failure).to_contain_text("Its turn did not come within the 0.2 s that it was willing to wait.")
 
     queue(daemon, "again", operation=push("list"))
-    for _ in range(2):
-        queue(daemon, "taps", coalesce={"key": "tab"})
+    taps = [queue(daemon, "taps", coalesce={"key": "tab"}) for _ in range(2)]
     expect(shown.card("ended", "taps")).to_contain_text("A newer ticket for the same thing (tab) took its place in the queue.")
+    # Else it would be granted, claimed by nobody, and the last that failed.
+    end(daemon, taps[-1], "cancelled")
     end(daemon, menu)
     expect(shown.failure).to_contain_text("again was rejected")
     expect(shown.failure).to_contain_text("<nav> is pushing the same view controller instance <list> more than once")
+
+
+def test_a_daemon_that_grants_nothing_says_so(tmp_path: Path, open_page: OpenPage) -> None:
+    with MortalDaemon(tmp_path, "--data", str(tmp_path / "data")) as daemon:
+        end(daemon, start(daemon, "menu"))
+        daemon.kill()
+        # Without it, records may be missing, as after a power cut.
+        (tmp_path / "data" / "journal.sqlite-wal").unlink()
+        daemon.start_again()
+        shown = Shown(open_page, daemon)
+        expect(shown.banner).to_contain_text(re.compile(r"Nothing is granted for \d+ seconds: the machine died"))
+        queue(daemon, "alert")
+        expect(shown.card("waiting", "alert")).to_contain_text(
+            "It waits until every lease is over that the daemon may have forgotten.")
+        expect(shown.holder).to_have_text("Nobody holds a lock in main.")
 
 
 def test_a_finger_and_participants_are_shown(daemon: Daemon, open_page: OpenPage) -> None:
@@ -398,11 +416,12 @@ def test_names_full_of_html_stay_text(daemon: Daemon, open_page: OpenPage) -> No
     shown = Shown(open_page, daemon)
     segue = {"type": "segue", "source": "list", "identifier": EVIL}
     holder = start(daemon, EVIL, operation=segue, participants=[EVIL + "2"], readySeconds=60)
-    queue(daemon, EVIL + "3", coalesce={"key": EVIL})
+    waiting = queue(daemon, EVIL + "3", coalesce={"key": EVIL})
     expect(shown.holder).to_contain_text(EVIL)
     expect(shown.card("waiting", "3")).to_contain_text(f"only one of “{EVIL}” waits")
     shown.card("running", EVIL).locator(".head .plain").click()
     expect(shown.record).to_contain_text(f"perform the segue {EVIL} of list")
+    end(daemon, waiting, "cancelled")
     daemon.ask("POST", "/transitions/revoke", {"id": holder["id"], "reason": EVIL})
     expect(shown.failure).to_contain_text(f"took it away: “{EVIL}”")
     assert shown.page.evaluate("window.harm") is None

@@ -30,9 +30,9 @@ class Daemon:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.log = Lines(self.process.stderr)
         line = self.process.stdout.readline()
-        ready = re.fullmatch(r"arbiterd .* ready on (.+)\n", line)
+        ready = re.fullmatch(r"arbiterd .* ready on ([^;]+)(; .+)?\n", line)
         assert ready, f"the daemon does not get ready: {line} {self.log.all()}"
-        self.urls = ready[1].split(", ")
+        self.urls, self.said = ready[1].split(", "), ready[2]
         self.port = int(self.urls[0].rsplit(":", 1)[1])
 
     def reload(self) -> str:

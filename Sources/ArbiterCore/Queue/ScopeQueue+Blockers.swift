@@ -4,12 +4,27 @@ extension ScopeQueue {
     /// The unfinished transitions that conflict with a new request for the scope that names these controllers, granted
     /// ones first, at most `limit`.
     func blockers(of scope: [ScopePath], naming ids: [ControllerID] = [], limit: Int) -> [TransitionID] {
-        blockers(of: scope, naming: ids, before: nil, limit: limit)
+        blockers(of: scope, naming: ids, before: nil, limit: limit).found
     }
 
     /// The transitions that a waiting transition waits for, granted ones first, at most `limit`.
-    func blockers(of order: RequestOrder, limit: Int) -> [TransitionID] {
-        guard let entry = self[order], !entry.isGranted else { return [] }
+    func blockers(of order: RequestOrder, limit: Int) -> [TransitionID] { someBlockers(of: order, limit: limit).found }
+
+    /// All unfinished transitions that conflict with a new request for the scope that names these controllers; `nil` if there
+    /// are more than `limit`, or if it takes too long to say that there are not.
+    func allBlockers(of scope: [ScopePath], naming ids: [ControllerID] = [], limit: Int) -> [TransitionID]? {
+        let (found, areAll) = blockers(of: scope, naming: ids, before: nil, limit: limit + 1)
+        return areAll ? found : nil
+    }
+
+    /// All transitions that a waiting transition waits for; `nil` as above.
+    func allBlockers(of order: RequestOrder, limit: Int) -> [TransitionID]? {
+        let (found, areAll) = someBlockers(of: order, limit: limit + 1)
+        return areAll ? found : nil
+    }
+
+    private func someBlockers(of order: RequestOrder, limit: Int) -> (found: [TransitionID], areAll: Bool) {
+        guard let entry = self[order], !entry.isGranted else { return ([], true) }
         if entry.places == Self.top, isFlat(naming: entry.arrivals.named) {
             return blockersAtTop(before: order, limit: limit)
         }
@@ -23,14 +38,16 @@ extension ScopeQueue {
         return entry.places.compactMap { places[$0].name }
     }
 
+    /// At most `limit` blockers, and whether there are certainly no others.
     private func blockers(
         of scope: [ScopePath], naming ids: [ControllerID], before order: RequestOrder?, limit: Int
-    ) -> [TransitionID] {
+    ) -> (found: [TransitionID], areAll: Bool) {
         if scope.count == 1, scope[0].isEmpty, isFlat(naming: ids) {
             return blockersAtTop(before: order, limit: limit)
         }
         var granted: Set<RequestOrder> = []
         var waiting: Set<RequestOrder> = []
+        var isCut = false
         for path in scope {
             var place: Int? = PlaceTree.top
             for name in path {
@@ -42,7 +59,7 @@ extension ScopeQueue {
         }
         for id in ids where waitsForArrivals { noteBringers(of: id) }
         let found = (granted.sorted() + waiting.sorted()).prefix(limit)
-        return found.compactMap { self[$0]?.id }
+        return (found.compactMap { self[$0]?.id }, !isCut && found.count < limit)
 
         func note(at place: Int) {
             if let holder = places[place].holder { granted.insert(holder) }
@@ -64,10 +81,14 @@ extension ScopeQueue {
                 visits -= 1
                 // The first one is looked for at any depth, because a refusal names one at least.
                 let isFirst = granted.isEmpty && (grantedOnly || order == nil && waiting.isEmpty)
-                guard visits > 0 || isFirst, granted.count + (grantedOnly ? 0 : waiting.count) < limit else { return }
+                guard visits > 0 || isFirst, granted.count + (grantedOnly ? 0 : waiting.count) < limit else {
+                    isCut = true
+                    return
+                }
                 note(at: place)
                 let children =
                     grantedOnly ? places[place].grantedChildren[...] : places.someChildren(of: place, count: limit)
+                if !grantedOnly, Set(children).count < places[place].children.count { isCut = true }
                 for child in children { descend(child, grantedOnly: grantedOnly) }
             }
             descend(place, grantedOnly: true)
@@ -81,7 +102,7 @@ extension ScopeQueue {
     }
 
     /// The same if every transition locks the whole scene: nothing has to be sorted.
-    private func blockersAtTop(before order: RequestOrder?, limit: Int) -> [TransitionID] {
+    private func blockersAtTop(before order: RequestOrder?, limit: Int) -> (found: [TransitionID], areAll: Bool) {
         var found: [TransitionID] = []
         found.reserveCapacity(limit)
         if limit > 0, let holder = places[PlaceTree.top].holder.flatMap({ self[$0] }) { found.append(holder.id) }
@@ -90,6 +111,6 @@ extension ScopeQueue {
             if let entry = self[other], !entry.isGranted { found.append(entry.id) }
             return true
         }
-        return found
+        return (found, found.count < limit)
     }
 }

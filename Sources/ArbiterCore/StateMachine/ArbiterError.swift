@@ -56,6 +56,8 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case tooManyTransitions(limit: Int, of: PrincipalName? = nil)
     /// Hardly any room is left where the state is stored.
     case lacksStorage
+    /// The lease of a request, or the default lease of its scene, is longer than the longest one.
+    case leaseTooLong(limit: Duration, isDefault: Bool)
     /// The memory limit is reached.
     case outOfRoom(bytes: Int)
     /// The journal does not take a declaration of this size.
@@ -76,7 +78,7 @@ extension ArbiterError {
             .unknownIntroTransitionType, .versionMismatch, .alreadyDeclared, .undeclared, .inUse, .invalidStoryboard,
             .unknownScene, .wrongToken, .alreadyEnded, .alreadyDecided, .notInteractive, .notRunning, .tooLate,
             .unknownSession, .notAParticipant,
-            .endedWithoutOwner, .recovering, .idempotencyKeyReused, .recordTooLarge:
+            .endedWithoutOwner, .recovering, .idempotencyKeyReused, .recordTooLarge, .leaseTooLong:
             false
         }
     }
@@ -94,4 +96,6 @@ package struct Busy: Hashable, Sendable {
     package let holder: TransitionView
     /// The unfinished transitions that conflict, granted ones first, at most `Limits.blockersShown`.
     package let blockers: [TransitionID]
+    /// Whether they, and all others in the way, are at most `Limits.blockersLookedAt`, and of the session of the request.
+    package let isBySelf: Bool
 }

@@ -5,7 +5,7 @@ extension ArbiterStateMachine {
     ///
     /// - Returns: the new version of the storyboard.
     /// - Throws: `versionMismatch`, `alreadyDeclared`, `busy`, `tooManyScenes`, `lacksStorage`, `outOfRoom`,
-    ///   `shareUsedUp`, `recordTooLarge`.
+    ///   `shareUsedUp`, `recordTooLarge`, `leaseTooLong`.
     package mutating func declare(
         _ name: SceneName, _ storyboard: Storyboard, if precondition: Precondition, in step: inout Step
     ) throws(ArbiterError) -> StoryboardVersion {
@@ -13,6 +13,7 @@ extension ArbiterStateMachine {
         try checkIsIdle(name, at: step.now)
         try checkStorage()
         try admitScene(name)
+        try admit(storyboard.defaults.lease, isDefault: true)
         try admitBytes(of: storyboard, in: name)
         let record = Record.declare(name, storyboard)
         try admitBytes(of: record)
@@ -38,7 +39,7 @@ extension ArbiterStateMachine {
     ///
     /// - Returns: the version of the storyboard, a new one unless nothing has changed.
     /// - Throws: `unknownScene`, `undeclared`, `versionMismatch`, `alreadyDeclared`, `inUse`, `invalidStoryboard`,
-    ///   `lacksStorage`, `outOfRoom`, `shareUsedUp`, `recordTooLarge`.
+    ///   `lacksStorage`, `outOfRoom`, `shareUsedUp`, `recordTooLarge`, `leaseTooLong`.
     package mutating func patch(
         _ name: SceneName, _ patch: StoryboardPatch, if precondition: Precondition, in step: inout Step
     ) throws(ArbiterError) -> StoryboardVersion {
@@ -53,6 +54,7 @@ extension ArbiterStateMachine {
         guard new != old else { return version }
         try checkNotInUse(patch, of: old, in: name, at: step.now)
         try checkStorage()
+        if new.defaults.lease != old.defaults.lease { try admit(new.defaults.lease, isDefault: true) }
         try admitGrowth(from: old, to: new, in: name)
         let record = Record.patch(name, patch)
         try admitBytes(of: record)

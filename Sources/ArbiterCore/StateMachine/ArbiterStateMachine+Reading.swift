@@ -19,12 +19,16 @@ extension ArbiterStateMachine {
         switch transition.phase {
         case .queued:
             let scene = transition.request.scene
+            let blockers =
+                durable.scenes[scene]?.queue.blockers(of: transition.place, limit: Limits.blockersShown) ?? []
             return TransitionView(
                 transition: transition,
                 remaining: remaining(of: transition, at: now),
                 position: durable.scenes[scene]?.tickets.rank(of: transition.place),
-                blockers: durable.scenes[scene]?.queue.blockers(of: transition.place, limit: Limits.blockersShown)
-                    ?? [],
+                blockers: blockers,
+                isBlockedBySelf: areOwn(blockers, of: transition.session) {
+                    durable.scenes[scene]?.queue.allBlockers(of: transition.place, limit: Limits.blockersLookedAt)
+                },
                 locks: durable.scenes[scene]?.queue.locks(of: transition.place),
                 waiting: nil,
                 progress: momentary.attention[transition.id]?.progress
@@ -33,14 +37,21 @@ extension ArbiterStateMachine {
             let scene = transition.request.scene
             return TransitionView(
                 transition: transition, remaining: remaining(of: transition, at: now), position: nil, blockers: [],
-                locks: durable.scenes[scene]?.queue.locks(of: transition.place),
+                isBlockedBySelf: false, locks: durable.scenes[scene]?.queue.locks(of: transition.place),
                 waiting: durable.scenes[scene]?.queue.waiting(for: transition.place, limit: Limits.waitingCounted),
                 progress: momentary.attention[transition.id]?.progress)
         case .ended:
             return TransitionView(
                 transition: transition, remaining: TransitionView.Remaining(), position: nil, blockers: [],
-                locks: nil, waiting: nil, progress: nil)
+                isBlockedBySelf: false, locks: nil, waiting: nil, progress: nil)
         }
+    }
+
+    /// Whether there are blockers, and all are bound to a session; they are looked at only if some of them are.
+    func areOwn(_ some: [TransitionID], of session: SessionID?, _ all: () -> [TransitionID]?) -> Bool {
+        guard let session, !some.isEmpty else { return false }
+        func isOwn(_ id: TransitionID) -> Bool { durable.transitions[id]?.session == session }
+        return some.allSatisfy(isOwn) && all()?.allSatisfy(isOwn) == true
     }
 
     /// What is left of a transition's times.
@@ -53,6 +64,7 @@ extension ArbiterStateMachine {
             remaining.ticket = left(until: momentary.attention[transition.id]?.silence)
             // Without any deadline, there is no limit on the time in the queue either.
             remaining.queue = deadline == nil ? nil : left(until: queueTimeout(of: transition))
+            remaining.resumption = remainingHold(at: now)
         case .preparing, .running:
             // The lease ends with the longest hold, if that is earlier.
             let lease = left(until: deadline) ?? transition.lease

@@ -79,6 +79,7 @@ extension ArbiterStateMachine {
         momentary.deadlines.cancel(.resumption)
         guard durable.isHoldingGrants else { return }
         step.keep(.resume)
+        step.add(.notify(.resumed))
         durable.isHoldingGrants = false
         // Sorted, so that a replay grants in the same order.
         for scene in durable.scenes.keys.sorted(by: { $0.description < $1.description }) {
@@ -93,6 +94,6 @@ extension ArbiterStateMachine {
     }
 
     private mutating func scheduleResumption(from now: Instant) {
-        momentary.deadlines.schedule(.resumption, at: now.advanced(by: Limits.longestSilence))
+        momentary.deadlines.schedule(.resumption, at: now.advanced(by: limits.longestSilence))
     }
 }

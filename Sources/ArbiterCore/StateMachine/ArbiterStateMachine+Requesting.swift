@@ -109,7 +109,7 @@ extension ArbiterStateMachine {
     func checkIsPossible(_ request: TransitionRequest, at now: Instant) throws(ArbiterError) -> Turn {
         if request.isPlain, durable.scenes[request.scene]?.queue.isEmpty ?? true { return .granted(nil) }
         if let blockers = try durable.scenes[request.scene]?.checkedBlockers(of: request) {
-            guard blockers.isEmpty else { throw .busy(busy(blockers, at: now)) }
+            guard blockers.isEmpty else { throw .busy(busy(blockers, for: request, at: now)) }
         } else {
             _ = try unusedScene.checkedScope(of: request)
         }
@@ -141,16 +141,22 @@ extension ArbiterStateMachine {
         throw .queueFull(limit: limits.queuedPerScene)
     }
 
-    /// Describes the blockers, of which there is at least one.
-    func busy(_ blockers: [TransitionID], at now: Instant) -> Busy {
+    /// Describes the blockers of a request, or of a change of the scene; there is at least one.
+    func busy(_ blockers: [TransitionID], for request: TransitionRequest? = nil, at now: Instant) -> Busy {
         guard let first = blockers.first, let holder = durable.transitions[first] else {
             preconditionFailure("a scope is not free but has no known blocker: \(blockers)")
         }
-        return Busy(holder: view(of: holder, at: now), blockers: blockers)
+        let session = request?.session.flatMap { durable.index.sessions[$0] }
+        let isBySelf = areOwn(blockers, of: session) {
+            request.flatMap { durable.scenes[$0.scene]?.allBlockers(of: $0) }
+        }
+        return Busy(holder: view(of: holder, at: now), blockers: blockers, isBySelf: isBySelf)
     }
 
-    /// - Throws: `tooManyTransitions`, `tooManyScenes`, `outOfRoom`, `shareUsedUp`.
+    /// - Throws: `leaseTooLong`, `tooManyTransitions`, `tooManyScenes`, `outOfRoom`, `shareUsedUp`.
     func admit(_ request: TransitionRequest) throws(ArbiterError) {
+        let lease = request.lease ?? durable.scenes[request.scene]?.storyboard.defaults.lease ?? Limits.defaultLease
+        try admit(lease, isDefault: request.lease == nil)
         guard durable.unfinishedCount < limits.unfinished else {
             throw .tooManyTransitions(limit: limits.unfinished)
         }
@@ -161,6 +167,12 @@ extension ArbiterStateMachine {
         }
         try admitScene(request.scene)
         try admitBytes(of: request)
+    }
+
+    /// - Throws: `leaseTooLong`.
+    func admit(_ lease: Duration, isDefault: Bool) throws(ArbiterError) {
+        guard let limit = limits.longestLease, lease > limit else { return }
+        throw .leaseTooLong(limit: limit, isDefault: isDefault)
     }
 
     /// - Throws: `tooManyScenes` if the scene is new, the limit is reached, and no scene can be forgotten.
@@ -265,6 +277,14 @@ extension Scene {
         let blockers = queue.blockers(of: paths, naming: named, limit: Limits.blockersShown)
         precondition(!blockers.isEmpty, "a scope is not free but has no known blocker")
         return blockers
+    }
+
+    /// All unfinished transitions that are in the way of a new request; `nil` if there are more than `Limits.blockersLookedAt`.
+    fileprivate func allBlockers(of request: TransitionRequest) -> [TransitionID]? {
+        let scope = resolvedScope(of: request)
+        return queue.allBlockers(
+            of: storyboard.paths(of: scope, request.operationOutline),
+            naming: Array(storyboard.named(by: request, scope: scope)), limit: Limits.blockersLookedAt)
     }
 
     /// What happens if the turn of a request comes with the current hierarchy.

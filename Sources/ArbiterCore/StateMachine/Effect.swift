@@ -15,4 +15,6 @@ package enum Notice: Hashable, Sendable {
     /// A transition expired or was revoked.
     case ended(TransitionView)
     case sessionEnded(Session, SessionEnding)
+    /// Grants are no longer withheld.
+    case resumed
 }

@@ -7,6 +7,8 @@ package struct TransitionView: Hashable, Sendable {
     package let position: Int?
     /// The unfinished transitions that it waits for, granted ones first, at most `Limits.blockersShown`.
     package let blockers: [TransitionID]
+    /// Whether it waits only for transitions of its own session, of at most `Limits.blockersLookedAt`.
+    package let isBlockedBySelf: Bool
     /// The controllers that it locks or waits to lock, each with all below it; `nil` if that is the whole scene, or if it has
     /// ended.
     package let locks: [ControllerID]?
@@ -18,8 +20,8 @@ package struct TransitionView: Hashable, Sendable {
     /// The same view without momentary values, which a replay of the journal does not have.
     package var lasting: TransitionView {
         TransitionView(
-            transition: transition, remaining: Remaining(), position: position, blockers: blockers, locks: locks,
-            waiting: waiting, progress: nil)
+            transition: transition, remaining: Remaining(), position: position, blockers: blockers,
+            isBlockedBySelf: isBlockedBySelf, locks: locks, waiting: waiting, progress: nil)
     }
 
     /// What is left of its lease, while it is granted.
@@ -35,14 +37,18 @@ package struct TransitionView: Hashable, Sendable {
         package var queue: Duration?
         /// Of the participants' time, while it is preparing.
         package var ready: Duration?
+        /// Of the time for which nothing is granted, while it is queued and grants are withheld.
+        package var resumption: Duration?
 
         package init(
-            lease: Duration? = nil, ticket: Duration? = nil, queue: Duration? = nil, ready: Duration? = nil
+            lease: Duration? = nil, ticket: Duration? = nil, queue: Duration? = nil, ready: Duration? = nil,
+            resumption: Duration? = nil
         ) {
             self.lease = lease
             self.ticket = ticket
             self.queue = queue
             self.ready = ready
+            self.resumption = resumption
         }
     }
 }

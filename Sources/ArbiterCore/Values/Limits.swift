@@ -51,10 +51,6 @@ package struct Limits: Hashable, Sendable {
 
     package static let leaseDurations = Duration.milliseconds(100)...Duration.seconds(300)
     package static let holdDurations = Duration.milliseconds(100)...Duration.seconds(86_400)
-    /// How long an owner may be silent and still hold its lease, because it may have been parked first.
-    ///
-    /// For so long grants are withheld after the machine died under a journal that may lack records.
-    package static let longestSilence = leaseDurations.upperBound + waitDurations.upperBound
     package static let ticketDurations = Duration.milliseconds(100)...Duration.seconds(3600)
     package static let queueDurations = Duration.zero...Duration.seconds(86_400)
     package static let readyDurations = Duration.zero...Duration.seconds(60)
@@ -95,6 +91,8 @@ package struct Limits: Hashable, Sendable {
     // MARK: Answers
 
     package static let blockersShown = 8
+    /// The most transitions that are looked at to say whether a request waits for its own client.
+    package static let blockersLookedAt = 100
     /// How far those that wait for a granted transition are counted.
     package static let waitingCounted = 100
     /// Transitions or scenes on one page of a list.
@@ -158,6 +156,14 @@ package struct Limits: Hashable, Sendable {
     package var sessionsPerPrincipal: Int?
     /// Scenes that exist at once; in most deployments `memory` allows fewer.
     package var scenes = 1_000_000
+    /// The longest lease that a request or a scene may ask for; `nil` if that is `leaseDurations.upperBound`, as in a replay.
+    package var longestLease: Duration?
+    /// How long an await parks at most, within `waitDurations`; then it is answered, although it may have asked for longer.
+    package var longestWait = waitDurations.upperBound
+    /// How long an owner may be silent and still hold its lease, because it may have been parked first.
+    ///
+    /// For so long grants are withheld after records were lost.
+    package var longestSilence: Duration { (longestLease ?? Self.leaseDurations.upperBound) + longestWait }
     /// The first lease of a ticket whose owner is not waiting when it is granted.
     package var claim = Duration.seconds(5)
     /// Ended transitions that are kept regardless of their age.
@@ -193,6 +199,7 @@ package struct Limits: Hashable, Sendable {
         limits.sessions = .max
         limits.memory = nil
         limits.recordBytes = nil
+        limits.longestLease = nil
         limits.unfinishedPerPrincipal = nil
         limits.sessionsPerPrincipal = nil
         return limits

@@ -47,10 +47,10 @@ extension Engine {
         switch ending {
         case .closed: break
         case .killed: records.append(.skipFences)
-        case .incomplete: records.append(.distrust(holdsGrants: !trustsLeasesOver))
+        case .machineDied, .incomplete: records.append(.distrust(holdsGrants: mayClientsLive(after: ending)))
         }
         // Grants may still be withheld because of an earlier crash.
-        if trustsLeasesOver { records.append(.resume) }
+        if !mayClientsLive(after: ending) { records.append(.resume) }
         let answers = records.map { record in
             state.step.restart(at: moment)
             let rules = max(state.machine.rules, state.terms.rules)
@@ -60,6 +60,30 @@ extension Engine {
         setAlarm(in: &state, at: moment.instant)
         return answers
     }
+}
+
+extension Engine {
+    /// Whether clients may still hold leases that the journal has lost, then or before.
+    private func mayClientsLive(after ending: JournalContents.Ending) -> Bool {
+        switch earlierClients {
+        case .anywhere: true
+        case .onThisMachine: ending != .machineDied
+        case .gone: false
+        }
+    }
+
+    /// How long grants are still withheld; `nil` if they are not.
+    package var remainingHold: Duration? { state.withLock { $0.machine.remainingHold(at: now().instant) } }
+}
+
+/// Which clients of before a start may still hold leases that the journal has lost.
+package enum EarlierClients: Hashable, Sendable {
+    /// Some may run on other machines.
+    case anywhere
+    /// All run on this machine, and die with it.
+    case onThisMachine
+    /// None is left.
+    case gone
 }
 
 // MARK: - Other terms

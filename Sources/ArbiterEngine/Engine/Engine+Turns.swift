@@ -157,7 +157,7 @@ extension Engine {
         var park: Park?
         var parked: WaiterID?
         run(subject, by: caller) { machine, identities, step throws(ArbiterError) in
-            park = identities.park(for: wait)
+            park = identities.park(for: min(wait, machine.limits.longestWait))
             return try event(&machine, &identities, park, &step)
         } answer: { state, result in
             switch result {

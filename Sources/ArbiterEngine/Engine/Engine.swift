@@ -17,7 +17,7 @@ package final class Engine: Sendable {
 
     let state: Guarded<State>
     let recovery: JournalRecovery?
-    let trustsLeasesOver: Bool
+    let earlierClients: EarlierClients
     let time: any TimeSource
     let alarm: any Alarm
     let listener: Listener
@@ -153,7 +153,7 @@ package final class Engine: Sendable {
     /// Rebuilds the state from the journal and starts to work.
     ///
     /// If the journal may lack its last records, numbers jump, and nothing is granted until the longest possible lease
-    /// has run out. With `trustsLeasesOver`, grants are not withheld: the caller knows that no earlier client is left.
+    /// has run out. Grants are not withheld if `earlierClients` are gone: none at all, or all with the machine that died.
     ///
     /// The listener gets the replayed events too, so that event streams can be resumed after a restart.
     ///
@@ -170,7 +170,7 @@ package final class Engine: Sendable {
         ahead: JournalReplay? = nil,
         terms: Terms = Terms(),
         recovery: JournalRecovery? = nil,
-        trustsLeasesOver: Bool = false,
+        earlierClients: EarlierClients = .anywhere,
         time: any TimeSource = SystemTimeSource(),
         alarm: any Alarm = SystemAlarm(),
         random: any RandomNumberGenerator & Sendable = SystemRandom(),
@@ -190,7 +190,7 @@ package final class Engine: Sendable {
                 machine: replayed.machine, journal: journal, terms: terms, identities: Identities(random),
                 lastSequence: sequence, committedSequence: sequence))
         self.recovery = recovery
-        self.trustsLeasesOver = trustsLeasesOver
+        self.earlierClients = earlierClients
         self.time = time
         self.alarm = alarm
         self.listener = listener

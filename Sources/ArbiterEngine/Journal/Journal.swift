@@ -47,8 +47,13 @@ package struct JournalContents: Hashable, Sendable {
         case closed
         /// The writer was killed. Nothing seems to be missing, but a lost end would look the same.
         case killed
-        /// The last records may be missing: the machine died before they were on its disk, or a file was lost.
+        /// The machine died, and with it all of its processes. The last records may not have reached its disk.
+        case machineDied
+        /// The last records may be missing although clients live on: a file was lost, or an older copy is in its place.
         case incomplete
+
+        /// Whether records may be missing.
+        package var mayLackRecords: Bool { self == .machineDied || self == .incomplete }
     }
 
     package init(snapshot: JournalSnapshot?, records: [JournalEntry], ending: Ending) {

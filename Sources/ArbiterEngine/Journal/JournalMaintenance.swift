@@ -93,7 +93,7 @@ package enum JournalMaintenance {
                 // The copy is one file, without a log beside it.
                 try database.execute(sql: "PRAGMA journal_mode = DELETE")
                 try database.execute(sql: "PRAGMA synchronous = FULL")
-                try database.execute(sql: SQLiteJournal.noteTorn)
+                try database.execute(sql: SQLiteJournal.note(Life.copied))
             }
             try writing.close()
             let copied = try inspect(part, copiedFrom: source)

@@ -79,14 +79,17 @@ extension SQLiteJournal {
 
     /// Empties a broken log, so that its old commits will not follow the new ones.
     private static func forgetLog(of database: Database) throws {
-        try database.execute(sql: noteTorn)
+        try database.execute(sql: note(Life.torn))
         guard try Bool.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == false else {
             throw DatabaseError(resultCode: .SQLITE_BUSY)
         }
     }
 
-    /// Records that the last records may be missing, in case this process ends before its first commit.
-    static let noteTorn = "INSERT OR REPLACE INTO life VALUES (1, '\(Life.torn)', '\(Durability.crash.rawValue)', 0)"
+    /// Records that the last records may be missing, in case this process ends before its first commit: `Life.torn` or
+    /// `Life.copied`.
+    static func note(_ life: String) -> String {
+        "INSERT OR REPLACE INTO life VALUES (1, '\(life)', '\(Durability.crash.rawValue)', 0)"
+    }
 
     /// Stores the boot id and durability of this process, in the same transaction as its first batch.
     ///
@@ -116,12 +119,12 @@ extension SQLiteJournal {
     /// - Throws: `JournalError` if the write-ahead log is broken for any other reason than the death of the machine,
     ///   whose disk may have written the last pages in any order.
     static func check(_ log: WriteAheadLog.State, of database: Database, at path: String, boot: String) throws {
-        guard case .broken = log, try Life(database, path: path).ending(log, boot: boot) != .incomplete else { return }
+        guard case .broken = log, try !Life(database, path: path).ending(log, boot: boot).mayLackRecords else { return }
         throw JournalError(
             .damaged,
             reason:
-                "\(path)-wal is damaged, and what was committed behind the damage would be lost: restore a copy of the "
-                + "directory, or move it away to begin anew")
+                "\(path)-wal is damaged, and what was committed behind the damage would be lost: restore a backup, or move the "
+                + "directory away to begin anew")
     }
 
     /// - Throws: `JournalError` if the file belongs to another application or has an unknown form.
@@ -142,7 +145,7 @@ extension SQLiteJournal {
     /// If records may be missing, the rest of the row stays as it is until the first batch, which makes up for them, is
     /// committed.
     func noteOpening() throws(JournalError) {
-        let keepsLife = ending == .incomplete || state.withLock { $0.isTorn }
+        let keepsLife = ending.mayLackRecords || state.withLock { $0.isTorn }
         try write { database in
             if keepsLife {
                 try database.execute(sql: "UPDATE life SET closed = 0")
@@ -207,11 +210,15 @@ struct Life {
         isClosed = try row.number("closed", of: path) != 0
     }
 
-    /// Replaces the boot id once it is known that records may be missing.
-    static let torn = "torn"
+    /// Replaces the boot id once it is known that records are missing because the machine died.
+    static let torn = "machine died"
+    /// Replaces the boot id in a copy, behind which records may be missing; in journals of before, in one that is torn too.
+    static let copied = "torn"
 
     /// True if the log is missing although the writer was killed, which leaves its log behind.
-    func lacksLog(_ log: WriteAheadLog.State) -> Bool { !isClosed && log == .missing && boot != Self.torn }
+    func lacksLog(_ log: WriteAheadLog.State) -> Bool {
+        !isClosed && log == .missing && boot != Self.torn && boot != Self.copied
+    }
 }
 
 extension Life? {
@@ -224,7 +231,9 @@ extension Life? {
         let lacksCommit = log == .broken(commits: 1)
         guard let self else { return lacksCommit ? .incomplete : .killed }
         if self.lacksLog(log) { return .incomplete }
-        if self.boot != boot, lacksCommit || !self.isClosed && self.durability == .crash { return .incomplete }
+        if self.boot != boot, lacksCommit || !self.isClosed && self.durability == .crash {
+            return self.boot == Life.copied ? .incomplete : .machineDied
+        }
         return self.isClosed && log == .missing ? .closed : .killed
     }
 }

@@ -121,12 +121,12 @@ extension JSONWriter {
         member("sessions", limits.sessions)
         member("claimSeconds", limits.claim)
         member("graceSeconds", limits.grace)
-        member("leaseSeconds", Limits.leaseDurations.upperBound)
+        member("leaseSeconds", limits.longestLease ?? Limits.leaseDurations.upperBound)
         member("ticketSeconds", Limits.ticketDurations.upperBound)
         member("queueSeconds", Limits.queueDurations.upperBound)
         member("readySeconds", Limits.readyDurations.upperBound)
         member("ttlSeconds", Limits.sessionDurations.upperBound)
-        member("wait", Limits.waitDurations.upperBound)
+        member("wait", limits.longestWait)
     }
 }
 

@@ -141,7 +141,7 @@ extension Duration {
     }
 
     /// In decimal notation, to the millisecond.
-    fileprivate var inSeconds: String {
+    var inSeconds: String {
         let milliseconds = wholeNanoseconds / 1_000_000
         return milliseconds % 1000 == 0 ? String(milliseconds / 1000) : String(Double(milliseconds) / 1000)
     }

@@ -35,6 +35,7 @@ extension Problem {
                 writer.member("since", holder.grant?.grantedAt ?? holder.requestedAt.timestamp)
             }
             writer.member("blockers", busy.blockers)
+            if busy.isBySelf { writer.member("blockedBySelf", true) }
         }
         if let isApplied { writer.member("applied", isApplied) }
         if let transition { writer.object("transition") { $0.summaryMembers(of: transition) } }

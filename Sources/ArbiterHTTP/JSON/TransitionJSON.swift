@@ -51,6 +51,7 @@ extension JSONWriter {
         if let grant { member("fence", grant.fence.rawValue) }
         if let position = view.position { member("position", position) }
         if !view.blockers.isEmpty { member("blockers", view.blockers) }
+        if view.isBlockedBySelf { member("blockedBySelf", true) }
         if let waiting = view.waiting { member("waiting", waiting) }
         member("scope", transition.scope)
         if let locks = view.locks { member("locks", locks) }
@@ -60,6 +61,10 @@ extension JSONWriter {
         if let remaining = view.remaining.ticket { member("ticketRemaining", remaining) }
         if let queue = request.queue { member("queueSeconds", queue) }
         if let remaining = view.remaining.queue { member("queueRemaining", remaining) }
+        if let remaining = view.remaining.resumption {
+            member("awaits", "resume")
+            member("resumeRemaining", remaining)
+        }
         askedMembers(of: request, isSummary: isSummary)
         if let grant { resultMembers(of: transition, grant, isSummary: isSummary) }
         if transition.ending?.isNoop == true { member("noop", true) }

@@ -31,6 +31,7 @@ package final class OperatorLog: Sendable {
         switch notice {
         case .happened(.ended(let view)): noteEnd(of: view)
         case .happened(.sessionEnded(let session, let ending)): noteEnd(of: session, ending)
+        case .happened(.resumed): logger.notice("grants go on")
         case .refused(let error, let scene, let client): noteRefusal(Problem(error), scene: scene, client: client)
         }
     }

@@ -19,7 +19,12 @@ extension Problem {
     init(_ error: ArbiterError) {
         switch error {
         case .busy(let busy):
-            self.init(.busy, "\(busy.holderName) is in the way: wait for it with serialize, or drop the event.")
+            self.init(
+                .busy,
+                busy.isBySelf
+                    ? "\(busy.holderName) is in the way, and is of the same session: locks are not re-entrant, so do this as a "
+                        + "part of it, or after its end."
+                    : "\(busy.holderName) is in the way: wait for it with serialize, or drop the event.")
             self.busy = busy
         case .unknownTransition(let id):
             self.init(.unknownTransition, "No transition \(id) is known; if there was one, it ended long ago.")
@@ -114,6 +119,15 @@ extension Problem {
                 "etcd stores 80 % of what it may (--etcd-quota): what is unfinished can go on and end, and nothing new is "
                     + "admitted until there is room.",
                 retryAfter: Self.roomPause)
+        case .leaseTooLong(let limit, let isDefault):
+            self.init(
+                .invalidField,
+                isDefault
+                    ? "The scene's default lease is longer than the \(limit.inSeconds) seconds that --max-lease-seconds allows: "
+                        + "give leaseSeconds."
+                    : "The field \(quoted("leaseSeconds")) must be \(Limits.leaseDurations.lowerBound.inSeconds) to "
+                        + "\(limit.inSeconds) seconds (--max-lease-seconds).",
+                field: "leaseSeconds")
         case .recordTooLarge(let bytes, let limit):
             self.init(
                 .bodyTooLarge,
@@ -155,7 +169,7 @@ extension Problem {
         let seconds = Self.seconds(of: remainingHold)
         self.init(
             .recovering,
-            "The machine died, or the journal lost its end; nothing is granted for \(seconds) seconds, until every lease of "
+            "The machine died, or the journal lost its end: nothing is granted for \(seconds) seconds, until every lease of "
                 + "before is over.",
             retryAfter: seconds)
     }

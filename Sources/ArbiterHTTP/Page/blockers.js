@@ -61,6 +61,7 @@ export class Blockers {
 
   /** Why a ticket waits, in sentences. @param {Transition} ticket */
   words(ticket) {
+    if (ticket.document.resumeRemaining) return 'It waits until every lease is over that the daemon may have forgotten.';
     const blockers = this.direct(ticket).map(({ document }) => document);
     if (!blockers.length) return 'Its turn has come; it is about to be granted.';
     const words = waitWords(ticket.document, blockers, (a, b) => this.#model.hierarchy.overlaps(a, b));

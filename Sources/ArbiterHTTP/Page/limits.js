@@ -36,6 +36,8 @@ export const DRAW_EVERY = 100;
 export const TICK_EVERY = 250;
 /** How often the daemon is asked for what no event tells: leases, places in the queue, other scenes. */
 export const ASK_EVERY = 1500;
+/** When the daemon is asked for a short lease, in parts of what is left of it. */
+export const ASKED_OF_LEASE = 0.75;
 /** The least time between two rounds of asking, when something has happened that no event tells all of. */
 export const ASK_AGAIN_AFTER = 500;
 /** How often a daemon that does not answer is asked for. */

@@ -4,13 +4,22 @@
 import { Arbiter, Refused } from '/client.js';
 import { answerOf, Refusal, Unanswered } from './answers.js';
 import {
-  ASK_AGAIN_AFTER, ASK_AGAIN_EVERY, ASK_EVERY, MISSING_ASKED, PAST_READ, PATIENCE, SCENES_SHOWN, SKEW_IGNORED, TOKEN,
+  ASK_AGAIN_AFTER, ASK_AGAIN_EVERY, ASK_EVERY, ASKED_OF_LEASE, MISSING_ASKED, PAST_READ, PATIENCE, SCENES_SHOWN, SKEW_IGNORED, TOKEN,
 } from './limits.js';
 import { SceneModel } from './model.js';
 import { isSceneName } from './names.js';
 import { OwnTransitions } from './own-transitions.js';
 import { newestScene, scenePath, unfinishedIn } from './unfinished.js';
 import { lossOf } from './words.js';
+
+/**
+ * How long nothing is asked, in milliseconds: until only a little is left of the first lease, if nobody has renewed it meanwhile.
+ * @param {Transition[]} granted @param {number} now
+ */
+export function pauseOf(granted, now) {
+  const losses = granted.map(each => lossOf(each).at - now).filter(left => left > -ASK_EVERY);
+  return Math.max(ASK_AGAIN_AFTER, Math.min(ASK_EVERY, ...losses.map(left => left * ASKED_OF_LEASE)));
+}
 
 export class Live {
   /** `connecting`, `connected`, `lost`, `refused` (a token is needed) or `denied` (the role is missing). */
@@ -41,6 +50,8 @@ export class Live {
   #isComplete = false;
   /** Whether the daemon has known the token that is used. */
   isTokenKnown = false;
+  /** For how many seconds nothing is granted, because the daemon may have forgotten who holds locks; 0 otherwise. */
+  withheldFor = 0;
 
   /**
    * @param {{status: () => void, identity: () => void, scenes: (scenes: any[], isWhole: boolean, newest: string | null) => void,
@@ -260,6 +271,8 @@ export class Live {
     if (document.hidden && this.status === 'connected') return;
     try {
       await this.#identify();
+      // It begins with the daemon.
+      if (this.status !== 'connected' || this.withheldFor) await this.#askWhetherAnythingIsGranted();
       const { scenes } = await this.get(`/scenes?limit=${SCENES_SHOWN}`);
       const newest = this.#model ? null : await newestScene(path => this.get(path));
       if (round !== this.#round) return;
@@ -273,7 +286,7 @@ export class Live {
       if (round === this.#round) this.#fail(error);
     }
     if (round !== this.#round || this.status === 'refused') return;
-    this.#askIn(this.status === 'connected' ? this.#pause() : ASK_AGAIN_EVERY);
+    this.#askIn(this.status === 'connected' ? pauseOf(this.#model?.granted ?? [], this.#model?.now() ?? 0) : ASK_AGAIN_EVERY);
   }
 
   #askIn(milliseconds) {
@@ -283,12 +296,6 @@ export class Live {
     this.#timer = window.setTimeout(() => this.#ask(), milliseconds);
   }
 
-  /** How long nothing is asked: until the first lease would run out, if nobody has renewed it meanwhile. */
-  #pause() {
-    const now = this.#model?.now() ?? 0;
-    const losses = (this.#model?.granted ?? []).map(each => lossOf(each).at - now).filter(left => left > -ASK_EVERY);
-    return Math.max(ASK_AGAIN_AFTER, Math.min(ASK_EVERY, ...losses));
-  }
 
   /** Does not wait for long, where an event does not tell what is left of a lease: after a wait, or if it is short. */
   #askSoon({ grantedAt, requestedAt, leaseSeconds }) {
@@ -302,6 +309,15 @@ export class Live {
     this.identity = await this.get('/whoami');
     this.isTokenKnown = this.hasToken;
     if (JSON.stringify(this.identity) !== before) this.heard.identity();
+  }
+
+  async #askWhetherAnythingIsGranted() {
+    const before = this.withheldFor;
+    this.withheldFor = await this.get('/readyz').then(() => 0, error => {
+      if (!(error instanceof Refusal)) throw error;
+      return error.problem.code === 'recovering' ? error.problem.retryAfter : 0;
+    });
+    if (this.withheldFor !== before) this.heard.status();
   }
 
   async #askForScene(scenes) {

@@ -19,9 +19,9 @@ export class NowView {
     }
   }
 
-  /** @param {SceneModel} model */
-  draw(model) {
-    fill('holder', holder(model));
+  /** @param {SceneModel} model @param {boolean} isWithheld whether nothing is granted */
+  draw(model, isWithheld) {
+    fill('holder', holder(model, isWithheld));
     fill('next', next(model));
     fill('failure', failure(model));
   }
@@ -38,8 +38,8 @@ function fill(name, { transition, text }) {
   setText(rest, transition ? ` ${text}` : text);
 }
 
-/** @param {SceneModel} model @returns {Line} */
-function holder(model) {
+/** @param {SceneModel} model @param {boolean} isWithheld @returns {Line} */
+function holder(model, isWithheld) {
   const now = model.now();
   const { granted } = model;
   const [first] = granted;
@@ -47,7 +47,8 @@ function holder(model) {
   if (!first) {
     const newest = model.ended.at(-1);
     const before = newest ? ` The last one was ${who(newest.document)}${isEndKnown(newest.document) ? `, ${ago(newest, model)}` : ''}.` : '';
-    return { transition: null, text: `Nobody holds a lock in ${inWords(model.name)}. The next transition may start at once.${before}` };
+    const soon = isWithheld ? '' : ' The next transition may start at once.';
+    return { transition: null, text: `Nobody holds a lock in ${inWords(model.name)}.${soon}${before}` };
   }
   const { document } = first;
   const left = Number.isFinite(lossOf(first).at) ? ` ${lossWords(first, now)}.` : '';

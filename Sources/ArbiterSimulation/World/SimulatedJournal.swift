@@ -115,7 +115,7 @@ final class SimulatedJournal: Journal {
             try take(entries)
         }
         // The planted fault: lost records are not noticed.
-        return fault == .repeatedFence && ending == .incomplete ? .closed : ending
+        return fault == .repeatedFence && ending == .machineDied ? .closed : ending
     }
 
     func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void) {
@@ -161,7 +161,7 @@ final class SimulatedJournal: Journal {
 extension SimulatedJournal.State {
     var ending: JournalContents.Ending {
         if writer.isClosed { return .closed }
-        return writer.boot == boot ? .killed : .incomplete
+        return writer.boot == boot ? .killed : .machineDied
     }
 
     mutating func commit(upTo sequence: UInt64) {

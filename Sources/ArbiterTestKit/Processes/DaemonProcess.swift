@@ -27,7 +27,8 @@ package final class DaemonProcess {
             listening: listening)
         let line = try process.readLine()
         guard line.contains(" ready on "),
-            let port = line.split(separator: ",").first?.split(separator: ":").last.flatMap({ UInt16($0) })
+            let urls = line.split(separator: ";").first,
+            let port = urls.split(separator: ",").first?.split(separator: ":").last.flatMap({ UInt16($0) })
         else { throw ChildProcessError.notStarted("not a ready line: \(line)") }
         self.port = port
     }

@@ -179,6 +179,11 @@ struct RunCommand: AsyncParsableCommand {
             let position = ticket["position"]?.number.map { "position \(Int($0))" } ?? "preparing"
             let blockers = ticket["blockers"]?.array?.compactMap(\.string) ?? []
             let seconds = Int((ContinuousClock.now - begun).inSeconds)
+            if let left = ticket["resumeRemaining"]?.number {
+                return Exit.tell(
+                    "waiting in \(scene.name) for \(seconds) s: the daemon may have forgotten who holds locks, and grants nothing "
+                        + "for \(Int(left) + 1) s")
+            }
             Task {
                 let names = await names(blockers, arbiter)
                 Exit.tell("waiting in \(scene.name) for \(seconds) s, \(position), behind \(names)")

@@ -64,6 +64,9 @@ struct WaitingReason {
 
     /// The first transition that is in the way, and why it is.
     func words(for waiting: TransitionText) -> String {
+        if let seconds = waiting.seconds("resumeRemaining") {
+            return "the leases that the daemon may have forgotten; nothing is granted for \(seconds.inTenths) s"
+        }
         let blockers = waiting.document["blockers"]?.array?.compactMap(\.string) ?? []
         guard let first = blockers.first else { return "its turn" }
         let more = blockers.count > 1 ? " and \(blockers.count - 1) more" : ""

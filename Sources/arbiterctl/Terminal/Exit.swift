@@ -18,7 +18,7 @@ enum Exit {
     /// The exit code for what the daemon says, or for why it cannot be reached.
     static func code(of error: ClientError) -> Int32 {
         switch error {
-        case .timedOut: timedOut
+        case .timedOut, .blockedBySelf: timedOut
         case .ended: lost
         // It has ended without its owner.
         case .refused(let refusal) where refusal.status == 410: lost

@@ -227,10 +227,27 @@ private struct Run {
         #expect(queue.isFree(scope, naming: named) == conflicting.isEmpty, comment)
         let limit = Int.random(in: 1...10, using: &random)
         checkBlockers(queue.blockers(of: scope, naming: named, limit: limit), among: conflicting, limit: limit)
+        for limit in [limit, Limits.blockersLookedAt] {
+            checkAll(queue.allBlockers(of: scope, naming: named, limit: limit), conflicting, limit: limit)
+        }
         if let member = naive.members.randomElement(using: &random) {
             let blockers = queue.blockers(of: member.order, limit: limit)
             checkBlockers(blockers, among: naive.blockers(of: member), limit: limit)
+            for limit in [limit, Limits.blockersLookedAt] {
+                checkAll(
+                    queue.allBlockers(of: member.order, limit: limit), naive.blockers(of: member), limit: limit)
+            }
         }
+    }
+
+    /// If it is said that these are all blockers, they are; and it is said, unless they are too many or the limit is small.
+    private func checkAll(_ told: [TransitionID]?, _ members: [NaiveQueue.Member], limit: Int) {
+        guard let told else {
+            #expect(members.count > limit || limit < Limits.blockersLookedAt, comment)
+            return
+        }
+        #expect(told.count == members.count && members.count <= limit, comment)
+        #expect(Set(told) == Set(members.map(\.id)), comment)
     }
 
     /// The blockers are a part of the true ones: all that are granted, as far as they fit, then others.

@@ -156,7 +156,7 @@ struct DryRunTests {
         for isSerialized in [false, true] {
             let later = arbiter.now.advanced(by: .seconds(20))
             let said = try machine.dryRun(Self.request(), isSerialized: isSerialized, at: later)
-            #expect(said.outcome == .withheld(for: Limits.longestSilence - .seconds(20)))
+            #expect(said.outcome == .withheld(for: Limits().longestSilence - .seconds(20)))
         }
     }
 

@@ -108,6 +108,7 @@ struct RevokeTests {
             switch notice {
             case .ended(let view): "\(view.transition.id)"
             case .sessionEnded(let session, let ending): "\(session.id) \(ending.rawValue)"
+            case .resumed: "resumed"
             }
         }
         #expect(told == ["\(revoked.id)", "\(expired.id)", "\(session.id) expired"])

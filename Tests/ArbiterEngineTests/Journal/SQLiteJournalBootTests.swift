@@ -91,10 +91,10 @@ struct SQLiteJournalBootTests {
         var scene = try request("fresh")
         scene.ticket = .seconds(900)
 
-        #expect(try bench.refusedStart(scene) == .recovering(remaining: Limits.longestSilence))
+        #expect(try bench.refusedStart(scene) == .recovering(remaining: Limits().longestSilence))
         let ticket = try bench.answered { bench.engine.serialize(scene, wait: .zero, completion: $0) }
         #expect(ticket.state == .queued)
-        bench.pass(Limits.longestSilence - .milliseconds(1))
+        bench.pass(Limits().longestSilence - .milliseconds(1))
         #expect(try bench.refusedStart(scene) == .recovering(remaining: .milliseconds(1)))
         bench.pass(.milliseconds(1))
 
@@ -113,14 +113,56 @@ struct SQLiteJournalBootTests {
 
         let second = try Bench(directory.open(boot: "second boot"), time: first.time)
         #expect(
-            try second.refusedStart(request("fresh")) == .recovering(remaining: Limits.longestSilence))
+            try second.refusedStart(request("fresh")) == .recovering(remaining: Limits().longestSilence))
         second.engine.stop()
 
         let engine = try Engine(
-            journal: directory.open(boot: "second boot"), trustsLeasesOver: true, time: first.time,
+            journal: directory.open(boot: "second boot"), earlierClients: .gone, time: first.time,
             alarm: ManualAlarm(time: first.time))
         let scene = try request("fresh")
         #expect(try answered { engine.start(scene, completion: $0) }.state == .running)
+        engine.stop()
+    }
+
+    private func engine(
+        _ directory: JournalDirectory, boot: String, limits: Limits = Limits(), earlierClients: EarlierClients
+    ) throws -> Engine {
+        let time = ManualTime()
+        return try Engine(
+            limits: limits, journal: directory.open(boot: boot), earlierClients: earlierClients, time: time,
+            alarm: ManualAlarm(time: time))
+    }
+
+    @Test func `grants go on at once after a power cut if all clients ran on the machine, and fences jump`() throws {
+        let directory = try left(.crash, closed: false)
+        let before = try #require(RecordedLife(seed: 7, records: 20).lastFence)
+        let engine = try engine(directory, boot: "second boot", earlierClients: .onThisMachine)
+        let scene = try request("fresh")
+        let granted = try answered { engine.start(scene, completion: $0) }
+        #expect(granted.state == .running)
+        #expect(try #require(granted.fence) > before + Limits.fenceJump)
+        engine.stop()
+    }
+
+    @Test func `grants are withheld if records are missing although the machine lives, wherever clients run`()
+        throws
+    {
+        let directory = try left(.crash, closed: false)
+        try FileManager.default.removeItem(atPath: directory.file + "-wal")
+        // Also after a restart.
+        for _ in 0..<2 {
+            let engine = try engine(directory, boot: "first boot", earlierClients: .onThisMachine)
+            #expect(engine.remainingHold == Limits().longestSilence)
+            engine.stop()
+        }
+    }
+
+    @Test func `grants are withheld for as long as the limits let an owner be silent`() throws {
+        var limits = Limits()
+        (limits.longestLease, limits.longestWait) = (.seconds(10), .seconds(5))
+        let engine = try engine(
+            left(.crash, closed: false), boot: "second boot", limits: limits, earlierClients: .anywhere)
+        #expect(engine.remainingHold == .seconds(15))
         engine.stop()
     }
 
@@ -129,7 +171,7 @@ struct SQLiteJournalBootTests {
         let before = try #require(RecordedLife(seed: 7, records: 20).lastFence)
         let time = ManualTime()
         let engine = try Engine(
-            journal: directory.open(boot: "second boot"), trustsLeasesOver: true, time: time,
+            journal: directory.open(boot: "second boot"), earlierClients: .gone, time: time,
             alarm: ManualAlarm(time: time))
         let scene = try request("fresh")
         let granted = try answered { engine.start(scene, completion: $0) }

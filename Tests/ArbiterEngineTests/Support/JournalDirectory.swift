@@ -112,7 +112,7 @@ struct JournalDirectory {
 
 extension JournalContents {
     /// Whether the journal may lack its last records.
-    var isIncomplete: Bool { ending == .incomplete }
+    var isIncomplete: Bool { ending.mayLackRecords }
 }
 
 /// Waits for the commits of a journal, with a time limit that only a broken one reaches.

@@ -15,10 +15,10 @@ from ._flows import TransitionOptions
 from ._hierarchy import HierarchySnapshot, Node
 from ._sync import Arbiter, Scene, Transition
 from ._sync_hierarchy import Hierarchy
-from .errors import ArbiterError, Closed, Refused, TimedOut, TransitionEnded, Unreachable
+from .errors import ArbiterError, BlockedBySelf, Closed, Refused, TimedOut, TransitionEnded, Unreachable
 
 __all__ = [
-    "Arbiter", "ArbiterError", "AsyncArbiter", "AsyncHierarchy", "AsyncScene", "AsyncTransition", "Closed", "Event",
-    "Hierarchy", "HierarchySnapshot", "Node", "Refused", "Scene", "TimedOut", "Transition", "TransitionEnded",
+    "Arbiter", "ArbiterError", "AsyncArbiter", "AsyncHierarchy", "AsyncScene", "AsyncTransition", "BlockedBySelf", "Closed",
+    "Event", "Hierarchy", "HierarchySnapshot", "Node", "Refused", "Scene", "TimedOut", "Transition", "TransitionEnded",
     "TransitionOptions", "Unreachable", "operations",
 ]

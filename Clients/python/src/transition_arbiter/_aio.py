@@ -11,7 +11,7 @@ from typing import Any, Self, Unpack
 
 import httpx
 
-from . import _transport
+from . import _bodies, _transport
 from ._aio_hierarchy import AsyncHierarchy
 from ._events import Event, EventStream
 from ._flows import Flows, Ticket, TransitionOptions, checked_timeout
@@ -184,23 +184,23 @@ class AsyncScene:
 
     async def serialize(
         self, *, timeout: float | None = None, waiting: Callable[[Document], None] | None = None,
-        **options: Unpack[TransitionOptions],
+        wait_for_self: bool = False, **options: Unpack[TransitionOptions],
     ) -> AsyncTransition:
         """See `Scene.serialize`. A task that is cancelled gives its ticket up."""
         checked_timeout(timeout)
         ticket = Ticket(self.name, options)
         async with self._giving_up(ticket):
             await self.arbiter._open()
-            await self.arbiter._run(self.arbiter._flows.serialize(ticket, timeout, waiting))
+            await self.arbiter._run(self.arbiter._flows.serialize(ticket, timeout, waiting, wait_for_self))
         return AsyncTransition(self.arbiter, ticket)
 
     @asynccontextmanager
     async def transition(
         self, *, timeout: float | None = None, waiting: Callable[[Document], None] | None = None,
-        **options: Unpack[TransitionOptions],
+        wait_for_self: bool = False, **options: Unpack[TransitionOptions],
     ) -> AsyncIterator[AsyncTransition]:
         """See `Scene.transition`: `async with scene.transition() as transition: …`."""
-        transition = await self.serialize(timeout=timeout, waiting=waiting, **options)
+        transition = await self.serialize(timeout=timeout, waiting=waiting, wait_for_self=wait_for_self, **options)
         async with transition._ended_after_body():
             yield transition
 
@@ -284,6 +284,7 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
 
     @asynccontextmanager
     async def _ended_after_body(self) -> AsyncIterator[None]:
+        _bodies.enter(self.id)
         try:
             yield
         except BaseException:
@@ -295,6 +296,8 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
                 if not self._flows.is_forked:
                     raise
             raise
+        finally:
+            _bodies.leave(self.id)
         # It ends also if the task is cancelled.
         await asyncio.shield(self._end_after_body(failed=False))
 

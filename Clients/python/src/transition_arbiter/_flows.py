@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 from urllib.parse import quote
 
+from . import _bodies
 from ._events import Flag
 from ._wire import (
     MARGIN, SESSION, Answer, Document, Flow, Send, Sleep, backoff, checked_headers, checked_seconds, json_of, now)
-from .errors import Closed, Refused, TimedOut, TransitionEnded, Unreachable
+from .errors import BlockedBySelf, Closed, Refused, TimedOut, TransitionEnded, Unreachable
 
 # The lease of a transition, in seconds, unless the daemon says another.
 LEASE = 10.0
@@ -272,14 +273,14 @@ class Flows:
         return (yield from self._granted(ticket))
 
     def serialize(
-        self, ticket: Ticket, timeout: float | None, waiting: Callable[[Document], None] | None
+        self, ticket: Ticket, timeout: float | None, waiting: Callable[[Document], None] | None, wait_for_self: bool
     ) -> Flow[Document | None]:
         """Waits for the turn: the running transition.
 
         `waiting` is called with the ticket whenever the daemon says that it still waits.
 
-        Raises `TimedOut` if the turn did not come in time, and `TransitionEnded` if it ended before it ran, except if there
-        was nothing to do.
+        Raises `TimedOut` if the turn did not come in time, `TransitionEnded` if it ended before it ran, except if there was
+        nothing to do, and `BlockedBySelf`.
         """
         deadline = float("inf") if timeout is None else now() + timeout
 
@@ -290,6 +291,8 @@ class Flows:
         body = {**ticket.body, "wait": 0}
         answer = yield from self._asked_in_session("/transitions/serialize", ticket, body, room_until=deadline)
         ticket.note(answer)
+        if not wait_for_self and not _bodies.running().isdisjoint(ticket.document.get("blockers", ())):
+            raise BlockedBySelf(ticket.shown)
         while ticket.document["state"] in ("queued", "preparing"):
             if waiting is not None:
                 waiting(ticket.shown)

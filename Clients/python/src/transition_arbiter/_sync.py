@@ -15,7 +15,7 @@ from typing import Any, Generic, Self, TypeVar, Unpack
 
 import httpx
 
-from . import _transport
+from . import _bodies, _transport
 from ._events import Event, EventStream
 from ._flows import Flows, Ticket, TransitionOptions, checked_timeout
 from ._held import HeldTransition
@@ -288,7 +288,7 @@ class Scene:
 
     def serialize(
         self, *, timeout: float | None = None, waiting: Callable[[Document], None] | None = None,
-        **options: Unpack[TransitionOptions],
+        wait_for_self: bool = False, **options: Unpack[TransitionOptions],
     ) -> Transition:
         """Waits for its turn, strictly first come, first served, at most `timeout` seconds.
 
@@ -297,17 +297,19 @@ class Scene:
 
         Returns the transition, which runs, or has ended with `noop` if there was nothing to do: then it has no lock and no
         `fence`. Raises `TimedOut`, `TransitionEnded` if it is impossible when its turn comes, `Refused` if it cannot even
-        queue, `Unreachable`; `TypeError` or `ValueError` for what can never be sent.
+        queue, `Unreachable`; `TypeError` or `ValueError` for what can never be sent. In the body of a transition that is in
+        its way it would wait for ever: then it raises `BlockedBySelf`, unless `wait_for_self` says that this code is not what
+        that body waits for.
 
         The caller has to end it. Use `transition` where a `KeyboardInterrupt` may come before that.
         """
         checked_timeout(timeout)
         ticket = Ticket(self.name, options)
-        return self._turn(ticket, timeout, waiting)
+        return self._turn(ticket, timeout, waiting, wait_for_self)
 
     def transition(
         self, *, timeout: float | None = None, waiting: Callable[[Document], None] | None = None,
-        **options: Unpack[TransitionOptions],
+        wait_for_self: bool = False, **options: Unpack[TransitionOptions],
     ) -> AbstractContextManager[Transition]:
         """Waits for its turn, as `serialize` does, and holds it while the body runs.
 
@@ -325,7 +327,7 @@ class Scene:
         """
         checked_timeout(timeout)
         ticket = Ticket(self.name, options)
-        return _Turn(self, ticket, lambda: self._turn(ticket, timeout, waiting))
+        return _Turn(self, ticket, lambda: self._turn(ticket, timeout, waiting, wait_for_self))
 
     def try_transition(self, **options: Unpack[TransitionOptions]) -> AbstractContextManager[Transition | None]:
         """Tries at once, as `start` does, and holds it while the body runs.
@@ -369,9 +371,9 @@ class Scene:
         return arbiter._events(arbiter._stream(Flows.scene_path(self.name, "/events"), since, attached))
 
     def _turn(
-        self, ticket: Ticket, timeout: float | None, waiting: Callable[[Document], None] | None
+        self, ticket: Ticket, timeout: float | None, waiting: Callable[[Document], None] | None, wait_for_self: bool
     ) -> Transition:
-        transition = self._held(ticket, self.arbiter._flows.serialize(ticket, timeout, waiting))
+        transition = self._held(ticket, self.arbiter._flows.serialize(ticket, timeout, waiting, wait_for_self))
         assert transition is not None
         return transition
 
@@ -418,6 +420,8 @@ class _Turn(AbstractContextManager[Held], Generic[Held]):
             raise RuntimeError("It has been entered before; make another one")
         take, self._take = self._take, None
         self._transition = transition = take()
+        if transition is not None:
+            _bodies.enter(transition.id)
         return transition
 
     def __exit__(
@@ -442,6 +446,8 @@ class _Turn(AbstractContextManager[Held], Generic[Held]):
             raise
         finally:
             self._is_left = True
+            if self._transition is not None:
+                _bodies.leave(self._transition.id)
 
     def __del__(self) -> None:
         # An interrupt may come between these methods and the body. No more than this is safe here: its keeper does the rest.

@@ -18,6 +18,19 @@ class TimedOut(ArbiterError):
     """The turn did not come within `timeout`; the ticket has been given up."""
 
 
+class BlockedBySelf(ArbiterError):
+    """The turn would never come, because it is asked for in the body of a transition that is in its way.
+
+    Locks are not re-entrant. The ticket, which `document` shows, has been given up. `wait_for_self` has it wait all the same.
+    """
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.document = dict(document)
+        super().__init__(
+            f"The turn in {self.document.get('scene')} is asked for in the body of a transition that is in its way: do this as a "
+            "part of that one, or after its end")
+
+
 class Closed(ArbiterError):
     """The client has been closed, before the call or while it waited."""
 

@@ -11,8 +11,10 @@ package final class ListeningSocket {
     package let address: ListenAddress
     /// The file of a Unix socket that this process has made.
     private let file: UnixSocketFile?
+    /// Whether only processes of this machine can reach it.
+    package let isLocal: Bool
     /// Whether other machines can reach it, and what they send is not encrypted.
-    package let sendsTokensInClear: Bool
+    package var sendsTokensInClear: Bool { !isLocal && !address.isEncrypted }
     /// Whether the socket outlives the process, because the service manager holds it too.
     package let isInherited: Bool
 
@@ -57,7 +59,7 @@ package final class ListeningSocket {
                 reason: "cannot listen on \(network): \(unsafe String(cString: strerror(code)))")
         }
         noticeLostPeers(descriptor)
-        sendsTokensInClear = unsafe !isEncrypted && !isLoopback(first.pointee.ai_addr)
+        isLocal = unsafe isLoopback(first.pointee.ai_addr)
         self.descriptor = descriptor
         let bound = NetworkAddress(host: network.host, port: BoundAddress(of: descriptor)?.port ?? network.port)
         address = isEncrypted ? .tls(bound) : .tcp(bound)
@@ -72,7 +74,7 @@ package final class ListeningSocket {
         let (descriptor, file) = try UnixSocketFile.make(at: path, permissions: permissions)
         self.descriptor = descriptor
         self.file = file
-        sendsTokensInClear = false
+        isLocal = true
         address = .unix(path: path)
         isInherited = false
     }
@@ -92,7 +94,7 @@ package final class ListeningSocket {
         switch bound {
         case .unix(let path):
             address = .unix(path: path)
-            sendsTokensInClear = false
+            isLocal = true
         case .network(let network, let isLoopback):
             guard beyondLoopback || isLoopback else {
                 throw ListenError(
@@ -101,7 +103,7 @@ package final class ListeningSocket {
                         + "reaches it may take any lock: say with --access who may do what, or say --insecure")
             }
             address = isEncrypted ? .tls(network) : .tcp(network)
-            sendsTokensInClear = !isEncrypted && !isLoopback
+            isLocal = isLoopback
             noticeLostPeers(descriptor)
         }
         _ = arbiter_close_on_exec(descriptor)
