@@ -31,7 +31,8 @@ const SHARED_WAIT = 4;
 // Node 18, which Debian 12 has, needs the import.
 const crypto = globalThis.crypto ?? (await import('node:crypto')).webcrypto;
 
-const { AsyncLocalStorage } = globalThis.process?.versions?.node ? await import('node:async_hooks') : {};
+const { AsyncLocalStorage } = globalThis.process?.versions?.node
+  ? await import('node:async_hooks').catch(() => ({})) : {};
 /** The ids of the transitions in whose bodies code runs; null in browsers, which cannot tell. */
 const bodies = AsyncLocalStorage ? new AsyncLocalStorage() : null;
 

@@ -199,11 +199,14 @@ public final class TransitionLock: Sendable {
         _ options: TransitionOptions, _ completion: @escaping @Sendable (Completion) -> Void,
         _ perform: @escaping Performer
     ) {
+        var options = options
+        // Who calls it does not wait for it.
+        options.waitsForSelf = true
         let (hasAsked, asked) = AsyncStream<Void>.makeStream()
         state.withLock { state in
             let last = state.last
             state.last = Task { for await _ in hasAsked {} }
-            Task { [scene] in
+            Task { [scene, options] in
                 await last?.value
                 do {
                     let transition = try await scene.serialize(options, asked: { asked.finish() })

@@ -161,7 +161,7 @@ extension Simulation {
         let records: [Record] =
             switch ending {
             case .closed: []
-            case .killed: [.skipFences]
+            case .killed, .commitCutShort: [.skipFences]
             case .machineDied, .incomplete: [.distrust(holdsGrants: !trusts)]
             }
         // The record is only made if grants are withheld.

@@ -34,10 +34,11 @@ extension Options {
 
     /// Which clients of before may still hold leases that the journal has lost.
     ///
-    /// One that is reached by a name of its own is reached by other machines, through a proxy.
+    /// One that is reached by a name of its own, or by pages of other machines, is reached through a proxy.
     func earlierClients(of sockets: [ListeningSocket]) -> EarlierClients {
         if trustLeasesOver { return .gone }
-        return sockets.allSatisfy(\.isLocal) && allowHost.isEmpty ? .onThisMachine : .anywhere
+        let isLocal = sockets.allSatisfy(\.isLocal) && allowHost.isEmpty && allowOrigin.allSatisfy(\.isLocal)
+        return isLocal ? .onThisMachine : .anywhere
     }
 
     /// Warns of tokens that can be read on the way.

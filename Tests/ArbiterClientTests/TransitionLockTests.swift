@@ -86,6 +86,22 @@ struct TransitionLockTests {
         #expect(await completion { lock.push("editor", onto: "nav", completion: $0) }.isFinished)
     }
 
+    @Test func `an operation that is asked for in a block comes after it`() async throws {
+        try await declare()
+        let (lock, scene) = (lock(), scene)
+        let completion = await completion { completion in
+            lock.serializeTransition {
+                lock.push("editor", onto: "nav", completion: completion)
+                // It waits for this block, which does not wait for it.
+                Task {
+                    while try await scene.read()["queuedCount"]?.number != 1 {}
+                    lock.transitionComplete()
+                }
+            }
+        }
+        #expect(completion.isFinished)
+    }
+
     @Test func `a block that loses the lock is complete`() async throws {
         let (lock, scene, arbiter) = (lock(), scene, arbiter)
         let completion = await completion { completion in

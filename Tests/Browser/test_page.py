@@ -166,7 +166,7 @@ def test_a_daemon_that_grants_nothing_says_so(tmp_path: Path, open_page: OpenPag
         (tmp_path / "data" / "journal.sqlite-wal").unlink()
         daemon.start_again()
         shown = Shown(open_page, daemon)
-        expect(shown.banner).to_contain_text(re.compile(r"Nothing is granted for \d+ seconds: the machine died"))
+        expect(shown.banner).to_contain_text(re.compile(r"Nothing is granted until \d\d:\d\d:\d\d: the machine died"))
         queue(daemon, "alert")
         expect(shown.card("waiting", "alert")).to_contain_text(
             "It waits until every lease is over that the daemon may have forgotten.")

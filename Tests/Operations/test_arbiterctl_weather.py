@@ -155,14 +155,15 @@ class Cut:
 
 def test_a_run_survives_a_cut_after_any_byte(daemon):
     running = daemon()
-    count, cuts = 0, 0
+    count, cuts, losses = 0, 0, 0
     while True:
         cut = Cut(running, count)
         tool = Tool(running)
         tool.environment["ARBITER_URL"] = f"http://127.0.0.1:{cut.port}"
         run = tool.run("run", "--", "echo", "alone")
         cut.close()
-        if "session-lost" in run.stderr:
+        if "session-lost" in run.stderr and losses < 3:
+            losses += 1
             continue  # It came back more than two seconds after the cut, as it may on a slow machine.
         assert (run.returncode, run.stdout) == (0, "alone\n"), (count, run.stderr)
         if not cut.has_cut:

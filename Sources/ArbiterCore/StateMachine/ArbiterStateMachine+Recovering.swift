@@ -94,6 +94,9 @@ extension ArbiterStateMachine {
     }
 
     private mutating func scheduleResumption(from now: Instant) {
-        momentary.deadlines.schedule(.resumption, at: now.advanced(by: limits.longestSilence))
+        // What waits since before the limits were lowered may have been granted with its lease.
+        let longest = durable.transitions.values.lazy.filter { !$0.isEnded }.map(\.lease).max() ?? .zero
+        let silence = max(limits.longestSilence, longest + limits.longestWait)
+        momentary.deadlines.schedule(.resumption, at: now.advanced(by: silence))
     }
 }

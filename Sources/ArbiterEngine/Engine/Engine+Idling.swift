@@ -21,7 +21,7 @@ extension Engine {
         var park: Park?
         var parked: WaiterID?
         run(by: caller) { machine, identities, step in
-            park = identities.park(for: wait)
+            park = identities.park(for: min(wait, machine.limits.longestWait))
             let session = machine.own(session, of: caller)
             return machine.awaitIdle(scene, for: quiet, session: session, park: park, in: &step)
         } answer: { state, result in

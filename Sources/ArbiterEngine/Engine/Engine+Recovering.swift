@@ -46,7 +46,7 @@ extension Engine {
         var records: [Record] = state.machine.isBehind(state.terms) ? [.adopt(state.terms.retention)] : []
         switch ending {
         case .closed: break
-        case .killed: records.append(.skipFences)
+        case .killed, .commitCutShort: records.append(.skipFences)
         case .machineDied, .incomplete: records.append(.distrust(holdsGrants: mayClientsLive(after: ending)))
         }
         // Grants may still be withheld because of an earlier crash.
@@ -67,7 +67,7 @@ extension Engine {
     private func mayClientsLive(after ending: JournalContents.Ending) -> Bool {
         switch earlierClients {
         case .anywhere: true
-        case .onThisMachine: ending != .machineDied
+        case .onThisMachine: !ending.isOfMachine
         case .gone: false
         }
     }

@@ -47,13 +47,17 @@ package struct JournalContents: Hashable, Sendable {
         case closed
         /// The writer was killed. Nothing seems to be missing, but a lost end would look the same.
         case killed
+        /// The machine died in the middle of a commit. Nobody was told of that one, and nothing else is missing.
+        case commitCutShort
         /// The machine died, and with it all of its processes. The last records may not have reached its disk.
         case machineDied
         /// The last records may be missing although clients live on: a file was lost, or an older copy is in its place.
         case incomplete
 
         /// Whether records may be missing.
-        package var mayLackRecords: Bool { self == .machineDied || self == .incomplete }
+        package var mayLackRecords: Bool { isOfMachine || self == .incomplete }
+        /// Whether the machine died.
+        package var isOfMachine: Bool { self == .machineDied || self == .commitCutShort }
     }
 
     package init(snapshot: JournalSnapshot?, records: [JournalEntry], ending: Ending) {

@@ -47,7 +47,7 @@ package struct JournalInspection: Sendable {
             let database = try DatabaseQueue(path: path, configuration: SQLiteJournal.configuration(readOnly: true))
             let (found, contents, form, life) = try database.read { database in
                 try SQLiteJournal.checkForm(of: database, at: path)
-                try SQLiteJournal.check(log, of: database, at: path, boot: SQLiteJournal.currentBoot())
+                try SQLiteJournal.check(log, of: database, at: path, boot: SQLiteJournal.currentBoot() ?? "unknown")
                 try SQLiteJournal.checkPages(of: database, at: path)
                 var contents: (snapshot: JournalSnapshot?, records: [JournalEntry]) = (nil, [])
                 let found = try SQLiteJournal.read(database, path: path) {

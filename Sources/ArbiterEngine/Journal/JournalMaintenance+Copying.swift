@@ -73,7 +73,7 @@ extension JournalMaintenance {
     /// Writes a journal of nothing but a snapshot, as its last daemon would have left it.
     private static func write(_ snapshot: JournalSnapshot, to path: String) throws(JournalError) {
         try? FileManager.default.removeItem(atPath: path)
-        try SQLiteJournal.make(path, boot: SQLiteJournal.currentBoot(), durability: .power)
+        try SQLiteJournal.make(path, boot: SQLiteJournal.currentBoot() ?? "unknown", durability: .power)
         do {
             let database = try DatabaseQueue(path: path, configuration: SQLiteJournal.configuration(readOnly: false))
             try database.write { try SQLiteJournal.insert(snapshot, into: $0) }

@@ -30,7 +30,7 @@ extension SQLiteJournal {
                 (state.last, state.bytes) = (found.last, bytes)
             }
             // The torn batch was committed once, and its answers may have been sent.
-            return found.torn == nil || ending == .machineDied ? ending : .incomplete
+            return found.torn == nil ? ending : ending.isOfMachine ? .machineDied : .incomplete
         } catch {
             throw JournalError(error, path: path)
         }
@@ -136,7 +136,7 @@ extension SQLiteJournal {
                 sql: "INSERT INTO torn SELECT last, first, records, checksum FROM batch WHERE last = ?",
                 arguments: [Int64(torn.last)])
             try database.execute(sql: "DELETE FROM batch WHERE last = ?", arguments: [Int64(torn.last)])
-            try database.execute(sql: Self.note(ending == .machineDied ? Life.torn : Life.copied))
+            try database.execute(sql: Self.note(ending.isOfMachine ? Life.torn : Life.copied))
         }
     }
 }

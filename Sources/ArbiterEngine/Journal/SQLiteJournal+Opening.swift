@@ -18,10 +18,10 @@ extension SQLiteJournal {
     /// read unchanged, and becomes one of the newest form with the first commit.
     static let form: Int32 = 4
 
-    /// The id of the machine's current boot, which the kernel draws at random.
-    static func currentBoot() -> String {
+    /// The id of the machine's current boot, which the kernel draws at random; `nil` where it cannot be read, as in a sandbox.
+    static func currentBoot() -> String? {
         let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
-        return text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? "unknown"
+        return text?.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// The configuration of every connection.
@@ -68,7 +68,7 @@ extension SQLiteJournal {
                         metadata: ["journal": "\(path)"])
                 }
                 let ending = life.ending(log, boot: boot)
-                if case .broken = log { try forgetLog(of: database) }
+                if case .broken = log { try forgetLog(of: database, because: ending) }
                 return ending
             }
             return (database, ending)
@@ -78,8 +78,9 @@ extension SQLiteJournal {
     }
 
     /// Empties a broken log, so that its old commits will not follow the new ones.
-    private static func forgetLog(of database: Database) throws {
-        try database.execute(sql: note(Life.torn))
+    private static func forgetLog(of database: Database, because ending: JournalContents.Ending) throws {
+        let durability = ending == .commitCutShort ? Durability.power : .crash
+        try database.execute(sql: note(ending.isOfMachine ? Life.torn : Life.copied, durability))
         guard try Bool.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == false else {
             throw DatabaseError(resultCode: .SQLITE_BUSY)
         }
@@ -87,8 +88,8 @@ extension SQLiteJournal {
 
     /// Records that the last records may be missing, in case this process ends before its first commit: `Life.torn` or
     /// `Life.copied`.
-    static func note(_ life: String) -> String {
-        "INSERT OR REPLACE INTO life VALUES (1, '\(life)', '\(Durability.crash.rawValue)', 0)"
+    static func note(_ life: String, _ durability: Durability = .crash) -> String {
+        "INSERT OR REPLACE INTO life VALUES (1, '\(life)', '\(durability.rawValue)', 0)"
     }
 
     /// Stores the boot id and durability of this process, in the same transaction as its first batch.
@@ -231,8 +232,10 @@ extension Life? {
         let lacksCommit = log == .broken(commits: 1)
         guard let self else { return lacksCommit ? .incomplete : .killed }
         if self.lacksLog(log) { return .incomplete }
-        if self.boot != boot, lacksCommit || !self.isClosed && self.durability == .crash {
-            return self.boot == Life.copied ? .incomplete : .machineDied
+        let mayLack = self.durability == .crash || self.boot == Life.torn
+        if self.boot != boot, lacksCommit || !self.isClosed && mayLack {
+            if self.boot == Life.copied { return .incomplete }
+            return self.durability == .power ? .commitCutShort : .machineDied
         }
         return self.isClosed && log == .missing ? .closed : .killed
     }

@@ -118,7 +118,11 @@ package final class SQLiteJournal: Journal {
         self.bytesBetweenSnapshots = bytesBetweenSnapshots
         self.durability = durability
         self.metrics = metrics
-        self.boot = boot ?? Self.currentBoot()
+        let current = boot ?? Self.currentBoot()
+        if current == nil {
+            logger.warning("it cannot be read whether the machine has booted since: every kill counts as a power cut")
+        }
+        self.boot = current ?? "unknown \(UInt64.random(in: .min ... .max))"
         let named = Self.path(in: directory)
         if mayBegin { try Self.makeDirectory(directory) }
         if !mayBegin, try Self.isMissing(named) { throw Self.vanished(named) }

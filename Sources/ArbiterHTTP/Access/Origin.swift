@@ -32,6 +32,9 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
         return "\(scheme)://\(host)" + (isDefault ? "" : port.map { ":\($0)" } ?? "")
     }
 
+    /// Whether its pages are loaded on this machine.
+    package var isLocal: Bool { ["localhost", "127.0.0.1", "[::1]"].contains("\(host)") }
+
     private static let defaultPorts: [String: UInt16] = ["http": 80, "https": 443]
 }
 

@@ -40,6 +40,8 @@ export const ASK_EVERY = 1500;
 export const ASKED_OF_LEASE = 0.75;
 /** The least time between two rounds of asking, when something has happened that no event tells all of. */
 export const ASK_AGAIN_AFTER = 500;
+/** By how much the time until which nothing is granted has to change before it is said anew. */
+export const WITHHELD_TOLERANCE = 5000;
 /** How often a daemon that does not answer is asked for. */
 export const ASK_AGAIN_EVERY = 1000;
 /** The time to claim a grant that the daemon has by default, in seconds, until its own is known. */

@@ -5,6 +5,7 @@ import { Arbiter, Refused } from '/client.js';
 import { answerOf, Refusal, Unanswered } from './answers.js';
 import {
   ASK_AGAIN_AFTER, ASK_AGAIN_EVERY, ASK_EVERY, ASKED_OF_LEASE, MISSING_ASKED, PAST_READ, PATIENCE, SCENES_SHOWN, SKEW_IGNORED, TOKEN,
+  WITHHELD_TOLERANCE,
 } from './limits.js';
 import { SceneModel } from './model.js';
 import { isSceneName } from './names.js';
@@ -50,8 +51,8 @@ export class Live {
   #isComplete = false;
   /** Whether the daemon has known the token that is used. */
   isTokenKnown = false;
-  /** For how many seconds nothing is granted, because the daemon may have forgotten who holds locks; 0 otherwise. */
-  withheldFor = 0;
+  /** Until when nothing is granted, because the daemon may have forgotten who holds locks; 0 if transitions are granted. */
+  withheldUntil = 0;
 
   /**
    * @param {{status: () => void, identity: () => void, scenes: (scenes: any[], isWhole: boolean, newest: string | null) => void,
@@ -271,8 +272,8 @@ export class Live {
     if (document.hidden && this.status === 'connected') return;
     try {
       await this.#identify();
-      // It begins with the daemon.
-      if (this.status !== 'connected' || this.withheldFor) await this.#askWhetherAnythingIsGranted();
+      const isSeen = [...(this.#model?.unfinished.values() ?? [])].some(({ document }) => document.awaits);
+      if (this.status !== 'connected' || this.withheldUntil || isSeen) await this.#askWhetherAnythingIsGranted();
       const { scenes } = await this.get(`/scenes?limit=${SCENES_SHOWN}`);
       const newest = this.#model ? null : await newestScene(path => this.get(path));
       if (round !== this.#round) return;
@@ -296,7 +297,6 @@ export class Live {
     this.#timer = window.setTimeout(() => this.#ask(), milliseconds);
   }
 
-
   /** Does not wait for long, where an event does not tell what is left of a lease: after a wait, or if it is short. */
   #askSoon({ grantedAt, requestedAt, leaseSeconds }) {
     const isSoon = grantedAt !== requestedAt || leaseSeconds * 1000 < ASK_EVERY;
@@ -312,12 +312,16 @@ export class Live {
   }
 
   async #askWhetherAnythingIsGranted() {
-    const before = this.withheldFor;
-    this.withheldFor = await this.get('/readyz').then(() => 0, error => {
+    const before = this.withheldUntil;
+    const left = await this.get('/readyz').then(() => 0, error => {
       if (!(error instanceof Refusal)) throw error;
       return error.problem.code === 'recovering' ? error.problem.retryAfter : 0;
     });
-    if (this.withheldFor !== before) this.heard.status();
+    const until = left ? Date.now() + left * 1000 : 0;
+    // Who listens to the page hears it once.
+    if (Math.abs(until - before) < WITHHELD_TOLERANCE) return;
+    this.withheldUntil = until;
+    this.heard.status();
   }
 
   async #askForScene(scenes) {

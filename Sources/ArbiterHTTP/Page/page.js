@@ -64,7 +64,7 @@ class Page {
     painter.add('status', 0, () => this.#drawStatus());
     painter.add('cluster', DRAW_EVERY, () => this.cluster.draw());
     painter.add('scenes', DRAW_EVERY, () => this.#drawScenes());
-    painter.add('now', DRAW_EVERY, () => this.model && this.now.draw(this.model, Boolean(this.live?.withheldFor)));
+    painter.add('now', DRAW_EVERY, () => this.model && this.now.draw(this.model, Boolean(this.live?.withheldUntil)));
     painter.add('tree', DRAW_EVERY, () => this.#drawTree());
     painter.add('past', DRAW_EVERY, () => this.model && this.past.draw(this.model, this.viewing));
     painter.add('lanes', DRAW_EVERY, () => this.model && this.lanes.draw(this.model));
@@ -234,8 +234,8 @@ class Page {
     }[live.status]);
     const known = `You are known as ${inWords(principal ?? 'nobody')}`;
     const isForbidden = live.status === 'connected' && this.model?.presence === 'forbidden';
-    const withheld = live.withheldFor ? `Nothing is granted for ${plural(live.withheldFor, 'second')}: the machine died, or the `
-      + 'journal lost its end, and clients may hold locks of which the daemon does not know.' : undefined;
+    const withheld = live.withheldUntil ? `Nothing is granted until ${new Date(live.withheldUntil).toLocaleTimeString('en-GB')}: the `
+      + 'machine died, or the journal lost its end, and clients may hold locks of which the daemon does not know.' : undefined;
     const reason = isForbidden ? `${known}, and the scene ${this.sceneName} is not among your scenes.` : {
       lost: `Not connected: the daemon at ${location.host} does not answer. What you see is what was known last. `
         + 'The page tries again every second.',

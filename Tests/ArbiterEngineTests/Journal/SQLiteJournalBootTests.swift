@@ -157,6 +157,19 @@ struct SQLiteJournalBootTests {
         }
     }
 
+    @Test func `a copy that was restored counts as incomplete until the next commit, after another boot too`() throws {
+        let directory = try left(.crash, closed: true)
+        let (copy, other) = (directory.directory.path + "/copy", try TemporaryDirectory())
+        _ = try JournalMaintenance.backUp(directory.directory.path, to: copy)
+        _ = try JournalMaintenance.restore(copy, to: other.path)
+        for boot in ["first boot", "second boot"] {
+            let journal = try SQLiteJournal(
+                directory: other.path, durability: .crash, logger: directory.logger, boot: boot)
+            #expect(try journal.contents().ending == .incomplete)
+            journal.close()
+        }
+    }
+
     @Test func `grants are withheld for as long as the limits let an owner be silent`() throws {
         var limits = Limits()
         (limits.longestLease, limits.longestWait) = (.seconds(10), .seconds(5))
