@@ -54,7 +54,7 @@ extension Rules {
     /// Whether a change of the rules has a record of its own, which can also say what is forgotten.
     package var hasAdoptions: Bool { self >= .third }
     /// Whether a gesture ends as it was decided when its transition expires, and an undecided one is cancelled; and whether
-    /// nothing is carried out that has not run, or that nobody has claimed.
+    /// nothing is carried out that has not run, or that expires as unclaimed.
     var expiresAsDecided: Bool { self >= .fourth }
 }
 
