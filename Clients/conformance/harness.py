@@ -301,6 +301,11 @@ def until_queued(daemon: Daemon, count: int, scene: str = "main") -> None:
             return
 
 
+def until_idle(daemon: Daemon, scene: str = "main") -> None:
+    """Returns when no transition of a scene is unfinished."""
+    assert daemon.ask("GET", f"/scenes/{scene}/await?until=idle&wait={PATIENCE}")[1]["idle"] is True
+
+
 def events(daemon: Daemon, scene: str) -> Iterator[tuple[str, dict]]:
     """The events of a scene from its beginning: their names and documents. A failure if `PATIENCE` seconds are over."""
     deadline = time.monotonic() + PATIENCE

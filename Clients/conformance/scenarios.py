@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from harness import PATIENCE, Daemon, until_queued
+from harness import PATIENCE, Daemon, until_idle, until_queued
 from hierarchy_scenarios import *  # These are played too.
 
 NAV = {"root": {"id": "nav", "kind": "navigation", "children": ["list"]}}
@@ -73,6 +73,52 @@ def test_parts_of_one_client_wait_for_each_other(daemon, agent):
     assert client.ask("complete", **{"as": "first"})["transition"]["outcome"] == "completed"
     assert waiting()["transition"]["state"] == "running"
     assert client.ask("complete", **{"as": "second"})["transition"]["outcome"] == "completed"
+
+
+def test_an_operation_for_what_was_begun_without_one(daemon, agent):
+    running = daemon()
+    holder = agent(running, "holder")
+    holder.ask("declare", scene="main", storyboard=NAV)
+    holder.ask("start", scene="main", **{"as": "t"})
+    pop, push = {"type": "pop", "navigation": "nav"}, {"type": "push", "navigation": "nav", "controller": "editor"}
+    # At the root there is nothing to pop, which does not count.
+    assert holder.ask("perform", operation=pop, **{"as": "t"})["answer"]["noop"] is True
+    wrong = holder.ask("perform", operation=push, expect={"controller": "list", "is": "absent"}, **{"as": "t"})
+    assert wrong == {"error": "refused", "code": "expectation-failed"}
+    for _ in range(2):
+        performed = holder.ask("perform", operation=push, **{"as": "t"})["answer"]
+        assert (performed["inserted"], performed["removed"], performed["state"]) == (["editor"], [], "running")
+        assert "token" not in performed
+    assert holder.ask("perform", operation=pop, **{"as": "t"}) == {"error": "refused", "code": "already-performed"}
+    assert holder.ask("complete", **{"as": "t"})["transition"]["inserted"] == ["editor"]
+    ended = holder.ask("perform", operation=push, **{"as": "t"})
+    assert (ended["error"], ended["outcome"]) == ("ended", "completed")
+
+
+def test_the_examples_of_the_seed(daemon, agent):
+    running = daemon()
+    clients = [agent(running, name) for name in ("first", "second")]
+    segue = {"identifier": "mySegue", "source": "list", "kind": "show", "destination": "editor"}
+    clients[0].ask("declare", scene="main", storyboard={**NAV, "segues": [segue]})
+    assert clients[0].ask("performSegue", scene="main") == {"removed": []}
+    until_idle(running)
+    assert [node["id"] for node in running.ask("GET", "/scenes/main")[1]["hierarchy"]["children"]] == ["list", "editor"]
+    # A segue that cannot be performed, and yet gives the lock back.
+    assert clients[1].ask("performSegue", scene="main") == {"error": "refused", "code": "already-on-stack"}
+    until_idle(running)
+    presenting = {"id": "list", "presented": {"id": "menu"}}
+    clients[0].ask("declare", scene="main", storyboard={"root": {"id": "nav", "kind": "navigation", "children": [presenting]}})
+    turns = [client.tell("dismissInTurn", scene="main", then=f"note-{number}") for number, client in enumerate(clients)]
+    # The one whose turn comes later has nothing to dismiss. Nothing is dismissed twice.
+    answers = sorted((turn() for turn in turns), key=lambda answer: answer["removed"])
+    assert answers == [
+        {"removed": [], "dismissed": [], "again": []},
+        {"removed": ["menu"], "dismissed": ["menu"], "again": "already-performed"},
+    ]
+    until_idle(running)
+    # While one holds it, the event is dropped.
+    clients[0].ask("start", scene="main", **{"as": "t"})
+    assert clients[1].ask("performSegue", scene="main") == {"started": False}
 
 
 def test_a_held_transition_outlives_its_lease(daemon, agent):

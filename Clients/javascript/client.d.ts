@@ -255,6 +255,14 @@ export class Transition {
   /** How it ended; null while it runs, and if its lease ran out unseen. */
   readonly ended: Document | null;
   /**
+   * Gives it the operation that it was begun without, which is applied when it completes: the transition, with what the
+   * operation will have `inserted` and `removed`, or `noop` if it would change nothing. Then another one may follow. `expect` is
+   * what must hold now. If it is not `animated`, the `duration` is 0 here from now on, though not for others.
+   * @throws Refused if the operation is not possible now, with `already-performed` if it has another one, and with
+   * `outside-scope`; TransitionEnded if it has ended; Unreachable
+   */
+  perform(operation: Operation, options?: PerformOptions): Promise<Document>;
+  /**
    * Ends it, and applies its operation: the transition, with what was inserted and removed.
    * @throws TransitionEnded if it has ended without its owner; Refused if its gesture was decided otherwise; Unreachable
    */
@@ -285,6 +293,74 @@ export class Transition {
    * @throws as `cancel`
    */
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** How an operation is performed. */
+export interface PerformOptions {
+  /** What must hold, as `expect` of the wire. */
+  expect?: Document | Document[];
+  /** Whether it is drawn; it is, unless this is false. */
+  animated?: boolean;
+}
+
+/**
+ * The lock of a scene in the words of TransitionLock for iOS: one transition of this object at a time, begun in one place and
+ * completed in another.
+ *
+ *     if (await lock.startTransition()) {
+ *       await lock.performSegue('mySegue', { source: 'list' }).finally(() => lock.endTransition());
+ *     }
+ *     await lock.serializeTransition(async () => {
+ *       await lock.dismiss('menu');
+ *       lock.transitionComplete();
+ *     });
+ *
+ * An operation that is asked for while a transition of `startTransition`, or a block, has this lock belongs to that transition,
+ * which gets one operation; a second one is refused with `already-performed`. Otherwise an operation waits for a transition of its
+ * own. The promise of an operation is its completion: it has the controllers that were popped or dismissed, in that order, and
+ * it is rejected if the operation is not applied.
+ */
+export class TransitionLock {
+  /**
+   * `perform` draws an operation while its transition is held; unless given, its duration passes. `timeout` is how many seconds a
+   * turn may take to come. The other options are asked of every transition.
+   */
+  constructor(scene: Scene, options?: Omit<TransitionOptions, 'operation' | 'signal'> & {
+    perform?: (transition: Transition) => unknown; timeout?: number | null;
+  });
+  /**
+   * Tries to begin a transition: whether it has begun. If not, another one is in the way, and the event is to be dropped.
+   * @throws as `Scene.start`
+   */
+  startTransition(): Promise<boolean>;
+  /**
+   * Ends what `startTransition` began; nothing if there is none.
+   * @throws TransitionEnded if it was lost; Unreachable
+   */
+  endTransition(): Promise<void>;
+  /**
+   * Runs a block when it is its turn, strictly first come, first served; the lock is held until `transitionComplete`. The promise
+   * has what its operation has removed, when the lock is free again.
+   * @throws what the block throws, and as `Scene.withTransition`
+   */
+  serializeTransition(block: () => unknown): Promise<string[]>;
+  /**
+   * The block that runs has completed its transition. A block that has lost it, and says so late, completes no other one; in a
+   * browser, which cannot tell, it may.
+   */
+  transitionComplete(): void;
+  /** @throws as `Transition.perform`, and as `Scene.withTransition`; so do all operations */
+  perform(operation: Operation, options?: PerformOptions): Promise<string[]>;
+  performSegue(identifier: string, options: { source: string; destination?: Controller } & PerformOptions): Promise<string[]>;
+  push(controller: Controller, options: { navigation: string } & PerformOptions): Promise<string[]>;
+  pop(navigation: string, options?: PerformOptions): Promise<string[]>;
+  popTo(controller: string, options: { navigation: string } & PerformOptions): Promise<string[]>;
+  popToRoot(navigation: string, options?: PerformOptions): Promise<string[]>;
+  present(controller: Controller, options: { presenter: string } & PerformOptions): Promise<string[]>;
+  dismiss(controller: string, options?: PerformOptions): Promise<string[]>;
+  /** Exactly one of the index, the controller and the offset from the selected tab. */
+  select(
+    tabs: string, options: { index?: number; controller?: string; offset?: number } & PerformOptions): Promise<string[]>;
 }
 
 /** Makes the operations of transitions; docs/hierarchy.md describes each. */

@@ -35,6 +35,8 @@ const { AsyncLocalStorage } = globalThis.process?.versions?.node
   ? await import('node:async_hooks').catch(() => ({})) : {};
 /** The ids of the transitions in whose bodies code runs; null in browsers, which cannot tell. */
 const bodies = AsyncLocalStorage ? new AsyncLocalStorage() : null;
+/** The transition of a `TransitionLock` in whose block code runs. */
+const blocks = AsyncLocalStorage ? new AsyncLocalStorage() : null;
 
 export class ArbiterError extends Error {
   constructor(message, options) {
@@ -395,7 +397,8 @@ const OUT_OF_ROOM = 'out-of-room';
  * does not know. A queue that is full is the caller's to handle.
  */
 function passes({ status, document: { code } }) {
-  return status === 503 ? code !== OUT_OF_ROOM : status === 429 && code === 'too-many-requests';
+  // A node of an earlier version may be there for long.
+  return status === 503 ? code !== OUT_OF_ROOM && code !== 'older-rules' : status === 429 && code === 'too-many-requests';
 }
 
 /** Whether the daemon says what it knows; not if it refuses to say so now, or a proxy answers in its place. */
@@ -474,6 +477,9 @@ class Ticket {
     this.document = null;
     /** Until when the lease certainly lasts, by `now`. */
     this.heldUntil = 0;
+    /** When the newest request was sent that `heldUntil` is from. */
+    this.heard = 0;
+    this.isAnimated = true;
   }
 
   /** Takes in what the daemon says of the transition; its token is in the first answer only. */
@@ -481,6 +487,9 @@ class Ticket {
     const token = this.document?.token;
     this.document = documentOf(answer);
     if (token) this.document.token = token;
+    // An answer may come after that to a later request.
+    if (answer.sent < this.heard) return;
+    this.heard = answer.sent;
     this.heldUntil = answer.sent + (this.document.leaseRemaining ?? this.document.leaseSeconds ?? LEASE);
   }
 
@@ -1088,12 +1097,25 @@ export class Arbiter {
   }
 
   async end(ticket, outcome) {
-    const answer = await this.ask('POST', '/transitions/end', ticket.named({ outcome }), { timeout: MARGIN });
+    return documentOf(await this.#act('end', ticket, { outcome }));
+  }
+
+  async perform(ticket, fields) {
+    const answer = await this.#act('perform', ticket, fields);
+    // It still has no operation then, and runs.
+    if (documentOf(answer).noop) return answer.document;
+    ticket.note(answer);
+    return ticket.shown;
+  }
+
+  /** The answer to its owner. @throws TransitionEnded if it has ended otherwise, or the daemon does not know it any more */
+  async #act(call, ticket, fields) {
+    const answer = await this.ask('POST', `/transitions/${call}`, ticket.named(defined(fields)), { timeout: MARGIN });
     if (answer.status >= 400 && answer.document.transition?.state === 'ended') {
       throw new TransitionEnded(answer.document.transition);
     }
     if (answer.document.code === 'unknown-transition') throw new TransitionEnded(refusedEnd(ticket, answer));
-    return documentOf(answer);
+    return answer;
   }
 
   // Streams
@@ -1535,7 +1557,7 @@ export class Transition {
   }
 
   get duration() {
-    return this.#ticket.document.animation?.duration ?? 0;
+    return this.#ticket.isAnimated ? this.#ticket.document.animation?.duration ?? 0 : 0;
   }
 
   get noop() {
@@ -1552,6 +1574,13 @@ export class Transition {
 
   get ended() {
     return this.#holding.ended;
+  }
+
+  async perform(operation, { expect, animated = true } = {}) {
+    this.signal.throwIfAborted();
+    const performed = await this.#arbiter.perform(this.#ticket, { operation, expect });
+    if (!performed.noop) this.#ticket.isAnimated = animated;
+    return performed;
   }
 
   complete() {
@@ -1593,4 +1622,196 @@ if (Symbol.asyncDispose) {
   Transition.prototype[Symbol.asyncDispose] = function () {
     return this.endAfterBody({ failed: true });
   };
+}
+
+/** A transition that was begun without an operation, and may be given one. */
+class OpenTransition {
+  #last = Promise.resolve();
+  #isPerformed = false;
+  /** Why its operation was not performed to the end, or may be unknown to the daemon, so that it is not to be applied. */
+  failure = null;
+  isOpen = true;
+
+  constructor(transition, lock) {
+    this.transition = transition;
+    this.lock = lock;
+    this.completed = new Promise(resolve => {
+      /** It gets no operation any more, and its block is over. */
+      this.complete = () => {
+        this.isOpen = false;
+        resolve();
+      };
+    });
+  }
+
+  /** Performs an operation as its own, one after the other: what it removes. */
+  perform(operation, options, draw) {
+    const performed = this.#last.then(() => this.#perform(operation, options, draw));
+    this.#last = performed.catch(() => {});
+    return performed;
+  }
+
+  async #perform(operation, options, draw) {
+    if (this.#isPerformed) {
+      // The daemon takes the same one for a repetition.
+      const detail = 'A transition has one operation: ask for another transition';
+      throw new Refused(409, { code: 'already-performed', detail });
+    }
+    try {
+      const { noop, removed } = await this.transition.perform(operation, options);
+      if (noop) return [];
+      this.#isPerformed = true;
+      await draw(this.transition);
+      this.transition.signal.throwIfAborted();
+      return removed;
+    } catch (error) {
+      if (this.#isPerformed || !(error instanceof Refused)) this.failure = error;
+      throw error;
+    }
+  }
+
+  /** Returns when what it was asked has been performed. */
+  untilPerformed() {
+    return this.#last;
+  }
+
+  async end() {
+    await this.untilPerformed();
+    await (this.failure ? this.transition.cancel() : this.transition.complete());
+  }
+}
+
+export class TransitionLock {
+  #scene;
+  #options;
+  #timeout;
+  #draw;
+  /** What `startTransition` began, and whose block runs. */
+  #started = null;
+  #running = null;
+  /** When the last request has its place in the queue: they are asked in the order of the calls. */
+  #asked = Promise.resolve();
+  #ending = Promise.resolve();
+
+  constructor(scene, { perform = ({ duration, signal }) => sleep(duration, signal), timeout, ...options } = {}) {
+    this.#scene = scene;
+    this.#draw = perform;
+    this.#timeout = timeout;
+    this.#options = options;
+  }
+
+  async startTransition() {
+    await this.#ending;
+    const transition = this.#started ? null : await this.#scene.start(this.#options);
+    if (!transition) return false;
+    if (this.#started) {
+      // The lock was lost between two calls at once.
+      await transition.cancel();
+      return false;
+    }
+    this.#started = new OpenTransition(transition, this);
+    return true;
+  }
+
+  endTransition() {
+    const started = this.#started;
+    this.#started = null;
+    started?.complete();
+    const ended = this.#ending.then(() => started?.end());
+    this.#ending = ended.catch(() => {});
+    return ended;
+  }
+
+  async serializeTransition(block) {
+    let ran;
+    const removed = await this.#turn(this.#options, async transition => {
+      const open = new OpenTransition(transition, this);
+      this.#running = open;
+      // A transition that is lost is complete, whatever the block still does.
+      transition.signal.addEventListener('abort', open.complete);
+      try {
+        ran = (async () => (blocks ? blocks.run(open, block) : block()))();
+        await Promise.race([open.completed, ran.then(() => open.completed)]);
+      } finally {
+        transition.signal.removeEventListener('abort', open.complete);
+        if (this.#running === open) this.#running = null;
+        open.complete();
+        await open.untilPerformed();
+      }
+      if (open.failure) throw open.failure;
+    });
+    // What it does after it has completed its transition is no part of that.
+    await ran;
+    return removed;
+  }
+
+  transitionComplete() {
+    this.#current()?.complete();
+  }
+
+  async perform(operation, { animated = true, expect } = {}) {
+    const open = this.#started ?? this.#current();
+    // What is asked of one that is lost fails as it does.
+    if (open?.isOpen || open?.transition.signal.aborted) return open.perform(operation, { expect, animated }, this.#draw);
+    const options = { ...this.#options, operation };
+    if (expect) options.expect = [options.expect ?? [], expect].flat();
+    if (!animated) options.animation = { ...options.animation, duration: 0 };
+    return this.#turn(options, transition => (transition.noop ? undefined : this.#draw(transition)));
+  }
+
+  performSegue(identifier, { source, destination, ...options }) {
+    return this.perform(operations.segue(identifier, { source, destination }), options);
+  }
+
+  push(controller, { navigation, ...options }) {
+    return this.perform(operations.push(controller, { navigation }), options);
+  }
+
+  pop(navigation, options) {
+    return this.perform(operations.pop(navigation), options);
+  }
+
+  popTo(controller, { navigation, ...options }) {
+    return this.perform(operations.popTo(controller, { navigation }), options);
+  }
+
+  popToRoot(navigation, options) {
+    return this.perform(operations.popToRoot(navigation), options);
+  }
+
+  present(controller, { presenter, ...options }) {
+    return this.perform(operations.present(controller, { presenter }), options);
+  }
+
+  dismiss(controller, options) {
+    return this.perform(operations.dismiss(controller), options);
+  }
+
+  select(tabs, { index, controller, offset, ...options }) {
+    return this.perform(operations.select(tabs, { index, controller, offset }), options);
+  }
+
+  /** The transition of the block that runs, unless this code is in another one, and so has nothing to do with it. */
+  #current() {
+    const within = blocks?.getStore();
+    return within?.lock === this && within !== this.#running ? null : this.#running;
+  }
+
+  /** Waits for a turn, and holds it while the body runs: what its operation has removed. */
+  async #turn(options, body) {
+    const before = this.#asked;
+    let note;
+    this.#asked = new Promise(resolve => { note = resolve; });
+    let transition;
+    try {
+      await before;
+      // Who asks in a body does not wait for it; a browser cannot tell, and warns.
+      const waiting = { timeout: this.#timeout, waiting: note, waitForSelf: !!bodies };
+      transition = await this.#scene.serialize({ ...options, ...waiting });
+    } finally {
+      note();
+    }
+    await holding(transition, body);
+    return transition.ended.removed ?? [];
+  }
 }

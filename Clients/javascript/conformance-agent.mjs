@@ -2,7 +2,9 @@
 import { createInterface } from 'node:readline';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Arbiter, BlockedBySelf, Closed, Refused, TimedOut, TransitionEnded, Unreachable } from './client.js';
+import {
+  Arbiter, BlockedBySelf, Closed, Refused, TimedOut, TransitionEnded, TransitionLock, Unreachable,
+} from './client.js';
 
 const SECRET = '5ec2e7';
 
@@ -71,6 +73,32 @@ const commands = {
   cancel: async command => ({ transition: await transitions.get(command.as).cancel() }),
   progress: async command => ({ answer: await transitions.get(command.as).progress(command.fraction) }),
   release: async command => ({ answer: await transitions.get(command.as).release({ decision: command.decision }) }),
+  async perform({ as, operation, expect }) {
+    return { answer: await transitions.get(as).perform(operation, { expect }) };
+  },
+  /** The first example of TransitionLock. */
+  async performSegue({ scene }) {
+    const lock = new TransitionLock(arbiter.scene(scene));
+    if (!await lock.startTransition()) return { started: false };
+    try {
+      return { removed: await lock.performSegue('mySegue', { source: 'list' }) };
+    } finally {
+      await lock.endTransition();
+    }
+  },
+  /** The second one. */
+  async dismissInTurn({ scene, then }) {
+    const lock = new TransitionLock(arbiter.scene(scene));
+    const answer = {};
+    answer.removed = await lock.serializeTransition(async () => {
+      answer.dismissed = await lock.dismiss('list');
+      answer.again = await lock.dismiss('list').catch(({ code }) => code);
+      lock.transitionComplete();
+      // A transition of its own, which comes after the one of the block.
+      await lock.push(then, { navigation: 'nav' });
+    });
+    return answer;
+  },
   async hold({ scene, options, calls }) {
     await arbiter.scene(scene).withTransition(options, async transition => {
       for (const { do: call, ...fields } of calls) await transition[call](fields);

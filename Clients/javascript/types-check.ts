@@ -2,6 +2,7 @@
 // @ts-types="./client.d.ts"
 import {
   Arbiter, BlockedBySelf, Closed, type HierarchySnapshot, type Node, operations, Refused, TimedOut, TransitionEnded,
+  TransitionLock,
 } from './client.js';
 
 const arbiter: Arbiter = new Arbiter({ client: 'sidebar', patience: 5, headers: { traceparent: '' } });
@@ -51,5 +52,15 @@ try {
   if (error instanceof BlockedBySelf) console.log(error.document.id);
   if (error instanceof Closed) console.log(error.message);
 }
+const lock = new TransitionLock(scene, { scope: ['nav'], timeout: 5, perform: ({ duration }) => console.log(duration) });
+if (await lock.startTransition()) {
+  const removed: string[] = await lock.performSegue('show', { source: 'list', expect: { controller: 'list', is: 'top' } });
+  await lock.endTransition();
+  console.log(removed);
+}
+await lock.serializeTransition(async () => {
+  await lock.pop('nav', { animated: false });
+  lock.transitionComplete();
+});
 // @ts-expect-error: it is not an option.
 await scene.start({ scopes: [] });

@@ -10,7 +10,8 @@ import threading
 from contextlib import suppress
 
 from transition_arbiter import (
-    Arbiter, AsyncArbiter, BlockedBySelf, Closed, Event, HierarchySnapshot, Refused, TimedOut, TransitionEnded, Unreachable)
+    Arbiter, AsyncArbiter, AsyncTransitionLock, BlockedBySelf, Closed, Event, HierarchySnapshot, Refused, TimedOut,
+    TransitionEnded, TransitionLock, Unreachable)
 
 SECRET = "5ec2e7"
 
@@ -150,6 +151,36 @@ class Agent:
     def release(self, command):
         return {"answer": self.transitions[command["as"]].release(decision=command.get("decision"))}
 
+    def perform(self, command):
+        return {"answer": self.transitions[command["as"]].perform(command["operation"], expect=command.get("expect"))}
+
+    def performSegue(self, command):
+        """The first example of TransitionLock."""
+        lock = TransitionLock(self.arbiter.scene(command["scene"]))
+        if not lock.start_transition():
+            return {"started": False}
+        try:
+            return {"removed": lock.perform_segue("mySegue", source="list")}
+        finally:
+            lock.end_transition()
+
+    def dismissInTurn(self, command):
+        """The second one."""
+        lock = TransitionLock(self.arbiter.scene(command["scene"]))
+        answer = {}
+
+        def block():
+            answer["dismissed"] = lock.dismiss("list")
+            try:
+                answer["again"] = lock.dismiss("list")
+            except Refused as refused:
+                answer["again"] = refused.code
+            lock.transition_complete()
+            # A transition of its own, which comes after the one of the block.
+            lock.push(command["then"], navigation="nav")
+
+        return {"removed": lock.serialize_transition(block), **answer}
+
     def hold(self, command):
         with self.arbiter.scene(command["scene"]).transition(**given(command.get("options", {}))) as transition:
             for call in command["calls"]:
@@ -278,6 +309,34 @@ class AsyncAgent(Agent):
 
     async def release(self, command):
         return {"answer": await self.transitions[command["as"]].release(decision=command.get("decision"))}
+
+    async def perform(self, command):
+        transition = self.transitions[command["as"]]
+        return {"answer": await transition.perform(command["operation"], expect=command.get("expect"))}
+
+    async def performSegue(self, command):
+        lock = AsyncTransitionLock(self.arbiter.scene(command["scene"]))
+        if not await lock.start_transition():
+            return {"started": False}
+        try:
+            return {"removed": await lock.perform_segue("mySegue", source="list")}
+        finally:
+            await lock.end_transition()
+
+    async def dismissInTurn(self, command):
+        lock = AsyncTransitionLock(self.arbiter.scene(command["scene"]))
+        answer = {}
+
+        async def block():
+            answer["dismissed"] = await lock.dismiss("list")
+            try:
+                answer["again"] = await lock.dismiss("list")
+            except Refused as refused:
+                answer["again"] = refused.code
+            lock.transition_complete()
+            await lock.push(command["then"], navigation="nav")
+
+        return {"removed": await lock.serialize_transition(block), **answer}
 
     async def hold(self, command):
         scene = self.arbiter.scene(command["scene"])

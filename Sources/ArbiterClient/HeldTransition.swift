@@ -36,8 +36,11 @@ public final class HeldTransition: Sendable {
 
     /// How long its animation takes, as the daemon has resolved it.
     public var duration: Duration {
-        .seconds(ticket.document?["animation"]?["duration"]?.number ?? 0)
+        .seconds(ticket.isAnimated ? ticket.document?["animation"]?["duration"]?.number ?? 0 : 0)
     }
+
+    /// What its operation has removed, once its owner has completed it.
+    var removed: [String] { keeper.endedByOwner?.removed ?? [] }
 
     /// Whether it has ended without its owner: what was begun must not be continued.
     public var isLost: Bool { ending != nil }
@@ -53,6 +56,34 @@ public final class HeldTransition: Sendable {
 
     /// Returns as soon as it is lost, its owner has ended it, or the task is cancelled.
     public func untilLost() async { await keeper.untilOver() }
+
+    /// Gives it the operation that it was begun without, which is applied when it completes.
+    ///
+    /// An operation that would change nothing does not count: another one may follow.
+    ///
+    /// - Parameters:
+    ///   - operation: what it does to the hierarchy; it touches only what is held.
+    ///   - expecting: what must hold now, as `expect` of the wire.
+    ///   - isAnimated: whether it is drawn; if not, ``duration`` is zero from now on.
+    /// - Returns: the transition, with what the operation will have `inserted` and `removed`, or with `noop`.
+    /// - Throws: `ClientError.refused` if the operation is not possible now, with `already-performed` if it has another one, and
+    ///   with `outside-scope`; `ended` if it has ended; `unreachable`; `CancellationError`.
+    @discardableResult
+    public func perform(
+        _ operation: TransitionOperation, expecting: JSONValue? = nil, isAnimated: Bool = true
+    ) async throws -> JSONValue {
+        if let ending { throw ClientError.ended(ending) }
+        var fields = ["operation": operation.document]
+        fields["expect"] = expecting
+        let request = WireRequest("POST", "/transitions/perform", ticket.named(fields), timeout: WireTimes.margin)
+        let answer = try await arbiter.ask(request)
+        if let ended = answer.endedTransition { throw ClientError.ended(ended) }
+        let performed = try answer.accepted()
+        if performed["noop"] == true { return performed }
+        try ticket.note(answer)
+        ticket.isAnimated = isAnimated
+        return performed
+    }
 
     /// Ends it, and applies its operation.
     ///
@@ -139,4 +170,9 @@ public final class HeldTransition: Sendable {
     private func end(_ outcome: String?) async throws -> JSONValue {
         isNoop ? document : try await keeper.end(outcome)
     }
+}
+
+extension JSONValue {
+    /// What the operation of a transition removes, in the order popped or dismissed.
+    var removed: [String] { self["removed"]?.array?.compactMap(\.string) ?? [] }
 }

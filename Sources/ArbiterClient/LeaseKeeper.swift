@@ -102,12 +102,7 @@ final class LeaseKeeper: Sendable {
     private func askForEnd(_ outcome: String?) async throws -> JSONValue {
         let body = ticket.named(outcome.map { ["outcome": .string($0)] } ?? [:])
         let answer = try await arbiter.ask(WireRequest("POST", "/transitions/end", body, timeout: WireTimes.margin))
-        if answer.status >= 400, let transition = answer.document["transition"], transition["state"] == "ended" {
-            throw ClientError.ended(EndedTransition(transition))
-        }
-        if answer.status == 404, answer.document["code"] == "unknown-transition" {
-            throw ClientError.ended(EndedTransition(unseen: Refusal(status: answer.status, answer.document)))
-        }
+        if let ended = answer.endedTransition { throw ClientError.ended(ended) }
         return try answer.accepted()
     }
 

@@ -13,6 +13,9 @@ final class PendingTransition: Sendable {
         var asked: WireRequest?
         var document: JSONValue?
         var heldUntil = ContinuousClock.now
+        /// When the newest request was sent that `heldUntil` is from.
+        var heard = ContinuousClock.now
+        var isAnimated = true
     }
 
     init(_ scene: String, _ options: TransitionOptions) {
@@ -36,6 +39,12 @@ final class PendingTransition: Sendable {
     var lease: Duration { document?["leaseSeconds"]?.number.map { .seconds($0) } ?? WireTimes.lease }
     /// Until when the lease certainly lasts.
     var heldUntil: ContinuousClock.Instant { state.withLock { $0.heldUntil } }
+
+    /// Whether its operation is drawn; one that was performed may be asked for without an animation.
+    var isAnimated: Bool {
+        get { state.withLock { $0.isAnimated } }
+        set { state.withLock { $0.isAnimated = newValue } }
+    }
 
     /// The transition without its token.
     var shown: JSONValue {
@@ -64,6 +73,9 @@ final class PendingTransition: Sendable {
             members["token"] = members["token"] ?? state.document?["token"]
             let left = members["leaseRemaining"] ?? members["leaseSeconds"]
             state.document = .object(members)
+            // An answer may come after that to a later request.
+            guard answer.sent >= state.heard else { return }
+            state.heard = answer.sent
             state.heldUntil = answer.sent + (left?.number.map { .seconds($0) } ?? WireTimes.lease)
         }
     }

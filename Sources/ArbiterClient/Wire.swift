@@ -54,6 +54,15 @@ package struct WireAnswer: Hashable, Sendable {
         return document
     }
 
+    /// The transition that a request was refused for, because it has ended or is not known any more.
+    var endedTransition: EndedTransition? {
+        if status >= 400, let transition = document["transition"], transition["state"] == "ended" {
+            return EndedTransition(transition)
+        }
+        guard status == 404, document["code"] == "unknown-transition" else { return nil }
+        return EndedTransition(unseen: Refusal(status: status, document))
+    }
+
     /// Whether the daemon says what it knows; not if it refuses to say so now, or a proxy answers in its place.
     var decides: Bool {
         status < 400 || (status < 500 && status != 429 && document["code"]?.string != nil)
@@ -61,11 +70,11 @@ package struct WireAnswer: Hashable, Sendable {
 
     /// Whether it refuses something that may be accepted later, or that may have happened.
     ///
-    /// So does every 503 that this client does not know. A queue that is full is the caller's to handle.
+    /// So does every 503 that this client does not know, but not what an earlier version of a node refuses. A queue that is full is the caller's to handle.
     var passes: Bool {
         switch status {
         case 429: document["code"] == "too-many-requests"
-        case 503: !isOutOfRoom
+        case 503: !isOutOfRoom && document["code"] != "older-rules"
         default: false
         }
     }

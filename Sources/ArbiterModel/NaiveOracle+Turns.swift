@@ -245,4 +245,17 @@ extension NaiveOracle {
         tell(.transition(.released, id), in: line[index].scene)
         if decision == .cancel, !line[index].isGranted { finish(id, as: .cancelled) }
     }
+
+    /// The owner gives its running transition an operation.
+    package mutating func perform(_ id: TransitionID, _ operation: Operation) {
+        guard let index = line.firstIndex(where: { $0.id == id }) else { return }
+        line[index].performed = operation
+        let entry = line[index]
+        guard let change = change(of: entry) else { return }
+        line[index].type =
+            change.isAnimated ? entry.request.animation?.type ?? type(of: change, in: entry.scene) : nil
+        tell(.transition(.updated, id), in: entry.scene)
+        tellBeginning(of: change, by: entry)
+        tellContention(in: entry.scene)
+    }
 }

@@ -16,6 +16,8 @@ package struct NaiveOracle {
         /// Whether another transition has waited for it since its grant.
         package var isContended = false
         package var gesture: GestureDecision?
+        /// The operation that it was given while it ran.
+        package var performed: Operation?
         package var members: [Member]
         /// The transition type of what it inserts, once it is granted.
         package var type: TransitionTypeName?
@@ -23,7 +25,13 @@ package struct NaiveOracle {
         var clear: Set<[ControllerID]> = []
 
         package var id: TransitionID { asking.id }
-        package var request: TransitionRequest { asking.request }
+        /// What was asked for, with the operation that it was given since.
+        package var request: TransitionRequest {
+            guard let performed else { return asking.request }
+            var request = asking.request
+            request.operation = performed
+            return request
+        }
         package var scene: SceneName { asking.request.scene }
         package var isGranted: Bool { state != .queued }
     }
@@ -92,6 +100,7 @@ package struct NaiveOracle {
             for id in ids { close(id, as: .expired(.unclaimed)) }
             if let scene { settle(scene) }
         case .decide(let id, let gesture): decide(id, gesture.decision)
+        case .perform(let id, let operation): perform(id, operation)
         case .markReady(let id, let client): markReady(id, client)
         case .timeOutParticipants(let id): timeOutParticipants(of: id)
         case .openSession(let client, let timeToLive, let id, let token, _):
@@ -253,6 +262,14 @@ package struct NaiveOracle {
 
     func waits(_ later: Entry, for earlier: TransitionRequest) -> Bool {
         waits(later.request, later.scope, for: earlier)
+    }
+
+    /// Whether a granted transition locks everything that an operation touches.
+    package func holds(_ entry: Entry, _ operation: Operation) -> Bool {
+        guard let held = locked(entry) else { return true }
+        let scene = scene(entry.scene)
+        let touched = scene.locked(by: TransitionRequest(scene: entry.scene, operation: operation), .operation)
+        return touched?.allSatisfy { scene.tree.lineage(of: $0).contains(where: held.contains) } ?? false
     }
 
     package func unfinished(in scene: SceneName) -> Int { line.count { $0.scene == scene } }

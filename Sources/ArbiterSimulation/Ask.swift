@@ -13,6 +13,7 @@ enum Ask {
     case renew(TransitionID, token: Token)
     case progress(TransitionID, token: Token, GestureProgress)
     case release(TransitionID, token: Token, GestureRelease)
+    case perform(TransitionID, token: Token, Operation, expecting: [ArbiterCore.Expectation])
     case ready(TransitionID, ClientName, session: Token)
     case openSession(ClientName?, timeToLive: Duration)
     case renewSession(Token)
@@ -27,7 +28,7 @@ enum Ask {
     var acted: (TransitionID, Token)? {
         switch self {
         case .end(let id, let token, _), .renew(let id, let token), .progress(let id, let token, _),
-            .release(let id, let token, _):
+            .release(let id, let token, _), .perform(let id, let token, _, _):
             (id, token)
         case .await(let id, let token, _, _): token.map { (id, $0) }
         case .start, .serialize, .dryRun, .awaitIdle, .look, .ready, .openSession, .renewSession, .endSession, .attach,
@@ -41,7 +42,8 @@ enum Ask {
     var idempotencyKey: IdempotencyKey? {
         switch self {
         case .start(let request), .serialize(let request, _): request.idempotencyKey
-        case .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession,
+        case .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .ready, .openSession,
+            .renewSession,
             .endSession, .attach, .revoke, .declare, .patch, .delete:
             nil
         }
@@ -50,7 +52,7 @@ enum Ask {
     /// Whether it is a request of the transition's owner.
     var isOwners: Bool {
         switch self {
-        case .start, .serialize, .end, .renew, .progress, .release: true
+        case .start, .serialize, .end, .renew, .progress, .release, .perform: true
         case .await(_, let token, _, _): token != nil
         case .dryRun, .awaitIdle, .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare,
             .patch,

@@ -27,6 +27,9 @@ extension Ledger {
                 throw Broken(
                     .life, "\(transition.id) is decided otherwise: \(String(describing: transition.gesture))")
             }
+            guard transition.isPerformed == (entries[index].performed != nil) else {
+                throw Broken(.life, "\(transition.id) has another operation than it was given")
+            }
             try checkPhase(of: transition, entries[index])
             if entries[index].grant == nil, let grant = transition.grant {
                 grants.append((transition.id, grant.fence))
@@ -54,7 +57,7 @@ extension Ledger {
 
     private func checkRequest(of transition: Transition, _ entry: Entry) throws(Broken) {
         guard transition.token == entry.token, transition.requestedAt == entry.requestedAt,
-            transition.isSerialized == entry.isSerialized, transition.request == entry.request,
+            transition.isSerialized == entry.isSerialized, transition.request == entry.performedRequest,
             transition.lease == entry.lease
         else { throw Broken(.life, "\(entry.id) is not what was asked for") }
     }

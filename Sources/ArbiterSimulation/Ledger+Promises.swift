@@ -30,6 +30,10 @@ extension Ledger {
         guard told.gesture?.decided == view.transition.gesture else {
             throw Broken(.promise, "\(id) was told to be decided otherwise")
         }
+        if view.transition.isPerformed { told.performed = told.performed ?? sequence }
+        guard view.transition.isPerformed == (told.performed != nil) else {
+            throw Broken(.promise, "\(id) was told to have its operation")
+        }
         if fence != nil, view.transition.state == .running || view.transition.isEnded {
             let laggards = view.transition.laggards
             told.laggards = told.laggards ?? (laggards, sequence)
@@ -51,6 +55,9 @@ extension Ledger {
             }
             if let gesture = entries[index].told.gesture, gesture.sequence > sequence {
                 entries[index].told.gesture = nil
+            }
+            if let performed = entries[index].told.performed, performed > sequence {
+                entries[index].told.performed = nil
             }
             if let outcome = entries[index].told.outcome, outcome.sequence > sequence {
                 entries[index].told.outcome = nil
@@ -75,6 +82,9 @@ extension Ledger {
             guard entry.told.gesture.map({ $0.decided == transition.gesture }) ?? true else {
                 throw Broken(.promise, "\(entry.id) was decided and is not")
             }
+            guard entry.told.performed == nil || transition.isPerformed else {
+                throw Broken(.promise, "\(entry.id) was given its operation and has none")
+            }
             guard entry.told.outcome.map({ $0.outcome == outcome }) ?? true else {
                 throw Broken(.promise, "\(entry.id) had ended, and is \(transition.state)")
             }
@@ -93,6 +103,9 @@ extension Ledger {
             if let grant = entries[index].grant, grant.sequence > sequence { entries[index].grant = nil }
             if let ran = entries[index].ran, ran > sequence { entries[index].ran = nil }
             if let gesture = entries[index].gesture, gesture.sequence > sequence { entries[index].gesture = nil }
+            if let performed = entries[index].performed, performed.sequence > sequence {
+                entries[index].performed = nil
+            }
             entries[index].readied.removeAll { $0.sequence > sequence }
             if let ending = entries[index].ending, ending.sequence > sequence {
                 entries[index].ending = nil

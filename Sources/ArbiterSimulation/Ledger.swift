@@ -15,6 +15,8 @@ struct Ledger {
         /// The record with which it began to run.
         var ran: UInt64?
         var gesture: (decided: DecidedGesture, sequence: UInt64)?
+        /// The operation that it was given while it ran.
+        var performed: (operation: Operation, sequence: UInt64)?
         var readied: [(client: ClientName, sequence: UInt64)] = []
         var ending: (outcome: TransitionOutcome, at: Instant, sequence: UInt64)?
         var forgotten: UInt64?
@@ -35,6 +37,12 @@ struct Ledger {
         var id: TransitionID { asking.id }
         var token: Token { asking.token }
         var request: TransitionRequest { asking.request }
+        /// The request with the operation that it was given since.
+        var performedRequest: TransitionRequest {
+            var performed = request
+            if let operation = self.performed?.operation { performed.operation = operation }
+            return performed
+        }
         var isSerialized: Bool { asking.isSerialized }
 
         var isUnfinished: Bool { ending == nil }
@@ -48,6 +56,7 @@ struct Ledger {
         var fence: (fence: Fence, sequence: UInt64)?
         var laggards: (names: [ClientName], sequence: UInt64)?
         var gesture: (decided: DecidedGesture, sequence: UInt64)?
+        var performed: UInt64?
         var outcome: (outcome: TransitionOutcome, sequence: UInt64)?
     }
 
@@ -116,6 +125,8 @@ struct Ledger {
                 entries[index].gesture = (gesture, sequence)
                 entries[index].progress = nil
             }
+        case .perform(let id, let operation):
+            if let index = index(of: id) { entries[index].performed = (operation, sequence) }
         case .markReady(let id, let client):
             if let index = index(of: id) {
                 entries[index].readied.append((client, sequence))

@@ -51,7 +51,7 @@ extension Rulebook {
             case .success(let found): outcome = found
             case .failure(let refusal): return Prediction(verdict: .refused(refusal.refusal))
             }
-        case .parked, .progress, .session, .attached, .declared, .done, .dryRun, .idleness, .unavailable:
+        case .parked, .progress, .performed, .session, .attached, .declared, .done, .dryRun, .idleness, .unavailable:
             preconditionFailure("\(real.verdict) is predicted for a request that does not wait")
         }
         var prediction = Prediction(verdict: .dryRun)

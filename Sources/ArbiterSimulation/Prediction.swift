@@ -45,6 +45,8 @@ struct Rulebook {
         case .renew(let id, let token): owned(id, token: token) { renew($0) }
         case .progress(let id, let token, let progress): owned(id, token: token) { self.progress($0, progress) }
         case .release(let id, let token, let release): owned(id, token: token) { self.release($0, release) }
+        case .perform(let id, let token, let operation, let expectations):
+            owned(id, token: token) { perform($0, operation, expectations) }
         case .ready(let id, let client, let session): ready(id, client, session)
         case .openSession(let client, let timeToLive): openSession(client, timeToLive, drawn)
         case .renewSession(let token):
@@ -71,7 +73,8 @@ struct Rulebook {
             switch record {
             case .start(_, let id, let token), .serialize(_, let id, let token): (transition, self.token) = (id, token)
             case .openSession(_, _, let id, let token, _): (session, self.token) = (id, token)
-            case .end, .revoke, .decide, .markReady, .endSession, .declare, .patch, .delete, .expire, .expireUnclaimed,
+            case .end, .revoke, .decide, .perform, .markReady, .endSession, .declare, .patch, .delete, .expire,
+                .expireUnclaimed,
                 .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop, nil:
                 break
             }
@@ -307,6 +310,29 @@ extension Rulebook {
         let gesture = DecidedGesture(
             decision: decision, fraction: fraction, completionSpeed: release.completionSpeed)
         return Prediction(verdict: .transition(entry.id), record: .decide(entry.id, gesture))
+    }
+
+    private func perform(
+        _ entry: Ledger.Entry, _ operation: Operation, _ expectations: [ArbiterCore.Expectation]
+    ) -> Prediction {
+        if let ending = entry.ending { return refused(refusal(after: ending.outcome)) }
+        guard entry.ran != nil, let running = oracle[entry.id] else { return refused(.notRunning) }
+        if let performed = running.request.operation {
+            return performed == operation
+                ? Prediction(verdict: .performed(isNoop: false)) : refused(.alreadyPerformed)
+        }
+        guard entry.gesture == nil else { return refused(.alreadyDecided) }
+        var request = entry.request
+        request.operation = operation
+        request.expectations = expectations
+        if let refusal = refusalToLock(request) { return refused(refusal) }
+        switch oracle.turn(of: request, running.scope) {
+        case .rejected(let outcome): return refused(Verdict.Refusal(outcome) ?? .outOfRoom)
+        case .noop: return Prediction(verdict: .performed(isNoop: true))
+        case .granted: break
+        }
+        guard oracle.holds(running, operation) else { return refused(.outsideScope) }
+        return Prediction(verdict: .performed(isNoop: false), record: .perform(entry.id, operation))
     }
 
     private func decision(of release: GestureRelease, _ entry: Ledger.Entry) -> GestureDecision {

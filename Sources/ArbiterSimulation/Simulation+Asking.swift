@@ -187,7 +187,8 @@ extension Simulation {
             try send(.start(request), from: client)
         case .serialize(let request, _):
             try send(.start(request), from: client)
-        case .dryRun, .await, .awaitIdle, .look, .end, .revoke, .renew, .progress, .release, .ready, .openSession,
+        case .dryRun, .await, .awaitIdle, .look, .end, .revoke, .renew, .progress, .release, .perform, .ready,
+            .openSession,
             .renewSession,
             .endSession, .attach, .declare, .patch, .delete:
             preconditionFailure("\(ask) has no key")

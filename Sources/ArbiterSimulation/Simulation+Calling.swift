@@ -67,6 +67,10 @@ extension Simulation {
             engine.progress(id, token: token, progress, completion: mailbox.answer(number, Reply.progress))
         case .release(let id, let token, let release):
             engine.release(id, token: token, release, completion: transition)
+        case .perform(let id, let token, let operation, let expectations):
+            engine.perform(
+                id, token: token, operation, expecting: expectations,
+                completion: mailbox.answer(number, Reply.performed))
         case .ready(let id, let client, let session):
             engine.ready(id, client: client, session: session, completion: transition)
         case .openSession, .renewSession, .endSession, .attach: callForSession(ask, number: number)
@@ -90,7 +94,8 @@ extension Simulation {
         case .renewSession(let token): engine.renewSession(token, completion: session)
         case .endSession(let token): engine.endSession(token, completion: session)
         case .attach(let token): engine.attach(token, completion: mailbox.answer(number, Reply.attached))
-        case .start, .serialize, .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .ready, .revoke,
+        case .start, .serialize, .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform,
+            .ready, .revoke,
             .declare, .patch,
             .delete:
             preconditionFailure("\(ask) is not about a session")

@@ -35,6 +35,7 @@ extension Simulation {
         case .declared: statistics.count(.declared)
         case .session, .attached: countSession(ask)
         case .progress(let isApplied): statistics.count(isApplied ? .progress : .lateProgress)
+        case .performed(let isNoop): statistics.count(isNoop ? .performedNothing : isNew ? .performed : .performedAgain)
         case .parked: statistics.count(.parked)
         case .dryRun: statistics.count(.dryRuns)
         case .idleness: statistics.count(.idleAnswers)
@@ -52,7 +53,8 @@ extension Simulation {
         case .renewSession: statistics.count(.sessionsRenewed)
         case .attach: statistics.count(.attachments)
         case .endSession: statistics.count(.sessionsEnded)
-        case .start, .serialize, .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .ready, .revoke,
+        case .start, .serialize, .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform,
+            .ready, .revoke,
             .declare, .patch,
             .delete:
             break
@@ -69,7 +71,8 @@ extension Simulation {
         case .release: statistics.count(oracle[id]?.isGranted == true ? .released : .releasedEarly)
         case .ready: statistics.count(.readied)
         case .look: statistics.count(.looks)
-        case .dryRun, .await, .awaitIdle, .renew, .progress, .openSession, .renewSession, .endSession, .revoke, .attach,
+        case .dryRun, .await, .awaitIdle, .renew, .progress, .perform, .openSession, .renewSession, .endSession,
+            .revoke, .attach,
             .declare, .patch,
             .delete:
             break
@@ -106,6 +109,9 @@ extension Statistics.Figure {
         case .wrongToken: self = .wrongTokens
         case .alreadyEnded, .endedWithoutOwner: self = .lateEnds
         case .alreadyDecided: self = .contradictions
+        case .alreadyPerformed: self = .secondOperations
+        // The simulation goes on under the newest rules.
+        case .olderRules: return nil
         case .notInteractive: self = .notInteractive
         case .notRunning: self = .tooEarly
         case .tooLate: self = .tooLate
@@ -124,7 +130,7 @@ extension Statistics.Figure {
         case .inUse: self = .inUse
         case .invalidStoryboard: self = .invalidStoryboard
         case .alreadyDeclared: self = .alreadyDeclared
-        case .operationRefused: self = .operationsRefused
+        case .operationRefused, .outsideScope: self = .operationsRefused
         case .expectationFailed: self = .expectationsFailed
         }
     }

@@ -11,7 +11,8 @@ extension Simulation {
         case .serialize(let request, let wait): .serialize(faulty(request), wait: wait)
         case .end(let id, let token, let outcome): faultyEnd(of: id, token, outcome)
         case .renew(let id, let token): .renew(id, token: heard(token, of: id))
-        case .start, .dryRun, .await, .awaitIdle, .look, .progress, .release, .ready, .openSession, .renewSession,
+        case .start, .dryRun, .await, .awaitIdle, .look, .progress, .release, .perform, .ready, .openSession,
+            .renewSession,
             .endSession,
             .revoke,
             .attach, .declare, .patch, .delete:

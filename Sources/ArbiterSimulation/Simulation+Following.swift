@@ -55,7 +55,8 @@ extension Simulation {
         (observed, observedAt) = (entry.sequence, entry.moment)
         statistics.count(.records)
         switch entry.record {
-        case .start, .serialize, .end, .revoke, .decide, .markReady, .openSession, .endSession(_, .ended), .declare,
+        case .start, .serialize, .end, .revoke, .decide, .perform, .markReady, .openSession, .endSession(_, .ended),
+            .declare,
             .patch, .delete:
             turn.waking.removeAll()
             turn.wakingIdlers.removeAll()
@@ -179,7 +180,8 @@ extension Record {
     var request: TransitionRequest? {
         switch self {
         case .start(let request, _, _), .serialize(let request, _, _): request
-        case .end, .revoke, .decide, .markReady, .openSession, .endSession, .declare, .patch, .delete, .expire,
+        case .end, .revoke, .decide, .perform, .markReady, .openSession, .endSession, .declare, .patch, .delete,
+            .expire,
             .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:
             nil
         }
@@ -193,7 +195,8 @@ extension Ask {
     fileprivate var scene: SceneName? {
         switch self {
         case .start(let request), .serialize(let request, _), .dryRun(let request, _): request.scene
-        case .await, .awaitIdle, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession,
+        case .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .ready, .openSession,
+            .renewSession,
             .endSession,
             .revoke, .attach, .declare, .patch, .delete:
             nil
@@ -205,7 +208,8 @@ extension Ask {
         switch self {
         case .start(let request), .serialize(let request, _), .dryRun(let request, _): request.client
         case .openSession(let client, _): client
-        case .await, .awaitIdle, .look, .end, .renew, .progress, .release, .ready, .renewSession, .endSession, .revoke,
+        case .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .ready, .renewSession, .endSession,
+            .revoke,
             .attach,
             .declare, .patch, .delete:
             nil

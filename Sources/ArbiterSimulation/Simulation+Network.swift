@@ -42,6 +42,7 @@ extension Simulation {
         switch reply {
         case .transition(let view): try deliver(view, to: owed, showing: state)
         case .progress(let answer): try deliver(answer.view, to: owed, showing: state)
+        case .performed(let answer): try deliver(answer.view, to: owed, showing: state)
         case .session(let view): deliver(view, to: owed, showing: state)
         case .refused(.unknownTransition(let id)): clients[client].owned.removeAll { $0.id == id }
         case .refused(.unknownSession):

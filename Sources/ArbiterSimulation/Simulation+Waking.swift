@@ -33,7 +33,8 @@ extension Simulation {
                 throw Broken(.reply, "\(ask) parks on nothing")
             }
             target = (id, .granted, wait)
-        case .start, .dryRun, .awaitIdle, .look, .end, .renew, .progress, .release, .ready, .openSession, .renewSession,
+        case .start, .dryRun, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .ready, .openSession,
+            .renewSession,
             .endSession,
             .revoke, .attach, .declare, .patch, .delete:
             preconditionFailure("\(ask) was predicted to park")
@@ -113,6 +114,7 @@ extension Simulation {
     /// Applies the changes of an ask that have no record: signs of life and gesture progress.
     mutating func listen(to ask: Ask, _ prediction: Prediction, after sequence: UInt64) throws(Broken) {
         if case .transition(let id) = prediction.verdict, ask.isOwners { ledger.hear(id, at: now) }
+        if case .performed = prediction.verdict, let (id, _) = ask.acted { ledger.hear(id, at: now) }
         // Every word counts, refused or not.
         if let (id, token) = ask.acted, let entry = ledger[id], entry.forgotten == nil, entry.token == token,
             let session = sessionBinding(id)
@@ -133,7 +135,8 @@ extension Simulation {
             guard case .progress(let isApplied) = prediction.verdict else { break }
             ledger.hear(id, at: now)
             if isApplied { events.expect(.progress(id, ledger.drive(id, to: progress)), after: sequence) }
-        case .dryRun, .openSession, .endSession, .await, .awaitIdle, .look, .end, .revoke, .renew, .release, .declare,
+        case .dryRun, .openSession, .endSession, .await, .awaitIdle, .look, .end, .revoke, .renew, .release, .perform,
+            .declare,
             .patch,
             .delete:
             break
@@ -145,7 +148,8 @@ extension Record {
     fileprivate var newTransition: TransitionID? {
         switch self {
         case .start(_, let id, _), .serialize(_, let id, _): id
-        case .end, .revoke, .decide, .markReady, .openSession, .endSession, .declare, .patch, .delete, .expire,
+        case .end, .revoke, .decide, .perform, .markReady, .openSession, .endSession, .declare, .patch, .delete,
+            .expire,
             .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:
             nil
         }

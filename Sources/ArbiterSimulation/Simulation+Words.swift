@@ -102,6 +102,29 @@ extension Simulation {
         try send(.release(driven.id, token: guessed(driven.token), release), from: client)
     }
 
+    /// An owner gives its transition an operation, mostly one that runs and has none.
+    mutating func performSomething() throws(Broken) {
+        let line = oracle
+        let isBare = { (owned: Client.Owned) in
+            line[owned.id].map { $0.state == .running && $0.request.operation == nil } ?? false
+        }
+        let isWanted = chance.isOnce(in: 8) ? { _ in true } : isBare
+        guard let client = someClient(where: { $0.owned.contains(where: isWanted) }),
+            let owned = clients[client].owned.filter(isWanted).randomElement(using: &chance),
+            let entry = ledger[owned.id]
+        else { return }
+        let scene = oracle.scene(entry.request.scene)
+        guard !scene.tree.nodes.isEmpty else { return }
+        let again = entry.performedRequest.operation
+        let operation =
+            if let again, chance.isOnce(in: 2) { again } else {
+                chance.operation(in: scene, wanted: oracle.missing(in: entry.request.scene))
+            }
+        let expectations = chance.isOnce(in: 3) ? chance.expectations(of: scene) : []
+        try send(
+            .perform(owned.id, token: guessed(owned.token), operation, expecting: expectations), from: client)
+    }
+
     // MARK: - Participants
 
     /// A participant reports that it is ready, mostly for a transition that prepares.

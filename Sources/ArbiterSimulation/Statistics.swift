@@ -54,6 +54,9 @@ package struct Statistics: Sendable {
         case released = "fingers lifted"
         case releasedEarly = "fingers lifted before the grant"
         case decidedBeforeGrant = "decided before the grant"
+        case performed = "operations given to what runs"
+        case performedAgain = "operations given once more"
+        case performedNothing = "operations given that change nothing"
         case rememberedEnds = "remembered ends"
         case refusals
         case busy
@@ -76,6 +79,7 @@ package struct Statistics: Sendable {
         case wrongTokens = "wrong tokens"
         case lateEnds = "ends after the end"
         case contradictions = "contradictions of a gesture"
+        case secondOperations = "operations given to what has one"
         case notInteractive = "gestures of what is not driven"
         case tooEarly = "words that come too early"
         case tooLate = "participants ready too late"

@@ -119,6 +119,7 @@ extension Ask {
         case .progress(let id, _, _): id.rawValue &+ 7
         case .release(let id, _, _): id.rawValue &+ 8
         case .ready(let id, _, _): id.rawValue &+ 9
+        case .perform(let id, _, _, _): id.rawValue &+ 34
         case .openSession: 10
         case .renewSession(let token): token.low &+ 11
         case .endSession(let token): token.low &+ 12
@@ -140,6 +141,7 @@ extension Record {
         case .end(let id, _, let outcome): id.rawValue &+ (outcome == .cancelled ? 3 : 2)
         case .revoke(let id, _): id.rawValue &+ 4
         case .decide(let id, _): id.rawValue &+ 5
+        case .perform(let id, _): id.rawValue &+ 34
         case .markReady(let id, _): id.rawValue &+ 6
         case .openSession(_, _, let id, _, _): id.rawValue &+ 7
         case .endSession(let id, let ending): id.rawValue &+ (ending == .expired ? 9 : 8)

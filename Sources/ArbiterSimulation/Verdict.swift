@@ -7,6 +7,7 @@ enum Verdict: Hashable {
     case transition(TransitionID)
     case parked
     case progress(isApplied: Bool)
+    case performed(isNoop: Bool)
     case session(SessionID)
     case attached
     case declared(StoryboardVersion)
@@ -27,6 +28,9 @@ enum Verdict: Hashable {
         case wrongToken
         case alreadyEnded
         case alreadyDecided
+        case alreadyPerformed
+        case outsideScope
+        case olderRules
         case endedWithoutOwner
         case notInteractive
         case notRunning
@@ -53,6 +57,7 @@ enum Verdict: Hashable {
         switch reply {
         case .transition(let view): self = .transition(view.transition.id)
         case .progress(let answer): self = .progress(isApplied: answer.isApplied)
+        case .performed(let answer): self = .performed(isNoop: answer.plan == nil)
         case .session(let view): self = .session(view.session.id)
         case .attached: self = .attached
         case .declared(let version): self = .declared(version)
@@ -75,6 +80,9 @@ extension Verdict.Refusal {
         case .wrongToken: self = .wrongToken
         case .alreadyEnded: self = .alreadyEnded
         case .alreadyDecided: self = .alreadyDecided
+        case .alreadyPerformed: self = .alreadyPerformed
+        case .outsideScope: self = .outsideScope
+        case .olderRules: self = .olderRules
         case .endedWithoutOwner: self = .endedWithoutOwner
         case .notInteractive: self = .notInteractive
         case .notRunning: self = .notRunning
@@ -113,7 +121,8 @@ extension Verdict.Refusal {
         switch self {
         case .queueFull, .tooManyTransitions, .tooManyScenes, .outOfRoom, .tooManySessions: true
         case .busy, .unknownTransition, .unknownScene, .unknownSession, .wrongToken, .alreadyEnded, .alreadyDecided,
-            .endedWithoutOwner, .notInteractive, .notRunning, .tooLate, .notAParticipant, .recovering,
+            .alreadyPerformed, .outsideScope, .olderRules, .endedWithoutOwner, .notInteractive, .notRunning, .tooLate,
+            .notAParticipant, .recovering,
             .idempotencyKeyReused, .unknownTransitionType, .versionMismatch, .alreadyDeclared, .undeclared, .inUse,
             .invalidStoryboard,
             .operationRefused, .expectationFailed:
@@ -129,6 +138,7 @@ extension Verdict {
         case .transition(let id): id.rawValue
         case .parked: 1
         case .progress(let isApplied): isApplied ? 2 : 3
+        case .performed(let isNoop): isNoop ? 10 : 11
         case .session(let id): id.rawValue
         case .declared(let version): version.revision.rawValue &* 31 &+ version.patches
         case .done: 4

@@ -23,7 +23,8 @@ struct Arbiterctl: AsyncParsableCommand {
                 name: "Transitions, one step at a time",
                 subcommands: [
                     StartCommand.self, SerializeCommand.self, AwaitCommand.self, RenewCommand.self,
-                    ProgressCommand.self, ReleaseCommand.self, EndCommand.self, RevokeCommand.self,
+                    PerformCommand.self, ProgressCommand.self, ReleaseCommand.self, EndCommand.self,
+                    RevokeCommand.self,
                 ]),
             CommandGroup(
                 name: "Looking",

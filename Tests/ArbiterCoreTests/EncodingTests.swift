@@ -79,11 +79,14 @@ struct EncodingTests {
         var machine = Self.quietMachine()
         let earlier = machine.snapshot()
         #expect(earlier[8] == 4, "earlier versions read it")
-        #expect(machine.apply(.adopt(Self.limits.retention), at: Self.moment(3)).records.count == 1)
-        let restored = try ArbiterStateMachine(snapshot: machine.snapshot())
-        #expect(machine.snapshot()[8] == 5)
-        #expect(restored.snapshot() == machine.snapshot())
-        #expect(restored.retention == Self.limits.retention)
+        for (rules, form) in [(Rules.third, 5), (.fourth, 6)] {
+            let adoption = Record.adopt(Self.limits.retention)
+            #expect(machine.apply(adoption, at: Self.moment(3), under: rules).records.count == 1)
+            let restored = try ArbiterStateMachine(snapshot: machine.snapshot())
+            #expect(machine.snapshot()[8] == form)
+            #expect(restored.snapshot() == machine.snapshot())
+            #expect(restored.retention == Self.limits.retention)
+        }
         #expect(try ArbiterStateMachine(snapshot: earlier).retention == Limits().retention)
     }
 

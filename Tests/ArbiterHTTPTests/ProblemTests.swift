@@ -18,7 +18,10 @@ struct ProblemTests {
             401: ["unauthenticated"], 403: ["forbidden", "foreign-origin", "wrong-token"],
             404: ["not-found", "unknown-scene", "unknown-transition"],
             405: ["method-not-allowed"], 406: ["not-acceptable"],
-            409: ["busy", "in-use", "already-ended", "already-decided", "not-interactive", "not-running", "too-late"],
+            409: [
+                "busy", "in-use", "already-ended", "already-decided", "already-performed", "not-interactive",
+                "not-running", "too-late",
+            ],
             410: ["expired", "rejected", "superseded", "revoked"],
             412: ["expectation-failed", "revision-mismatch", "already-declared"], 413: ["body-too-large"],
             415: ["unsupported-media-type"],
@@ -26,7 +29,7 @@ struct ProblemTests {
                 "idempotency-key-reused", "unknown-transition-type", "unknown-controller", "wrong-kind",
                 "already-presenting", "not-visible", "already-in-hierarchy", "already-on-stack",
                 "cannot-push-container", "not-on-stack", "index-out-of-range", "not-a-child", "unknown-segue",
-                "hierarchy-too-large",
+                "hierarchy-too-large", "outside-scope",
             ],
             421: ["misdirected-request"],
             431: ["header-fields-too-large"],
@@ -36,6 +39,7 @@ struct ProblemTests {
             ],
             503: [
                 "too-many-connections", "draining", "recovering", "journal-unavailable", "out-of-room", "not-owner",
+                "older-rules",
             ],
         ]
         #expect(statuses[code.status]?.contains(code.rawValue) == true)

@@ -72,7 +72,9 @@ struct TokenSecrecyTests {
             #"{"scene": "other", "participants": ["a"], "interactive": true}"#, in: session)
         let ready = #"{"id": "\#(owner.id)", "client": "a"}"#
         for (target, body) in [
-            ("/transitions/ready", ready), ("/transitions/progress", owner.acting(#""fraction": 0.5"#)),
+            ("/transitions/ready", ready),
+            ("/transitions/perform", owner.acting(#""operation": {"type": "setRoot", "controller": "x"}"#)),
+            ("/transitions/progress", owner.acting(#""fraction": 0.5"#)),
             ("/transitions/release", owner.acting()), ("/transitions/release", owner.acting(#""cancelled": false"#)),
             ("/transitions/release", owner.acting(#""decision": "finish""#)), ("/sessions/renew", ""),
             ("/sessions/end", ""), ("/sessions/renew", ""), ("/transitions/ready", ready),

@@ -84,6 +84,17 @@ def test_a_gesture(declared):
     assert shown(declared, id)["outcome"] == "completed"
 
 
+def test_an_operation_for_what_runs(declared):
+    id, token = started(declared)
+    assert "--operation must be a JSON object" in said(declared, "perform", id, token, "--operation", "[]", code=64)
+    absent = '{"controller": "list", "is": "absent"}'
+    assert "list" in said(declared, "perform", id, token, "--operation", PUSH, "--expect", absent, code=125)
+    said(declared, "perform", id, token, "--operation", PUSH)
+    assert shown(declared, id)["operation"]["type"] == "push"
+    said(declared, "end", id, token)
+    assert "ended" in said(declared, "perform", id, token, "--operation", PUSH, code=125)
+
+
 def test_a_transition_that_was_taken_away_is_lost(tool):
     id, token = started(tool)
     assert "revoked" in said(tool, "revoke", id, "--reason", "a test")

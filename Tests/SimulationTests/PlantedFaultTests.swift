@@ -37,7 +37,7 @@ struct PlantedFaultTests {
     @Test func `a ticket that overtakes another is found`() {
         expect([.record], of: .overtakingQueue)
         expect(
-            [.oracle, .hierarchy, .order, .life, .participants, .reply], of: .overtakingQueue,
+            [.oracle, .hierarchy, .order, .life, .participants, .reply, .event], of: .overtakingQueue,
             watchingJournal: false)
     }
 

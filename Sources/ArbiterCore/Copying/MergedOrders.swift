@@ -69,7 +69,8 @@ extension Transition {
             id: id, token: token, order: order, place: place, isSerialized: isSerialized, request: request,
             scope: scope, lease: lease, requestedAt: requestedAt.moved(later: later),
             requestedRevision: requestedRevision,
-            session: session, participants: participants, gesture: gesture, phase: phase.moved(later: later))
+            session: session, participants: participants, gesture: gesture, phase: phase.moved(later: later),
+            isPerformed: isPerformed)
     }
 }
 

@@ -122,6 +122,16 @@ extension ScopeQueue {
         if entries[order]?.waiting == 0 { ready.insert(order) }
     }
 
+    /// From now on, the later transitions that name these controllers wait for a granted one, which brought in none.
+    mutating func give(_ order: RequestOrder, bringing ids: [ControllerID]) {
+        guard let entry = entries[order], entry.isGranted, entry.arrivals.brought.isEmpty else {
+            preconditionFailure("\(order) is not granted, or brings in controllers already")
+        }
+        entries[order]?.arrivals.brought = ids
+        bringIn(ids, by: order)
+        changed.append(order)
+    }
+
     /// From now on, transitions wait for the controllers that earlier ones bring in.
     mutating func beginToWaitForArrivals() {
         guard !waitsForArrivals else { return }

@@ -13,6 +13,13 @@ package struct ProgressAnswer: Hashable, Sendable {
     package let isApplied: Bool
 }
 
+/// The answer to a `perform`.
+package struct PerformAnswer: Hashable, Sendable {
+    package let view: TransitionView
+    /// What the operation changes when the transition completes; `nil` if nothing, so that the transition still has none.
+    package let plan: OperationPlan?
+}
+
 /// How an await parks.
 package struct Park: Hashable, Sendable {
     package let waiter: WaiterID

@@ -32,6 +32,12 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case alreadyEnded(TransitionView)
     /// The gesture has been decided, and the event contradicts the decision or comes too late for it.
     case alreadyDecided(TransitionView)
+    /// The transition has an operation already, and another one than the event gives it.
+    case alreadyPerformed(TransitionView)
+    /// The operation that a running transition is given touches what it does not hold.
+    case outsideScope(TransitionID)
+    /// The rules of the journal, which nodes of an earlier version keep to, do not know the event yet.
+    case olderRules
     /// The transition is not interactive, so it has no gesture.
     case notInteractive(TransitionID)
     /// The transition does not run yet, or is not granted yet.
@@ -76,7 +82,8 @@ extension ArbiterError {
             true
         case .busy, .unknownTransition, .operationRefused, .expectationFailed, .unknownTransitionType,
             .unknownIntroTransitionType, .versionMismatch, .alreadyDeclared, .undeclared, .inUse, .invalidStoryboard,
-            .unknownScene, .wrongToken, .alreadyEnded, .alreadyDecided, .notInteractive, .notRunning, .tooLate,
+            .unknownScene, .wrongToken, .alreadyEnded, .alreadyDecided, .alreadyPerformed, .outsideScope, .olderRules,
+            .notInteractive, .notRunning, .tooLate,
             .unknownSession, .notAParticipant,
             .endedWithoutOwner, .recovering, .idempotencyKeyReused, .recordTooLarge, .leaseTooLong:
             false

@@ -29,6 +29,15 @@ extension ArbiterStateMachine {
     }
 }
 
+extension Transition {
+    /// Whether a request asks for what its own request asked for.
+    func asksTheSame(as other: TransitionRequest) -> Bool {
+        var asked = request
+        if isPerformed { asked.operation = nil }
+        return asked.asksTheSame(as: other)
+    }
+}
+
 extension TransitionRequest {
     /// Its idempotency key, which belongs to its principal and, since the third rules, to its scene.
     func ownedKey(under rules: Rules) -> OwnedKey? {
@@ -37,7 +46,7 @@ extension TransitionRequest {
     }
 
     /// Whether another request asks for the same; a repeated request may be another span of a trace.
-    func asksTheSame(as other: TransitionRequest) -> Bool {
+    fileprivate func asksTheSame(as other: TransitionRequest) -> Bool {
         guard trace != other.trace else { return self == other }
         var copy = self
         copy.trace = other.trace

@@ -30,11 +30,15 @@ extension ArbiterStateMachine {
 extension DurableState: BinaryCodable {
     /// The first value of a snapshot that names its form; one of the first form begins with an order, never this value.
     private static let marker = UInt64.max
-    /// The form that is written; the second added the number of the newest event over all scenes, the third the rules,
-    /// the fourth has the second layout, the fifth says what is forgotten.
-    private static let form: UInt8 = 5
-    /// What is written of a state whose journal does not say what is forgotten; earlier versions read it too.
-    private static let formWithoutRetention: UInt8 = 4
+    /// The newest form; the second added the number of the newest event over all scenes, the third the rules, the fourth
+    /// has the second layout, the fifth says what is forgotten, the sixth which transitions have been given their operation.
+    private static let newestForm: UInt8 = 6
+
+    /// The form that is written: the earliest that has room for the state, which earlier versions read too.
+    private var form: UInt8 {
+        if rules.letsPerform { return Self.newestForm }
+        return retention == nil ? 4 : 5
+    }
 
     /// What is written about a scene's storyboard.
     private enum Kept {
@@ -46,9 +50,9 @@ extension DurableState: BinaryCodable {
 
     func encode(to writer: inout BinaryWriter) {
         writer.write(Self.marker)
-        writer.write(retention == nil ? Self.formWithoutRetention : Self.form)
+        writer.write(form)
         writer.write(rules)
-        if let retention { writer.write(retention) }
+        if form >= 6 { writer.write(retention) } else if let retention { writer.write(retention) }
         writer.write(lastEvent)
         writer.write(lastOrder)
         writer.write(lastFence)
@@ -75,16 +79,18 @@ extension DurableState: BinaryCodable {
             writer.write(session.id)
             writer.write(session.caller)
         }
+        if form >= 6 { writer.write(transitions.values.filter(\.isPerformed).map(\.id).sorted()) }
     }
 
     init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         let first: UInt64 = try reader.read()
+        var form: UInt8 = 1
         if first == Self.marker {
-            let form = try reader.read(UInt8.self)
-            guard 2...Self.form ~= form else { throw reader.unknownVersion("form \(form) of a snapshot") }
+            form = try reader.read()
+            guard 2...Self.newestForm ~= form else { throw reader.unknownVersion("form \(form) of a snapshot") }
             rules = form >= 3 ? try reader.read() : .first
             reader.layout = form >= 4 ? .second : .first
-            if form >= 5 { retention = try reader.read() }
+            if form >= 6 { retention = try reader.readOptional() } else if form == 5 { retention = try reader.read() }
             lastEvent = try reader.read()
             lastOrder = try reader.read()
         } else {
@@ -135,6 +141,7 @@ extension DurableState: BinaryCodable {
         let contended: [TransitionID] = reader.layout >= .second ? try reader.readArray() : []
         try restoreQueues(unfinished, contended: contended, &reader)
         if reader.layout >= .second { try readOwners(&reader) }
+        if form >= 6 { try readPerformed(&reader) }
         for id in sessions.keys {
             guard var session = sessions[id] else { continue }
             session.caller = index.shared(session.caller)
@@ -151,6 +158,16 @@ extension DurableState: BinaryCodable {
             let id: SessionID = try reader.read()
             guard sessions[id] != nil else { throw reader.malformed("the owner of a session") }
             sessions[id]?.caller = try reader.read()
+        }
+    }
+
+    /// Reads which transitions have been given their operation.
+    private mutating func readPerformed(_ reader: inout BinaryReader) throws(BinaryDecodingError) {
+        for id in try reader.readArray(of: TransitionID.self) {
+            guard let transition = transitions[id], !transition.isPerformed, transition.grant != nil,
+                transition.request.operation != nil
+            else { throw reader.malformed("a transition that has been given its operation") }
+            transitions[id]?.markAsPerformed()
         }
     }
 

@@ -30,6 +30,15 @@ extension ArbiterStateMachine {
             after - before, sceneAfter: after, of: request.scene, owned: request.byteCount, by: session)
     }
 
+    /// - Throws: `outOfRoom` or `shareUsedUp` if a transition would exceed a limit once it has its operation.
+    func admitBytes(of performed: TransitionRequest, insteadOf transition: Transition) throws(ArbiterError) {
+        guard limits.memory != nil, let scene = durable.scenes[performed.scene] else { return }
+        let after = scene.byteCount(with: performed, insteadOf: transition.request)
+        try admit(
+            after - scene.byteCount, sceneAfter: after, of: performed.scene,
+            owned: performed.byteCount - transition.request.byteCount, by: transition.session)
+    }
+
     /// - Throws: `outOfRoom` or `shareUsedUp` if the storyboard would exceed a limit.
     func admitBytes(of storyboard: Storyboard, in name: SceneName) throws(ArbiterError) {
         guard limits.memory != nil else { return }

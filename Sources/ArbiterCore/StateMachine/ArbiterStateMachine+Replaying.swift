@@ -66,6 +66,7 @@ extension ArbiterStateMachine {
         case .end(let id, let token, let outcome): _ = try end(id, token: token, as: outcome, in: &step)
         case .revoke(let id, let revocation): _ = try revoke(id, revocation, in: &step)
         case .decide(let id, let gesture): decide(id, gesture, in: &step)
+        case .perform(let id, let operation): perform(id, operation, in: &step)
         case .markReady(let id, let client): markReady(id, client: client, in: &step)
         case .openSession(let client, let timeToLive, let id, let token, let caller):
             _ = try openSession(

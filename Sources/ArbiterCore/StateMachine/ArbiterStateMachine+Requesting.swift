@@ -94,7 +94,7 @@ extension ArbiterStateMachine {
         guard let key = request.ownedKey(under: durable.rules), let id = durable.keys[key],
             let earlier = durable.transitions[id], now < earlier.requestedAt.instant.advanced(by: Limits.idempotency)
         else { return nil }
-        guard earlier.request.asksTheSame(as: request), earlier.isSerialized == isSerialized else {
+        guard earlier.asksTheSame(as: request), earlier.isSerialized == isSerialized else {
             throw .idempotencyKeyReused(key.key)
         }
         return id
@@ -111,7 +111,7 @@ extension ArbiterStateMachine {
         if let blockers = try durable.scenes[request.scene]?.checkedBlockers(of: request) {
             guard blockers.isEmpty else { throw .busy(busy(blockers, for: request, at: now)) }
         } else {
-            _ = try unusedScene.checkedScope(of: request)
+            try unusedScene.checkedScope(of: request)
         }
         return try possibleTurn(of: request)
     }
@@ -131,10 +131,10 @@ extension ArbiterStateMachine {
     /// - Throws: the reason why the transition cannot wait.
     func checkMayWait(_ request: TransitionRequest, takesOver: Bool) throws(ArbiterError) {
         guard let count = durable.scenes[request.scene]?.tickets.count else {
-            _ = try unusedScene.checkedScope(of: request)
+            try unusedScene.checkedScope(of: request)
             return
         }
-        _ = try durable.scenes[request.scene]?.checkedScope(of: request)
+        try durable.scenes[request.scene]?.checkedScope(of: request)
         guard count >= limits.queuedPerScene, !takesOver,
             let blockers = try durable.scenes[request.scene]?.checkedBlockers(of: request), !blockers.isEmpty
         else { return }
@@ -301,7 +301,8 @@ extension Scene {
     ///
     /// - Throws: `operationRefused`, `unknownTransitionType` or `unknownIntroTransitionType` if the request names
     ///   something that the scene does not have.
-    fileprivate func checkedScope(of request: TransitionRequest) throws(ArbiterError) -> Scope {
+    @discardableResult
+    func checkedScope(of request: TransitionRequest) throws(ArbiterError) -> Scope {
         let scope = resolvedScope(of: request)
         if case .controllers(let named) = scope,
             let unknown = named.first(where: { storyboard.hierarchy[$0] == nil && !queue.coming.isComing($0) })
@@ -324,7 +325,7 @@ extension Scene {
 }
 
 extension ArbiterError {
-    fileprivate init(_ rejection: Rejection) {
+    init(_ rejection: Rejection) {
         switch rejection {
         case .expectationFailed(let failure): self = .expectationFailed(failure)
         case .invalidOperation(let refusal): self = .operationRefused(refusal)

@@ -50,6 +50,8 @@ package struct SceneEvent: Hashable, Sendable {
         /// Another transition has begun to wait for it.
         case contended
         case released
+        /// It has been given its operation.
+        case updated
         case ended
     }
 }

@@ -81,10 +81,11 @@ extension Scene {
     /// Its size with its unfinished transitions and the controllers that these will insert.
     var byteCount: Int { byteCount(unfinished: unfinishedBytes, coming: comingControllers) }
 
-    /// Its size with one more unfinished transition.
-    func byteCount(with request: TransitionRequest) -> Int {
+    /// Its size with one more unfinished transition, or with this one in place of one that has no operation.
+    func byteCount(with request: TransitionRequest, insteadOf earlier: TransitionRequest? = nil) -> Int {
         byteCount(
-            unfinished: unfinishedBytes + request.byteCount, coming: comingControllers + request.controllerCount)
+            unfinished: unfinishedBytes + request.byteCount - (earlier?.byteCount ?? 0),
+            coming: comingControllers + request.controllerCount)
     }
 
     private func byteCount(unfinished: Int, coming: Int) -> Int {

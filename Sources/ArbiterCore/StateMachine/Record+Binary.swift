@@ -20,6 +20,7 @@ extension Record: BinaryCodable {
         static let expireUnclaimed: UInt8 = 16
         static let patch: UInt8 = 17
         static let adopt: UInt8 = 18
+        static let perform: UInt8 = 19
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -65,6 +66,10 @@ extension Record: BinaryCodable {
             writer.write(Code.decide)
             writer.write(id)
             writer.write(gesture)
+        case .perform(let id, let operation):
+            writer.write(Code.perform)
+            writer.write(id)
+            writer.write(operation)
         case .markReady(let id, let client):
             writer.write(Code.markReady)
             writer.write(id)
@@ -120,6 +125,8 @@ extension Record: BinaryCodable {
             self = .delete(try reader.read())
         case Code.decide:
             self = .decide(try reader.read(), try reader.read())
+        case Code.perform:
+            self = .perform(try reader.read(), try reader.read())
         case Code.markReady:
             self = .markReady(try reader.read(), client: try reader.read())
         case Code.timeOutParticipants:

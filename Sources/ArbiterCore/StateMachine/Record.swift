@@ -15,6 +15,8 @@ package enum Record: Hashable, Sendable {
     case revoke(TransitionID, Revocation)
     /// The gesture that drives a transition was decided.
     case decide(TransitionID, DecidedGesture)
+    /// A running transition was given its operation.
+    case perform(TransitionID, Operation)
     /// A participant became ready.
     case markReady(TransitionID, client: ClientName)
     /// A session was opened.

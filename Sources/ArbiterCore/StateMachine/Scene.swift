@@ -75,6 +75,16 @@ extension Scene {
         queue.remove(transition.place)
     }
 
+    /// Replaces a granted transition by the same one with its operation, which will insert these controllers.
+    mutating func perform(_ performed: Transition, insteadOf transition: Transition, inserting arriving: [ControllerID])
+    {
+        unfinishedBytes += performed.request.byteCount - transition.request.byteCount
+        comingControllers += performed.request.controllerCount
+        reserved.formUnion(arriving)
+        let arrivals = storyboard.arrivals(of: performed.request, scope: performed.scope)
+        queue.give(performed.place, bringing: arrivals.brought)
+    }
+
     /// Stores a waiting transition anew, because the segue that it performs is defined now.
     mutating func fileAnew(_ transition: Transition) {
         queue.rename(

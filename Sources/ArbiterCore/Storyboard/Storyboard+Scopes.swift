@@ -19,6 +19,12 @@ extension Storyboard {
         }
     }
 
+    /// Whether a scope holds everything that an operation touches.
+    func holds(_ scope: Scope, _ operation: Operation) -> Bool {
+        let held = paths(of: scope, nil)
+        return paths(of: .operation, operation).allSatisfy { path in held.contains(where: path.starts(with:)) }
+    }
+
     /// The paths of the whole scene.
     private static let wholeScene: [ScopePath] = [[]]
 

@@ -33,6 +33,15 @@ extension Transition {
             self.rules = rules
         }
 
+        /// The same grant of a transition that has got its operation since.
+        func performing(
+            _ plan: OperationPlan, animation: Animation?, resolved: ResolvedSegue?, rules: Rules
+        ) -> Grant {
+            Grant(
+                fence: fence, grantedAt: grantedAt, instant: instant, revision: revision, presenter: plan.presenter,
+                animation: animation, appearance: plan.beginning, resolved: resolved, rules: rules)
+        }
+
         /// The same grant without appearance events, for a transition that ended before it ran.
         var untold: Grant {
             Grant(

@@ -1,6 +1,6 @@
 /// One request for the lock, from the request to its one outcome; part of the durable state.
 package struct Transition: Hashable, Sendable {
-    private let asked: Shared<Asked>
+    private var asked: Shared<Asked>
     /// The clients that must be ready before it runs, with their states.
     package private(set) var participants: [Participant]
     /// The decision about its gesture; `nil` until the release.
@@ -8,14 +8,15 @@ package struct Transition: Hashable, Sendable {
     /// The current phase, with the values that exist only in it.
     package private(set) var phase: Phase
 
-    /// The part that never changes; it is large, so copies of the transition share it.
+    /// The part that hardly ever changes; it is large, so copies of the transition share it.
     private struct Asked: Hashable, Sendable {
         let id: TransitionID
         let token: Token
         let order: RequestOrder
         let place: RequestOrder
         let isSerialized: Bool
-        let request: TransitionRequest
+        var isPerformed: Bool
+        var request: TransitionRequest
         let scope: Scope
         let lease: Duration
         let requestedAt: Moment
@@ -30,7 +31,10 @@ package struct Transition: Hashable, Sendable {
     package var place: RequestOrder { asked.value.place }
     /// Whether it was requested with `serialize`; otherwise with `start`.
     package var isSerialized: Bool { asked.value.isSerialized }
+    /// What its owner has requested, with the operation that it was given since.
     package var request: TransitionRequest { asked.value.request }
+    /// Whether it was requested without an operation, and has been given one.
+    package var isPerformed: Bool { asked.value.isPerformed }
     /// The scope that it locks; a request without a scope gets the scene's default.
     package var scope: Scope { asked.value.scope }
     /// How long the granted transition may go without a request of its owner.
@@ -44,12 +48,14 @@ package struct Transition: Hashable, Sendable {
     init(
         id: TransitionID, token: Token, order: RequestOrder, place: RequestOrder, isSerialized: Bool,
         request: TransitionRequest, scope: Scope, lease: Duration, requestedAt: Moment, requestedRevision: Revision,
-        session: SessionID?, participants: [Participant], gesture: DecidedGesture?, phase: Phase
+        session: SessionID?, participants: [Participant], gesture: DecidedGesture?, phase: Phase,
+        isPerformed: Bool = false
     ) {
         asked = Shared(
             Asked(
-                id: id, token: token, order: order, place: place, isSerialized: isSerialized, request: request.packed,
-                scope: scope, lease: lease, requestedAt: requestedAt, requestedRevision: requestedRevision,
+                id: id, token: token, order: order, place: place, isSerialized: isSerialized, isPerformed: isPerformed,
+                request: request.packed, scope: scope, lease: lease, requestedAt: requestedAt,
+                requestedRevision: requestedRevision,
                 session: session))
         self.participants = participants
         self.gesture = gesture
@@ -190,6 +196,27 @@ extension Transition {
         case .queued: phase = .running(grant)
         case .preparing, .running, .ended: preconditionFailure("\(id) is \(state): only a queued one is granted")
         }
+    }
+
+    /// Gives a running transition, which has none, its operation.
+    mutating func perform(_ operation: Operation, with grant: Grant) {
+        switch phase {
+        case .running: phase = .running(grant)
+        case .queued, .preparing, .ended: preconditionFailure("\(id) is \(state): only a running one performs")
+        }
+        var performed = asked.value
+        precondition(performed.request.operation == nil, "\(id) has an operation, and gets another one")
+        performed.request.operation = operation
+        performed.request = performed.request.packed
+        performed.isPerformed = true
+        asked = Shared(performed)
+    }
+
+    /// Notes, of a transition that is read, that its operation is not of its request.
+    mutating func markAsPerformed() {
+        var performed = asked.value
+        performed.isPerformed = true
+        asked = Shared(performed)
     }
 
     mutating func end(_ ending: Ending) {

@@ -9,7 +9,7 @@ package enum Rules: UInt8, Hashable, Comparable, Sendable, CaseIterable {
     case second = 1
     /// Idempotency keys belong to scenes too.
     case third = 2
-    /// A gesture ends as it was decided, also when its owner dies.
+    /// A gesture ends as it was decided, also when its owner dies; and a running transition can be given its operation.
     case fourth = 3
 
     /// What this version adds to a journal is made under these, unless a cluster holds it to earlier ones.
@@ -56,6 +56,8 @@ extension Rules {
     /// Whether a gesture ends as it was decided when its transition expires, and an undecided one is cancelled; and whether
     /// nothing is carried out that has not run, or that expires as unclaimed.
     var expiresAsDecided: Bool { self >= .fourth }
+    /// Whether a running transition that has no operation can be given one.
+    var letsPerform: Bool { self >= .fourth }
 }
 
 extension Rules: BinaryCodable {

@@ -109,6 +109,17 @@ extension Engine {
         }
     }
 
+    /// Gives a running transition, which has none, its operation.
+    package func perform(
+        _ id: TransitionID, token: Token, _ operation: Operation, expecting expectations: [Expectation],
+        by caller: Caller = .anyone, completion: @escaping Answer<PerformAnswer>
+    ) {
+        ask(by: caller, completion) { machine, step throws(ArbiterError) in
+            try machine.check(caller, maySee: id)
+            return try machine.perform(id, token: token, operation, expecting: expectations, in: &step)
+        }
+    }
+
     /// Declares a scene's hierarchy, segues, transition types and defaults; the answer is the storyboard's new version.
     package func declare(
         _ scene: SceneName, _ storyboard: Storyboard, if precondition: Precondition = .none,

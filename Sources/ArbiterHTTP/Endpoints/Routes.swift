@@ -107,6 +107,7 @@ extension Route {
             Route(
                 "renewTransition", "POST", "/transitions/renew", role: .transition, mayUseReserve: true,
                 transitions.renew),
+            Route("performTransition", "POST", "/transitions/perform", role: .transition, transitions.perform),
             Route(
                 "progressTransition", "POST", "/transitions/progress", role: .transition, mayUseReserve: true,
                 gestures.progress),

@@ -91,6 +91,34 @@ struct TransitionEndpoints: Sendable {
         try shards.engine(of: id).end(id, token: token, as: outcome, by: call.caller) { call.respond($0) }
     }
 
+    func perform(_ call: Call) throws(Problem) {
+        var transition = ActedTransition()
+        var operation: Operation?
+        var expectations: [Expectation] = []
+        try call.readBody { field, value throws(Problem) in
+            switch field {
+            case "operation": operation = try value.operation(field)
+            case "expect": expectations = try value.expectations(field)
+            default: try transition.read(field, &value)
+            }
+        }
+        let (id, token) = (try transition.requiredID(), try transition.requiredToken())
+        guard let operation else { throw Problem.missing("operation") }
+        try shards.engine(of: id).perform(
+            id, token: token, operation, expecting: expectations, by: call.caller
+        ) { result in
+            switch result {
+            case .success(let answer):
+                call.respond(200, answer.view) { writer in
+                    guard let plan = answer.plan else { return writer.member("noop", true) }
+                    writer.member("inserted", plan.inserted)
+                    writer.member("removed", plan.removed)
+                }
+            case .failure(let error): call.respond(Problem(error).response)
+            }
+        }
+    }
+
     func revoke(_ call: Call) throws(Problem) {
         var id: TransitionID?
         var reason: RevocationReason?

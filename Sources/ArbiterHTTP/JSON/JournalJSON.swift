@@ -52,6 +52,10 @@ extension JSONWriter {
             member("command", "decide")
             member("id", id)
             member("decision", gesture.decision.rawValue)
+        case .perform(let id, let operation):
+            member("command", "perform")
+            member("id", id)
+            member("operation", operation)
         case .markReady(let id, let client):
             member("command", "markReady")
             member("id", id)

@@ -67,15 +67,29 @@ extension Problem {
         case .alreadyDecided(let view):
             self.init(.alreadyDecided, view.decidedText)
             transition = view
+        case .alreadyPerformed(let view):
+            self.init(
+                .alreadyPerformed, "\(view.transition.id) has its operation, which stays: ask for another transition.")
+            transition = view
+        case .outsideScope(let id):
+            self.init(
+                .outsideScope,
+                "\(id) does not hold everything that the operation touches: ask for one with a wider scope.",
+                field: "operation")
+        case .olderRules:
+            self.init(
+                .olderRules,
+                "The cluster keeps to the rules of its earliest version: try again when every node has been updated.",
+                retryAfter: Self.briefly)
         case .notInteractive(let id):
             self.init(.notInteractive, "\(id) was not asked for as interactive: end it, without a gesture.")
         case .notRunning(let view):
-            // Only participants hear it; they have no token, and wait as anybody may.
-            let id = view.transition.id
+            // An owner waits with its token; participants, who have none, as anybody may.
+            let next: Milestone = view.transition.isQueued ? .granted : .running
             self.init(
                 .notRunning,
-                "\(id) is \(view.transition.state.rawValue): wait for its grant with "
-                    + "GET /transitions/await?id=\(id)&until=granted, and be ready then.")
+                "\(view.transition.id) is \(view.transition.state.rawValue): "
+                    + "wait first until it is \(next.rawValue), with /transitions/await.")
             transition = view
         case .tooLate(let view):
             self.init(

@@ -65,6 +65,7 @@ package struct Problem: Error, Sendable {
         case inUse = "in-use"
         case alreadyEnded = "already-ended"
         case alreadyDecided = "already-decided"
+        case alreadyPerformed = "already-performed"
         case notInteractive = "not-interactive"
         case notRunning = "not-running"
         case tooLate = "too-late"
@@ -93,6 +94,7 @@ package struct Problem: Error, Sendable {
         case notAChild = "not-a-child"
         case unknownSegue = "unknown-segue"
         case hierarchyTooLarge = "hierarchy-too-large"
+        case outsideScope = "outside-scope"
         case queueFull = "queue-full"
         case tooManyTransitions = "too-many-transitions"
         case tooManyScenes = "too-many-scenes"
@@ -105,6 +107,7 @@ package struct Problem: Error, Sendable {
         case journalUnavailable = "journal-unavailable"
         case outOfRoom = "out-of-room"
         case notOwner = "not-owner"
+        case olderRules = "older-rules"
 
         /// Every status that an answer with the code may have; its own first.
         package var statuses: [Int] { self == .unknownController ? [status, 404] : [status] }
@@ -117,7 +120,9 @@ package struct Problem: Error, Sendable {
             case .notFound, .unknownScene, .unknownTransition: 404
             case .methodNotAllowed: 405
             case .notAcceptable: 406
-            case .busy, .inUse, .alreadyEnded, .alreadyDecided, .notInteractive, .notRunning, .tooLate: 409
+            case .busy, .inUse, .alreadyEnded, .alreadyDecided, .alreadyPerformed, .notInteractive, .notRunning,
+                .tooLate:
+                409
             case .expired, .rejected, .superseded, .revoked: 410
             case .bodyTooLarge: 413
             case .unsupportedMediaType: 415
@@ -125,11 +130,12 @@ package struct Problem: Error, Sendable {
             case .expectationFailed, .revisionMismatch, .alreadyDeclared: 412
             case .idempotencyKeyReused, .unknownTransitionType, .unknownController, .wrongKind, .alreadyPresenting,
                 .notVisible, .alreadyInHierarchy, .alreadyOnStack, .cannotPushContainer, .notOnStack, .indexOutOfRange,
-                .notAChild, .unknownSegue, .hierarchyTooLarge:
+                .notAChild, .unknownSegue, .hierarchyTooLarge, .outsideScope:
                 422
             case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions, .shareUsedUp, .tooManyRequests: 429
             case .headersTooLarge: 431
-            case .tooManyConnections, .draining, .recovering, .journalUnavailable, .outOfRoom, .notOwner: 503
+            case .tooManyConnections, .draining, .recovering, .journalUnavailable, .outOfRoom, .notOwner, .olderRules:
+                503
             }
         }
 
@@ -154,6 +160,7 @@ package struct Problem: Error, Sendable {
             case .inUse: "A transition uses an entry of the storyboard"
             case .alreadyEnded: "The transition has ended otherwise"
             case .alreadyDecided: "The gesture is decided otherwise"
+            case .alreadyPerformed: "The transition has another operation already"
             case .notInteractive: "The transition is not interactive"
             case .notRunning: "The transition does not run yet"
             case .tooLate: "The transition runs already, or is over"
@@ -182,6 +189,7 @@ package struct Problem: Error, Sendable {
             case .notAChild: "The controller is not a child"
             case .unknownSegue: "There is no such segue"
             case .hierarchyTooLarge: "The hierarchy would be too large"
+            case .outsideScope: "The transition does not hold what the operation touches"
             case .queueFull: "The queue is full"
             case .tooManyTransitions: "There are too many unfinished transitions"
             case .tooManyScenes: "There are too many scenes"
@@ -194,6 +202,7 @@ package struct Problem: Error, Sendable {
             case .journalUnavailable: "The journal cannot be written"
             case .outOfRoom: "The state takes as much memory as it may"
             case .notOwner: "Another node serves the scene"
+            case .olderRules: "A node of an earlier version does not know the call"
             }
         }
     }

@@ -75,7 +75,7 @@ final class TransitionMetrics: Sendable {
             if stage == .running, view.transition.waitsForParticipants { return }
             noteGrant(of: view.transition, at: grant.grantedAt)
         case .ended: noteEnd(of: view.transition)
-        case .queued, .contended, .released: break
+        case .queued, .contended, .released, .updated: break
         }
     }
 

@@ -32,6 +32,7 @@ final class Mailbox: Sendable {
 enum Reply: Sendable {
     case transition(TransitionView)
     case progress(ProgressAnswer)
+    case performed(PerformAnswer)
     case session(SessionView)
     case attached(Engine.Attachment)
     case declared(StoryboardVersion)

@@ -43,7 +43,8 @@ extension SampleRecords {
 extension SampleRecords {
     /// The cases of `Record`; if one is missing here, `kind(of:)` does not compile.
     private enum Kind: CaseIterable {
-        case start, serialize, end, revoke, decide, markReady, expireUnclaimed, timeOutParticipants, openSession,
+        case start, serialize, end, revoke, decide, perform, markReady, expireUnclaimed, timeOutParticipants,
+            openSession,
             endSession, declare, patch, delete, expire
         case adopt, distrust, skipFences, resume, stop
     }
@@ -55,6 +56,7 @@ extension SampleRecords {
         case .end: .end
         case .revoke: .revoke
         case .decide: .decide
+        case .perform: .perform
         case .markReady: .markReady
         case .expireUnclaimed: .expireUnclaimed
         case .timeOutParticipants: .timeOutParticipants
@@ -85,6 +87,8 @@ extension SampleRecords {
                     return principals.map { .revoke(id, Revocation(reason, by: $0)) }
                 }
             case .decide: each { id, _ in SampleCooperation.gestures.map { .decide(id, $0) } }
+            case .perform:
+                each { id, _ in SampleHierarchies.requests.compactMap(\.operation).map { .perform(id, $0) } }
             case .markReady: each { id, _ in [.markReady(id, client: SampleCooperation.client)] }
             case .expireUnclaimed: [.expireUnclaimed([]), .expireUnclaimed(numbers.map(TransitionID.init))]
             case .timeOutParticipants: each { id, _ in [.timeOutParticipants(id)] }

@@ -44,6 +44,39 @@ struct RenewCommand: ClientCommand {
     }
 }
 
+/// `arbiterctl perform`.
+struct PerformCommand: ClientCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "perform", abstract: "Gives a running transition of one's own, which has none, its operation.",
+        discussion: "Exit code 123 says that it has ended without its owner."
+    )
+
+    @OptionGroup var connection: Connection
+    @OptionGroup var transition: OwnedArguments
+
+    @Option(
+        help: ArgumentHelp("The operation, as JSON; it is applied when the transition is completed.", valueName: "json")
+    )
+    var operation: String
+
+    @Option(help: ArgumentHelp("What must hold now, as JSON: a condition, or a list of them.", valueName: "json"))
+    var expect: String?
+
+    @OptionGroup var json: JSONOutput
+
+    func validate() throws { _ = try members() }
+
+    private func members() throws -> [String: JSONValue] {
+        var members = ["operation": try JSONValue(objectOf: "--operation", operation)]
+        if let expect { members["expect"] = try JSONValue(of: "--expect", expect) }
+        return members
+    }
+
+    func run(_ arbiter: Arbiter) async throws {
+        json.write(try await transition.owned.ask(arbiter, "perform", members()))
+    }
+}
+
 /// `arbiterctl progress`.
 struct ProgressCommand: ClientCommand {
     static let configuration = CommandConfiguration(

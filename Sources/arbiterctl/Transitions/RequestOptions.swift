@@ -22,10 +22,7 @@ struct RequestOptions: ParsableArguments {
     func made() throws -> TransitionOptions {
         var options = TransitionOptions()
         if let operation {
-            guard let document = try? JSONDecoder().decode(JSONValue.self, from: Data(operation.utf8)),
-                document.object != nil
-            else { throw ValidationError("--operation must be a JSON object") }
-            options.operation = TransitionOperation(document)
+            options.operation = TransitionOperation(try JSONValue(objectOf: "--operation", operation))
         }
         switch scope {
         case "scene": options.scope = .scene
@@ -37,5 +34,25 @@ struct RequestOptions: ParsableArguments {
         case nil: break
         }
         return options
+    }
+}
+
+extension JSONValue {
+    /// What an option says.
+    ///
+    /// - Throws: `ValidationError`, with the name of the option, if it is no JSON.
+    init(of option: String, _ text: String) throws {
+        guard let document = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)) else {
+            throw ValidationError("\(option) must be JSON")
+        }
+        self = document
+    }
+
+    /// - Throws: `ValidationError`, with the name of the option, if it is no object.
+    init(objectOf option: String, _ text: String) throws {
+        guard let document = try? JSONValue(of: option, text), document.object != nil else {
+            throw ValidationError("\(option) must be a JSON object")
+        }
+        self = document
     }
 }

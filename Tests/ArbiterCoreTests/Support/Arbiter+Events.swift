@@ -200,6 +200,17 @@ extension Arbiter {
         }.isApplied
     }
 
+    /// Gives a running transition its operation.
+    @discardableResult
+    mutating func give(
+        _ owner: Owner, _ operation: Operation, expecting expectations: [ArbiterCore.Expectation] = [],
+        at location: SourceLocation = #_sourceLocation
+    ) throws -> PerformAnswer {
+        try perform(at: location) { machine, step throws(ArbiterError) in
+            try machine.perform(owner.id, token: owner.token, operation, expecting: expectations, in: &step)
+        }
+    }
+
     @discardableResult
     mutating func release(
         _ owner: Owner, _ release: GestureRelease = GestureRelease(), at location: SourceLocation = #_sourceLocation

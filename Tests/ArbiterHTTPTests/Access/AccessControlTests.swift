@@ -135,6 +135,10 @@ struct AccessControlTests {
                     "kiosk", "POST", "/transitions/progress",
                     #"{"id": "\#(id)", "token": "\#(garage.token)", "fraction": 0.5}"#),
                 ask("kiosk", "POST", "/transitions/release", #"{"id": "\#(id)", "token": "\#(garage.token)"}"#),
+                ask(
+                    "kiosk", "POST", "/transitions/perform",
+                    #"{"id": "\#(id)", "token": "\#(garage.token)", "operation": {"type": "dismiss", "controller": "a"}}"#
+                ),
             ].map { "\($0.status) \($0.body["detail"]?.text ?? "")".replacing(id, with: "-") }
         }
         let known = try answers(garage.id)

@@ -143,7 +143,7 @@ struct ParticipantEndpointsTests {
         let call = "/transitions/await?id=\(ticket.id)&until=granted"
         #expect(
             early.body["detail"]
-                == .string("\(ticket.id) is queued: wait for its grant with GET \(call), and be ready then."))
+                == .string("\(ticket.id) is queued: wait first until it is granted, with /transitions/await."))
         let waiting = service.send("GET", call)
         let plain = try ready(holder, "master", master)
         #expect(plain.status == 403 && plain.code == "forbidden" && plain.field == "client")

@@ -144,7 +144,9 @@ struct StrictCooperationTests {
         #expect(try service.ask("POST", target, "{}", headers: session.headers).status == 200)
     }
 
-    @Test(arguments: ["/sessions", "/transitions/progress", "/transitions/release", "/transitions/ready"])
+    @Test(arguments: [
+        "/sessions", "/transitions/perform", "/transitions/progress", "/transitions/release", "/transitions/ready",
+    ])
     func `a parameter where there is none to give is refused by name`(target: String) throws {
         let answer = try Service().ask("POST", target + "?wait=1")
         #expect(answer.status == 400 && answer.code == "unknown-field" && answer.field == "wait")

@@ -70,6 +70,16 @@ struct ReplayedEventsTests {
         try checkReplay()
     }
 
+    @Test func `an operation for what runs`() throws {
+        let owner = try before.started()
+        before.pass(.seconds(3))
+        let operation = #""operation": {"type": "segue", "source": "list", "identifier": "edit"}"#
+        try before.ask("POST", "/transitions/perform", owner.acting(operation))
+        before.pass(.seconds(1))
+        try before.ended(owner)
+        try checkReplay()
+    }
+
     @Test func `participants, and a session that is lost`() throws {
         let session = try before.opened(#"{"client": "master", "ttlSeconds": 20}"#)
         let prepared = try before.started(#"{"participants": ["master", "late"], "readySeconds": 5}"#)

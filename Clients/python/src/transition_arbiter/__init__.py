@@ -13,12 +13,13 @@ from ._aio_hierarchy import AsyncHierarchy
 from ._events import Event
 from ._flows import TransitionOptions
 from ._hierarchy import HierarchySnapshot, Node
+from ._lock import AsyncTransitionLock, TransitionLock
 from ._sync import Arbiter, Scene, Transition
 from ._sync_hierarchy import Hierarchy
 from .errors import ArbiterError, BlockedBySelf, Closed, Refused, TimedOut, TransitionEnded, Unreachable
 
 __all__ = [
-    "Arbiter", "ArbiterError", "AsyncArbiter", "AsyncHierarchy", "AsyncScene", "AsyncTransition", "BlockedBySelf", "Closed",
-    "Event", "Hierarchy", "HierarchySnapshot", "Node", "Refused", "Scene", "TimedOut", "Transition", "TransitionEnded",
-    "TransitionOptions", "Unreachable", "operations",
+    "Arbiter", "ArbiterError", "AsyncArbiter", "AsyncHierarchy", "AsyncScene", "AsyncTransition", "AsyncTransitionLock",
+    "BlockedBySelf", "Closed", "Event", "Hierarchy", "HierarchySnapshot", "Node", "Refused", "Scene", "TimedOut", "Transition",
+    "TransitionEnded", "TransitionLock", "TransitionOptions", "Unreachable", "operations",
 ]

@@ -256,6 +256,13 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
             if arbiter._flows.is_closed:
                 self._lose_session()
 
+    async def perform(
+        self, operation: Mapping[str, Any], *, expect: Mapping[str, Any] | list[Mapping[str, Any]] | None = None,
+        animated: bool = True,
+    ) -> Document:
+        """See `Transition.perform`."""
+        return await self._arbiter._run(self._performing(operation, expect, animated))
+
     async def complete(self) -> Document:
         """See `Transition.complete`."""
         return await self._end("completed")

@@ -93,6 +93,9 @@ class Ticket:
         self.asked: tuple[str, Document] | None = None
         """The path and the body of the request, as soon as it may have arrived."""
         self.document: Document = {}
+        self.is_animated = True
+        self.heard = 0.0
+        """When the newest request was sent that `held_until` is from."""
         self.held_until = 0.0
         """Until when the lease certainly lasts, by `now`."""
         self.is_given_up = False
@@ -111,6 +114,9 @@ class Ticket:
     def note(self, answer: Answer) -> None:
         """Takes in what the daemon says of the transition; its token is in the first answer only."""
         self.document = {**answer.document(), "token": self.document.get("token")} if self.document else answer.document()
+        if answer.sent < self.heard:
+            return  # An answer may come after that to a later request.
+        self.heard = answer.sent
         self.held_until = answer.sent + float(self.document.get("leaseRemaining", self.lease))
 
     def may_wait_after(self, error: BaseException) -> bool:
@@ -409,9 +415,25 @@ class Flows:
         Raises `TransitionEnded` if it has ended otherwise, or the daemon does not know it any more.
         """
         body = ticket.named(outcome=outcome) if outcome else ticket.named()
-        answer = yield from self.ask("POST", "/transitions/end", body, timeout=MARGIN)
+        return (yield from self._act("end", ticket, body)).document()
+
+    def perform(self, ticket: Ticket, operation: Mapping[str, Any], expect: Any) -> Flow[Document]:
+        """Gives a transition the operation that it was begun without.
+
+        Raises `TransitionEnded` as `end` does.
+        """
+        body = ticket.named(operation=operation) if expect is None else ticket.named(operation=operation, expect=expect)
+        answer = yield from self._act("perform", ticket, body)
+        if answer.document().get("noop"):
+            return answer.document()  # It still has no operation, and runs.
+        ticket.note(answer)
+        return ticket.shown
+
+    def _act(self, call: str, ticket: Ticket, body: Document) -> Flow[Answer]:
+        answer = yield from self.ask("POST", f"/transitions/{call}", body, timeout=MARGIN)
         try:
-            return answer.document()
+            answer.document()
+            return answer
         except Refused as refused:
             if has_ended(refused.problem.get("transition", {})):
                 raise TransitionEnded(refused.problem["transition"]) from None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import warnings
-from typing import Generic
+from collections.abc import Callable, Mapping
+from typing import Any, Generic
 
 from ._events import Flag, Over
 from ._flows import Flows, Ticket, has_ended
@@ -28,6 +29,8 @@ class HeldTransition(Generic[Over]):
         self._is_ending = False
         """Whether its owner ends it now. What is heard of its end meanwhile is the owner's, or waits for a refusal."""
         self._unseen: list[Document | None] = []
+        self._when_lost: Callable[[], None] = lambda: None
+        """Called when it has ended without its owner."""
         self._is_decided = False
         """Whether its gesture was decided, so that it ends as that was."""
         self.lost = lost
@@ -62,7 +65,8 @@ class HeldTransition(Generic[Over]):
     @property
     def duration(self) -> float:
         """How many seconds its animation takes, as the daemon has resolved it; 0 if it has none."""
-        return float(self._ticket.document.get("animation", {}).get("duration", 0.0))
+        animation = self._ticket.document.get("animation", {}) if self._ticket.is_animated else {}
+        return float(animation.get("duration", 0.0))
 
     @property
     def noop(self) -> bool:
@@ -86,6 +90,7 @@ class HeldTransition(Generic[Over]):
             self.ended = ended
             self._is_over.set()
         self.lost.set()
+        self._when_lost()
 
     def _ending(self, outcome: str | None) -> Flow[Document]:
         """Ends it: without an outcome as its gesture was decided.
@@ -105,6 +110,13 @@ class HeldTransition(Generic[Over]):
             raise
         self._finish_end(document)
         return document
+
+    def _performing(self, operation: Mapping[str, Any], expect: Any, animated: bool) -> Flow[Document]:
+        self.check()
+        performed = yield from self._flows.perform(self._ticket, operation, expect)
+        if not performed.get("noop"):
+            self._ticket.is_animated = animated
+        return performed
 
     def _finish_end(self, ended: Document | None) -> None:
         with self._lock:

@@ -470,6 +470,19 @@ class Transition(HeldTransition[threading.Event]):
             if arbiter._flows.is_closed:
                 self._lose_session()
 
+    def perform(
+        self, operation: Mapping[str, Any], *, expect: Mapping[str, Any] | list[Mapping[str, Any]] | None = None,
+        animated: bool = True,
+    ) -> Document:
+        """Gives it the operation that it was begun without, which is applied when it completes.
+
+        Returns the transition, with what the operation will have ``inserted`` and ``removed``, or with ``noop`` if it would
+        change nothing; then another one may follow. `expect` is what must hold now. If it is not `animated`, the `duration` is
+        0 from now on. Raises `Refused` if the operation is not possible now, with ``already-performed`` if it has another one
+        and with ``outside-scope``, `TransitionEnded` if it has ended, or `Unreachable`.
+        """
+        return self._arbiter._run(self._performing(operation, expect, animated))
+
     def complete(self) -> Document:
         """Ends it, and applies its operation: the transition, with what was inserted and removed.
 

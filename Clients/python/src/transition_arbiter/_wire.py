@@ -84,7 +84,8 @@ class Answer:
         So does every 503 that this client does not know. A queue that is full is the caller's to handle.
         """
         if self.status == 503:
-            return not self.is_out_of_room
+            # A node of an earlier version may be there for long.
+            return not self.is_out_of_room and self.body.get("code") != "older-rules"
         return self.status == 429 and self.body.get("code") == "too-many-requests"
 
     @property

@@ -1,0 +1,374 @@
+"""The lock of a scene in the words of TransitionLock for iOS."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Generic, TypeVar, Unpack
+
+from . import operations
+from ._aio import AsyncScene, AsyncTransition
+from ._flows import TransitionOptions
+from ._sync import Scene, Transition
+from ._wire import Document
+from .errors import ArbiterError, Refused
+from .operations import Controller, Operation
+
+Expectations = Mapping[str, Any] | list[Mapping[str, Any]] | None
+
+Held = TypeVar("Held", Transition, AsyncTransition)
+Performed = TypeVar("Performed")
+
+
+class _Open(Generic[Held]):
+    """A transition that was begun without an operation, and may be given one."""
+
+    def __init__(self, transition: Held, lock: _Words[Any, Any], completed: threading.Event | asyncio.Event) -> None:
+        self.transition: Held = transition
+        self.lock = lock
+        self.completed = completed
+        """Set when it gets no operation any more, because its owner has completed it or has lost it."""
+        self.is_performed = False
+        self.failure: Exception | None = None
+        """Why its operation was not performed to the end, or may be unknown to the daemon, so that it is not to be applied."""
+        transition._when_lost = completed.set
+        if transition.lost.is_set():
+            completed.set()
+
+    @contextmanager
+    def performing(self) -> Iterator[None]:
+        """While it is given an operation, and that is drawn."""
+        if self.is_performed:
+            # The daemon takes the same one for a repetition.
+            detail = "A transition has one operation: ask for another transition"
+            raise Refused(409, {"code": "already-performed", "detail": detail})
+        try:
+            yield
+        except BaseException as error:
+            if self.is_performed or not isinstance(error, Refused):
+                # The error itself would hold its frames, and so the lock that was dropped.
+                self.failure = ArbiterError(f"The operation was not performed to its end: {error!r}")
+            raise
+
+
+_block: ContextVar[_Open[Any] | None] = ContextVar("the transition in whose block code runs", default=None)
+
+
+class _Words(ABC, Generic[Held, Performed]):
+    """The words that both locks have, and what an operation belongs to.
+
+    An operation that is asked for while a transition of `start_transition`, or a block, has this lock belongs to that
+    transition, which gets one operation; a second one is refused with ``already-performed``. Otherwise it waits for a transition
+    of its own. What an operation returns are the controllers that were popped or dismissed, in that order.
+    """
+
+    def __init__(self, timeout: float | None, options: TransitionOptions) -> None:
+        self._timeout = timeout
+        self._options = options
+        self._started: _Open[Held] | None = None
+        self._running: _Open[Held] | None = None
+        """The transition of the block that runs."""
+
+    @abstractmethod
+    def perform(self, operation: Operation, *, animated: bool = True, expect: Expectations = None) -> Performed:
+        """Performs an operation; `expect` is what must hold when it is performed."""
+
+    def perform_segue(
+        self, identifier: str, *, source: str, destination: Controller | None = None, animated: bool = True,
+        expect: Expectations = None,
+    ) -> Performed:
+        """Performs a segue of the storyboard."""
+        segue = operations.segue(identifier, source=source, destination=destination)
+        return self.perform(segue, animated=animated, expect=expect)
+
+    def push(
+        self, controller: Controller, *, navigation: str, animated: bool = True, expect: Expectations = None
+    ) -> Performed:
+        """Pushes a controller onto a navigation."""
+        return self.perform(operations.push(controller, navigation=navigation), animated=animated, expect=expect)
+
+    def pop(self, navigation: str, *, animated: bool = True, expect: Expectations = None) -> Performed:
+        """Pops the top of a navigation."""
+        return self.perform(operations.pop(navigation), animated=animated, expect=expect)
+
+    def pop_to(
+        self, controller: str, *, navigation: str, animated: bool = True, expect: Expectations = None
+    ) -> Performed:
+        """Pops until a controller is at the top of a navigation."""
+        return self.perform(operations.pop_to(controller, navigation=navigation), animated=animated, expect=expect)
+
+    def pop_to_root(self, navigation: str, *, animated: bool = True, expect: Expectations = None) -> Performed:
+        """Pops until the root is at the top of a navigation."""
+        return self.perform(operations.pop_to_root(navigation), animated=animated, expect=expect)
+
+    def present(
+        self, controller: Controller, *, presenter: str, animated: bool = True, expect: Expectations = None
+    ) -> Performed:
+        """Presents a controller, modally."""
+        return self.perform(operations.present(controller, presenter=presenter), animated=animated, expect=expect)
+
+    def dismiss(self, controller: str, *, animated: bool = True, expect: Expectations = None) -> Performed:
+        """Dismisses what a controller presents, or the layer that it is in."""
+        return self.perform(operations.dismiss(controller), animated=animated, expect=expect)
+
+    def _current(self) -> _Open[Held] | None:
+        """The transition of the block that runs, unless this code is in another one, and so has nothing to do with it."""
+        within = _block.get()
+        if within is not None and within.lock is self and within is not self._running:
+            return None
+        return self._running
+
+    def _belongs(self) -> _Open[Held] | None:
+        """What an operation that is asked for now belongs to, if anything."""
+        open = self._started or self._current()
+        # What is asked of one that is lost fails as it does.
+        return None if open is None or open.completed.is_set() and not open.transition.lost.is_set() else open
+
+    @contextmanager
+    def _running_block(self, open: _Open[Held]) -> Iterator[None]:
+        self._running = open
+        within = _block.set(open)
+        try:
+            yield
+        finally:
+            open.completed.set()
+            _block.reset(within)
+            if self._running is open:
+                self._running = None
+
+    def _options_of(self, operation: Operation, animated: bool, expect: Expectations) -> TransitionOptions:
+        options: TransitionOptions = {**self._options, "operation": operation}
+        if expect is not None:
+            options["expect"] = [*options.get("expect", []), *(expect if isinstance(expect, list) else [expect])]
+        if not animated:
+            options["animation"] = {**options.get("animation", {}), "duration": 0}
+        return options
+
+
+class TransitionLock(_Words[Transition, list[str]]):
+    """The lock of a scene in the words of TransitionLock for iOS: one transition of this object at a time.
+
+        if lock.start_transition():
+            try:
+                lock.perform_segue("mySegue", source="list")
+            finally:
+                lock.end_transition()
+
+        def block():
+            lock.dismiss("menu")
+            lock.transition_complete()
+
+        lock.serialize_transition(block)
+
+    `perform` draws an operation while its transition is held; unless given, its duration passes. `timeout` is how many seconds a
+    turn may take to come. The other options are asked of every transition.
+    """
+
+    def __init__(
+        self, scene: Scene, *, perform: Callable[[Transition], object] | None = None, timeout: float | None = None,
+        **options: Unpack[TransitionOptions],
+    ) -> None:
+        super().__init__(timeout, options)
+        self._scene = scene
+        self._draw = perform or (lambda transition: transition.lost.wait(transition.duration))
+        self._lock = threading.Lock()
+        self._order = threading.RLock()
+        """Held while an operation is performed, so that one comes after the other, and an end after all of them."""
+
+    def start_transition(self) -> bool:
+        """Tries to begin a transition: whether it has begun. If not, the event is to be dropped.
+
+        Raises what `Scene.start` raises.
+        """
+        if self._started is not None or (transition := self._scene.start(**self._options)) is None:
+            return False
+        with self._lock:
+            if self._started is None:
+                self._started = _Open(transition, self, threading.Event())
+                return True
+        # The lock was lost between two calls at once.
+        transition.cancel()
+        return False
+
+    def end_transition(self) -> None:
+        """Ends what `start_transition` began; nothing if there is none.
+
+        Raises `TransitionEnded` if it was lost, or `Unreachable`.
+        """
+        with self._lock:
+            started, self._started = self._started, None
+        if started is not None:
+            self._end(started)
+
+    def serialize_transition(self, block: Callable[[], object]) -> list[str]:
+        """Runs a block when it is its turn, strictly first come, first served; the lock is held until `transition_complete`.
+
+        Returns what its operation has removed, when the block has returned too. Raises what the block raises, and what
+        `Scene.transition` raises.
+        """
+        with self._scene.transition(timeout=self._timeout, **self._options) as transition:
+            open = _Open(transition, self, threading.Event())
+            with self._running_block(open):
+                block()
+                open.completed.wait()
+            if open.failure is not None:
+                raise open.failure
+        return _removed(transition.ended)
+
+    def transition_complete(self) -> None:
+        """The block that runs has completed its transition, which ends now.
+
+        A block that has lost it, and says so late in its own thread, completes no other one.
+        """
+        if (open := self._current()) is not None and not open.completed.is_set():
+            self._end(open)
+
+    def perform(self, operation: Operation, *, animated: bool = True, expect: Expectations = None) -> list[str]:
+        """Performs an operation; `expect` is what must hold when it is performed.
+
+        Returns what it has removed. Raises what `Transition.perform` and `Scene.transition` raise.
+        """
+        if (open := self._belongs()) is not None:
+            with self._order, open.performing():
+                performed = open.transition.perform(operation, expect=expect, animated=animated)
+                if not performed.get("noop"):
+                    open.is_performed = True
+                    self._draw(open.transition)
+                    open.transition.check()
+            return _removed(performed)
+        options = self._options_of(operation, animated, expect)
+        with self._scene.transition(timeout=self._timeout, **options) as transition:
+            if not transition.noop:
+                self._draw(transition)
+        return _removed(transition.ended)
+
+    def _end(self, open: _Open[Transition]) -> None:
+        transition = open.transition
+        try:
+            with self._order:
+                if open.failure is None:
+                    transition.complete()
+                else:
+                    transition.cancel()
+        except ArbiterError:
+            raise
+        except BaseException:
+            # Nobody else knows it: its keeper ends it.
+            transition._ticket.is_given_up = True
+            raise
+        finally:
+            open.completed.set()
+
+
+class AsyncTransitionLock(_Words[AsyncTransition, Coroutine[Any, Any, list[str]]]):
+    """See `TransitionLock`. Blocks, and what draws, may be coroutine functions."""
+
+    def __init__(
+        self, scene: AsyncScene, *, perform: Callable[[AsyncTransition], object] | None = None,
+        timeout: float | None = None, **options: Unpack[TransitionOptions],
+    ) -> None:
+        super().__init__(timeout, options)
+        self._scene = scene
+        self._draw = perform or _pass_duration
+        self._order = asyncio.Lock()
+        """Held while an operation is performed, so that one comes after the other, and an end after all of them."""
+
+    async def start_transition(self) -> bool:
+        """See `TransitionLock.start_transition`."""
+        if self._started is not None or (transition := await self._scene.start(**self._options)) is None:
+            return False
+        if self._started is not None:
+            # The lock was lost between two calls at once.
+            await transition.cancel()
+            return False
+        self._started = _Open(transition, self, asyncio.Event())
+        return True
+
+    async def end_transition(self) -> None:
+        """See `TransitionLock.end_transition`. It ends also if the task is cancelled."""
+        started, self._started = self._started, None
+        if started is not None:
+            started.completed.set()
+            await asyncio.shield(self._end(started))
+
+    async def serialize_transition(self, block: Callable[[], object]) -> list[str]:
+        """See `TransitionLock.serialize_transition`; the transition ends when it is complete, also if the block goes on."""
+        async with self._scene.transition(timeout=self._timeout, wait_for_self=True, **self._options) as transition:
+            open = _Open(transition, self, asyncio.Event())
+            with self._running_block(open):
+                ran = asyncio.ensure_future(_done(block))
+                try:
+                    await _first(ran, open.completed)
+                except BaseException:
+                    ran.cancel()
+                    raise
+            async with self._order:
+                if open.failure is not None:
+                    raise open.failure
+        await ran
+        return _removed(transition.ended)
+
+    def transition_complete(self) -> None:
+        """The block that runs has completed its transition.
+
+        A block that has lost it, and says so late, completes no other one.
+        """
+        if (open := self._current()) is not None:
+            open.completed.set()
+
+    async def perform(self, operation: Operation, *, animated: bool = True, expect: Expectations = None) -> list[str]:
+        """See `TransitionLock.perform`."""
+        if (open := self._belongs()) is not None:
+            async with self._order:
+                with open.performing():
+                    performed = await open.transition.perform(operation, expect=expect, animated=animated)
+                    if not performed.get("noop"):
+                        open.is_performed = True
+                        await _done(self._draw, open.transition)
+                        open.transition.check()
+            return _removed(performed)
+        options = self._options_of(operation, animated, expect)
+        async with self._scene.transition(timeout=self._timeout, wait_for_self=True, **options) as transition:
+            if not transition.noop:
+                await _done(self._draw, transition)
+        return _removed(transition.ended)
+
+    async def _end(self, started: _Open[AsyncTransition]) -> None:
+        async with self._order:
+            await (started.transition.complete() if started.failure is None else started.transition.cancel())
+
+
+async def _first(ran: asyncio.Future[None], completed: threading.Event | asyncio.Event) -> None:
+    """Waits until the block has said that it is complete, or has failed."""
+    assert isinstance(completed, asyncio.Event)
+    waiting = asyncio.ensure_future(completed.wait())
+    try:
+        either: set[asyncio.Future[Any]] = {ran, waiting}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if ran.done():
+            ran.result()
+            await waiting
+    finally:
+        waiting.cancel()
+
+
+async def _done(call: Callable[..., object], *arguments: object) -> None:
+    result = call(*arguments)
+    if inspect.isawaitable(result):
+        await result
+
+
+async def _pass_duration(transition: AsyncTransition) -> None:
+    try:
+        await asyncio.wait_for(transition.lost.wait(), transition.duration)
+    except TimeoutError:
+        pass
+
+
+def _removed(document: Document | None) -> list[str]:
+    return list((document or {}).get("removed", []))
