@@ -33,8 +33,9 @@ final class Commits: Sendable {
     }
 
     private func wait(until isDone: ((last: UInt64, failure: JournalError?)) -> Bool) throws {
+        let deadline = DispatchTime.now() + .seconds(60)
         while !state.withLock({ isDone($0) }) {
-            guard progress.wait(timeout: .now() + .seconds(60)) == .success else {
+            guard progress.wait(timeout: deadline) == .success else {
                 throw EtcdError(.unknown, "the journal reported \(state.withLock { "\($0)" }) only")
             }
         }

@@ -133,8 +133,10 @@ final class EngineHost: ShardHost {
 
     /// Waits until something holds, which is looked at whenever the node has told something.
     func wait(until holds: (EngineHost) -> Bool) throws {
+        // The node tells something all the time, so each wait of its own would never be over.
+        let deadline = DispatchTime.now() + .seconds(60)
         while !holds(self) {
-            guard progress.wait(timeout: .now() + .seconds(30)) == .success else {
+            guard progress.wait(timeout: deadline) == .success else {
                 throw EtcdError(.unknown, "the host has \(state.withLock { "\($0.engines.keys) \($0.map)" })")
             }
         }

@@ -56,8 +56,9 @@ final class UnsureEtcd: Etcd {
 
     /// Waits until so many keepalives were sent.
     func waitForKeepalives(_ count: Int) throws {
+        let deadline = DispatchTime.now() + .seconds(60)
         while state.withLock({ $0.keepalives }) < count {
-            guard arrival.wait(timeout: .now() + .seconds(60)) == .success else {
+            guard arrival.wait(timeout: deadline) == .success else {
                 throw EtcdError(.unknown, "only \(state.withLock { $0.keepalives }) keepalives were sent")
             }
         }
