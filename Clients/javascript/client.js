@@ -988,7 +988,9 @@ export class Arbiter {
       if (this.#shared) await this.#news(ticket, RUNNING, Math.min(SHARED_WAIT, left), signal);
       const wait = this.#shared ? 0 : Math.min(LONGEST_WAIT, left);
       const options = { headers: ticket.headers, timeout: wait + MARGIN, signal };
-      ticket.note(await this.ask('POST', '/transitions/await', ticket.named({ until: 'running', wait }), options));
+      // So that a client which is gone, and whose connections a proxy keeps, holds the lock for seconds only.
+      const body = ticket.named({ until: 'running', claim: true, wait });
+      ticket.note(await this.ask('POST', '/transitions/await', body, options));
     }
     if (!ticket.hasEnded && ticket.heldUntil - now() < ticket.lease / 2) {
       // The answer to a request that was parked for long says nothing about when it was given.

@@ -233,7 +233,8 @@ public struct ArbiterScene: Sendable {
     }
 
     private func awaitRunning(_ ticket: PendingTransition, _ wait: Duration) async throws {
-        let body = ticket.named(["until": "running", "wait": .number(wait.inSeconds)])
+        // So that a client which is gone, and whose connections a proxy keeps, holds the lock for seconds only.
+        let body = ticket.named(["until": "running", "claim": true, "wait": .number(wait.inSeconds)])
         try ticket.note(
             await arbiter.ask(
                 WireRequest(

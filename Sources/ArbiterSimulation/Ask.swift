@@ -6,7 +6,7 @@ enum Ask {
     case start(TransitionRequest)
     case serialize(TransitionRequest, wait: Duration)
     case dryRun(TransitionRequest, isSerialized: Bool)
-    case await(TransitionID, token: Token?, until: Milestone, wait: Duration)
+    case await(TransitionID, token: Token?, until: Milestone, claims: Bool, wait: Duration)
     case awaitIdle(SceneName, quiet: Duration, session: Token?, wait: Duration)
     case look(TransitionID)
     case end(TransitionID, token: Token, EndOutcome?)
@@ -30,7 +30,7 @@ enum Ask {
         case .end(let id, let token, _), .renew(let id, let token), .progress(let id, let token, _),
             .release(let id, let token, _), .perform(let id, let token, _, _):
             (id, token)
-        case .await(let id, let token, _, _): token.map { (id, $0) }
+        case .await(let id, let token, _, _, _): token.map { (id, $0) }
         case .start, .serialize, .dryRun, .awaitIdle, .look, .ready, .openSession, .renewSession, .endSession, .attach,
             .revoke,
             .declare, .patch, .delete:
@@ -53,7 +53,7 @@ enum Ask {
     var isOwners: Bool {
         switch self {
         case .start, .serialize, .end, .renew, .progress, .release, .perform: true
-        case .await(_, let token, _, _): token != nil
+        case .await(_, let token, _, _, _): token != nil
         case .dryRun, .awaitIdle, .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare,
             .patch,
             .delete:

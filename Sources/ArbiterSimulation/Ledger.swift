@@ -26,6 +26,8 @@ struct Ledger {
 
         // Momentary state.
 
+        /// Whether its owner has said that it claims its grant.
+        var claims = false
         /// The last sign of life of its owner, or later.
         var heardAt: Instant
         var preparingSince: Instant?
@@ -153,6 +155,11 @@ struct Ledger {
         if let index = index(of: id) { entries[index].heardAt = now }
     }
 
+    /// Notes whether a transition's owner claims its grant.
+    mutating func note(_ id: TransitionID, claims: Bool) {
+        if let index = index(of: id) { entries[index].claims = claims }
+    }
+
     /// Notes the progress of a gesture.
     ///
     /// - Returns: the progress with what earlier ones said.
@@ -169,6 +176,7 @@ struct Ledger {
     mutating func restartMomentary(at now: Instant) {
         for index in entries.indices {
             entries[index].heardAt = now
+            entries[index].claims = false
             entries[index].progress = nil
             entries[index].preparingSince = entries[index].isPreparing ? now : nil
         }

@@ -33,7 +33,7 @@ struct Rulebook {
         case .serialize(let request, let wait):
             serialize(named(request), drawn, mayPark: wait > .zero && !isDraining)
         case .dryRun(let request, let isSerialized): dryRun(request, isSerialized: isSerialized)
-        case .await(let id, let token, let milestone, let wait):
+        case .await(let id, let token, let milestone, _, let wait):
             owned(id, token: token) { entry in
                 let parks = wait > .zero && !isDraining && !entry.hasReached(milestone)
                 return Prediction(verdict: parks ? .parked : .transition(id))

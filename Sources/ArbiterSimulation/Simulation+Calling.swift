@@ -49,8 +49,9 @@ extension Simulation {
             return engine.serialize(request, wait: wait, completion: transition)
         case .dryRun(let request, let isSerialized):
             engine.dryRun(request, isSerialized: isSerialized, completion: mailbox.answer(number, Reply.dryRun))
-        case .await(let id, let token, let milestone, let wait):
-            return engine.wait(on: id, token: token, until: milestone, wait: wait, completion: transition)
+        case .await(let id, let token, let milestone, let claims, let wait):
+            return engine.wait(
+                on: id, token: token, until: milestone, claims: claims, wait: wait, completion: transition)
         case .awaitIdle(let scene, let quiet, let session, let wait):
             return engine.awaitIdle(
                 scene, for: quiet, session: session, wait: wait, completion: mailbox.answer(number, Reply.idleness))

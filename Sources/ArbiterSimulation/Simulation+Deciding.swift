@@ -125,7 +125,7 @@ extension Simulation {
             !entry.isQueued
                 && (entry.request.maxHold.flatMap { hold in entry.grantedAt.map { $0.advanced(by: hold) <= now } }
                     ?? false)
-        case .unclaimed: !entry.isQueued && entry.request.session == nil && isAlone
+        case .unclaimed: !entry.isQueued && (entry.request.session == nil || entry.claims) && isAlone
         case .abandoned: entry.isQueued && entry.remembered == nil && entry.request.session == nil && isAlone
         case .queueTimeout:
             entry.isQueued && entry.remembered == nil

@@ -26,7 +26,7 @@ extension Simulation {
         }
         let target: (id: TransitionID, milestone: Milestone, wait: Duration)
         switch ask {
-        case .await(let id, _, let milestone, let wait): target = (id, milestone, wait)
+        case .await(let id, _, let milestone, _, let wait): target = (id, milestone, wait)
         case .serialize(let request, let wait):
             let earlier = ledger.entry(withKeyOf: request, at: now)?.id
             guard let id = prediction.record?.newTransition ?? earlier else {
@@ -122,6 +122,9 @@ extension Simulation {
             vigils.hear(session, at: now)
         }
         switch ask {
+        case .await(let id, _?, _, let claims, _):
+            if case .refused = prediction.verdict { break }
+            ledger.note(id, claims: claims)
         case .start(let request), .serialize(let request, _):
             if let session = request.session.flatMap({ oracle.sessions[$0] }) { vigils.hear(session.id, at: now) }
         case .ready(let id, _, let token):

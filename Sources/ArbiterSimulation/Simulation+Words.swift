@@ -52,10 +52,12 @@ extension Simulation {
         let milestone = Milestone.allCases.randomElement(using: &chance) ?? .ended
         if chance.isOnce(in: 3) {
             guard let client = someClient(), let entry = ledger.entries.randomElement(using: &chance) else { return }
-            try send(.await(entry.id, token: nil, until: milestone, wait: someWait()), from: client)
+            try send(.await(entry.id, token: nil, until: milestone, claims: false, wait: someWait()), from: client)
         } else if let (client, owned) = somethingOwned() {
             try send(
-                .await(owned.id, token: guessed(owned.token), until: milestone, wait: someWait()), from: client)
+                .await(
+                    owned.id, token: guessed(owned.token), until: milestone, claims: chance.isOnce(in: 2),
+                    wait: someWait()), from: client)
         }
     }
 
@@ -108,7 +110,8 @@ extension Simulation {
         let isBare = { (owned: Client.Owned) in
             line[owned.id].map { $0.state == .running && $0.request.operation == nil } ?? false
         }
-        let isWanted = chance.isOnce(in: 8) ? { _ in true } : isBare
+        let isPerformed = { (owned: Client.Owned) in line[owned.id]?.performed != nil }
+        let isWanted = chance.isOnce(in: 8) ? { _ in true } : chance.isOnce(in: 2) ? isPerformed : isBare
         guard let client = someClient(where: { $0.owned.contains(where: isWanted) }),
             let owned = clients[client].owned.filter(isWanted).randomElement(using: &chance),
             let entry = ledger[owned.id]

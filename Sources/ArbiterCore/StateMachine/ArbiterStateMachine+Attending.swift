@@ -32,8 +32,8 @@ extension ArbiterStateMachine {
 
     /// Notes that the connection of the owner's last parked await has closed.
     ///
-    /// A granted transition gets its full lease. A queued one is due to expire at once, unless its request had a key: then
-    /// its owner may ask again within `Limits.grace`.
+    /// A granted transition gets its full lease, unless it is still to be claimed. A queued one is due to expire at once,
+    /// unless its request had a key: then its owner may ask again within `Limits.grace`.
     mutating func abandon(_ id: TransitionID, at now: Instant) {
         guard let transition = durable.transitions[id] else { return }
         switch transition.phase {
@@ -43,7 +43,7 @@ extension ArbiterStateMachine {
             let isExpected = transition.request.idempotencyKey != nil
             let grace = min(limits.grace, transition.request.ticket)
             schedule(transition, silence: isExpected ? now.advanced(by: grace) : now)
-        case .preparing, .running: attend(id, at: now)
+        case .preparing, .running: noteAnswer(to: id, at: now)
         case .ended: break
         }
     }
@@ -64,21 +64,41 @@ extension ArbiterStateMachine {
     }
 
     /// Starts the lease of a transition that is being granted; it is short if the owner has to claim the transition first.
+    ///
+    /// A parked request, or a session, shows that the owner is there, unless the owner has said that it claims its grants: a proxy
+    /// may keep the connections of a client that is gone.
     mutating func beginLease(of transition: Transition, isAttended: Bool, in step: inout Step) {
         let id = transition.id
         if let hold = transition.request.maxHold {
             momentary.deadlines.schedule(.hold(id), at: step.now.advanced(by: hold))
         }
-        guard let attention = momentary.attention[id], attention.ownersWaiting == 0 else {
-            return momentary.deadlines.cancel(.transition(id))
+        if let attention = momentary.attention[id], !isAttended {
+            let isShown = attention.ownersWaiting > 0 || transition.session != nil
+            if attention.claims || !isShown {
+                momentary.attention[id]?.isUnclaimed = true
+                momentary.attention[id]?.grantedAt = step.now
+            }
         }
-        var first = transition.lease
-        if !isAttended, transition.session == nil {
-            momentary.attention[id]?.isUnclaimed = true
-            momentary.attention[id]?.grantedAt = step.now
-            first = min(limits.claim, first)
+        startLease(of: transition, at: step.now)
+    }
+
+    /// Starts the lease of a granted transition, a short one if it is unclaimed; none runs while its owner is parked.
+    private mutating func startLease(of transition: Transition, at now: Instant) {
+        guard let attention = momentary.attention[transition.id], attention.ownersWaiting == 0 else {
+            return momentary.deadlines.cancel(.transition(transition.id))
         }
-        momentary.deadlines.schedule(.transition(id), at: step.now.advanced(by: first))
+        let lease = attention.isUnclaimed ? min(limits.claim, transition.lease) : transition.lease
+        momentary.deadlines.schedule(.transition(transition.id), at: now.advanced(by: lease))
+    }
+
+    /// Notes that a parked request of the owner is over, so that the lease or the ticket's time starts.
+    ///
+    /// It is no word of the owner: a grant that is to be claimed still is.
+    mutating func noteAnswer(to id: TransitionID, at now: Instant) {
+        guard let transition = durable.transitions[id], momentary.attention[id]?.isUnclaimed == true else {
+            return attend(id, at: now)
+        }
+        startLease(of: transition, at: now)
     }
 
     /// Makes the lease of a transition that begins to run full, unless its owner has yet to claim it.

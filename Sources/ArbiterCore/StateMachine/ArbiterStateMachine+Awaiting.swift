@@ -7,18 +7,22 @@ extension ArbiterStateMachine {
     ///   - id: the transition.
     ///   - token: proves that the client is the owner; then the await counts as a request of the owner.
     ///   - milestone: what the client waits for.
+    ///   - claims: whether the owner says something right after its grant, so that a grant without that is not claimed.
     ///   - session: the session that the request names; it lives while the await is parked.
     ///   - park: how the await parks; without it, the answer comes at once.
     ///   - step: the turn.
     /// - Returns: the transition, or that the await is parked.
     /// - Throws: `unknownTransition`, `wrongToken`.
     package mutating func wait(
-        on id: TransitionID, token: Token?, until milestone: Milestone, session: Token? = nil, park: Park?,
-        in step: inout Step
+        on id: TransitionID, token: Token?, until milestone: Milestone, claims: Bool = false, session: Token? = nil,
+        park: Park?, in step: inout Step
     ) throws(ArbiterError) -> AwaitAnswer {
         guard let transition = durable.transitions[id] else { throw .unknownTransition(id) }
         if let token, !transition.token.matches(token) { throw .wrongToken(id) }
-        if token != nil { hear(ownerOf: transition, in: step) }
+        if token != nil {
+            hear(ownerOf: transition, in: step)
+            momentary.attention[id]?.claims = claims
+        }
         if let park, !momentary.isDraining, !transition.hasReached(milestone) {
             let named = session.flatMap { durable.index.sessions[$0] }
             self.park(park, on: id, until: milestone, isOwner: token != nil, session: named, in: &step)
@@ -55,8 +59,8 @@ extension ArbiterStateMachine {
         }
         let hadOwner = reached.contains { momentary.waiters[$0]?.isOwner == true }
         for waiter in reached { unpark(waiter, at: step.now) }
-        // The lease starts at full length when the owner is answered.
-        if hadOwner, !transition.isEnded { attend(transition.id, at: step.now) }
+        // The lease starts when the owner is answered.
+        if hadOwner, !transition.isEnded { noteAnswer(to: transition.id, at: step.now) }
         let view = view(of: transition, at: step.now)
         for waiter in reached { step.add(.wake(waiter, view)) }
     }
@@ -67,7 +71,7 @@ extension ArbiterStateMachine {
         guard let waiting = unpark(waiter, at: step.now) else { return }
         if let transition = durable.transitions[waiting.transition] {
             // Until now the owner was waiting, so the time of its ticket or lease starts here.
-            if waiting.isOwner { attend(transition.id, at: step.now) }
+            if waiting.isOwner { noteAnswer(to: transition.id, at: step.now) }
             step.add(.wake(waiter, view(of: transition, at: step.now)))
         }
     }

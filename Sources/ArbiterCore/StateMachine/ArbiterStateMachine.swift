@@ -283,7 +283,9 @@ struct Attention: Sendable {
     var ownersWaiting = 0
     /// When it expires, while it is queued, unless its owner says something; `nil` if silence does not count.
     var silence: Instant?
-    /// Whether it was granted while its owner was not waiting, and is not claimed yet.
+    /// Whether its owner has said that it says something right after its grant.
+    var claims = false
+    /// Whether it was granted while nothing showed that its owner is there, and is not claimed yet.
     var isUnclaimed = false
     /// When it was granted, if it is unclaimed.
     var grantedAt: Instant?

@@ -47,14 +47,15 @@ extension Engine {
     /// - Returns: the parked waiter, for `leave` if the connection closes before the answer; `nil` if none is parked.
     @discardableResult
     package func wait(
-        on id: TransitionID, token: Token?, until milestone: Milestone, session: Token? = nil, wait: Duration,
-        by caller: Caller = .anyone, completion: @escaping Completion
+        on id: TransitionID, token: Token?, until milestone: Milestone, claims: Bool = false, session: Token? = nil,
+        wait: Duration, by caller: Caller = .anyone, completion: @escaping Completion
     ) -> WaiterID? {
         park(.other, by: caller, for: wait, completion) { machine, _, park, step throws(ArbiterError) in
             try machine.check(caller, maySee: id)
             let session = machine.own(session, of: caller)
             let park = token == nil ? park : park.map { ownersPark($0, on: id, of: machine) }
-            return try machine.wait(on: id, token: token, until: milestone, session: session, park: park, in: &step)
+            return try machine.wait(
+                on: id, token: token, until: milestone, claims: claims, session: session, park: park, in: &step)
         }
     }
 

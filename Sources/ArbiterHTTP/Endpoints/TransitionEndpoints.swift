@@ -41,17 +41,20 @@ struct TransitionEndpoints: Sendable {
     func ownersAwait(_ call: Call) throws(Problem) {
         var transition = ActedTransition()
         var until: Milestone?
+        var claims = false
         var wait = Wait()
         try call.readBody { field, value throws(Problem) in
             switch field {
             case "until": until = try Milestone(try value.string(field), field: field)
+            case "claim": claims = try value.boolean(field)
             case "wait": wait.body = try value.seconds(field, in: Limits.waitDurations)
             default: try transition.read(field, &value)
             }
         }
         try wait.readQueryAndHeader(of: call)
         try park(
-            call, on: try transition.requiredID(), token: try transition.requiredToken(), until: until, wait: wait)
+            call, on: try transition.requiredID(), token: try transition.requiredToken(), until: until, claims: claims,
+            wait: wait)
     }
 
     func anybodysAwait(_ call: Call) throws(Problem) {
@@ -64,14 +67,15 @@ struct TransitionEndpoints: Sendable {
     }
 
     private func park(
-        _ call: Call, on id: TransitionID, token: Token?, until: Milestone?, wait: Wait
+        _ call: Call, on id: TransitionID, token: Token?, until: Milestone?, claims: Bool = false, wait: Wait
     ) throws(Problem) {
         let duration = call.bounded(wait.resolved(default: Limits.defaultAwait))
         let session = try call.session()
         let engine = try call.engine(of: id, in: shards, hosting: session, waiting: duration)
         try call.reservePlace(for: duration)
         let waiter = engine.wait(
-            on: id, token: token, until: until ?? .granted, session: session, wait: duration, by: call.caller
+            on: id, token: token, until: until ?? .granted, claims: claims, session: session, wait: duration,
+            by: call.caller
         ) {
             call.respond($0, headers: wait.appliedPreference)
         }

@@ -45,13 +45,13 @@ extension Arbiter {
     /// An await that parks unless the milestone is reached.
     @discardableResult
     mutating func park(
-        on owner: Owner, until milestone: Milestone = .granted, asOwner: Bool = true,
+        on owner: Owner, until milestone: Milestone = .granted, asOwner: Bool = true, claims: Bool = false,
         wait: Duration = Limits.waitDurations.upperBound, at location: SourceLocation = #_sourceLocation
     ) throws -> WaiterID {
         let park = Park(waiter: nextWaiter(), wait: wait)
         let token = asOwner ? owner.token : nil
         try parking(park.waiter, at: location) { machine, step throws(ArbiterError) in
-            try machine.wait(on: owner.id, token: token, until: milestone, park: park, in: &step)
+            try machine.wait(on: owner.id, token: token, until: milestone, claims: claims, park: park, in: &step)
         }
         return park.waiter
     }

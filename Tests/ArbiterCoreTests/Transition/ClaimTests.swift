@@ -133,6 +133,58 @@ struct ClaimTests {
         #expect(arbiter.view(of: b)?.leaseRemaining == .seconds(5))
     }
 
+    // MARK: Owners that say that they claim their grants
+
+    /// A client that has died behind a proxy keeps its session, and its parked request, for a while.
+    @Test(arguments: [Duration.seconds(1), .seconds(120)])
+    mutating func `an owner that claims its grants has to, whether it is parked or has a session`(wait: Duration) throws
+    {
+        let session = try arbiter.openSession(timeToLive: .seconds(3600))
+        let a = try arbiter.start(lease: .seconds(3600))
+        let ghost = try arbiter.serialize(TransitionRequest(lease: .seconds(60), session: session.token))
+        try arbiter.park(on: ghost, until: .running, claims: true, wait: wait)
+        let next = try arbiter.serialize(client: "c", parked: true)
+        arbiter.advance(by: .seconds(10))
+        try arbiter.end(a)
+        #expect(arbiter.view(of: ghost)?.leaseRemaining == .seconds(5))
+        arbiter.advance(by: .seconds(5))
+        #expect(arbiter.outcome(of: ghost) == .expired(.unclaimed))
+        #expect(arbiter.answer(to: next)?.state == .running)
+    }
+
+    @Test mutating func `its next word makes the lease full`() throws {
+        let a = try arbiter.start(lease: .seconds(3600))
+        let b = try arbiter.serialize(lease: .seconds(60))
+        try arbiter.park(on: b, until: .running, claims: true)
+        try arbiter.end(a)
+        #expect(arbiter.view(of: b)?.leaseRemaining == .seconds(5))
+        try arbiter.renew(b)
+        #expect(arbiter.view(of: b)?.leaseRemaining == .seconds(60))
+    }
+
+    @Test mutating func `a request that is parked beyond the grant has to be followed by a word`() throws {
+        let a = try arbiter.start(lease: .seconds(3600))
+        let b = try arbiter.serialize(lease: .seconds(60))
+        try arbiter.park(on: b, until: .ended, claims: true, wait: .seconds(20))
+        try arbiter.end(a)
+        // Until its wait has run out, it may still be there.
+        arbiter.advance(by: .seconds(20))
+        #expect(arbiter.view(of: b)?.leaseRemaining == .seconds(5))
+        try arbiter.park(on: b, until: .ended, wait: .seconds(20))
+        arbiter.advance(by: .seconds(20))
+        #expect(arbiter.view(of: b)?.leaseRemaining == .seconds(60))
+    }
+
+    @Test mutating func `its last request counts`() throws {
+        let a = try arbiter.start(lease: .seconds(3600))
+        let b = try arbiter.serialize(lease: .seconds(60))
+        try arbiter.park(on: b, until: .running, claims: true, wait: .seconds(1))
+        arbiter.advance(by: .seconds(1))
+        try arbiter.park(on: b, until: .running)
+        try arbiter.end(a)
+        #expect(arbiter.view(of: b)?.leaseRemaining == .seconds(60))
+    }
+
     @Test mutating func `an owner can end its transition during the first lease`() throws {
         let b = try unclaimed(lease: .seconds(10))
         arbiter.advance(by: .seconds(4))

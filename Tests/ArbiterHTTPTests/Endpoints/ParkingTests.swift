@@ -110,4 +110,15 @@ struct ParkingTests {
         }
         #expect(try service.ask("GET", "/nowhere").status == 404)
     }
+
+    @Test func `an owner that claims its grant has to say something after it`() throws {
+        let ticket = try service.serialized()
+        let parked = service.send("POST", "/transitions/await", ticket.acting(#""claim": true, "wait": 60"#))
+        try service.ended(holder)
+        #expect(try parked.answer().body["leaseRemaining"] == 5)
+        let claimed = try service.ask("POST", "/transitions/await", ticket.acting(#""wait": 0"#))
+        #expect(claimed.body["leaseRemaining"] == 10)
+        let wrong = try service.ask("POST", "/transitions/await", ticket.acting(#""claim": 1"#))
+        #expect(wrong.status == 400 && wrong.field == "claim")
+    }
 }

@@ -308,7 +308,8 @@ class Flows:
         return (yield from self._granted(ticket))
 
     def _await_running(self, ticket: Ticket, wait: float) -> Flow[None]:
-        body = ticket.named(until="running", wait=wait)
+        # So that a client which is gone, and whose connections a proxy keeps, holds the lock for seconds only.
+        body = ticket.named(until="running", claim=True, wait=wait)
         answer = yield from self.ask("POST", "/transitions/await", body, headers=ticket.headers, timeout=wait + MARGIN)
         ticket.note(answer)
 
