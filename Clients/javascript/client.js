@@ -35,8 +35,8 @@ const { AsyncLocalStorage } = globalThis.process?.versions?.node
   ? await import('node:async_hooks').catch(() => ({})) : {};
 /** The ids of the transitions in whose bodies code runs; null in browsers, which cannot tell. */
 const bodies = AsyncLocalStorage ? new AsyncLocalStorage() : null;
-/** The transition of a `TransitionLock` in whose block code runs. */
-const blocks = AsyncLocalStorage ? new AsyncLocalStorage() : null;
+/** The transition of a `TransitionLock` in whose block code runs, and the one whose operation it draws. */
+const [blocks, drawings] = AsyncLocalStorage ? [new AsyncLocalStorage(), new AsyncLocalStorage()] : [null, null];
 
 export class ArbiterError extends Error {
   constructor(message, options) {
@@ -992,8 +992,9 @@ export class Arbiter {
       const body = ticket.named({ until: 'running', claim: true, wait });
       ticket.note(await this.ask('POST', '/transitions/await', body, options));
     }
-    if (!ticket.hasEnded && ticket.heldUntil - now() < ticket.lease / 2) {
-      // The answer to a request that was parked for long says nothing about when it was given.
+    const isUnclaimed = ticket.document.leaseRemaining < ticket.lease;
+    if (!ticket.hasEnded && (isUnclaimed || ticket.heldUntil - now() < ticket.lease / 2)) {
+      // The answer to a request that was parked for long says nothing about when it was given; and a grant is to be claimed.
       const body = ticket.named({ until: 'running', wait: 0 });
       ticket.note(await this.ask('POST', '/transitions/await', body, { headers: ticket.headers, timeout: MARGIN, signal }));
     }
@@ -1630,13 +1631,20 @@ if (Symbol.asyncDispose) {
 class OpenTransition {
   #last = Promise.resolve();
   #isPerformed = false;
-  /** Why its operation was not performed to the end, or may be unknown to the daemon, so that it is not to be applied. */
+  #lost;
+  /** Why its operation was not drawn to the end, or may have been accepted unheard, so that it is not to be applied. */
   failure = null;
   isOpen = true;
 
   constructor(transition, lock) {
     this.transition = transition;
     this.lock = lock;
+    const { signal } = transition;
+    // It does not refer to the transition, which can be forgotten.
+    this.#lost = new Promise(resolve => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
     this.completed = new Promise(resolve => {
       /** It gets no operation any more, and its block is over. */
       this.complete = () => {
@@ -1647,39 +1655,59 @@ class OpenTransition {
   }
 
   /** Performs an operation as its own, one after the other: what it removes. */
-  perform(operation, options, draw) {
+  async perform(operation, options, draw) {
+    // Not after what is drawn now, which may be what asks.
+    this.#checkBare();
     const performed = this.#last.then(() => this.#perform(operation, options, draw));
     this.#last = performed.catch(() => {});
     return performed;
   }
 
   async #perform(operation, options, draw) {
-    if (this.#isPerformed) {
-      // The daemon takes the same one for a repetition.
-      const detail = 'A transition has one operation: ask for another transition';
-      throw new Refused(409, { code: 'already-performed', detail });
-    }
+    this.#checkBare();
+    const { noop, removed } = await this.#ask(operation, options);
+    if (noop) return [];
     try {
-      const { noop, removed } = await this.transition.perform(operation, options);
-      if (noop) return [];
-      this.#isPerformed = true;
-      await draw(this.transition);
+      await (drawings ? drawings.run(this, draw, this.transition) : draw(this.transition));
       this.transition.signal.throwIfAborted();
-      return removed;
     } catch (error) {
-      if (this.#isPerformed || !(error instanceof Refused)) this.failure = error;
+      this.failure = error;
+      throw error;
+    }
+    return removed;
+  }
+
+  #checkBare() {
+    if (!this.#isPerformed) return;
+    // The daemon takes the same one for a repetition.
+    const detail = 'A transition has one operation: ask for another transition';
+    throw new Refused(409, { code: 'already-performed', detail });
+  }
+
+  async #ask(operation, options) {
+    try {
+      const performed = await this.transition.perform(operation, options);
+      if (!performed.noop) {
+        this.#isPerformed = true;
+        // What was asked before was not accepted, or was this.
+        this.failure = null;
+      }
+      return performed;
+    } catch (error) {
+      const isRefused = error instanceof Refused && (![429, 503].includes(error.status) || error.code === 'older-rules');
+      if (!isRefused) this.failure = error;
       throw error;
     }
   }
 
-  /** Returns when what it was asked has been performed. */
-  untilPerformed() {
-    return this.#last;
+  /** Returns when what it was asked has been performed, it is lost, or this code is what draws. */
+  async untilPerformed() {
+    if (drawings?.getStore() !== this) await Promise.race([this.#last, this.#lost]);
   }
 
   async end() {
     await this.untilPerformed();
-    await (this.failure ? this.transition.cancel() : this.transition.complete());
+    await this.transition.endAfterBody({ failed: !!this.failure });
   }
 }
 
@@ -1730,6 +1758,7 @@ export class TransitionLock {
       const open = new OpenTransition(transition, this);
       this.#running = open;
       // A transition that is lost is complete, whatever the block still does.
+      if (transition.signal.aborted) open.complete();
       transition.signal.addEventListener('abort', open.complete);
       try {
         ran = (async () => (blocks ? blocks.run(open, block) : block()))();
@@ -1752,7 +1781,9 @@ export class TransitionLock {
   }
 
   async perform(operation, { animated = true, expect } = {}) {
-    const open = this.#started ?? this.#current();
+    const running = this.#current();
+    // A start that is lost has nothing to do with the block whose turn has come since.
+    const open = this.#started?.transition.signal.aborted ? running ?? this.#started : this.#started ?? running;
     // What is asked of one that is lost fails as it does.
     if (open?.isOpen || open?.transition.signal.aborted) return open.perform(operation, { expect, animated }, this.#draw);
     const options = { ...this.#options, operation };
@@ -1814,6 +1845,8 @@ export class TransitionLock {
       note();
     }
     await holding(transition, body);
+    // Its gesture may have been decided otherwise.
+    if (transition.ended.outcome !== 'completed') throw new TransitionEnded(transition.ended);
     return transition.ended.removed ?? [];
   }
 }

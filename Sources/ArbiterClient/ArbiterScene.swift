@@ -227,8 +227,10 @@ public struct ArbiterScene: Sendable {
             guard left > .zero else { throw ClientError.timedOut }
             try await awaitRunning(ticket, min(left, WireTimes.longestWait))
         }
-        // The answer to a request that was parked for long says nothing about when it was given.
-        if !ticket.hasEnded, ticket.heldUntil - .now < ticket.lease / 2 { try await awaitRunning(ticket, .zero) }
+        // The answer to a request that was parked for long says nothing about when it was given; and a grant is to be claimed.
+        if !ticket.hasEnded, ticket.isUnclaimed || ticket.heldUntil - .now < ticket.lease / 2 {
+            try await awaitRunning(ticket, .zero)
+        }
         if ticket.hasEnded, !ticket.isNoop { throw ClientError.ended(EndedTransition(ticket.shown)) }
     }
 

@@ -156,9 +156,27 @@ public final class HeldTransition: Sendable {
         return try await end(keeper.isDecided ? nil : "completed")
     }
 
+    /// Ends it as its gesture was decided, or as completed, or as cancelled if what it was held for has failed; nothing if its owner
+    /// has ended it before.
+    ///
+    /// - Throws: what ``complete()`` throws.
+    func end(failed: Bool) async throws {
+        guard failed else {
+            _ = try await endAsDecided()
+            return
+        }
+        if keeper.endedByOwner == nil { _ = try await end(keeper.isDecided ? nil : "cancelled") }
+    }
+
+    /// How its owner has ended it, if not as completed.
+    var endedOtherwise: EndedTransition? {
+        guard let ended = keeper.endedByOwner, ended["outcome"] != "completed" else { return nil }
+        return EndedTransition(ended)
+    }
+
     /// Ends it because what it was held for has failed; nothing if its owner has ended it before.
     func abandon() async {
-        if keeper.endedByOwner == nil { _ = try? await end(keeper.isDecided ? nil : "cancelled") }
+        _ = try? await end(failed: true)
     }
 
     private func drive(_ call: String, _ fields: [String: JSONValue?]) async throws -> JSONValue {

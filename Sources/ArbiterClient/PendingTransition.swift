@@ -37,6 +37,11 @@ final class PendingTransition: Sendable {
     var isWaiting: Bool { ["queued", "preparing"].contains(document?["state"]?.string) }
     var isNoop: Bool { document?["noop"]?.bool ?? false }
     var lease: Duration { document?["leaseSeconds"]?.number.map { .seconds($0) } ?? WireTimes.lease }
+    /// Whether the answer shows less than its lease, because the grant is to be claimed.
+    var isUnclaimed: Bool {
+        guard let left = document?["leaseRemaining"]?.number else { return false }
+        return .seconds(left) < lease
+    }
     /// Until when the lease certainly lasts.
     var heldUntil: ContinuousClock.Instant { state.withLock { $0.heldUntil } }
 

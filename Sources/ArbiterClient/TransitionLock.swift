@@ -44,14 +44,14 @@ public final class TransitionLock: Sendable {
     public typealias Handler = @Sendable @isolated(any) (Completion) -> Void
 
     private let scene: ArbiterScene
-    private let options: TransitionOptions
+    let options: TransitionOptions
     private let timeout: Duration?
-    private let perform: Performer
-    private let identity = Identity()
+    let perform: Performer
+    private let identity = OpenTransition.Lock()
     private let state = Mutex(State())
 
     /// The transition in whose block, or in whose completion, the code is that runs now.
-    @TaskLocal private static var current: OpenTransition?
+    @TaskLocal static var current: OpenTransition?
 
     private struct State {
         /// The transition that `startTransition` began.
@@ -170,102 +170,15 @@ public final class TransitionLock: Sendable {
         running()?.complete()
     }
 
-    // MARK: - Operations
-
-    /// Performs a segue of the storyboard.
-    ///
-    /// - Parameters:
-    ///   - identifier: the segue.
-    ///   - sender: its source.
-    ///   - destination: what comes in instead of what the storyboard says.
-    ///   - animated: whether it is drawn.
-    ///   - expecting: what must hold when it is performed, as `expect` of the wire; so for all operations.
-    ///   - completion: called when it has been performed; the lock is still held, if it belongs to a transition that was begun
-    ///     before.
-    public func performSegue(
-        _ identifier: String, sender: String, to destination: ControllerNode? = nil, animated: Bool = true,
-        expecting: JSONValue? = nil, @_inheritActorContext completion: @escaping Handler = { _ in }
-    ) {
-        ask(.segue(identifier, from: sender, to: destination), animated, expecting, completion)
-    }
-
-    /// Pushes a controller onto a navigation.
-    public func push(
-        _ controller: ControllerNode, onto navigation: String, animated: Bool = true, expecting: JSONValue? = nil,
-        @_inheritActorContext completion: @escaping Handler = { _ in }
-    ) {
-        ask(.push(controller, onto: navigation), animated, expecting, completion)
-    }
-
-    /// Pops the top of a navigation.
-    public func pop(
-        _ navigation: String, animated: Bool = true, expecting: JSONValue? = nil,
-        @_inheritActorContext completion: @escaping Handler = { _ in }
-    ) {
-        ask(.pop(navigation), animated, expecting, completion)
-    }
-
-    /// Pops until a controller is at the top of a navigation.
-    public func popTo(
-        _ controller: String, of navigation: String, animated: Bool = true, expecting: JSONValue? = nil,
-        @_inheritActorContext completion: @escaping Handler = { _ in }
-    ) {
-        ask(.popTo(controller, of: navigation), animated, expecting, completion)
-    }
-
-    /// Pops until the root is at the top of a navigation.
-    public func popToRoot(
-        _ navigation: String, animated: Bool = true, expecting: JSONValue? = nil,
-        @_inheritActorContext completion: @escaping Handler = { _ in }
-    ) {
-        ask(.popToRoot(navigation), animated, expecting, completion)
-    }
-
-    /// Presents a controller, modally.
-    public func present(
-        _ controller: ControllerNode, by presenter: String, animated: Bool = true, expecting: JSONValue? = nil,
-        @_inheritActorContext completion: @escaping Handler = { _ in }
-    ) {
-        ask(.present(controller, by: presenter), animated, expecting, completion)
-    }
-
-    /// Dismisses what a controller presents, or the layer that it is in.
-    public func dismiss(
-        _ controller: String, animated: Bool = true, expecting: JSONValue? = nil,
-        @_inheritActorContext completion: @escaping Handler = { _ in }
-    ) {
-        ask(.dismiss(controller), animated, expecting, completion)
-    }
-
-    /// Selects a tab by its controller.
-    public func select(
-        _ controller: String, of tabs: String, animated: Bool = true, expecting: JSONValue? = nil,
-        @_inheritActorContext completion: @escaping Handler = { _ in }
-    ) {
-        ask(.select(controller, of: tabs), animated, expecting, completion)
-    }
-
-    private func ask(
-        _ operation: TransitionOperation, _ isAnimated: Bool, _ expectations: JSONValue?,
-        _ completion: @escaping Handler
-    ) {
-        if let open = openTransition(),
-            let performed = open.perform(operation, expectations, isAnimated, by: perform)
-        {
-            Task { await finish(performed, in: open, completion) }
-            return
-        }
-        var options = options
-        options.operation = operation
-        if let expectations { options.further["expect"] = .array(options.expectations + expectations.listed) }
-        if !isAnimated { options.duration = .zero }
-        enqueue(options, completion) { [perform] transition in
-            if !transition.isNoop { try await perform(transition) }
-        }
-    }
+    // MARK: - What is open
 
     /// The transition that an operation which is asked for now belongs to, if there is one.
-    private func openTransition() -> OpenTransition? { state.withLock { $0.started } ?? running() }
+    func openTransition() -> OpenTransition? {
+        let (started, running) = (state.withLock { $0.started }, running())
+        guard let started else { return running }
+        // A start that is lost has nothing to do with the block whose turn has come since.
+        return started.transition.isLost ? running ?? started : started
+    }
 
     /// The transition of the block that runs, unless this code is of another one, and so has nothing to do with it.
     private func running() -> OpenTransition? {
@@ -274,20 +187,8 @@ public final class TransitionLock: Sendable {
         return running
     }
 
-    /// Calls the completion of an operation of a transition that was begun without one.
-    private func finish(
-        _ performed: Task<[String], any Error>, in open: OpenTransition, _ completion: Handler
-    ) async {
-        let result: Completion
-        switch await performed.result {
-        case .success(let removed): result = .finished(removed: removed)
-        case .failure(let error): result = .cancelled(error)
-        }
-        await Self.$current.withValue(open) { await completion(result) }
-    }
-
     /// Asks for a transition in the order of the calls, and holds it while the body runs.
-    private func enqueue(
+    func enqueue(
         _ options: TransitionOptions, _ completion: @escaping Handler, _ body: @escaping Performer
     ) {
         let (hasAsked, asked) = AsyncStream<Void>.makeStream()
@@ -299,6 +200,8 @@ public final class TransitionLock: Sendable {
                 do {
                     let transition = try await scene.serialize(options, timeout: timeout, asked: { asked.finish() })
                     try await scene.hold(transition, body)
+                    // Its gesture may have been decided otherwise.
+                    if let ended = transition.endedOtherwise { throw ClientError.ended(ended) }
                     await completion(.finished(removed: transition.removed))
                 } catch {
                     asked.finish()
@@ -307,122 +210,4 @@ public final class TransitionLock: Sendable {
             }
         }
     }
-}
-
-/// A lock, for its transitions, which do not refer to it: one that is dropped gives back what it holds.
-private final class Identity: Sendable {}
-
-/// A transition that was begun without an operation, and may be given one.
-private final class OpenTransition: Sendable {
-    let transition: HeldTransition
-    let lock: Identity
-    private let completed = SingleResult<Void>()
-    private let state = Mutex(State())
-
-    private struct State {
-        var isOpen = true
-        /// The operation that was asked last.
-        var last: Task<[String], any Error>?
-        /// Whether it has its operation.
-        var isPerformed = false
-        /// Why its operation was not performed to the end, or may be unknown to the daemon, so that it is not to be applied.
-        var failure: (any Error)?
-    }
-
-    init(_ transition: HeldTransition, of lock: Identity) {
-        self.transition = transition
-        self.lock = lock
-    }
-
-    var failure: (any Error)? { state.withLock { $0.failure } }
-
-    /// Performs an operation as its own.
-    ///
-    /// - Parameters:
-    ///   - operation: the operation.
-    ///   - expectations: what must hold.
-    ///   - isAnimated: whether it is drawn.
-    ///   - performer: draws it.
-    /// - Returns: what the operation removes; `nil` if it does not belong to this transition, because that is complete.
-    func perform(
-        _ operation: TransitionOperation, _ expectations: JSONValue?, _ isAnimated: Bool,
-        by performer: @escaping TransitionLock.Performer
-    ) -> Task<[String], any Error>? {
-        state.withLock { state in
-            // What is asked of one that is lost fails as it does.
-            guard state.isOpen || transition.isLost else { return nil }
-            let last = state.last
-            let performed = Task {
-                // One after the other, in the order of the calls.
-                _ = await last?.result
-                return try await perform(operation, expectations, isAnimated, performer)
-            }
-            state.last = performed
-            return performed
-        }
-    }
-
-    private func perform(
-        _ operation: TransitionOperation, _ expectations: JSONValue?, _ isAnimated: Bool,
-        _ performer: TransitionLock.Performer
-    ) async throws -> [String] {
-        guard !state.withLock({ $0.isPerformed }) else { throw ClientError.alreadyPerformed }
-        do {
-            let performed = try await transition.perform(operation, expecting: expectations, isAnimated: isAnimated)
-            if performed["noop"] == true { return [] }
-            state.withLock { $0.isPerformed = true }
-            try await performer(transition)
-            if let lost = transition.ending { throw ClientError.ended(lost) }
-            return performed.removed
-        } catch ClientError.refused(let refusal) where !state.withLock({ $0.isPerformed }) {
-            throw ClientError.refused(refusal)
-        } catch {
-            state.withLock { $0.failure = error }
-            throw error
-        }
-    }
-
-    /// It gets no operation any more, and its block is over.
-    func complete() {
-        state.withLock { $0.isOpen = false }
-        completed.finish(.success(()))
-    }
-
-    func untilComplete() async { _ = try? await completed.value() }
-
-    /// Returns when what it was asked has been performed.
-    func untilPerformed() async { _ = await state.withLock { $0.last }?.result }
-
-    /// Ends it when what it was asked has been performed.
-    func end() async throws {
-        await untilPerformed()
-        if failure == nil {
-            try await transition.complete()
-        } else {
-            try await transition.cancel()
-        }
-    }
-}
-
-extension ClientError {
-    /// What the daemon says of another operation; it takes the same one for a repetition.
-    fileprivate static var alreadyPerformed: ClientError {
-        .refused(
-            Refusal(
-                status: 409,
-                [
-                    "code": "already-performed", "title": "The transition has another operation already",
-                    "detail": "A transition has one operation: ask for another transition.",
-                ]))
-    }
-}
-
-extension TransitionOptions {
-    /// What must hold, as a list.
-    fileprivate var expectations: [JSONValue] { further["expect"]?.listed ?? [] }
-}
-
-extension JSONValue {
-    /// Its elements, if it is a list; otherwise itself.
-    fileprivate var listed: [JSONValue] { array ?? [self] }
 }

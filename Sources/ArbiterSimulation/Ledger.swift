@@ -28,6 +28,8 @@ struct Ledger {
 
         /// Whether its owner has said that it claims its grant.
         var claims = false
+        /// Whether its owner has said something since its grant, which claims it.
+        var isClaimed = false
         /// The last sign of life of its owner, or later.
         var heardAt: Instant
         var preparingSince: Instant?
@@ -150,9 +152,11 @@ struct Ledger {
                 heardAt: moment.instant))
     }
 
-    /// Notes a sign of life of a transition's owner.
-    mutating func hear(_ id: TransitionID, at now: Instant) {
-        if let index = index(of: id) { entries[index].heardAt = now }
+    /// Notes a sign of life of a transition's owner; one that is no word claims no grant.
+    mutating func hear(_ id: TransitionID, at now: Instant, isWord: Bool = true) {
+        guard let index = index(of: id) else { return }
+        entries[index].heardAt = now
+        if isWord, entries[index].grant != nil { entries[index].isClaimed = true }
     }
 
     /// Notes whether a transition's owner claims its grant.
@@ -177,6 +181,8 @@ struct Ledger {
         for index in entries.indices {
             entries[index].heardAt = now
             entries[index].claims = false
+            // A restart gives every grant its full lease.
+            entries[index].isClaimed = entries[index].grant != nil
             entries[index].progress = nil
             entries[index].preparingSince = entries[index].isPreparing ? now : nil
         }

@@ -64,7 +64,7 @@ struct Rulebook {
     }
 
     /// The ids and tokens that the engine has drawn; placeholders if there is no record.
-    private struct Drawn {
+    struct Drawn {
         var transition = TransitionID(rawValue: 0)
         var session = SessionID(rawValue: 0)
         var token = Token(high: 0, low: 0)
@@ -81,9 +81,9 @@ struct Rulebook {
         }
     }
 
-    private func refused(_ refusal: Verdict.Refusal) -> Prediction { Prediction(verdict: .refused(refusal)) }
+    func refused(_ refusal: Verdict.Refusal) -> Prediction { Prediction(verdict: .refused(refusal)) }
 
-    private func owned(_ id: TransitionID, token: Token?, _ prediction: (Ledger.Entry) -> Prediction) -> Prediction {
+    func owned(_ id: TransitionID, token: Token?, _ prediction: (Ledger.Entry) -> Prediction) -> Prediction {
         guard let entry = ledger[id], entry.forgotten == nil else { return refused(.unknownTransition) }
         if let token, token != entry.token { return refused(.wrongToken) }
         return prediction(entry)
@@ -143,230 +143,8 @@ struct Rulebook {
         }
     }
 
-    private func refusalOfScene(_ name: SceneName) -> Verdict.Refusal? {
+    func refusalOfScene(_ name: SceneName) -> Verdict.Refusal? {
         guard oracle.scenes[name] == nil, oracle.scenes.count >= oracle.limits.scenes else { return nil }
         return oracle.scenes.keys.contains(where: oracle.isForgettable) ? nil : .tooManyScenes
-    }
-}
-
-// MARK: - Requests for transitions
-
-extension Rulebook {
-    /// The request with the client of its session, unless it names one.
-    ///
-    /// A request that is repeated after the end of its session has the client that it had.
-    private func named(_ request: TransitionRequest) -> TransitionRequest {
-        guard request.client == nil, let token = request.session else { return request }
-        var named = request
-        if let session = oracle.sessions[token] {
-            named.client = session.client
-        } else if let earlier = ledger.entry(withKeyOf: request, at: now)?.request,
-            earlier.session == token
-        {
-            named.client = earlier.client
-        }
-        return named
-    }
-
-    private func start(_ request: TransitionRequest, _ drawn: Drawn) -> Prediction {
-        if let repeated = repeated(request, isSerialized: false) { return Prediction(verdict: repeated.verdict) }
-        if isSessionUnknown(request) { return refused(.unknownSession) }
-        if oracle.isHoldingGrants { return refused(.recovering) }
-        if let refusal = refusalToLock(request) { return refused(refusal) }
-        if isBlocked(request) { return refused(.busy) }
-        let scope = oracle.scene(request.scene).resolvedScope(of: request)
-        if case .rejected(let outcome) = oracle.turn(of: request, scope), let refusal = Verdict.Refusal(outcome) {
-            return refused(refusal)
-        }
-        if let refusal = refusalToAdmit(request) { return refused(refusal) }
-        return Prediction(
-            verdict: .transition(drawn.transition),
-            record: .start(request, id: drawn.transition, token: drawn.token))
-    }
-
-    private func serialize(_ request: TransitionRequest, _ drawn: Drawn, mayPark: Bool) -> Prediction {
-        if let repeated = repeated(request, isSerialized: true) {
-            return Prediction(verdict: mayPark && repeated.entry?.isQueued == true ? .parked : repeated.verdict)
-        }
-        if isSessionUnknown(request) { return refused(.unknownSession) }
-        if let refusal = refusalToAdmit(request) ?? refusalToLock(request) { return refused(refusal) }
-        let takesOver = request.coalescing?.keep == .latest && !oracle.coalesced(request).isEmpty
-        if !takesOver, oracle.queued(in: request.scene) >= oracle.limits.queuedPerScene, isBlocked(request) {
-            return refused(.queueFull)
-        }
-        let record = Record.serialize(request, id: drawn.transition, token: drawn.token)
-        var after = oracle
-        after.apply(record)
-        let isQueued = after[drawn.transition]?.state == .queued
-        return Prediction(
-            verdict: mayPark && isQueued ? .parked : .transition(drawn.transition), record: record, oracle: after)
-    }
-
-    private func repeated(
-        _ request: TransitionRequest, isSerialized: Bool
-    ) -> (verdict: Verdict, entry: Ledger.Entry?)? {
-        guard let entry = ledger.entry(withKeyOf: request, at: now) else { return nil }
-        guard entry.request == request, entry.isSerialized == isSerialized else {
-            return (.refused(.idempotencyKeyReused), nil)
-        }
-        return (.transition(entry.id), entry)
-    }
-
-    private func isSessionUnknown(_ request: TransitionRequest) -> Bool {
-        request.session.map { oracle.sessions[$0] == nil } ?? false
-    }
-
-    func isBlocked(_ request: TransitionRequest) -> Bool {
-        let scene = oracle.scene(request.scene)
-        let scope = scene.resolvedScope(of: request)
-        let locked = scene.locked(by: request, scope)
-        return oracle.line.contains {
-            $0.scene == request.scene
-                && (oracle.conflicts($0, locked) || oracle.waits(request, scope, for: $0.request))
-        }
-    }
-
-    private func refusalToLock(_ request: TransitionRequest) -> Verdict.Refusal? {
-        let scene = oracle.scene(request.scene)
-        let others = oracle.line.filter { $0.scene == request.scene }.map(\.request)
-        let coming = others.reduce(into: Set<ControllerID>()) { $0.formUnion(scene.brought(by: $1)) }
-        if case .controllers(let named)? = request.scope,
-            named.contains(where: { scene.tree.nodes[$0] == nil && !coming.contains($0) })
-        {
-            return .operationRefused(.unknownController)
-        }
-        let arriving =
-            request.operation?.arrivals.flatMap { arrival in arrival.preorder.map(\.introTransitionType) } ?? []
-        let types = Set(scene.storyboard.transitionTypes.map(\.name))
-        let isKnown = (arriving + [request.animation?.type]).allSatisfy { $0.map(types.contains) ?? true }
-        return isKnown ? nil : .unknownTransitionType
-    }
-
-    private func refusalToAdmit(_ request: TransitionRequest) -> Verdict.Refusal? {
-        oracle.line.count >= oracle.limits.unfinished ? .tooManyTransitions : refusalOfScene(request.scene)
-    }
-}
-
-// MARK: - Requests of owners and participants
-
-extension Rulebook {
-    private func end(_ entry: Ledger.Entry, _ given: EndOutcome?, _ token: Token) -> Prediction {
-        let outcome = given ?? (entry.gesture?.decided.decision == .cancel ? .cancelled : .completed)
-        switch (entry.ending?.outcome, outcome) {
-        case (.expired, _), (.rejected, _), (.superseded, _), (.revoked, _): return refused(.endedWithoutOwner)
-        case (.completed, .cancelled), (.cancelled, .completed): return refused(.alreadyEnded)
-        case (.completed, .completed), (.cancelled, .cancelled): return Prediction(verdict: .transition(entry.id))
-        case (nil, _): break
-        }
-        let needed: GestureDecision = outcome == .completed ? .finish : .cancel
-        if let decided = entry.gesture?.decided, decided.decision != needed { return refused(.alreadyDecided) }
-        if entry.isQueued, entry.remembered != nil {
-            return outcome == .cancelled ? refused(.alreadyEnded) : Prediction(verdict: .transition(entry.id))
-        }
-        return Prediction(verdict: .transition(entry.id), record: .end(entry.id, token: token, outcome))
-    }
-
-    private func revoke(_ entry: Ledger.Entry, _ reason: RevocationReason) -> Prediction {
-        switch entry.ending?.outcome {
-        case .revoked: Prediction(verdict: .transition(entry.id))
-        case let outcome?: refused(refusal(after: outcome))
-        case nil: Prediction(verdict: .transition(entry.id), record: .revoke(entry.id, Revocation(reason)))
-        }
-    }
-
-    private func renew(_ entry: Ledger.Entry) -> Prediction {
-        entry.ending.map { refused(refusal(after: $0.outcome)) } ?? Prediction(verdict: .transition(entry.id))
-    }
-
-    private func refusal(after outcome: TransitionOutcome) -> Verdict.Refusal {
-        switch outcome {
-        case .completed, .cancelled: .alreadyEnded
-        case .expired, .rejected, .superseded, .revoked: .endedWithoutOwner
-        }
-    }
-
-    private func progress(_ entry: Ledger.Entry, _ progress: GestureProgress) -> Prediction {
-        guard entry.request.isInteractive else { return refused(.notInteractive) }
-        if let ending = entry.ending { return refused(refusal(after: ending.outcome)) }
-        guard entry.gesture == nil else { return refused(.alreadyDecided) }
-        let isLate =
-            if let number = progress.sequence, let last = entry.progress?.sequence { number <= last } else { false }
-        return Prediction(verdict: .progress(isApplied: !isLate))
-    }
-
-    private func release(_ entry: Ledger.Entry, _ release: GestureRelease) -> Prediction {
-        guard entry.request.isInteractive else { return refused(.notInteractive) }
-        if let outcome = entry.ending?.outcome, refusal(after: outcome) == .endedWithoutOwner {
-            return refused(.endedWithoutOwner)
-        }
-        if let decided = entry.gesture?.decided.decision {
-            let said: GestureDecision? = release.isCancelled ? .cancel : release.decision
-            return (said ?? decided) == decided ? Prediction(verdict: .transition(entry.id)) : refused(.alreadyDecided)
-        }
-        if let ending = entry.ending { return refused(refusal(after: ending.outcome)) }
-        let decision = decision(of: release, entry)
-        if decision == .cancel, entry.remembered != nil, entry.isQueued { return refused(.alreadyEnded) }
-        let fraction = entry.isQueued ? 0 : release.fraction ?? entry.progress?.fraction ?? 0
-        let gesture = DecidedGesture(
-            decision: decision, fraction: fraction, completionSpeed: release.completionSpeed)
-        return Prediction(verdict: .transition(entry.id), record: .decide(entry.id, gesture))
-    }
-
-    private func perform(
-        _ entry: Ledger.Entry, _ operation: Operation, _ expectations: [ArbiterCore.Expectation]
-    ) -> Prediction {
-        if let ending = entry.ending { return refused(refusal(after: ending.outcome)) }
-        guard entry.ran != nil, let running = oracle[entry.id] else { return refused(.notRunning) }
-        if let performed = running.request.operation {
-            return performed == operation
-                ? Prediction(verdict: .performed(isNoop: false)) : refused(.alreadyPerformed)
-        }
-        guard entry.gesture == nil else { return refused(.alreadyDecided) }
-        var request = entry.request
-        request.operation = operation
-        request.expectations = expectations
-        if let refusal = refusalToLock(request) { return refused(refusal) }
-        switch oracle.turn(of: request, running.scope) {
-        case .rejected(let outcome): return refused(Verdict.Refusal(outcome) ?? .outOfRoom)
-        case .noop: return Prediction(verdict: .performed(isNoop: true))
-        case .granted: break
-        }
-        guard oracle.holds(running, operation) else { return refused(.outsideScope) }
-        return Prediction(verdict: .performed(isNoop: false), record: .perform(entry.id, operation))
-    }
-
-    private func decision(of release: GestureRelease, _ entry: Ledger.Entry) -> GestureDecision {
-        if release.isCancelled { return .cancel }
-        if let decision = release.decision { return decision }
-        let isFinished =
-            switch entry.request.policy {
-            case .fraction(let threshold): (release.fraction ?? entry.progress?.fraction ?? 0) > threshold
-            case .velocity: (release.velocity ?? entry.progress?.velocity ?? 0) > 0
-            }
-        return isFinished ? .finish : .cancel
-    }
-
-    private func ready(_ id: TransitionID, _ client: ClientName, _ token: Token) -> Prediction {
-        guard let entry = ledger[id], entry.forgotten == nil else { return refused(.unknownTransition) }
-        guard let session = oracle.sessions[token] else { return refused(.unknownSession) }
-        guard session.client == client, entry.request.participants.contains(where: { $0.client == client }) else {
-            return refused(.notAParticipant)
-        }
-        if entry.isQueued { return refused(.notRunning) }
-        let isReady = entry.readied.contains { $0.client == client }
-        guard entry.isPreparing else { return isReady ? Prediction(verdict: .transition(id)) : refused(.tooLate) }
-        let record = Record.markReady(id, client: client)
-        return Prediction(verdict: .transition(id), record: isReady ? nil : record)
-    }
-}
-
-extension Ledger.Entry {
-    func hasReached(_ milestone: Milestone) -> Bool {
-        if ending != nil { return true }
-        return switch milestone {
-        case .granted: grant != nil
-        case .running: ran != nil
-        case .ended: false
-        }
     }
 }

@@ -125,7 +125,7 @@ extension Simulation {
         let left = parked.remove(at: index)
         // The time of a lease, or of a ticket whose request had a key, begins when its owner is no longer parked.
         let isExpected = oracle[left.transition].map { $0.isGranted || $0.request.idempotencyKey != nil } ?? false
-        if isExpected, left.request.ask.isOwners { ledger.hear(left.transition, at: now) }
+        if isExpected, left.request.ask.isOwners { ledger.hear(left.transition, at: now, isWord: false) }
         if let session = left.session { vigils.detach(session, grace: configuration.limits.grace, at: now) }
     }
 

@@ -117,6 +117,11 @@ extension Simulation {
         }
     }
 
+    /// When a grant ends at the earliest, if it is not claimed.
+    private func claimTime(of entry: Ledger.Entry, since grant: Instant) -> Instant {
+        grant.advanced(by: min(configuration.limits.claim, entry.lease))
+    }
+
     private func isFair(_ reason: ExpiryReason, for entry: Ledger.Entry) -> Bool {
         let isAlone = !isOwnerParked(on: entry)
         return switch reason {
@@ -125,7 +130,9 @@ extension Simulation {
             !entry.isQueued
                 && (entry.request.maxHold.flatMap { hold in entry.grantedAt.map { $0.advanced(by: hold) <= now } }
                     ?? false)
-        case .unclaimed: !entry.isQueued && (entry.request.session == nil || entry.claims) && isAlone
+        case .unclaimed:
+            !entry.isQueued && (entry.request.session == nil || entry.claims) && isAlone && !entry.isClaimed
+                && entry.grantedAt.map { claimTime(of: entry, since: $0) <= now } ?? false
         case .abandoned: entry.isQueued && entry.remembered == nil && entry.request.session == nil && isAlone
         case .queueTimeout:
             entry.isQueued && entry.remembered == nil

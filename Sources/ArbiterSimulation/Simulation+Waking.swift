@@ -94,7 +94,7 @@ extension Simulation {
             number: waiting.number, request: waiting.request, verdict: .transition(waiting.transition),
             computedAt: outside, states: [state], latest: .max)
         owed.wasParked = true
-        if waiting.request.ask.isOwners { ledger.hear(waiting.transition, at: now) }
+        if waiting.request.ask.isOwners { ledger.hear(waiting.transition, at: now, isWord: false) }
         if let session = waiting.session {
             vigils.detach(session, isCut: false, grace: configuration.limits.grace, at: now)
         }

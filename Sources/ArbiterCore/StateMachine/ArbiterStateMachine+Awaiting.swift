@@ -86,7 +86,7 @@ extension ArbiterStateMachine {
     package mutating func leave(_ waiter: WaiterID, isCut: Bool = true, in step: inout Step) {
         if leaveIdler(waiter, isCut: isCut, in: &step) { return }
         guard let waiting = unpark(waiter, at: step.now, isCut: isCut), waiting.isOwner else { return }
-        guard isCut else { return attend(waiting.transition, at: step.now) }
+        guard isCut else { return noteAnswer(to: waiting.transition, at: step.now) }
         if momentary.attention[waiting.transition]?.ownersWaiting == 0 { abandon(waiting.transition, at: step.now) }
     }
 

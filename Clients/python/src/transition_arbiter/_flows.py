@@ -315,8 +315,9 @@ class Flows:
 
     def _granted(self, ticket: Ticket) -> Flow[Document]:
         """The granted transition, of whose lease at least a half is certainly left."""
-        if not has_ended(ticket.document) and ticket.held_until - now() < ticket.lease / 2:
-            # The answer to a request that was parked for long says nothing about when it was given.
+        is_unclaimed = ticket.document.get("leaseRemaining", ticket.lease) < ticket.lease
+        if not has_ended(ticket.document) and (is_unclaimed or ticket.held_until - now() < ticket.lease / 2):
+            # The answer to a request that was parked for long says nothing about when it was given; and a grant is to be claimed.
             yield from self._await_running(ticket, 0)
         if has_ended(ticket.document) and not ticket.document.get("noop"):
             raise TransitionEnded(ticket.shown)

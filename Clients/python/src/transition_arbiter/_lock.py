@@ -7,19 +7,29 @@ import inspect
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Any, Generic, TypeVar, Unpack
+from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
 from . import operations
 from ._aio import AsyncScene, AsyncTransition
 from ._flows import TransitionOptions
 from ._sync import Scene, Transition
 from ._wire import Document
-from .errors import ArbiterError, Refused
+from .errors import ArbiterError, Refused, TransitionEnded
 from .operations import Controller, Operation
 
 Expectations = Mapping[str, Any] | list[Mapping[str, Any]] | None
+
+
+class How(TypedDict, total=False):
+    """How an operation is performed."""
+
+    animated: bool
+    """Whether it is drawn; it is, unless this is false."""
+    expect: Expectations
+    """What must hold when it is performed."""
+
 
 Held = TypeVar("Held", Transition, AsyncTransition)
 Performed = TypeVar("Performed")
@@ -28,11 +38,15 @@ Performed = TypeVar("Performed")
 class _Open(Generic[Held]):
     """A transition that was begun without an operation, and may be given one."""
 
-    def __init__(self, transition: Held, lock: _Words[Any, Any], completed: threading.Event | asyncio.Event) -> None:
+    def __init__(
+        self, transition: Held, lock: _Words[Any, Any], completed: threading.Event | asyncio.Event, order: Any
+    ) -> None:
         self.transition: Held = transition
         self.lock = lock
         self.completed = completed
         """Set when it gets no operation any more, because its owner has completed it or has lost it."""
+        self.order = order
+        """A lock, held while an operation is performed, so that one comes after the other, and the end after all of them."""
         self.is_performed = False
         self.failure: Exception | None = None
         """Why its operation was not performed to the end, or may be unknown to the daemon, so that it is not to be applied."""
@@ -40,22 +54,47 @@ class _Open(Generic[Held]):
         if transition.lost.is_set():
             completed.set()
 
+    def check_bare(self) -> None:
+        """Raises `Refused` if it has its operation; the daemon takes the same one for a repetition."""
+        if self.is_performed:
+            detail = "A transition has one operation: ask for another transition"
+            raise Refused(409, {"code": "already-performed", "detail": detail})
+
+    def accepts(self, performed: Document) -> bool:
+        """Notes the answer to an operation: whether it is to be drawn."""
+        if performed.get("noop"):
+            return False
+        self.is_performed = True
+        self.failure = None  # What was asked before was not accepted, or was this.
+        return True
+
     @contextmanager
     def performing(self) -> Iterator[None]:
         """While it is given an operation, and that is drawn."""
-        if self.is_performed:
-            # The daemon takes the same one for a repetition.
-            detail = "A transition has one operation: ask for another transition"
-            raise Refused(409, {"code": "already-performed", "detail": detail})
+        drawn = _drawn.set(self)
         try:
             yield
+            self.transition.check()
         except BaseException as error:
-            if self.is_performed or not isinstance(error, Refused):
+            if self.is_performed or _may_have_happened(error):
                 # The error itself would hold its frames, and so the lock that was dropped.
-                self.failure = ArbiterError(f"The operation was not performed to its end: {error!r}")
+                self.failure = ArbiterError(f"The operation was not drawn to its end: {error!r}")
             raise
+        finally:
+            _drawn.reset(drawn)
+
+    @property
+    def is_drawn_here(self) -> bool:
+        """Whether this code is what draws its operation."""
+        return _drawn.get() is self
 
 
+def _may_have_happened(error: BaseException) -> bool:
+    """Whether what was asked may have happened nevertheless."""
+    return not isinstance(error, Refused) or (error.status in (429, 503) and error.code != "older-rules")
+
+
+_drawn: ContextVar[_Open[Any] | None] = ContextVar("the transition whose operation code draws", default=None)
 _block: ContextVar[_Open[Any] | None] = ContextVar("the transition in whose block code runs", default=None)
 
 
@@ -79,42 +118,41 @@ class _Words(ABC, Generic[Held, Performed]):
         """Performs an operation; `expect` is what must hold when it is performed."""
 
     def perform_segue(
-        self, identifier: str, *, source: str, destination: Controller | None = None, animated: bool = True,
-        expect: Expectations = None,
+        self, identifier: str, *, source: str, destination: Controller | None = None, **how: Unpack[How]
     ) -> Performed:
         """Performs a segue of the storyboard."""
-        segue = operations.segue(identifier, source=source, destination=destination)
-        return self.perform(segue, animated=animated, expect=expect)
+        return self.perform(operations.segue(identifier, source=source, destination=destination), **how)
 
-    def push(
-        self, controller: Controller, *, navigation: str, animated: bool = True, expect: Expectations = None
-    ) -> Performed:
+    def push(self, controller: Controller, *, navigation: str, **how: Unpack[How]) -> Performed:
         """Pushes a controller onto a navigation."""
-        return self.perform(operations.push(controller, navigation=navigation), animated=animated, expect=expect)
+        return self.perform(operations.push(controller, navigation=navigation), **how)
 
-    def pop(self, navigation: str, *, animated: bool = True, expect: Expectations = None) -> Performed:
+    def pop(self, navigation: str, **how: Unpack[How]) -> Performed:
         """Pops the top of a navigation."""
-        return self.perform(operations.pop(navigation), animated=animated, expect=expect)
+        return self.perform(operations.pop(navigation), **how)
 
-    def pop_to(
-        self, controller: str, *, navigation: str, animated: bool = True, expect: Expectations = None
-    ) -> Performed:
+    def pop_to(self, controller: str, *, navigation: str, **how: Unpack[How]) -> Performed:
         """Pops until a controller is at the top of a navigation."""
-        return self.perform(operations.pop_to(controller, navigation=navigation), animated=animated, expect=expect)
+        return self.perform(operations.pop_to(controller, navigation=navigation), **how)
 
-    def pop_to_root(self, navigation: str, *, animated: bool = True, expect: Expectations = None) -> Performed:
+    def pop_to_root(self, navigation: str, **how: Unpack[How]) -> Performed:
         """Pops until the root is at the top of a navigation."""
-        return self.perform(operations.pop_to_root(navigation), animated=animated, expect=expect)
+        return self.perform(operations.pop_to_root(navigation), **how)
 
-    def present(
-        self, controller: Controller, *, presenter: str, animated: bool = True, expect: Expectations = None
-    ) -> Performed:
+    def present(self, controller: Controller, *, presenter: str, **how: Unpack[How]) -> Performed:
         """Presents a controller, modally."""
-        return self.perform(operations.present(controller, presenter=presenter), animated=animated, expect=expect)
+        return self.perform(operations.present(controller, presenter=presenter), **how)
 
-    def dismiss(self, controller: str, *, animated: bool = True, expect: Expectations = None) -> Performed:
+    def dismiss(self, controller: str, **how: Unpack[How]) -> Performed:
         """Dismisses what a controller presents, or the layer that it is in."""
-        return self.perform(operations.dismiss(controller), animated=animated, expect=expect)
+        return self.perform(operations.dismiss(controller), **how)
+
+    def select(
+        self, tabs: str, *, index: int | None = None, controller: str | None = None, offset: int | None = None,
+        **how: Unpack[How],
+    ) -> Performed:
+        """Selects a tab by exactly one of its index, its controller and its offset from the selected tab."""
+        return self.perform(operations.select(tabs, index=index, controller=controller, offset=offset), **how)
 
     def _current(self) -> _Open[Held] | None:
         """The transition of the block that runs, unless this code is in another one, and so has nothing to do with it."""
@@ -125,7 +163,11 @@ class _Words(ABC, Generic[Held, Performed]):
 
     def _belongs(self) -> _Open[Held] | None:
         """What an operation that is asked for now belongs to, if anything."""
-        open = self._started or self._current()
+        running = self._current()
+        open = self._started or running
+        # A start that is lost has nothing to do with the block whose turn has come since.
+        if running is not None and open is not None and open.transition.lost.is_set():
+            open = running
         # What is asked of one that is lost fails as it does.
         return None if open is None or open.completed.is_set() and not open.transition.lost.is_set() else open
 
@@ -177,8 +219,6 @@ class TransitionLock(_Words[Transition, list[str]]):
         self._scene = scene
         self._draw = perform or (lambda transition: transition.lost.wait(transition.duration))
         self._lock = threading.Lock()
-        self._order = threading.RLock()
-        """Held while an operation is performed, so that one comes after the other, and an end after all of them."""
 
     def start_transition(self) -> bool:
         """Tries to begin a transition: whether it has begun. If not, the event is to be dropped.
@@ -189,7 +229,7 @@ class TransitionLock(_Words[Transition, list[str]]):
             return False
         with self._lock:
             if self._started is None:
-                self._started = _Open(transition, self, threading.Event())
+                self._started = _Open(transition, self, threading.Event(), threading.RLock())
                 return True
         # The lock was lost between two calls at once.
         transition.cancel()
@@ -212,13 +252,14 @@ class TransitionLock(_Words[Transition, list[str]]):
         `Scene.transition` raises.
         """
         with self._scene.transition(timeout=self._timeout, **self._options) as transition:
-            open = _Open(transition, self, threading.Event())
+            open = _Open(transition, self, threading.Event(), threading.RLock())
             with self._running_block(open):
                 block()
                 open.completed.wait()
-            if open.failure is not None:
-                raise open.failure
-        return _removed(transition.ended)
+            with open.order:
+                if open.failure is not None:
+                    raise open.failure
+        return _outcome(transition.ended)
 
     def transition_complete(self) -> None:
         """The block that runs has completed its transition, which ends now.
@@ -234,35 +275,32 @@ class TransitionLock(_Words[Transition, list[str]]):
         Returns what it has removed. Raises what `Transition.perform` and `Scene.transition` raise.
         """
         if (open := self._belongs()) is not None:
-            with self._order, open.performing():
-                performed = open.transition.perform(operation, expect=expect, animated=animated)
-                if not performed.get("noop"):
-                    open.is_performed = True
-                    self._draw(open.transition)
-                    open.transition.check()
-            return _removed(performed)
+            open.check_bare()  # Not after what is drawn now, which may be what asks.
+            with open.order:
+                open.check_bare()
+                if self._belongs() is open:
+                    with open.performing():
+                        performed = open.transition.perform(operation, expect=expect, animated=animated)
+                        if open.accepts(performed):
+                            self._draw(open.transition)
+                    return _removed(performed)
         options = self._options_of(operation, animated, expect)
         with self._scene.transition(timeout=self._timeout, **options) as transition:
             if not transition.noop:
                 self._draw(transition)
-        return _removed(transition.ended)
+        return _outcome(transition.ended)
 
     def _end(self, open: _Open[Transition]) -> None:
-        transition = open.transition
+        open.completed.set()
         try:
-            with self._order:
-                if open.failure is None:
-                    transition.complete()
-                else:
-                    transition.cancel()
+            with open.order:
+                open.transition._end_after_body(failed=open.failure is not None)
         except ArbiterError:
             raise
         except BaseException:
             # Nobody else knows it: its keeper ends it.
-            transition._ticket.is_given_up = True
+            open.transition._ticket.is_given_up = True
             raise
-        finally:
-            open.completed.set()
 
 
 class AsyncTransitionLock(_Words[AsyncTransition, Coroutine[Any, Any, list[str]]]):
@@ -275,8 +313,6 @@ class AsyncTransitionLock(_Words[AsyncTransition, Coroutine[Any, Any, list[str]]
         super().__init__(timeout, options)
         self._scene = scene
         self._draw = perform or _pass_duration
-        self._order = asyncio.Lock()
-        """Held while an operation is performed, so that one comes after the other, and an end after all of them."""
 
     async def start_transition(self) -> bool:
         """See `TransitionLock.start_transition`."""
@@ -286,7 +322,7 @@ class AsyncTransitionLock(_Words[AsyncTransition, Coroutine[Any, Any, list[str]]
             # The lock was lost between two calls at once.
             await transition.cancel()
             return False
-        self._started = _Open(transition, self, asyncio.Event())
+        self._started = _Open(transition, self, asyncio.Event(), asyncio.Lock())
         return True
 
     async def end_transition(self) -> None:
@@ -299,7 +335,7 @@ class AsyncTransitionLock(_Words[AsyncTransition, Coroutine[Any, Any, list[str]]
     async def serialize_transition(self, block: Callable[[], object]) -> list[str]:
         """See `TransitionLock.serialize_transition`; the transition ends when it is complete, also if the block goes on."""
         async with self._scene.transition(timeout=self._timeout, wait_for_self=True, **self._options) as transition:
-            open = _Open(transition, self, asyncio.Event())
+            open = _Open(transition, self, asyncio.Event(), asyncio.Lock())
             with self._running_block(open):
                 ran = asyncio.ensure_future(_done(block))
                 try:
@@ -307,11 +343,11 @@ class AsyncTransitionLock(_Words[AsyncTransition, Coroutine[Any, Any, list[str]]
                 except BaseException:
                     ran.cancel()
                     raise
-            async with self._order:
+            async with open.order:
                 if open.failure is not None:
                     raise open.failure
         await ran
-        return _removed(transition.ended)
+        return _outcome(transition.ended)
 
     def transition_complete(self) -> None:
         """The block that runs has completed its transition.
@@ -324,23 +360,24 @@ class AsyncTransitionLock(_Words[AsyncTransition, Coroutine[Any, Any, list[str]]
     async def perform(self, operation: Operation, *, animated: bool = True, expect: Expectations = None) -> list[str]:
         """See `TransitionLock.perform`."""
         if (open := self._belongs()) is not None:
-            async with self._order:
+            open.check_bare()  # Not after what is drawn now, which may be what asks.
+            async with open.order:
+                open.check_bare()
                 with open.performing():
                     performed = await open.transition.perform(operation, expect=expect, animated=animated)
-                    if not performed.get("noop"):
-                        open.is_performed = True
+                    if open.accepts(performed):
                         await _done(self._draw, open.transition)
-                        open.transition.check()
             return _removed(performed)
         options = self._options_of(operation, animated, expect)
         async with self._scene.transition(timeout=self._timeout, wait_for_self=True, **options) as transition:
             if not transition.noop:
                 await _done(self._draw, transition)
-        return _removed(transition.ended)
+        return _outcome(transition.ended)
 
     async def _end(self, started: _Open[AsyncTransition]) -> None:
-        async with self._order:
-            await (started.transition.complete() if started.failure is None else started.transition.cancel())
+        is_waited_for = not started.is_drawn_here and not started.transition.lost.is_set()
+        async with started.order if is_waited_for else nullcontext():
+            await started.transition._end_after_body(failed=started.failure is not None)
 
 
 async def _first(ran: asyncio.Future[None], completed: threading.Event | asyncio.Event) -> None:
@@ -372,3 +409,10 @@ async def _pass_duration(transition: AsyncTransition) -> None:
 
 def _removed(document: Document | None) -> list[str]:
     return list((document or {}).get("removed", []))
+
+
+def _outcome(ended: Document | None) -> list[str]:
+    """What a transition has removed. Raises `TransitionEnded` if it was not completed, as its gesture may have been decided."""
+    if ended is not None and ended["outcome"] != "completed":
+        raise TransitionEnded(ended)
+    return _removed(ended)

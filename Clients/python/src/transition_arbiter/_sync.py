@@ -35,7 +35,7 @@ class Arbiter:
     is no finite number of seconds, 0 or more.
 
     All transitions of one `Arbiter` are bound to one session: if this process dies, they end within two seconds; in the
-    moment between the grant and the first parked request, when the lease has run out.
+    moment between the grant and the first parked request, when the lease has run out, or after five seconds if it has waited.
     """
 
     def __init__(

@@ -1,0 +1,182 @@
+import ArbiterClient
+import Foundation
+import Synchronization
+
+struct AgentCommand: Sendable {
+    let members: [String: JSONValue]
+
+    init?(_ line: String) {
+        let decoder = JSONDecoder()
+        guard let members = try? decoder.decode([String: JSONValue].self, from: Data(line.utf8)) else { return nil }
+        self.members = members
+    }
+
+    func text(_ name: String) -> String { members[name]?.string ?? "" }
+
+    /// The options have the names of the wire.
+    var options: TransitionOptions {
+        var options = TransitionOptions()
+        options.further = members["options"]?.object ?? [:]
+        return options
+    }
+}
+
+final class Agent: Sendable {
+    let arbiter: Arbiter
+    private let transitions = Mutex<[String: HeldTransition]>([:])
+    private let hierarchies = Mutex<[String: LiveHierarchy]>([:])
+    private let streams = Streams()
+    private let output = Mutex(())
+
+    let url: URL
+
+    init(_ arbiter: Arbiter, at url: URL) {
+        self.arbiter = arbiter
+        self.url = url
+    }
+
+    func answer(_ command: AgentCommand) async {
+        var answer: [String: JSONValue]
+        do { answer = try await run(command) } catch { answer = Self.failure(error) }
+        answer["n"] = command.members["n"]
+        guard let line = try? JSONEncoder().encode(answer) else { return }
+        output.withLock { _ in FileHandle.standardOutput.write(line + Data("\n".utf8)) }
+    }
+    private func run(_ command: AgentCommand) async throws -> [String: JSONValue] {
+        let scene = arbiter.scene(command.text("scene"))
+        switch command.text("do") {
+        case "start": return hold(try await scene.start(command.options), for: command)
+        case "serialize":
+            let timeout = command.members["timeout"]?.number.map { Duration.seconds($0) }
+            let waited = Mutex<[JSONValue]>([])
+            let transition = try await scene.serialize(command.options, timeout: timeout) { ticket in
+                waited.withLock { $0.append(ticket) }
+            }
+            let answer = hold(transition, for: command)
+            return answer.merging(["waited": .array(waited.withLock { $0 })]) { $1 }
+        case "complete": return ["transition": try await held(command).complete()]
+        case "cancel": return ["transition": try await held(command).cancel()]
+        case "progress":
+            return ["answer": try await held(command).progress(command.members["fraction"]?.number ?? 0)]
+        case "release": return ["answer": try await held(command).release(command.members["decision"]?.string)]
+        case "perform":
+            let operation = TransitionOperation(command.members["operation"] ?? .null)
+            return [
+                "answer": try await held(command).perform(operation, expecting: command.members["expect"])
+            ]
+        case "performSegue": return try await performSegue(TransitionLock(scene))
+        case "dismissInTurn": return try await dismissInTurn(TransitionLock(scene), then: command.text("then"))
+        case "hold":
+            try await scene.withTransition(command.options) { transition in
+                for call in command.members["calls"]?.array ?? [] {
+                    switch call["do"]?.string {
+                    case "complete": try await transition.complete()
+                    case "cancel": try await transition.cancel()
+                    default: try await transition.release(call["decision"]?.string)
+                    }
+                }
+            }
+            return [:]
+        case "attempt":
+            struct Failing: Error {}
+            let fails = command.members["fails"]?.bool ?? false
+            do {
+                let held: Void? = try await scene.withTransition(ifFree: TransitionOptions()) { _ in
+                    if fails { throw Failing() }
+                }
+                return ["held": .bool(held != nil)]
+            } catch is Failing {
+                return ["held": true]
+            }
+        case "nest":
+            var options = TransitionOptions()
+            options.waitsForSelf = command.members["waits"]?.bool ?? false
+            let timeout = command.members["timeout"]?.number.map { Duration.seconds($0) }
+            try await scene.withTransition { _ in try await scene.withTransition(options, timeout: timeout) { _ in } }
+            return [:]
+        case "drop":
+            transitions.withLock { $0[command.text("as")] = nil }
+            return [:]
+        case "lost":
+            let transition = held(command)
+            await transition.untilLost()
+            return Self.shown(transition.ending)
+        case "ready": return ["transition": try await arbiter.ready(for: command.text("id"))]
+        case "declare": return ["answer": try await scene.declare(command.members["storyboard"] ?? .null) ?? .null]
+        case "follow":
+            let isAttached = command.members["attached"]?.bool ?? false
+            let events =
+                command.members["scene"] == .null
+                ? arbiter.events(isAttached: isAttached) : scene.events(since: "0", isAttached: isAttached)
+            await streams.follow(command.text("as"), events)
+            return [:]
+        case "next":
+            guard let event = try await streams.next(of: command.text("as"), named: command.text("name")) else {
+                return [:]
+            }
+            return [
+                "event": [
+                    "name": .string(event.name), "data": event.data, "id": event.id.map { .string($0) } ?? .null,
+                ]
+            ]
+        case "hierarchy":
+            let hierarchy = try await scene.hierarchy()
+            hierarchies.withLock { $0[command.text("as")] = hierarchy }
+            return ["hierarchy": Self.shown(hierarchy.current)]
+        case "emptied":
+            guard let kept = hierarchies.withLock({ $0[command.text("as")] }) else { return [:] }
+            for try await hierarchy in kept.changes where hierarchy.root == nil {
+                return ["hierarchy": Self.shown(hierarchy)]
+            }
+            return [:]
+        case "close":
+            await arbiter.close()
+            return [:]
+        case "misuse": return ["accepted": .array(await misuses().map { .string($0) })]
+        case "revision":
+            guard let kept = hierarchies.withLock({ $0[command.text("as")] }) else { return [:] }
+            let wanted = command.members["at"]?.number ?? 0
+            for try await hierarchy in kept.changes where hierarchy.revision >= Int(wanted) {
+                return ["hierarchy": Self.shown(hierarchy)]
+            }
+            return [:]
+        default: preconditionFailure("there is no command \(command.text("do"))")
+        }
+    }
+    private func held(_ command: AgentCommand) -> HeldTransition {
+        guard let transition = transitions.withLock({ $0[command.text("as")] }) else {
+            preconditionFailure("there is no transition \(command.text("as"))")
+        }
+        return transition
+    }
+
+    private func hold(_ transition: HeldTransition?, for command: AgentCommand) -> [String: JSONValue] {
+        transitions.withLock { $0[command.text("as")] = transition }
+        guard let transition else { return ["transition": .null] }
+        return ["transition": transition.document, "duration": .number(transition.duration.inSeconds)]
+    }
+
+    private static func shown(_ ending: EndedTransition?) -> [String: JSONValue] {
+        [
+            "outcome": ending.map { .string($0.outcome) } ?? .null,
+            "reason": ending?.reason.map { .string($0) } ?? .null,
+        ]
+    }
+
+    private static func shown(_ hierarchy: Hierarchy) -> JSONValue {
+        ["root": hierarchy.root?.document ?? .null, "revision": .number(Double(hierarchy.revision))]
+    }
+
+    private static func failure(_ error: any Error) -> [String: JSONValue] {
+        switch error as? ClientError {
+        case .refused(let refusal): ["error": "refused", "code": .string(refusal.code)]
+        case .ended(let ending):
+            shown(ending).merging(["error": "ended", "code": ending.code.map { .string($0) } ?? .null]) { $1 }
+        case .timedOut: ["error": "timedOut"]
+        case .blockedBySelf: ["error": "blockedBySelf"]
+        case .unreachable: ["error": "unreachable"]
+        case .closed: ["error": "closed"]
+        case nil: preconditionFailure("\(error)")
+        }
+    }
+}
