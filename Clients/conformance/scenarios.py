@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from harness import PATIENCE, Daemon, until_idle, until_queued
+from harness import PATIENCE, Daemon, events, until_idle, until_queued
 from hierarchy_scenarios import *  # These are played too.
 
 NAV = {"root": {"id": "nav", "kind": "navigation", "children": ["list"]}}
@@ -121,6 +121,18 @@ def test_the_examples_of_the_seed(daemon, agent):
     assert clients[1].ask("performSegue", scene="main") == {"started": False}
 
 
+def test_a_block_that_goes_on_after_it_has_lost_its_turn(daemon, agent):
+    running = daemon()
+    view = agent(running, "view")
+    view.ask("declare", scene="main", storyboard=NAV)
+    turn = view.tell("loseInTurn", scene="main")
+    held = next(data for name, data in events(running, "main") if name == "transition.updated")
+    assert running.ask("POST", "/transitions/revoke", {"id": held["id"], "reason": "a test"})[0] == 200
+    # What it asks for then fails as its turn did, and is not performed in a turn of its own.
+    assert turn() == {"turn": "revoked", "pushed": ["revoked", "revoked"]}
+    assert [found["outcome"] for found in transitions(running, "main")] == ["revoked"]
+
+
 def test_a_held_transition_outlives_its_lease(daemon, agent):
     running = daemon()
     holder, other = agent(running, "holder"), agent(running, "other")
@@ -216,6 +228,27 @@ def test_a_proxy_that_answers_while_its_daemon_is_away(daemon, agent, proxy):
     assert holder.ask("complete", **{"as": "t"})["transition"]["outcome"] == "completed"
 
 
+@not_shared
+@pytest.mark.parametrize("status, body", [
+    ("404 Not Found", "<html>no route</html>"), ("404 Not Found", '{"message": "no route"}'),
+    ("504 Gateway Timeout", '{"message": "Endpoint request timed out"}')])
+def test_a_waiter_whose_proxy_answers_while_its_daemon_is_away(daemon, agent, proxy, status, body):
+    running = daemon()
+    between = proxy(running)
+    held = running.ask("POST", "/transitions/start", {"scene": "main", "leaseSeconds": 300})[1]
+    # It has no patience; but while it may be parked, nothing is amiss.
+    waiter = agent(between, "waiter", patience=0)
+    turn = waiter.tell("serialize", scene="main", **{"as": "t"})
+    wait = b"POST /transitions/await"
+    between.until_asked(wait, 1)
+    between.replace(wait, f"HTTP/1.1 {status}", body)
+    between.hold(b"nothing has this")
+    between.pass_on()
+    between.until_asked(wait, 3)
+    assert running.ask("POST", "/transitions/end", {"id": held["id"], "token": held["token"]})[0] == 200
+    assert turn()["transition"]["state"] == "running"
+
+
 def test_a_machine_that_sleeps_for_longer_than_a_lease(daemon, agent):
     running = daemon()
     holder = agent(running, "holder")
@@ -308,11 +341,24 @@ def test_a_body_that_only_tries(daemon, agent):
     assert view.ask("attempt", scene="main", fails=False) == {"held": False}
 
 
-def test_what_is_collected_while_it_is_held_is_given_back(daemon, agent):
+def test_a_body_whose_end_is_refused_gives_it_back(daemon, agent, proxy):
+    running = daemon()
+    between = proxy(running)
+    view, other = agent(between, "view", patience=0), agent(running, "other")
+    # It is given back with the next answer at the latest, which comes within a sixth of the lease.
+    options = {"leaseSeconds": 12}
+    between.refuse(b"POST /transitions/end", "journal-unavailable")
+    assert view.ask("hold", scene="main", options=options, calls=[])["code"] == "journal-unavailable"
+    assert other.ask("serialize", scene="main", **{"as": "t"})["transition"]["state"] == "running"
+    assert {found.get("outcome") for found in transitions(running, "main")} == {None, "cancelled"}
+
+
+@pytest.mark.parametrize("begin", ["start", "startInLock"])
+def test_what_is_collected_while_it_is_held_is_given_back(daemon, agent, begin):
     running = daemon()
     view, other = agent(running, "view"), agent(running, "other")
     # It is given back with the next answer at the latest, which comes within a sixth of the lease.
-    view.ask("start", scene="main", options={"leaseSeconds": LEASE}, **{"as": "t"})
+    view.ask(begin, scene="main", options={"leaseSeconds": LEASE}, **{"as": "t"})
     assert view.ask("drop", **{"as": "t"}) == {}
     assert other.ask("serialize", scene="main", **{"as": "t"})["transition"]["state"] == "running"
     assert transitions(running, "main")[0]["outcome"] == "cancelled"

@@ -76,7 +76,7 @@ export interface TurnOptions extends TransitionOptions {
   /** How long the turn may take to come, in seconds; for ever unless set, or if it is null. */
   timeout?: number | null;
   /**
-   * Called with the ticket whenever the daemon says that it still waits, at least every 30 seconds: its `state`, and while that
+   * Called with the ticket whenever the daemon says that it still waits, at least every 10 seconds: its `state`, and while that
    * is `queued` its `position` and `blockers`. If it throws, the ticket is given up.
    */
   waiting?: (ticket: Document) => void;
@@ -322,14 +322,16 @@ export interface PerformOptions {
  */
 export class TransitionLock {
   /**
-   * `perform` draws an operation while its transition is held; unless given, its duration passes. `timeout` is how many seconds a
-   * turn may take to come. The other options are asked of every transition.
+   * `perform` draws an operation while its transition is held; unless given, its duration passes. It returns when the transition is
+   * lost, and does not wait for `endTransition`, which would wait for it in a browser. `timeout` is how many seconds a turn may take to
+   * come. The other options are asked of every transition.
    */
   constructor(scene: Scene, options?: Omit<TransitionOptions, 'operation' | 'signal'> & {
     perform?: (transition: Transition) => unknown; timeout?: number | null;
   });
   /**
-   * Tries to begin a transition: whether it has begun. If not, another one is in the way, and the event is to be dropped.
+   * Tries to begin a transition: whether it has begun. If not, another one is in the way, or the last one has not been ended, and the
+   * event is to be dropped.
    * @throws as `Scene.start`
    */
   startTransition(): Promise<boolean>;
@@ -419,12 +421,12 @@ export class TransitionEnded extends ArbiterError {
   /** `expired`, `rejected`, `superseded` or `revoked`; `cancelled` or `completed` if somebody with its token ended it. */
   readonly outcome: string;
   /**
-   * For example `session-lost`; `unreachable` if its lease ran out unseen, because the daemon could not be reached; `forgotten`
+   * For example `session-lost`; `unreachable` if its lease ran out unseen, because no answer of the daemon kept it; `forgotten`
    * if the daemon answers that it does not know the transition, as after a restart without its journal.
    */
   readonly reason: string | null;
   /** Which refusal it was: of a rejected one, or of what keeps the lease. */
   readonly code: string | null;
-  /** The transition; null if its lease ran out unseen, because the daemon could not be reached. */
+  /** The transition; null if its lease ran out unseen. */
   readonly document: Document | null;
 }

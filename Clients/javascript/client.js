@@ -4,15 +4,17 @@
 const SESSION = 'Arbiter-Session';
 /** The lease of a transition, in seconds, unless the daemon says another. */
 const LEASE = 10;
-/** The longest wait of one request, in seconds. */
-const LONGEST_WAIT = 30;
+/** The longest wait of one request, in seconds: shorter than the time in which proxies want an answer. */
+const LONGEST_WAIT = 10;
+/** What an answer may take that waits for nothing, in seconds. */
+const LONGEST_ANSWER = 30;
 /** What an answer may take besides the wait, in seconds. */
 const MARGIN = 5;
 /** What an answer that keeps a lease may take besides the wait, in seconds: a sixth of the lease, if that is not less. */
 const KEEPING_MARGIN = 1;
 /**
- * The time between two attempts to keep a lease, in seconds. The daemon ends a session two seconds after its last connection was
- * cut.
+ * The time between two attempts to keep a lease or a place, in seconds. The daemon ends a session two seconds after its last
+ * connection was cut.
  */
 const [SHORTEST_DELAY, LONGEST_DELAY] = [0.05, 0.4];
 /** The field in which a daemon says how often something comes on a stream of events at least, in seconds. */
@@ -76,7 +78,7 @@ export class TransitionEnded extends ArbiterError {
   constructor(document) {
     const { outcome, reason, code, detail } = document ?? {
       outcome: 'expired', reason: 'unreachable',
-      detail: 'the daemon could not be reached for as long as the lease lasts (unreachable)',
+      detail: 'no answer of the daemon kept it for as long as its lease lasts (unreachable)',
     };
     const why = detail ?? reason;
     super(`The transition is ${outcome}${why ? `: ${why}` : ''}`);
@@ -321,9 +323,9 @@ const now = (() => {
   };
 })();
 
-/** Delays between attempts in seconds: doubled from 0.1 to 5, each drawn between half and all of it. */
-function* backoff() {
-  for (let delay = 0.1; ; delay = Math.min(2 * delay, 5)) yield delay * (0.5 + Math.random() / 2);
+/** Delays between attempts in seconds: doubled from 0.1 to the longest, each drawn between half and all of it. */
+function* backoff(longest = 5) {
+  for (let delay = 0.1; ; delay = Math.min(2 * delay, longest)) yield delay * (0.5 + Math.random() / 2);
 }
 
 /** Passes so many seconds, or fewer if the signal is aborted. */
@@ -379,9 +381,12 @@ async function answerOf(response) {
   const { status } = response;
   const text = await response.text();
   let document = parsed(text);
-  if (typeof document !== 'object' || !document || Array.isArray(document)) {
+  // A proxy says these itself, also in JSON. The daemon gives each problem a code.
+  const mayBeOfProxy = status === 404 || status >= 500;
+  const isObject = typeof document === 'object' && document && !Array.isArray(document);
+  if (!isObject || (mayBeOfProxy && typeof document.code !== 'string')) {
     // The daemon refuses in HTML what is no HTTP.
-    if (status !== 204 && !(text && status >= 400 && status < 500)) {
+    if (status !== 204 && !(text && status >= 400 && status < 500 && !mayBeOfProxy)) {
       throw new Error(`an answer of status ${status} is not one of the daemon`);
     }
     document = {};
@@ -868,7 +873,7 @@ export class Arbiter {
   // Asking
 
   /** Sends a request once. */
-  async #send(method, path, body, { headers, timeout = LONGEST_WAIT, signal, keepalive } = {}) {
+  async #send(method, path, body, { headers, timeout = LONGEST_ANSWER, signal, keepalive } = {}) {
     const text = body === undefined ? undefined : jsonOf(body);
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), timeout * 1000);
@@ -894,15 +899,17 @@ export class Arbiter {
   }
 
   /**
-   * Sends a request until there is an answer or `patience` seconds are over. It may arrive several times, so it must be one that
-   * does the same then, by its nature or by its idempotency key. Until `roomUntil`, by `now`, a daemon without room is asked again
-   * too.
+   * Sends a request until there is an answer, or `patience` seconds are over in which there should have been one. It may arrive
+   * several times, so it must be one that does the same then, by its nature or by its idempotency key. If it waits for something,
+   * the daemon parks it for `wait` seconds. Until `roomUntil`, by `now`, a daemon without room is asked again too.
    */
-  async ask(method, path, body, { signal, roomUntil = 0, ...options } = {}) {
-    const deadline = now() + this.patience;
+  async ask(method, path, body, { signal, wait, roomUntil = 0, ...options } = {}) {
+    const deadline = now() + (wait ?? 0) + this.patience;
+    if (wait !== undefined) options.timeout = wait + MARGIN;
     const over = this.#abortedWith(signal);
     try {
-      for (const delay of backoff()) {
+      // If the connection of what is parked is cut, its place is kept for two seconds.
+      for (const delay of backoff(wait === undefined ? undefined : LONGEST_DELAY)) {
         let after = delay;
         over.signal.throwIfAborted();
         try {
@@ -987,7 +994,7 @@ export class Arbiter {
       if (left === 0) throw new TimedOut(`The turn in ${ticket.body.scene} did not come in time`);
       if (this.#shared) await this.#news(ticket, RUNNING, Math.min(SHARED_WAIT, left), signal);
       const wait = this.#shared ? 0 : Math.min(LONGEST_WAIT, left);
-      const options = { headers: ticket.headers, timeout: wait + MARGIN, signal };
+      const options = { headers: ticket.headers, wait, signal };
       // So that a client which is gone, and whose connections a proxy keeps, holds the lock for seconds only.
       const body = ticket.named({ until: 'running', claim: true, wait });
       ticket.note(await this.ask('POST', '/transitions/await', body, options));
@@ -996,7 +1003,7 @@ export class Arbiter {
     if (!ticket.hasEnded && (isUnclaimed || ticket.heldUntil - now() < ticket.lease / 2)) {
       // The answer to a request that was parked for long says nothing about when it was given; and a grant is to be claimed.
       const body = ticket.named({ until: 'running', wait: 0 });
-      ticket.note(await this.ask('POST', '/transitions/await', body, { headers: ticket.headers, timeout: MARGIN, signal }));
+      ticket.note(await this.ask('POST', '/transitions/await', body, { headers: ticket.headers, wait: 0, signal }));
     }
     if (ticket.hasEnded && !ticket.document.noop) throw new TransitionEnded(ticket.shown);
   }
@@ -1053,7 +1060,7 @@ export class Arbiter {
     const margin = Math.min(MARGIN, Math.max(KEEPING_MARGIN, lease / 6));
     const headers = { ...ticket.headers };
     const closing = this.#abortedWith();
-    let [hasFailed, isLast, asked, delays] = [false, false, -Infinity, backoff()];
+    let [hasFailed, isLast, asked, delays] = [false, false, -Infinity, backoff(LONGEST_DELAY)];
     try {
       while (!signal.aborted && !isLast) {
         if (this.#shared && !hasFailed) {
@@ -1067,7 +1074,7 @@ export class Arbiter {
         // The less is left, the shorter are the asks; but each is long enough for a slow network.
         const timeout = isLast ? margin : Math.min(left, wait ? wait + margin : Math.min(MARGIN, Math.max(margin, left / 2)));
         const options = { headers, timeout, signal: closing.signal };
-        let delay = Math.min(delays.next().value, LONGEST_DELAY);
+        let delay = delays.next().value;
         // One that is cut short by the end of the lease says nothing.
         if (wait === 0 && timeout >= margin / 2) asked = now();
         try {
@@ -1083,7 +1090,7 @@ export class Arbiter {
             if (answer.status >= 400) return answer.document.transition ?? refusedEnd(ticket, answer);
             if (answer.document.state === 'ended') return answer.document;
             ticket.heldUntil = answer.sent + (answer.document.leaseRemaining ?? lease);
-            [hasFailed, isLast, asked, delays] = [false, false, -Infinity, backoff()];
+            [hasFailed, isLast, asked, delays] = [false, false, -Infinity, backoff(LONGEST_DELAY)];
             continue;
           }
           delay = Math.max(delay, answer.retryAfter);
@@ -1454,7 +1461,7 @@ export class Hierarchy {
 }
 
 /** Gives back what nobody refers to any more. */
-const forgotten = new FinalizationRegistry(holding => holding.giveBack());
+const forgotten = new FinalizationRegistry(holding => holding.forget());
 
 /** What is known of a transition while it is held. It does not refer to the `Transition`, so that this can be forgotten. */
 class Holding {
@@ -1494,7 +1501,7 @@ class Holding {
       // It goes on, as far as is known, and is kept.
       this.#isEnding = false;
       if (this.#unseen.length) this.#lose(this.#unseen[0]);
-      if (this.#isForgotten) this.giveBack();
+      if (this.#isForgotten) this.forget();
       throw error;
     }
     // Its await is answered by the end, so that no connection is cut.
@@ -1507,10 +1514,14 @@ class Holding {
     this.#lose({ ...this.#ticket.shown, state: 'ended', outcome: 'expired', reason: 'session-lost' });
   }
 
-  giveBack() {
+  forget() {
     this.#isForgotten = true;
     if (this.#isEnding || this.#over.signal.aborted) return;
     console.warn(`${this.#ticket.document.id} was not ended before it was collected; it is given back`);
+    this.giveBack();
+  }
+
+  giveBack() {
     this.#lose({ ...this.#ticket.shown, state: 'ended', outcome: 'cancelled' });
     this.#arbiter.giveUp(this.#ticket);
   }
@@ -1607,7 +1618,13 @@ export class Transition {
   /** Ends it as its gesture was decided, if it was, unless its owner has ended it. */
   async endAfterBody({ failed }) {
     if (this.ended && !this.signal.aborted) return;
-    await this.#end(this.#isDecided ? undefined : failed ? 'cancelled' : 'completed');
+    try {
+      await this.#end(this.#isDecided ? undefined : failed ? 'cancelled' : 'completed');
+    } catch (error) {
+      // It would go on, but nobody holds it any more.
+      if (error instanceof Refused) this.#holding.giveBack();
+      throw error;
+    }
   }
 
   async #drive(call, fields) {
@@ -1627,6 +1644,12 @@ if (Symbol.asyncDispose) {
   };
 }
 
+/** Resolves when the signal is aborted. In a constructor it would refer to what is made there, which could not be forgotten. */
+const whenAborted = signal => new Promise(resolve => {
+  if (signal.aborted) resolve();
+  else signal.addEventListener('abort', () => resolve(), { once: true });
+});
+
 /** A transition that was begun without an operation, and may be given one. */
 class OpenTransition {
   #last = Promise.resolve();
@@ -1639,12 +1662,7 @@ class OpenTransition {
   constructor(transition, lock) {
     this.transition = transition;
     this.lock = lock;
-    const { signal } = transition;
-    // It does not refer to the transition, which can be forgotten.
-    this.#lost = new Promise(resolve => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    this.#lost = whenAborted(transition.signal);
     this.completed = new Promise(resolve => {
       /** It gets no operation any more, and its block is over. */
       this.complete = () => {
@@ -1678,6 +1696,7 @@ class OpenTransition {
   }
 
   #checkBare() {
+    this.transition.signal.throwIfAborted();
     if (!this.#isPerformed) return;
     // The daemon takes the same one for a repetition.
     const detail = 'A transition has one operation: ask for another transition';
@@ -1694,8 +1713,8 @@ class OpenTransition {
       }
       return performed;
     } catch (error) {
-      const isRefused = error instanceof Refused && (![429, 503].includes(error.status) || error.code === 'older-rules');
-      if (!isRefused) this.failure = error;
+      const isUndecided = error instanceof Refused && [429, 503].includes(error.status) && error.code !== 'older-rules';
+      if (isUndecided || error instanceof Unreachable) this.failure = error;
       throw error;
     }
   }
@@ -1719,8 +1738,11 @@ export class TransitionLock {
   /** What `startTransition` began, and whose block runs. */
   #started = null;
   #running = null;
-  /** When the last request has its place in the queue: they are asked in the order of the calls. */
-  #asked = Promise.resolve();
+  /**
+   * When the last request has its place in the queue, or how it could not reach the daemon: they are asked in the order of the
+   * calls.
+   */
+  #asked = Promise.resolve(null);
   #ending = Promise.resolve();
 
   constructor(scene, { perform = ({ duration, signal }) => sleep(duration, signal), timeout, ...options } = {}) {
@@ -1781,11 +1803,8 @@ export class TransitionLock {
   }
 
   async perform(operation, { animated = true, expect } = {}) {
-    const running = this.#current();
-    // A start that is lost has nothing to do with the block whose turn has come since.
-    const open = this.#started?.transition.signal.aborted ? running ?? this.#started : this.#started ?? running;
-    // What is asked of one that is lost fails as it does.
-    if (open?.isOpen || open?.transition.signal.aborted) return open.perform(operation, { expect, animated }, this.#draw);
+    const open = this.#belongs();
+    if (open) return open.perform(operation, { expect, animated }, this.#draw);
     const options = { ...this.#options, operation };
     if (expect) options.expect = [options.expect ?? [], expect].flat();
     if (!animated) options.animation = { ...options.animation, duration: 0 };
@@ -1824,25 +1843,43 @@ export class TransitionLock {
     return this.perform(operations.select(tabs, { index, controller, offset }), options);
   }
 
-  /** The transition of the block that runs, unless this code is in another one, and so has nothing to do with it. */
+  /** The transition of the block that runs, or of the one that this code is in, if that is lost; null in any other block. */
   #current() {
     const within = blocks?.getStore();
-    return within?.lock === this && within !== this.#running ? null : this.#running;
+    if (within?.lock !== this || within === this.#running) return this.#running;
+    return within.transition.signal.aborted ? within : null;
+  }
+
+  /** What an operation that is asked for now belongs to, if anything; what is asked of one that is lost fails as it does. */
+  #belongs() {
+    const isLost = open => open?.transition.signal.aborted;
+    const running = this.#current();
+    if (isLost(running)) return running;
+    // A start that is lost has nothing to do with the block whose turn has come since.
+    const open = isLost(this.#started) ? running ?? this.#started : this.#started ?? running;
+    return open?.isOpen || isLost(open) ? open : null;
   }
 
   /** Waits for a turn, and holds it while the body runs: what its operation has removed. */
   async #turn(options, body) {
     const before = this.#asked;
     let note;
-    this.#asked = new Promise(resolve => { note = resolve; });
+    const asked = new Promise(resolve => { note = resolve; });
+    this.#asked = asked;
     let transition;
     try {
-      await before;
+      // What waits behind one that could not reach the daemon has been in vain for as long.
+      const failure = await before;
+      if (failure) throw failure;
       // Who asks in a body does not wait for it; a browser cannot tell, and warns.
-      const waiting = { timeout: this.#timeout, waiting: note, waitForSelf: !!bodies };
+      const waiting = { timeout: this.#timeout, waiting: () => note(null), waitForSelf: !!bodies };
       transition = await this.#scene.serialize({ ...options, ...waiting });
+    } catch (error) {
+      note(error instanceof Unreachable ? error : null);
+      throw error;
     } finally {
-      note();
+      note(null);
+      if (this.#asked === asked) this.#asked = Promise.resolve(null);
     }
     await holding(transition, body);
     // Its gesture may have been decided otherwise.

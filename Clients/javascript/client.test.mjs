@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Arbiter, Repeats, silenceSaidBy, TransitionEnded, Unreachable } from './client.js';
+import { Arbiter, Repeats, silenceSaidBy, TransitionEnded, TransitionLock, Unreachable } from './client.js';
 
 const url = 'http://127.0.0.1:1';
 
@@ -52,6 +52,19 @@ test('an error says where the daemon was looked for, and why there was no answer
     assert.doesNotMatch(error.message, /fetch failed/);
     return true;
   });
+});
+
+test('what waits behind what could not reach the daemon fails with it', async () => {
+  const { arbiter, asked } = answered(() => {
+    throw new Error('a test');
+  });
+  const lock = new TransitionLock(arbiter.scene());
+  const [first, ...others] = await Promise.allSettled([1, 2, 3].map(() => lock.pop('nav')));
+  assert(first.reason instanceof Unreachable);
+  assert.deepEqual(others, [first, first]);
+  assert.deepEqual(asked, ['/sessions']);
+  await assert.rejects(lock.pop('nav'), Unreachable);
+  assert.deepEqual(asked, ['/sessions', '/sessions']);
 });
 
 test('an answer with many levels is read, and one that is cut off is not', async () => {

@@ -99,6 +99,32 @@ const commands = {
     });
     return answer;
   },
+  /** A block whose transition is lost while its operation is drawn, and that goes on. */
+  async loseInTurn({ scene }) {
+    const untilLost = ({ signal }) => new Promise(resolve => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', resolve);
+    });
+    const lock = new TransitionLock(arbiter.scene(scene), { perform: untilLost });
+    const pushed = [];
+    let ran;
+    const turn = lock.serializeTransition(() => {
+      ran = (async () => {
+        for (const controller of ['editor', 'note']) {
+          await lock.push(controller, { navigation: 'nav' }).catch(({ outcome }) => pushed.push(outcome));
+        }
+      })();
+      return ran;
+    });
+    const outcome = await turn.catch(error => error.outcome);
+    await ran;
+    return { turn: outcome, pushed };
+  },
+  async startInLock({ as, scene, options }) {
+    const lock = new TransitionLock(arbiter.scene(scene), options);
+    transitions.set(as, lock);
+    return { started: await lock.startTransition() };
+  },
   async hold({ scene, options, calls }) {
     await arbiter.scene(scene).withTransition(options, async transition => {
       for (const { do: call, ...fields } of calls) await transition[call](fields);

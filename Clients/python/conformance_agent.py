@@ -181,6 +181,28 @@ class Agent:
 
         return {"removed": lock.serialize_transition(block), **answer}
 
+    def loseInTurn(self, command):
+        """A block whose transition is lost while its operation is drawn, and that goes on."""
+        lock = TransitionLock(self.arbiter.scene(command["scene"]), perform=lambda transition: transition.lost.wait())
+        pushed = []
+
+        def block():
+            for controller in ("editor", "note"):
+                try:
+                    lock.push(controller, navigation="nav")
+                except TransitionEnded as ended:
+                    pushed.append(ended.outcome)
+
+        try:
+            return {"turn": lock.serialize_transition(block)}
+        except TransitionEnded as ended:
+            return {"turn": ended.outcome, "pushed": pushed}
+
+    def startInLock(self, command):
+        lock = TransitionLock(self.arbiter.scene(command["scene"]), **given(command.get("options", {})))
+        self.transitions[command["as"]] = lock
+        return {"started": lock.start_transition()}
+
     def hold(self, command):
         with self.arbiter.scene(command["scene"]).transition(**given(command.get("options", {}))) as transition:
             for call in command["calls"]:
@@ -337,6 +359,31 @@ class AsyncAgent(Agent):
             await lock.push(command["then"], navigation="nav")
 
         return {"removed": await lock.serialize_transition(block), **answer}
+
+    async def loseInTurn(self, command):
+        lock = AsyncTransitionLock(
+            self.arbiter.scene(command["scene"]), perform=lambda transition: transition.lost.wait())
+        pushed = []
+        has_gone_on = asyncio.Event()
+
+        async def block():
+            for controller in ("editor", "note"):
+                try:
+                    await lock.push(controller, navigation="nav")
+                except TransitionEnded as ended:
+                    pushed.append(ended.outcome)
+            has_gone_on.set()
+
+        try:
+            return {"turn": await lock.serialize_transition(block)}
+        except TransitionEnded as ended:
+            await has_gone_on.wait()
+            return {"turn": ended.outcome, "pushed": pushed}
+
+    async def startInLock(self, command):
+        lock = AsyncTransitionLock(self.arbiter.scene(command["scene"]), **given(command.get("options", {})))
+        self.transitions[command["as"]] = lock
+        return {"started": await lock.start_transition()}
 
     async def hold(self, command):
         scene = self.arbiter.scene(command["scene"])

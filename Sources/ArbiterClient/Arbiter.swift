@@ -34,8 +34,9 @@ public final class Arbiter: Sendable {
     ///   - url: where the daemon listens, for example `http://127.0.0.1:8080`.
     ///   - token: a bearer token, if the daemon has access control.
     ///   - client: the name by which people, and transitions with participants, know this client.
-    ///   - patience: how long a request is repeated while the daemon cannot be reached, or is starting. If it is negative, every
-    ///     request is refused with `invalid-field`; zero sends each request once.
+    ///   - patience: how long a request is repeated while the daemon cannot be reached, or is starting; what waits for its turn,
+    ///     the time of its wait longer. If it is negative, every request is refused with `invalid-field`; zero sends each request
+    ///     once that does not wait.
     ///   - headers: header fields of every request, for example `traceparent`, of visible characters of ASCII, spaces and tabs.
     ///     If there are others, every request is refused with `invalid-header`.
     public convenience init(
@@ -119,7 +120,7 @@ public final class Arbiter: Sendable {
         var request = request
         request.headers.merge(headers) { own, _ in own }
         do {
-            let answer = try await transport.send(request)
+            let answer = try await transport.send(request).ofDaemon()
             // What was on its way when the client was closed is of no use to anybody.
             guard !isClosed else { throw ClientError.closed }
             return answer
@@ -161,7 +162,7 @@ public final class Arbiter: Sendable {
         state.withLock { _ = $0.held.removeValue(forKey: ObjectIdentifier(keeper)) }
     }
 
-    /// Sends a request until there is an answer or the patience is over.
+    /// Sends a request until there is an answer, or the patience is over in which there should have been one.
     ///
     /// It may arrive several times, so it must be one that does the same then, by its nature or by its idempotency key.
     ///
@@ -169,8 +170,9 @@ public final class Arbiter: Sendable {
     package func ask(_ request: WireRequest) async throws -> WireAnswer { try await ask(request, room: .none) }
 
     private func ask(_ request: WireRequest, room: WaitForRoom) async throws -> WireAnswer {
-        let deadline = ContinuousClock.now + patience
-        var backoff = Backoff()
+        // What is parked is answered when its wait is over. If its connection is cut, its place is kept for two seconds.
+        let deadline = ContinuousClock.now + (request.wait ?? .zero) + patience
+        var backoff = request.wait == nil ? Backoff() : Backoff(longest: WireTimes.longestDelay)
         while true {
             var delay = backoff.next()
             do {

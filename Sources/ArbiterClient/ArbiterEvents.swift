@@ -71,7 +71,7 @@ public struct ArbiterEvents: AsyncSequence, Sendable {
                 } catch ClientError.refused(let refusal) {
                     if let session, Arbiter.isOverForSession(refusal) {
                         await arbiter.forgetSession(session)
-                    } else if refusal.status != 429, refusal.status != 503 {
+                    } else if refusal.mayBeOfDaemon, refusal.status != 429, refusal.status != 503 {
                         throw ClientError.refused(refusal)
                     }
                 } catch ClientError.closed {

@@ -45,7 +45,7 @@ public struct ArbiterScene: Sendable {
     /// - Parameters:
     ///   - options: what is asked.
     ///   - timeout: how long the turn may take to come, not negative; for ever unless set.
-    ///   - waiting: called with the ticket whenever the daemon says that it still waits, at least every 30 seconds: its
+    ///   - waiting: called with the ticket whenever the daemon says that it still waits, at least every 10 seconds: its
     ///     `state`, and while that is `queued` its `position` and `blockers`.
     /// - Returns: the transition, which runs, or has ended with ``HeldTransition/isNoop`` if there was nothing to do.
     /// - Throws: `ClientError.timedOut`; `blockedBySelf` in the body of a transition that is in its way; `ended` if it is
@@ -59,28 +59,21 @@ public struct ArbiterScene: Sendable {
         try await serialize(options, timeout: timeout, asked: {}, waiting: waiting)
     }
 
-    /// The same, and says when it has its place in the queue, or never will.
+    /// The same, and says when it has its place in the queue.
     func serialize(
         _ options: TransitionOptions, timeout: Duration? = nil, asked: () -> Void,
         waiting: @Sendable (JSONValue) -> Void = { _ in }
     ) async throws -> HeldTransition {
-        do {
-            try options.check()
-            if let timeout, timeout < .zero { throw ClientError.misuse("timeout", "The timeout must not be negative.") }
-        } catch {
-            asked()
-            throw error
-        }
+        try options.check()
+        if let timeout, timeout < .zero { throw ClientError.misuse("timeout", "The timeout must not be negative.") }
         let ticket = PendingTransition(name, options)
         return try await givingUp(ticket) {
             let deadline = timeout.map { ContinuousClock.now + $0 }
             let body = ticket.body.merging(["wait": 0]) { $1 }
-            do {
-                defer { asked() }
-                let room = deadline.map { WaitForRoom.until($0) } ?? .patiently
-                try ticket.note(
-                    await arbiter.askInSession("/transitions/serialize", .object(body), for: ticket, room: room))
-            }
+            let room = deadline.map { WaitForRoom.until($0) } ?? .patiently
+            try ticket.note(
+                await arbiter.askInSession("/transitions/serialize", .object(body), for: ticket, room: room))
+            asked()
             if !options.waitsForSelf, ticket.blockers.contains(where: HeldTransition.bodies.contains) {
                 throw ClientError.blockedBySelf(ticket.shown)
             }
@@ -154,7 +147,7 @@ public struct ArbiterScene: Sendable {
             await Task { await transition.abandon() }.value
             throw error
         }
-        _ = try await Task { try await transition.endAsDecided() }.value
+        try await Task { try await transition.end(failed: false) }.value
         return result
     }
 
@@ -238,9 +231,7 @@ public struct ArbiterScene: Sendable {
         // So that a client which is gone, and whose connections a proxy keeps, holds the lock for seconds only.
         let body = ticket.named(["until": "running", "claim": true, "wait": .number(wait.inSeconds)])
         try ticket.note(
-            await arbiter.ask(
-                WireRequest(
-                    "POST", "/transitions/await", body, headers: ticket.headers, timeout: wait + WireTimes.margin)))
+            await arbiter.ask(WireRequest("POST", "/transitions/await", body, headers: ticket.headers, wait: wait)))
     }
 
     private func givingUp<Result: Sendable>(
@@ -261,14 +252,19 @@ extension Arbiter {
     func giveUp(_ ticket: PendingTransition) async {
         if ticket.document == nil {
             // The request may have arrived: the same one with the same key leads to what it made.
-            guard let again = ticket.asked, let answer = try? await sendOnce(again), (try? ticket.note(answer)) != nil
+            guard let again = ticket.asked, let answer = await lastWords(again), (try? ticket.note(answer)) != nil
             else { return }
         }
         guard !ticket.hasEnded else { return }
         for outcome: [String: JSONValue] in [["outcome": "cancelled"], [:]] {
             let end = WireRequest("POST", "/transitions/end", ticket.named(outcome), timeout: WireTimes.margin)
             // One whose gesture was decided ends as that was.
-            guard (try? await sendOnce(end))?.document["code"] == "already-decided" else { return }
+            guard await lastWords(end)?.document["code"] == "already-decided" else { return }
         }
+    }
+
+    /// The answer to a request, which is sent once more if the connection was cut: one that is kept open may have been cut before.
+    private func lastWords(_ request: WireRequest) async -> WireAnswer? {
+        if let answer = try? await sendOnce(request) { answer } else { try? await sendOnce(request) }
     }
 }

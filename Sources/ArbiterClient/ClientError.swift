@@ -44,6 +44,11 @@ public struct Refusal: Hashable, Sendable {
         detail = problem["detail"]?.string ?? problem["title"]?.string ?? "HTTP \(status)"
     }
 
+    /// Whether the daemon may have said it, which gives each problem a code.
+    ///
+    /// A proxy says that there is nothing, or that something fails, also in JSON.
+    var mayBeOfDaemon: Bool { (status != 404 && status < 500) || problem["code"]?.string != nil }
+
     /// A value that this client refuses, as the daemon would.
     init(misuseOf field: String, _ detail: String) {
         self.init(status: 400, ["code": "invalid-field", "detail": .string(detail), "field": .string(field)])
@@ -54,7 +59,7 @@ public struct Refusal: Hashable, Sendable {
 public struct EndedTransition: Hashable, Sendable {
     /// `expired`, `rejected`, `superseded` or `revoked`; `cancelled` or `completed` if somebody with its token ended it.
     public let outcome: String
-    /// For example `session-lost`; `unreachable` if its lease ran out unseen, because the daemon could not be reached;
+    /// For example `session-lost`; `unreachable` if its lease ran out unseen, because no answer of the daemon kept it;
     /// `forgotten` if the daemon answers that it does not know the transition, as after a restart without its journal.
     public let reason: String?
     /// Which refusal it was: of a rejected one, or of what keeps the lease.
@@ -82,7 +87,7 @@ public struct EndedTransition: Hashable, Sendable {
     package var words: String? {
         switch (document?["detail"]?.string, reason) {
         case (let detail?, _): detail
-        case (nil, "unreachable"): "the daemon could not be reached for as long as the lease lasts (unreachable)"
+        case (nil, "unreachable"): "no answer of the daemon kept it for as long as its lease lasts (unreachable)"
         case (nil, "forgotten"): "the daemon no longer knows the transition (forgotten)"
         case (nil, let reason): reason
         }

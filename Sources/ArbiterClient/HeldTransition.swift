@@ -16,7 +16,7 @@ public final class HeldTransition: Sendable {
         keeper = LeaseKeeper(ticket, of: arbiter)
     }
 
-    deinit { keeper.giveBack() }
+    deinit { keeper.forget() }
 
     /// The id, by which everybody may ask for the transition.
     public var id: String { ticket.id }
@@ -56,6 +56,16 @@ public final class HeldTransition: Sendable {
 
     /// Returns as soon as it is lost, its owner has ended it, or the task is cancelled.
     public func untilLost() async { await keeper.untilOver() }
+
+    /// Passes its ``duration``, or less if it is lost or the task is cancelled.
+    public func passDuration() async {
+        await withTaskGroup { group in
+            group.addTask { try? await Task.sleep(for: self.duration) }
+            group.addTask { await self.untilLost() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
 
     /// Gives it the operation that it was begun without, which is applied when it completes.
     ///
@@ -161,11 +171,14 @@ public final class HeldTransition: Sendable {
     ///
     /// - Throws: what ``complete()`` throws.
     func end(failed: Bool) async throws {
-        guard failed else {
-            _ = try await endAsDecided()
-            return
+        guard keeper.endedByOwner == nil else { return }
+        do {
+            _ = try await end(keeper.isDecided ? nil : failed ? "cancelled" : "completed")
+        } catch ClientError.refused(let refusal) {
+            // It would go on, but nobody holds it any more.
+            keeper.giveBack()
+            throw ClientError.refused(refusal)
         }
-        if keeper.endedByOwner == nil { _ = try await end(keeper.isDecided ? nil : "cancelled") }
     }
 
     /// How its owner has ended it, if not as completed.

@@ -91,6 +91,8 @@ final class LeaseKeeper: Sendable {
             throw ClientError.refused(refusal)
         } catch {
             finishEnd(nil)
+            // Nobody else ends it if the task is cancelled.
+            if !(error is ClientError) { giveBack() }
             throw error
         }
         finishEnd(ended)
@@ -120,10 +122,15 @@ final class LeaseKeeper: Sendable {
     }
 
     /// Nobody refers to it any more.
-    func giveBack() {
+    func forget() {
         guard !isOver else { return }
         let text = "arbiter: \(ticket.id) was not ended while somebody referred to it; it is given back\n"
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+        giveBack()
+    }
+
+    /// Nobody holds it any more.
+    func giveBack() {
         tell { state in state.isOver = true }
         Task { [arbiter, ticket] in await arbiter.giveUp(ticket) }
     }
@@ -176,7 +183,7 @@ final class LeaseKeeper: Sendable {
         let longest = min(ticket.lease / 6, WireTimes.longestWait)
         let margin = min(WireTimes.margin, max(WireTimes.keepingMargin, ticket.lease / 6))
         var headers = ticket.headers
-        var (wait, backoff) = (longest, Backoff())
+        var (wait, backoff) = (longest, Backoff(longest: WireTimes.longestDelay))
         var (asked, isLast) = (ContinuousClock.Instant?.none, false)
         while !isOver, !Task.isCancelled, !isLast {
             let left = ticket.heldUntil - .now
@@ -184,7 +191,7 @@ final class LeaseKeeper: Sendable {
                 if let asked, .now - asked <= margin { break }
                 (wait, isLast) = (.zero, true)
             }
-            var delay = min(backoff.next(), WireTimes.longestDelay)
+            var delay = backoff.next()
             // The less is left, the shorter are the asks; but each is long enough for a slow network.
             let patience = wait > .zero ? wait + margin : min(WireTimes.margin, max(margin, left / 2))
             let timeout = isLast ? margin : min(patience, left)
@@ -194,7 +201,7 @@ final class LeaseKeeper: Sendable {
             case .runs(let end):
                 ticket.hold(until: end)
                 state.withLock { $0.failures = 0 }
-                (wait, backoff) = (longest, Backoff())
+                (wait, backoff) = (longest, Backoff(longest: WireTimes.longestDelay))
                 (asked, isLast) = (nil, false)
                 continue
             case .ended(let ending): return ending

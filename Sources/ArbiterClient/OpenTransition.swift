@@ -28,6 +28,8 @@ final class OpenTransition: Sendable {
         self.lock = lock
     }
 
+    /// Whether its owner has not said that it is complete.
+    var isOpen: Bool { state.withLock { $0.isOpen } }
     var failure: (any Error)? { state.withLock { $0.failure } }
 
     // MARK: - Operations
@@ -46,7 +48,8 @@ final class OpenTransition: Sendable {
     ) -> Task<[String], any Error>? {
         state.withLock { state in
             // What is asked of one that is lost fails as it does.
-            guard state.isOpen || transition.isLost else { return nil }
+            if let lost = transition.ending { return Task { throw ClientError.ended(lost) } }
+            guard state.isOpen else { return nil }
             // Not after what is drawn now, which may be what asks.
             if state.isPerformed { return Task { throw ClientError.alreadyPerformed } }
             let last = state.last
@@ -96,8 +99,11 @@ final class OpenTransition: Sendable {
     /// It gets no operation any more, and its block is over.
     func complete() {
         state.withLock { $0.isOpen = false }
-        completed.finish(.success(()))
+        lose()
     }
+
+    /// Its block is over, whatever that still does.
+    func lose() { completed.finish(.success(())) }
 
     func untilComplete() async { _ = try? await completed.value() }
 

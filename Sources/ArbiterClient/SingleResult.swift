@@ -9,6 +9,8 @@ final class SingleResult<Value: Sendable>: Sendable {
         var continuation: CheckedContinuation<Value, any Error>?
     }
 
+    var isFinished: Bool { state.withLock { $0.result != nil } }
+
     func value() async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let result = state.withLock { state in

@@ -1,21 +1,39 @@
 // The operations of a lock, each with a completion.
 
 extension TransitionLock {
-    /// Performs a segue of the storyboard.
+    /// Performs an operation.
     ///
     /// - Parameters:
-    ///   - identifier: the segue.
-    ///   - sender: its source.
-    ///   - destination: what comes in instead of what the storyboard says.
+    ///   - operation: what it does to the hierarchy.
     ///   - animated: whether it is drawn.
     ///   - expecting: what must hold when it is performed, as `expect` of the wire; so for all operations.
     ///   - completion: called when it has been performed; the lock is still held, if it belongs to a transition that was begun
     ///     before.
+    public func perform(
+        _ operation: TransitionOperation, animated: Bool = true, expecting: JSONValue? = nil,
+        @_inheritActorContext completion: @escaping Handler = { _ in }
+    ) {
+        if let open = openTransition(), let performed = open.perform(operation, expecting, animated, by: draw) {
+            Task { await finish(performed, in: open, completion) }
+            return
+        }
+        var options = options
+        options.operation = operation
+        if let expecting { options.further["expect"] = .array(options.expectations + expecting.listed) }
+        if !animated { options.duration = .zero }
+        enqueue(options, completion) { [draw] transition in
+            if !transition.isNoop { try await draw(transition) }
+        }
+    }
+
+    /// Performs a segue of the storyboard from a source; `destination` comes in instead of what the storyboard says.
     public func performSegue(
         _ identifier: String, sender: String, to destination: ControllerNode? = nil, animated: Bool = true,
         expecting: JSONValue? = nil, @_inheritActorContext completion: @escaping Handler = { _ in }
     ) {
-        ask(.segue(identifier, from: sender, to: destination), animated, expecting, completion)
+        perform(
+            .segue(identifier, from: sender, to: destination), animated: animated, expecting: expecting,
+            completion: completion)
     }
 
     /// Pushes a controller onto a navigation.
@@ -23,7 +41,7 @@ extension TransitionLock {
         _ controller: ControllerNode, onto navigation: String, animated: Bool = true, expecting: JSONValue? = nil,
         @_inheritActorContext completion: @escaping Handler = { _ in }
     ) {
-        ask(.push(controller, onto: navigation), animated, expecting, completion)
+        perform(.push(controller, onto: navigation), animated: animated, expecting: expecting, completion: completion)
     }
 
     /// Pops the top of a navigation.
@@ -31,7 +49,7 @@ extension TransitionLock {
         _ navigation: String, animated: Bool = true, expecting: JSONValue? = nil,
         @_inheritActorContext completion: @escaping Handler = { _ in }
     ) {
-        ask(.pop(navigation), animated, expecting, completion)
+        perform(.pop(navigation), animated: animated, expecting: expecting, completion: completion)
     }
 
     /// Pops until a controller is at the top of a navigation.
@@ -39,7 +57,7 @@ extension TransitionLock {
         _ controller: String, of navigation: String, animated: Bool = true, expecting: JSONValue? = nil,
         @_inheritActorContext completion: @escaping Handler = { _ in }
     ) {
-        ask(.popTo(controller, of: navigation), animated, expecting, completion)
+        perform(.popTo(controller, of: navigation), animated: animated, expecting: expecting, completion: completion)
     }
 
     /// Pops until the root is at the top of a navigation.
@@ -47,7 +65,7 @@ extension TransitionLock {
         _ navigation: String, animated: Bool = true, expecting: JSONValue? = nil,
         @_inheritActorContext completion: @escaping Handler = { _ in }
     ) {
-        ask(.popToRoot(navigation), animated, expecting, completion)
+        perform(.popToRoot(navigation), animated: animated, expecting: expecting, completion: completion)
     }
 
     /// Presents a controller, modally.
@@ -55,7 +73,7 @@ extension TransitionLock {
         _ controller: ControllerNode, by presenter: String, animated: Bool = true, expecting: JSONValue? = nil,
         @_inheritActorContext completion: @escaping Handler = { _ in }
     ) {
-        ask(.present(controller, by: presenter), animated, expecting, completion)
+        perform(.present(controller, by: presenter), animated: animated, expecting: expecting, completion: completion)
     }
 
     /// Dismisses what a controller presents, or the layer that it is in.
@@ -63,7 +81,7 @@ extension TransitionLock {
         _ controller: String, animated: Bool = true, expecting: JSONValue? = nil,
         @_inheritActorContext completion: @escaping Handler = { _ in }
     ) {
-        ask(.dismiss(controller), animated, expecting, completion)
+        perform(.dismiss(controller), animated: animated, expecting: expecting, completion: completion)
     }
 
     /// Selects a tab by its controller.
@@ -71,26 +89,7 @@ extension TransitionLock {
         _ controller: String, of tabs: String, animated: Bool = true, expecting: JSONValue? = nil,
         @_inheritActorContext completion: @escaping Handler = { _ in }
     ) {
-        ask(.select(controller, of: tabs), animated, expecting, completion)
-    }
-
-    private func ask(
-        _ operation: TransitionOperation, _ isAnimated: Bool, _ expectations: JSONValue?,
-        _ completion: @escaping Handler
-    ) {
-        if let open = openTransition(),
-            let performed = open.perform(operation, expectations, isAnimated, by: perform)
-        {
-            Task { await finish(performed, in: open, completion) }
-            return
-        }
-        var options = options
-        options.operation = operation
-        if let expectations { options.further["expect"] = .array(options.expectations + expectations.listed) }
-        if !isAnimated { options.duration = .zero }
-        enqueue(options, completion) { [perform] transition in
-            if !transition.isNoop { try await perform(transition) }
-        }
+        perform(.select(controller, of: tabs), animated: animated, expecting: expecting, completion: completion)
     }
 
     /// Calls the completion of an operation of a transition that was begun without one.

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Synchronization
 
 /// The lock of a scene in the words of TransitionLock for iOS: one transition of this process at a time, begun in one place and
@@ -21,7 +22,8 @@ public final class TransitionLock: Sendable {
     public enum Completion: Sendable {
         /// It was performed. `removed` are the controllers that were popped or dismissed, in that order.
         case finished(removed: [String])
-        /// It was not performed, or was lost meanwhile; its operation is not applied.
+        /// It was not performed, or was lost meanwhile; the error says why. Its operation is not applied, unless the daemon was not
+        /// heard of after the end, or `onExpiry` has said so.
         case cancelled(any Error)
 
         /// Whether it was performed.
@@ -46,7 +48,7 @@ public final class TransitionLock: Sendable {
     private let scene: ArbiterScene
     let options: TransitionOptions
     private let timeout: Duration?
-    let perform: Performer
+    let draw: Performer
     private let identity = OpenTransition.Lock()
     private let state = Mutex(State())
 
@@ -58,8 +60,8 @@ public final class TransitionLock: Sendable {
         var started: OpenTransition?
         /// The transition of the block that runs.
         var running: OpenTransition?
-        /// The last request, until it has its place in the queue: they are asked in the order of the calls.
-        var last: Task<Void, Never>?
+        /// The last request, finished when it has its place in the queue, or fails: they are asked in the order of the calls.
+        var last: SingleResult<Void>?
         /// The last end that nobody waits for.
         var ending: Task<Void, Never>?
     }
@@ -71,7 +73,7 @@ public final class TransitionLock: Sendable {
     ///   - perform: what is done while a transition with an operation is held; unless given, its duration passes.
     public init(
         _ scene: ArbiterScene, options: TransitionOptions = TransitionOptions(), timeout: Duration? = nil,
-        @_inheritActorContext perform: @escaping Performer = { try await Task.sleep(for: $0.duration) }
+        @_inheritActorContext perform: @escaping Performer = { await $0.passDuration() }
     ) {
         self.scene = scene
         var options = options
@@ -80,14 +82,15 @@ public final class TransitionLock: Sendable {
         options.waitsForSelf = true
         self.options = options
         self.timeout = timeout
-        self.perform = perform
+        draw = perform
     }
 
     // MARK: - Try
 
     /// Tries to begin a transition.
     ///
-    /// - Returns: whether it has begun; if not, another one is in the way, and the event is to be dropped.
+    /// - Returns: whether it has begun; if not, another one is in the way, or the last one has not been ended, and the event is to be
+    ///   dropped.
     /// - Throws: `ClientError`; `CancellationError`.
     public func startTransition() async throws -> Bool {
         await state.withLock { $0.ending }?.value
@@ -114,13 +117,20 @@ public final class TransitionLock: Sendable {
     }
 
     /// The same, without waiting for it; the next `startTransition()` does.
+    ///
+    /// A line on standard error says what goes wrong.
     public func endTransition() {
         guard let started = takeStarted() else { return }
         state.withLock { state in
             let last = state.ending
             state.ending = Task {
                 await last?.value
-                try? await started.end()
+                do {
+                    try await started.end()
+                } catch {
+                    let text = "arbiter: the end of \(started.transition.id) says: \(error)\n"
+                    try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+                }
             }
         }
     }
@@ -151,7 +161,7 @@ public final class TransitionLock: Sendable {
             // A transition that is lost is complete, whatever the block still does.
             let watch = Task {
                 await transition.untilLost()
-                open.complete()
+                open.lose()
             }
             await open.untilComplete()
             watch.cancel()
@@ -163,9 +173,9 @@ public final class TransitionLock: Sendable {
 
     /// A block of `serializeTransition(_:completion:)` has completed its transition.
     ///
-    /// It is the block that this is called from, also in tasks and completions that it has begun. So a block that has lost its
-    /// transition, and says so late, does not complete another one. What is called by no task of a block, such as a callback of
-    /// a timer, completes the block that runs.
+    /// It is the block that this is called from, also in tasks that it has begun, and in completions of this lock. So a block that has
+    /// lost its transition, and says so late, does not complete another one. What is called by no task of a block, such as a callback
+    /// of a timer or of a dispatch queue, completes the block that runs.
     public func transitionComplete() {
         running()?.complete()
     }
@@ -175,39 +185,53 @@ public final class TransitionLock: Sendable {
     /// The transition that an operation which is asked for now belongs to, if there is one.
     func openTransition() -> OpenTransition? {
         let (started, running) = (state.withLock { $0.started }, running())
-        guard let started else { return running }
+        guard let started, running?.transition.isLost != true else { return running }
         // A start that is lost has nothing to do with the block whose turn has come since.
         return started.transition.isLost ? running ?? started : started
     }
 
-    /// The transition of the block that runs, unless this code is of another one, and so has nothing to do with it.
+    /// The transition of the block that runs, or of the one that this code is of, if that is lost; `nil` in any other block.
     private func running() -> OpenTransition? {
-        guard let running = state.withLock({ $0.running }) else { return nil }
-        if let current = Self.current, current.lock === identity, current !== running { return nil }
-        return running
+        let running = state.withLock { $0.running }
+        guard let current = Self.current, current.lock === identity, current !== running else { return running }
+        return current.isOpen && current.transition.isLost ? current : nil
     }
 
     /// Asks for a transition in the order of the calls, and holds it while the body runs.
     func enqueue(
         _ options: TransitionOptions, _ completion: @escaping Handler, _ body: @escaping Performer
     ) {
-        let (hasAsked, asked) = AsyncStream<Void>.makeStream()
-        state.withLock { state in
-            let last = state.last
-            state.last = Task { for await _ in hasAsked {} }
-            Task { [scene, timeout] in
-                await last?.value
-                do {
-                    let transition = try await scene.serialize(options, timeout: timeout, asked: { asked.finish() })
-                    try await scene.hold(transition, body)
-                    // Its gesture may have been decided otherwise.
-                    if let ended = transition.endedOtherwise { throw ClientError.ended(ended) }
-                    await completion(.finished(removed: transition.removed))
-                } catch {
-                    asked.finish()
-                    await completion(.cancelled(error))
-                }
+        let asked = SingleResult<Void>()
+        let last = state.withLock { state in
+            defer { state.last = asked }
+            return state.last
+        }
+        let isBehind = last?.isFinished == false
+        Task { [scene, timeout, identity] in
+            // What follows the turn has nothing to do with the block whose turn is next.
+            var over: OpenTransition?
+            let result: Completion
+            do {
+                // What waits behind one that could not reach the daemon has been in vain for as long.
+                if isBehind { try await last?.value() }
+                let transition = try await scene.serialize(
+                    options, timeout: timeout, asked: { asked.finish(.success(())) })
+                over = OpenTransition(transition, of: identity)
+                over?.complete()
+                try await scene.hold(transition, body)
+                // Its gesture may have been decided otherwise.
+                if let ended = transition.endedOtherwise { throw ClientError.ended(ended) }
+                result = .finished(removed: transition.removed)
+            } catch {
+                asked.finish(error.isUnreachable ? .failure(error) : .success(()))
+                result = .cancelled(error)
             }
+            await Self.$current.withValue(over ?? Self.current) { await completion(result) }
         }
     }
+}
+
+extension Error {
+    /// Whether the daemon could not be reached.
+    fileprivate var isUnreachable: Bool { if case .unreachable? = self as? ClientError { true } else { false } }
 }

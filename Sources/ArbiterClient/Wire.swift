@@ -6,18 +6,21 @@ package struct WireRequest: Hashable, Sendable {
     package var headers: [String: String]
     /// How long the answer may take.
     package var timeout: Duration
+    /// For how long the daemon may park it, if it waits for something.
+    package var wait: Duration?
     /// How many lines of a stream may wait for their reader; when there are more, the stream breaks.
     package var lineLimit = WireLimits.waitingLines
 
     package init(
         _ method: String, _ path: String, _ body: JSONValue? = nil, headers: [String: String] = [:],
-        timeout: Duration = WireTimes.longestWait
+        timeout: Duration = WireTimes.longestAnswer, wait: Duration? = nil
     ) {
         self.method = method
         self.path = path
         self.body = body
         self.headers = headers
-        self.timeout = timeout
+        self.timeout = wait.map { $0 + WireTimes.margin } ?? timeout
+        self.wait = wait
     }
 }
 
@@ -66,6 +69,14 @@ package struct WireAnswer: Hashable, Sendable {
     /// Whether the daemon says what it knows; not if it refuses to say so now, or a proxy answers in its place.
     var decides: Bool {
         status < 400 || (status < 500 && status != 429 && document["code"]?.string != nil)
+    }
+
+    /// The same, if it may be one of the daemon.
+    ///
+    /// - Throws: `unreachable`.
+    func ofDaemon() throws(ClientError) -> WireAnswer {
+        guard status >= 400, !Refusal(status: status, document).mayBeOfDaemon else { return self }
+        throw .unreachable("an answer of status \(status) is not one of the daemon")
     }
 
     /// Whether it refuses something that may be accepted later, or that may have happened.
@@ -133,13 +144,15 @@ package enum WireLimits {
 }
 
 package enum WireTimes {
-    /// The longest wait of one request.
-    package static let longestWait = Duration.seconds(30)
+    /// The longest wait of one request: shorter than the time in which proxies want an answer.
+    package static let longestWait = Duration.seconds(10)
+    /// What an answer may take that waits for nothing.
+    package static let longestAnswer = Duration.seconds(30)
     /// What an answer may take besides the wait.
     package static let margin = Duration.seconds(5)
     /// What an answer that keeps a lease may take besides the wait: a sixth of the lease, if that is not less.
     static let keepingMargin = Duration.seconds(1)
-    /// The shortest time between two attempts to keep a lease.
+    /// The shortest time between two attempts to keep a lease or a place.
     static let shortestDelay = Duration.milliseconds(50)
     /// The longest one: the daemon ends a session two seconds after its last connection was cut.
     static let longestDelay = Duration.milliseconds(400)
@@ -148,12 +161,15 @@ package enum WireTimes {
     package static let lease = Duration.seconds(10)
 }
 
-/// Delays between attempts: doubled from 0.1 to 5 seconds, each drawn between half and all of it.
+/// Delays between attempts: doubled from 0.1 seconds to the longest, each drawn between half and all of it.
 struct Backoff {
-    private var delay = 0.1
+    private let longest: Duration
+    private var delay = Duration.milliseconds(100)
+
+    init(longest: Duration = .seconds(5)) { self.longest = longest }
 
     mutating func next() -> Duration {
-        defer { delay = min(2 * delay, 5) }
-        return .seconds(Double.random(in: delay / 2...delay))
+        defer { delay = min(delay * 2, longest) }
+        return delay * Double.random(in: 0.5...1)
     }
 }

@@ -35,6 +35,20 @@ extension Agent {
         return await turn.merging(["dismissed": dismissed.shown(), "again": again.shown()]) { $1 }
     }
 
+    /// A block whose transition is lost while its operation is drawn, and that goes on.
+    func loseInTurn(_ lock: TransitionLock) async -> [String: JSONValue] {
+        let (turn, editor, note) = (SingleCompletion(), SingleCompletion(), SingleCompletion())
+        lock.serializeTransition {
+            lock.push("editor", onto: "nav") {
+                editor.note($0)
+                lock.push("note", onto: "nav") { note.note($0) }
+            }
+        } completion: {
+            turn.note($0)
+        }
+        return await ["turn": turn.shown(), "pushed": [editor.shown(), note.shown()]]
+    }
+
     /// What a completion is called with, once.
     private static func completion(
         _ begin: (@escaping @Sendable (TransitionLock.Completion) -> Void) -> Void
@@ -58,11 +72,12 @@ final class SingleCompletion: Sendable {
         return nil
     }
 
-    /// What was removed, or the code of the refusal.
+    /// What was removed, the code of the refusal, or how it ended.
     func shown() async -> JSONValue {
         switch await value() {
         case .finished(let removed): .array(removed.map { .string($0) })
         case .cancelled(ClientError.refused(let refusal)): .string(refusal.code)
+        case .cancelled(ClientError.ended(let ending)): .string(ending.outcome)
         case .cancelled, nil: .null
         }
     }

@@ -24,6 +24,7 @@ struct AgentCommand: Sendable {
 final class Agent: Sendable {
     let arbiter: Arbiter
     private let transitions = Mutex<[String: HeldTransition]>([:])
+    private let locks = Mutex<[String: TransitionLock]>([:])
     private let hierarchies = Mutex<[String: LiveHierarchy]>([:])
     private let streams = Streams()
     private let output = Mutex(())
@@ -66,6 +67,12 @@ final class Agent: Sendable {
             ]
         case "performSegue": return try await performSegue(TransitionLock(scene))
         case "dismissInTurn": return try await dismissInTurn(TransitionLock(scene), then: command.text("then"))
+        case "loseInTurn":
+            return await loseInTurn(TransitionLock(scene) { await $0.untilLost() })
+        case "startInLock":
+            let lock = TransitionLock(scene, options: command.options)
+            locks.withLock { $0[command.text("as")] = lock }
+            return ["started": .bool(try await lock.startTransition())]
         case "hold":
             try await scene.withTransition(command.options) { transition in
                 for call in command.members["calls"]?.array ?? [] {
@@ -96,6 +103,7 @@ final class Agent: Sendable {
             return [:]
         case "drop":
             transitions.withLock { $0[command.text("as")] = nil }
+            locks.withLock { $0[command.text("as")] = nil }
             return [:]
         case "lost":
             let transition = held(command)

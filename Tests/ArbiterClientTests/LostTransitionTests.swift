@@ -29,7 +29,7 @@ struct LostTransitionTests {
     @Test func `a daemon that does not answer cannot be reached`() async throws {
         let ending = try await loss(.unanswered)
         #expect((ending.outcome, ending.reason, ending.code) == ("expired", "unreachable", nil))
-        #expect("\(ClientError.ended(ending))".contains("could not be reached"))
+        #expect("\(ClientError.ended(ending))".contains("no answer of the daemon kept it"))
     }
 
     @Test func `an end of what the daemon has forgotten says so`() async throws {
@@ -40,9 +40,47 @@ struct LostTransitionTests {
         #expect(ending.reason == "forgotten")
     }
 
+    @Test(.timeLimit(.minutes(1))) func `what a cancelled task ends is given back`() async throws {
+        let daemon = Daemon(.kept)
+        let arbiter = Arbiter(daemon, token: nil, client: nil, patience: .zero, headers: [:])
+        let transition = try #require(try await arbiter.scene().start())
+        let (untilCancelled, cancelled) = AsyncStream<Void>.makeStream()
+        let ending = Task {
+            for await _ in untilCancelled {}
+            try await transition.complete()
+        }
+        ending.cancel()
+        cancelled.finish()
+        await #expect(throws: CancellationError.self) { try await ending.value }
+        await daemon.untilCancelled()
+    }
+
+    @Test func `what a proxy says in the place of its daemon is no answer`() async throws {
+        for status in [404, 500, 502, 504] {
+            let answer = WireAnswer(
+                status: status, document: ["message": "no route"], retryAfter: .zero, date: nil, sent: .now)
+            #expect(throws: ClientError.self) { try answer.ofDaemon() }
+        }
+        let refusal = WireAnswer(
+            status: 404, document: ["code": "unknown-scene"], retryAfter: .zero, date: nil, sent: .now)
+        #expect(try refusal.ofDaemon() == refusal)
+    }
+
     @Test func `another refusal is the reason`() async throws {
         let ending = try await loss(.refused([(403, "forbidden")]))
         #expect((ending.reason, ending.code) == ("forbidden", "forbidden"))
+    }
+
+    @Test func `what waits behind what could not reach the daemon fails with it`() async throws {
+        let away = Away()
+        let lock = TransitionLock(Arbiter(away, token: nil, client: nil, patience: .zero, headers: [:]).scene())
+        let (failures, failed) = AsyncStream<Bool>.makeStream()
+        for _ in 0..<3 { lock.pop("nav") { failed.yield($0.isFinished) } }
+        away.fail()
+        var finished: [Bool] = []
+        for await isFinished in failures.prefix(3) { finished.append(isFinished) }
+        #expect(finished == [false, false, false])
+        #expect(away.asked.withLock { $0 } == ["/sessions"])
     }
 
     @Test func `over a Unix socket, an error names its path`() async throws {
@@ -52,6 +90,25 @@ struct LostTransitionTests {
         let text = "\(try #require(error))"
         #expect(text.contains("/nowhere/socket"))
         #expect(!text.contains("localhost"))
+    }
+}
+
+/// A daemon that is away, which is seen from a moment on.
+private final class Away: WireTransport {
+    let misuse: Refusal? = nil
+    let asked = Guarded<[String]>([])
+    private let failing = AsyncStream<Void>.makeStream()
+
+    func fail() { failing.continuation.finish() }
+
+    func send(_ request: WireRequest) async throws -> WireAnswer {
+        asked.withLock { $0.append(request.path) }
+        for await _ in failing.stream {}
+        throw ClientError.unreachable("a test")
+    }
+
+    func lines(of request: WireRequest) -> AsyncThrowingStream<String, any Error> {
+        LineSink.makeStream(limit: 1).stream
     }
 }
 
@@ -69,6 +126,7 @@ private final class Daemon: WireTransport {
     let misuse: Refusal? = nil
     private let keeping: Guarded<Keeping>
     private let leaseSeconds: Double
+    private let cancelled = AsyncStream<Void>.makeStream()
 
     init(_ keeping: Keeping) {
         self.keeping = Guarded(keeping)
@@ -81,7 +139,10 @@ private final class Daemon: WireTransport {
         case "/sessions": return answer(201, ["token": "session"])
         case "/transitions/start": return answer(201, running)
         case "/transitions/await" where request.body?["until"] == "running": return answer(200, running)
-        case "/transitions/end": return answer(404, ["code": "unknown-transition"])
+        case "/transitions/end":
+            try Task.checkCancellation()
+            if request.body?["outcome"] == "cancelled" { cancelled.continuation.finish() }
+            return answer(404, ["code": "unknown-transition"])
         default:
             if case .kept = keeping.withLock({ $0 }) { return answer(200, running) }
             let refusal = keeping.withLock { keeping -> (status: Int, code: String)? in
@@ -96,6 +157,9 @@ private final class Daemon: WireTransport {
             return answer(refusal.status, ["code": .string(refusal.code), "field": field ?? .null])
         }
     }
+
+    /// Returns when it has been asked to cancel the transition.
+    func untilCancelled() async { for await _ in cancelled.stream {} }
 
     private func answer(_ status: Int, _ document: JSONValue) -> WireAnswer {
         WireAnswer(status: status, document: document, retryAfter: .zero, date: nil, sent: .now)

@@ -11,7 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from harness import PATIENCE
-from transition_arbiter import Arbiter, AsyncArbiter, Refused, TransitionEnded, Unreachable
+from transition_arbiter import Arbiter, AsyncArbiter, AsyncTransitionLock, Refused, TransitionEnded, Unreachable
+from transition_arbiter._wire import Send
 
 NAV = {"root": {"id": "nav", "kind": "navigation", "children": ["list"]}}
 # A keeper that gives up takes as long as a sixth of this, in seconds.
@@ -120,6 +121,24 @@ def test_the_address_of_a_daemon_that_is_not_there(tmp_path):
     assert "at http://127.0.0.1:1: " in str(unreachable.value)
 
 
+def test_what_waits_behind_what_could_not_reach_the_daemon_fails_with_it(monkeypatch):
+    asked = []
+
+    async def send(self: AsyncArbiter, send: Send) -> None:
+        asked.append(send.path)
+        await asyncio.sleep(0)  # The others ask meanwhile.
+        raise Unreachable("a test")
+
+    monkeypatch.setattr(AsyncArbiter, "_send", send)
+
+    async def ask() -> list:
+        async with AsyncArbiter(patience=0) as arbiter:
+            return await asyncio.gather(*(arbiter.scene().start() for _ in range(3)), return_exceptions=True)
+
+    assert [type(error) for error in asyncio.run(ask())] == [Unreachable] * 3
+    assert asked == ["/sessions"]
+
+
 def test_what_the_daemon_has_forgotten_is_not_called_unreachable(daemon):
     running = daemon()
     with Arbiter(running.url) as arbiter:
@@ -205,6 +224,25 @@ def test_a_try_that_holds_while_the_body_runs_in_asyncio(daemon):
             assert transition.ended["outcome"] == "cancelled"
 
     asyncio.run(play())
+
+
+def test_a_block_that_fails_after_its_transition_is_complete(daemon):
+    running = daemon()
+
+    async def play() -> None:
+        async with AsyncArbiter(running.url) as arbiter:
+            lock = AsyncTransitionLock(arbiter.scene())
+
+            async def block() -> None:
+                lock.transition_complete()
+                1 / 0
+
+            with pytest.raises(ZeroDivisionError):
+                await lock.serialize_transition(block)
+
+    asyncio.run(play())
+    [found] = running.ask("GET", "/transitions?scene=main")[1]["transitions"]
+    assert found["outcome"] == "completed"
 
 
 def test_what_is_collected_while_it_is_held_is_given_back(daemon):

@@ -76,7 +76,7 @@ struct AwaitCommand: ClientCommand {
         while true {
             let wait = deadline.nextWait
             let query = "until=idle&quietSeconds=\(quietSeconds ?? 0)&wait=\(wait.inSeconds)"
-            let request = WireRequest("GET", scene.path("/await?\(query)"), timeout: wait + WireTimes.margin)
+            let request = WireRequest("GET", scene.path("/await?\(query)"), wait: wait)
             let answer = try await scene.arbiter.ask(request).accepted()
             if answer["idle"]?.bool == true {
                 await hint(at: scene)

@@ -40,12 +40,12 @@ struct OwnedTransition {
     ///
     /// - Throws: `ClientError`; `Failure` if the daemon does not know the transition any more.
     func ask(
-        _ arbiter: Arbiter, _ call: String, _ members: [String: JSONValue] = [:], wait: Duration = .zero
+        _ arbiter: Arbiter, _ call: String, _ members: [String: JSONValue] = [:], wait: Duration? = nil
     ) async throws -> JSONValue {
         var members = members
         (members["id"], members["token"]) = (.string(id), token.map { .string($0) })
         let request = WireRequest(
-            "POST", "/transitions/\(call)", .object(members), timeout: wait + WireTimes.margin)
+            "POST", "/transitions/\(call)", .object(members), timeout: WireTimes.margin, wait: wait)
         return try await answer(arbiter, request)
     }
 
@@ -74,22 +74,28 @@ struct OwnedTransition {
         var reached = if let known { known } else { try await awaited(arbiter, milestone, .zero) }
         var seen = self
         seen.wasSeen = true
+        var hasWaited = false
         while !milestone.isReached(by: reached["state"]?.string) {
             guard !deadline.isOver else { return nil }
             reached = try await seen.awaited(arbiter, milestone, deadline.nextWait)
+            hasWaited = true
         }
-        return reached
+        // A grant is claimed by a word after it.
+        let isGranted = hasWaited && token != nil && reached["state"]?.string != "ended"
+        return isGranted ? try await seen.awaited(arbiter, milestone, .zero) : reached
     }
 
     private func awaited(_ arbiter: Arbiter, _ milestone: Milestone, _ wait: Duration) async throws -> JSONValue {
         if token != nil {
+            // If this process is killed, and a proxy keeps its connections, a grant that it waits for lasts for seconds only.
             let members: [String: JSONValue] = [
                 "until": .string(milestone.rawValue), "wait": .number(wait.inSeconds),
+                "claim": .bool(milestone != .ended),
             ]
             return try await ask(arbiter, "await", members, wait: wait)
         }
         let query = "id=\(id)&until=\(milestone.rawValue)&wait=\(wait.inSeconds)"
-        let request = WireRequest("GET", "/transitions/await?\(query)", timeout: wait + WireTimes.margin)
+        let request = WireRequest("GET", "/transitions/await?\(query)", wait: wait)
         return try await answer(arbiter, request)
     }
 

@@ -91,8 +91,9 @@ class AsyncArbiter:
     async def _open(self) -> str:
         """The token of the session, which is opened by one caller if there is none."""
         self._check_loop()
+        called = now()
         async with self._opening:
-            return await self._run(self._flows.session())
+            return await self._run(self._flows.session(called))
 
     async def _send(self, send: Send) -> Answer:
         sent = now()
@@ -311,7 +312,11 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
     async def _end_after_body(self, *, failed: bool) -> None:
         """Ends it, unless its owner has done so."""
         if not self._is_ended_by_owner:
-            await self._end(self._outcome_after_body(failed))
+            try:
+                await self._end(self._outcome_after_body(failed))
+            except Refused:
+                self._ticket.is_given_up = True  # It would go on, but nobody holds it any more.
+                raise
 
     async def _end(self, outcome: str | None) -> Document:
         if self.noop:

@@ -18,11 +18,14 @@ from .errors import BlockedBySelf, Closed, Refused, TimedOut, TransitionEnded, U
 
 # The lease of a transition, in seconds, unless the daemon says another.
 LEASE = 10.0
-# The longest wait of one request, in seconds.
-LONGEST_WAIT = 30.0
+# The longest wait of one request, in seconds: shorter than the time in which proxies want an answer.
+LONGEST_WAIT = 10.0
+# What an answer may take that waits for nothing, in seconds.
+LONGEST_ANSWER = 30.0
 # What an answer that keeps a lease may take besides the wait, in seconds: a sixth of the lease, if that is not less.
 KEEPING_MARGIN = 1.0
-# The time between two attempts to keep a lease, in seconds. The daemon ends a session two seconds after its last connection was cut.
+# The time between two attempts to keep a lease or a place, in seconds. The daemon ends a session two seconds after its last
+# connection was cut.
 SHORTEST_DELAY, LONGEST_DELAY = 0.05, 0.4
 
 
@@ -159,6 +162,8 @@ class Flows:
         self.headers = checked_headers({**(headers or {}), **authorization})
         self._closing = closing
         self._session: str | None = None
+        self._opening_failed = (0.0, "")
+        """When the daemon could not be reached last for a session, and why."""
         self._lock = threading.Lock()
         self._process: int | None = None
         """Which process has used the client; `None` before its first use, so that it may be made before a fork."""
@@ -188,15 +193,20 @@ class Flows:
 
     def ask(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, *,
-        headers: Mapping[str, str] | None = None, timeout: float = LONGEST_WAIT, room_until: float = 0.0,
+        headers: Mapping[str, str] | None = None, timeout: float = LONGEST_ANSWER, wait: float | None = None,
+        room_until: float = 0.0,
     ) -> Flow[Answer]:
-        """Sends a request until there is an answer or `patience` seconds are over.
+        """Sends a request until there is an answer, or `patience` seconds are over in which there should have been one.
 
-        It may arrive several times, so it must be one that does the same then, by its nature or by its idempotency key. Until
-        `room_until`, by `now`, a daemon without room is asked again too.
+        It may arrive several times, so it must be one that does the same then, by its nature or by its idempotency key. If it
+        waits for something, the daemon parks it for so many seconds. Until `room_until`, by `now`, a daemon without room is asked
+        again too.
         """
-        deadline = now() + self.patience
-        for delay in backoff():
+        deadline = now() + (wait or 0.0) + self.patience
+        if wait is not None:
+            timeout = wait + MARGIN
+        # If the connection of what is parked is cut, its place is kept for two seconds.
+        for delay in backoff() if wait is None else backoff(LONGEST_DELAY):
             self.check_open()
             after = 0.0
             try:
@@ -218,11 +228,20 @@ class Flows:
 
     # Sessions
 
-    def session(self) -> Flow[str]:
-        """The token of the session, which is opened if there is none."""
+    def session(self, called: float = float("inf")) -> Flow[str]:
+        """The token of the session, which is opened if there is none.
+
+        Who called, by `now`, while another call could not reach the daemon has waited in vain for as long.
+        """
         if self._session is None:
+            if self._opening_failed[0] > called:
+                raise Unreachable(self._opening_failed[1])
             body = {} if self.client is None else {"client": self.client}
-            answer = yield from self.ask("POST", "/sessions", body, room_until=float("inf"))
+            try:
+                answer = yield from self.ask("POST", "/sessions", body, room_until=float("inf"))
+            except Unreachable as error:
+                self._opening_failed = (now(), str(error))
+                raise
             opened = str(answer.document()["token"])
             with self._lock:
                 # Another call may have opened one meanwhile. This one, which nothing is bound to, ends by itself.
@@ -310,7 +329,7 @@ class Flows:
     def _await_running(self, ticket: Ticket, wait: float) -> Flow[None]:
         # So that a client which is gone, and whose connections a proxy keeps, holds the lock for seconds only.
         body = ticket.named(until="running", claim=True, wait=wait)
-        answer = yield from self.ask("POST", "/transitions/await", body, headers=ticket.headers, timeout=wait + MARGIN)
+        answer = yield from self.ask("POST", "/transitions/await", body, headers=ticket.headers, wait=wait)
         ticket.note(answer)
 
     def _granted(self, ticket: Ticket) -> Flow[Document]:
@@ -366,7 +385,7 @@ class Flows:
         longest = min(lease / 6, LONGEST_WAIT)
         margin = min(MARGIN, max(KEEPING_MARGIN, lease / 6))
         headers = {**self.headers, **ticket.headers}
-        wait, delays = longest, backoff()
+        wait, delays = longest, backoff(LONGEST_DELAY)
         asked, is_last = float("-inf"), False
         while not (is_over() or ticket.is_given_up or is_last):
             left = ticket.held_until - now()
@@ -374,7 +393,7 @@ class Flows:
                 if now() - asked <= margin:
                     break
                 wait, is_last = 0.0, True
-            delay = min(next(delays), LONGEST_DELAY)
+            delay = next(delays)
             # The less is left, the shorter are the asks; but each is long enough for a slow network.
             timeout = margin if is_last else min(left, wait + margin if wait else min(MARGIN, max(margin, left / 2)))
             # One that is cut short by the end of the lease says nothing.
@@ -398,7 +417,7 @@ class Flows:
                     if has_ended(document):
                         return document
                     ticket.held_until = answer.sent + float(document.get("leaseRemaining", lease))
-                    wait, delays = longest, backoff()
+                    wait, delays = longest, backoff(LONGEST_DELAY)
                     asked, is_last = float("-inf"), False
                     continue
                 delay = max(delay, answer.retry_after)

@@ -10,7 +10,7 @@ from typing import Any, Generic
 from ._events import Flag, Over
 from ._flows import Flows, Ticket, has_ended
 from ._wire import Document, Flow
-from .errors import Refused, TransitionEnded
+from .errors import ArbiterError, Refused, TransitionEnded
 
 
 class HeldTransition(Generic[Over]):
@@ -105,7 +105,9 @@ class HeldTransition(Generic[Over]):
         except Refused:
             self._refuse_end()
             raise
-        except BaseException:
+        except BaseException as error:
+            if not isinstance(error, ArbiterError):
+                self._ticket.is_given_up = True  # Its end was interrupted: its keeper ends it.
             self._finish_end(None)
             raise
         self._finish_end(document)

@@ -16,7 +16,7 @@ from ._aio import AsyncScene, AsyncTransition
 from ._flows import TransitionOptions
 from ._sync import Scene, Transition
 from ._wire import Document
-from .errors import ArbiterError, Refused, TransitionEnded
+from .errors import ArbiterError, Refused, TransitionEnded, Unreachable
 from .operations import Controller, Operation
 
 Expectations = Mapping[str, Any] | list[Mapping[str, Any]] | None
@@ -39,10 +39,11 @@ class _Open(Generic[Held]):
     """A transition that was begun without an operation, and may be given one."""
 
     def __init__(
-        self, transition: Held, lock: _Words[Any, Any], completed: threading.Event | asyncio.Event, order: Any
+        self, transition: Held, lock: object, completed: threading.Event | asyncio.Event, order: Any
     ) -> None:
         self.transition: Held = transition
         self.lock = lock
+        """What stands for its lock, and does not refer to it: one that is dropped gives back what it holds."""
         self.completed = completed
         """Set when it gets no operation any more, because its owner has completed it or has lost it."""
         self.order = order
@@ -55,8 +56,10 @@ class _Open(Generic[Held]):
             completed.set()
 
     def check_bare(self) -> None:
-        """Raises `Refused` if it has its operation; the daemon takes the same one for a repetition."""
+        """Raises `TransitionEnded` if it is lost, and `Refused` if it has its operation."""
+        self.transition.check()
         if self.is_performed:
+            # The daemon takes the same one for a repetition.
             detail = "A transition has one operation: ask for another transition"
             raise Refused(409, {"code": "already-performed", "detail": detail})
 
@@ -91,7 +94,9 @@ class _Open(Generic[Held]):
 
 def _may_have_happened(error: BaseException) -> bool:
     """Whether what was asked may have happened nevertheless."""
-    return not isinstance(error, Refused) or (error.status in (429, 503) and error.code != "older-rules")
+    if isinstance(error, Refused):
+        return error.status in (429, 503) and error.code != "older-rules"
+    return isinstance(error, Unreachable) or not isinstance(error, Exception)
 
 
 _drawn: ContextVar[_Open[Any] | None] = ContextVar("the transition whose operation code draws", default=None)
@@ -109,6 +114,7 @@ class _Words(ABC, Generic[Held, Performed]):
     def __init__(self, timeout: float | None, options: TransitionOptions) -> None:
         self._timeout = timeout
         self._options = options
+        self._identity = object()
         self._started: _Open[Held] | None = None
         self._running: _Open[Held] | None = None
         """The transition of the block that runs."""
@@ -155,20 +161,21 @@ class _Words(ABC, Generic[Held, Performed]):
         return self.perform(operations.select(tabs, index=index, controller=controller, offset=offset), **how)
 
     def _current(self) -> _Open[Held] | None:
-        """The transition of the block that runs, unless this code is in another one, and so has nothing to do with it."""
+        """The transition of the block that runs, or of the one that this code is in, if that is lost; nothing in any other block."""
         within = _block.get()
-        if within is not None and within.lock is self and within is not self._running:
-            return None
-        return self._running
+        if within is None or within.lock is not self._identity or within is self._running:
+            return self._running
+        return within if within.transition.lost.is_set() else None
 
     def _belongs(self) -> _Open[Held] | None:
-        """What an operation that is asked for now belongs to, if anything."""
+        """What an operation that is asked for now belongs to, if anything; what is asked of one that is lost fails as it does."""
         running = self._current()
+        if running is not None and running.transition.lost.is_set() and running is _block.get():
+            return running
         open = self._started or running
         # A start that is lost has nothing to do with the block whose turn has come since.
         if running is not None and open is not None and open.transition.lost.is_set():
             open = running
-        # What is asked of one that is lost fails as it does.
         return None if open is None or open.completed.is_set() and not open.transition.lost.is_set() else open
 
     @contextmanager
@@ -207,8 +214,9 @@ class TransitionLock(_Words[Transition, list[str]]):
 
         lock.serialize_transition(block)
 
-    `perform` draws an operation while its transition is held; unless given, its duration passes. `timeout` is how many seconds a
-    turn may take to come. The other options are asked of every transition.
+    `perform` draws an operation while its transition is held; unless given, its duration passes. It returns when the transition
+    is lost, and must not wait for another thread that ends it. `timeout` is how many seconds a turn may take to come. The other
+    options are asked of every transition.
     """
 
     def __init__(
@@ -221,15 +229,16 @@ class TransitionLock(_Words[Transition, list[str]]):
         self._lock = threading.Lock()
 
     def start_transition(self) -> bool:
-        """Tries to begin a transition: whether it has begun. If not, the event is to be dropped.
+        """Tries to begin a transition: whether it has begun.
 
-        Raises what `Scene.start` raises.
+        If not, another one is in the way, or the last one has not been ended, and the event is to be dropped. Raises what
+        `Scene.start` raises.
         """
         if self._started is not None or (transition := self._scene.start(**self._options)) is None:
             return False
         with self._lock:
             if self._started is None:
-                self._started = _Open(transition, self, threading.Event(), threading.RLock())
+                self._started = _Open(transition, self._identity, threading.Event(), threading.RLock())
                 return True
         # The lock was lost between two calls at once.
         transition.cancel()
@@ -252,22 +261,30 @@ class TransitionLock(_Words[Transition, list[str]]):
         `Scene.transition` raises.
         """
         with self._scene.transition(timeout=self._timeout, **self._options) as transition:
-            open = _Open(transition, self, threading.Event(), threading.RLock())
+            open = _Open(transition, self._identity, threading.Event(), threading.RLock())
             with self._running_block(open):
                 block()
                 open.completed.wait()
             with open.order:
                 if open.failure is not None:
+                    transition.check()  # Its loss says more.
                     raise open.failure
         return _outcome(transition.ended)
 
     def transition_complete(self) -> None:
-        """The block that runs has completed its transition, which ends now.
+        """The block that runs has completed its transition, which ends now, or when another thread has drawn its operation.
 
         A block that has lost it, and says so late in its own thread, completes no other one.
         """
-        if (open := self._current()) is not None and not open.completed.is_set():
-            self._end(open)
+        if (open := self._current()) is None or open.completed.is_set():
+            return
+        open.completed.set()
+        # What draws may wait for this thread. Then `serialize_transition` ends it.
+        if open.order.acquire(blocking=False):
+            try:
+                self._end(open)
+            finally:
+                open.order.release()
 
     def perform(self, operation: Operation, *, animated: bool = True, expect: Expectations = None) -> list[str]:
         """Performs an operation; `expect` is what must hold when it is performed.
@@ -322,7 +339,7 @@ class AsyncTransitionLock(_Words[AsyncTransition, Coroutine[Any, Any, list[str]]
             # The lock was lost between two calls at once.
             await transition.cancel()
             return False
-        self._started = _Open(transition, self, asyncio.Event(), asyncio.Lock())
+        self._started = _Open(transition, self._identity, asyncio.Event(), asyncio.Lock())
         return True
 
     async def end_transition(self) -> None:
@@ -335,16 +352,21 @@ class AsyncTransitionLock(_Words[AsyncTransition, Coroutine[Any, Any, list[str]]
     async def serialize_transition(self, block: Callable[[], object]) -> list[str]:
         """See `TransitionLock.serialize_transition`; the transition ends when it is complete, also if the block goes on."""
         async with self._scene.transition(timeout=self._timeout, wait_for_self=True, **self._options) as transition:
-            open = _Open(transition, self, asyncio.Event(), asyncio.Lock())
+            open = _Open(transition, self._identity, asyncio.Event(), asyncio.Lock())
             with self._running_block(open):
                 ran = asyncio.ensure_future(_done(block))
+                # Nobody waits for what it does after it has lost its transition.
+                ran.add_done_callback(lambda ran: ran.cancelled() or ran.exception())
                 try:
                     await _first(ran, open.completed)
                 except BaseException:
+                    # What it does last, it does while it holds the lock.
                     ran.cancel()
+                    await asyncio.wait([ran])
                     raise
             async with open.order:
                 if open.failure is not None:
+                    transition.check()  # Its loss says more.
                     raise open.failure
         await ran
         return _outcome(transition.ended)
@@ -387,7 +409,8 @@ async def _first(ran: asyncio.Future[None], completed: threading.Event | asyncio
     try:
         either: set[asyncio.Future[Any]] = {ran, waiting}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if ran.done():
+        # What it raises after it has completed its transition is no part of that.
+        if ran.done() and not completed.is_set():
             ran.result()
             await waiting
     finally:

@@ -107,8 +107,9 @@ class Arbiter:
     def _open(self) -> str:
         """The token of the session, which is opened by one caller if there is none."""
         self._flows.check_process()
+        called = now()
         with self._opening:
-            return self._run(self._flows.session())
+            return self._run(self._flows.session(called))
 
     def _send(self, send: Send) -> Answer:
         # Only the main thread is interrupted.
@@ -292,7 +293,7 @@ class Scene:
     ) -> Transition:
         """Waits for its turn, strictly first come, first served, at most `timeout` seconds.
 
-        `waiting` is called with the ticket whenever the daemon says that it still waits, at least every 30 seconds: its
+        `waiting` is called with the ticket whenever the daemon says that it still waits, at least every 10 seconds: its
         ``state``, and while that is ``queued`` its ``position`` and ``blockers``. An error that it raises gives the ticket up.
 
         Returns the transition, which runs, or has ended with `noop` if there was nothing to do: then it has no lock and no
@@ -430,9 +431,7 @@ class _Turn(AbstractContextManager[Held], Generic[Held]):
         try:
             if self._transition is not None:
                 self._transition._end_after_body(failed=kind is not None)
-        except ArbiterError as failure:
-            # Where its end is refused it would go on, but nobody holds it any more.
-            self._ticket.is_given_up = isinstance(failure, Refused)
+        except ArbiterError:
             # What the body raised is what the caller has to know.
             if kind is None:
                 raise
@@ -525,7 +524,11 @@ class Transition(HeldTransition[threading.Event]):
     def _end_after_body(self, *, failed: bool) -> None:
         """Ends it, unless its owner has done so."""
         if not self._is_ended_by_owner:
-            self._end(self._outcome_after_body(failed))
+            try:
+                self._end(self._outcome_after_body(failed))
+            except Refused:
+                self._ticket.is_given_up = True  # It would go on, but nobody holds it any more.
+                raise
 
     def _end(self, outcome: str | None) -> Document:
         if self.noop:

@@ -111,10 +111,12 @@ def _body(status: int, content: bytes) -> Document:
         document = read_json(content, "The answer")
     except ValueError:
         document = None
-    if isinstance(document, dict):
+    # A proxy says these itself, also in JSON. The daemon gives each problem a code.
+    may_be_of_proxy = status == 404 or status >= 500
+    if isinstance(document, dict) and (not may_be_of_proxy or isinstance(document.get("code"), str)):
         return document
     # The daemon refuses in HTML what is no HTTP.
-    if status == 204 or (content and 400 <= status < 500):
+    if status == 204 or (content and 400 <= status < 500 and not may_be_of_proxy):
         return {}
     raise Unreachable(f"an answer of status {status} is not one of the daemon")
 
@@ -141,12 +143,12 @@ def now() -> float:
 Flow = Generator[Send | Sleep, Answer, Result]
 
 
-def backoff() -> Iterator[float]:
-    """Delays between attempts in seconds: doubled from 0.1 to 5, each drawn between half and all of it."""
+def backoff(longest: float = 5.0) -> Iterator[float]:
+    """Delays between attempts in seconds: doubled from 0.1 to the longest, each drawn between half and all of it."""
     delay = 0.1
     while True:
         yield random.uniform(delay / 2, delay)
-        delay = min(2 * delay, 5.0)
+        delay = min(2 * delay, longest)
 
 
 def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:

@@ -54,7 +54,7 @@ class TransitionEnded(ArbiterError):
 
     `outcome` is ``expired``, ``rejected``, ``superseded``, ``revoked`` or, if somebody else with the token ended it,
     ``cancelled`` or ``completed``; `reason` says why, and `code` which refusal it was. `document` is the transition, or
-    `None` if the lease ran out unseen, because no answer came from the daemon: then the reason is ``unreachable``. If the
+    `None` if the lease ran out unseen, because no answer of the daemon kept it: then the reason is ``unreachable``. If the
     daemon answered that it does not know it any more, as after a restart without its journal, the reason is ``forgotten``.
     """
 
@@ -62,7 +62,7 @@ class TransitionEnded(ArbiterError):
         self.document = None if document is None else dict(document)
         shown = document or {
             "outcome": "expired", "reason": "unreachable",
-            "detail": "the daemon could not be reached for as long as the lease lasts (unreachable)"}
+            "detail": "no answer of the daemon kept it for as long as its lease lasts (unreachable)"}
         self.outcome: str = shown["outcome"]
         self.reason: str | None = shown.get("reason")
         self.code: str | None = shown.get("code")
