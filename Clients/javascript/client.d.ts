@@ -123,8 +123,9 @@ export interface HierarchySnapshot {
  * A client of a daemon.
  *
  * All its transitions are bound to one session: if its process dies, they end within two seconds; in the moment between the
- * grant and the first parked request, when the lease has run out. A page that is left, or goes into the back/forward cache,
- * gives its session up, and so loses what it holds; when it is shown again, its client works with another session.
+ * grant and the first parked request, where windows share a stream, and behind a proxy that keeps their connections, when the
+ * lease has run out. A page that is left, or goes into the back/forward cache, gives its session up, and so loses what it holds;
+ * when it is shown again, its client works with another session.
  */
 export class Arbiter {
   /**

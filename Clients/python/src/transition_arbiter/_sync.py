@@ -35,7 +35,8 @@ class Arbiter:
     is no finite number of seconds, 0 or more.
 
     All transitions of one `Arbiter` are bound to one session: if this process dies, they end within two seconds; in the
-    moment between the grant and the first parked request, when the lease has run out, or after five seconds if it has waited.
+    moment between the grant and the first parked request, and where a proxy or a forked child keeps its connections, when the
+    lease has run out. A grant that it has waited for ends after five seconds, if it dies before it has heard of it.
     """
 
     def __init__(
