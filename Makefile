@@ -55,7 +55,7 @@ screenshots: $(DAEMON) ## make the pictures of the page in docs/images
 	@scripts/screenshots
 
 # Tests that wait keep one of the few threads of their process; so there are several processes.
-UNIT_TESTS := '--filter ^ArbiterHTTPTests' '--filter ^Arbiter(Cluster|Client)Tests' \
+UNIT_TESTS := '--filter ^ArbiterHTTPTests' '--filter ^ArbiterClusterTests' '--filter ^ArbiterClientTests' \
 	'--skip ^(ArbiterHTTPTests|ArbiterClusterTests|ArbiterClientTests|IntegrationTests)'
 INTEGRATION_TESTS := '--filter ^IntegrationTests.Integration/[A-D]' '--filter ^IntegrationTests.Integration/[E-Q]' \
 	'--filter ^IntegrationTests.Integration/[^A-Q]'

@@ -12,14 +12,14 @@ struct InteractiveTransitionTests {
     private let scene: ArbiterScene
 
     init() async throws {
-        daemon = try DaemonProcess(["--journal", "memory"])
+        daemon = try await DaemonProcess.started(["--journal", "memory"])
         arbiter = Arbiter(url: try #require(URL(string: "http://127.0.0.1:\(daemon.port)")), client: "test")
         scene = arbiter.scene()
         try await scene.declare(["root": ["id": "nav", "kind": "navigation", "children": ["list", "editor"]]])
     }
 
     private func drag() async throws -> InteractiveTransition {
-        try #require(try await scene.startInteractive(TransitionOptions(.pop("nav"))))
+        try #require(try await scene.startInteractive(TransitionOptions.patient(.pop("nav"))))
     }
 
     private func children() async throws -> [String]? {
@@ -62,8 +62,8 @@ struct InteractiveTransitionTests {
     }
 
     @Test func `a gesture does not begin while another transition is in the way`() async throws {
-        let holder = try #require(try await scene.start())
-        #expect(try await scene.startInteractive(TransitionOptions(.pop("nav"))) == nil)
+        let holder = try #require(try await scene.start(.patient))
+        #expect(try await scene.startInteractive(TransitionOptions.patient(.pop("nav"))) == nil)
         try await holder.complete()
     }
 
@@ -71,14 +71,14 @@ struct InteractiveTransitionTests {
     func `a gesture that its body has released ends as it was decided`(
         decision: String, children: [String]
     ) async throws {
-        var options = TransitionOptions(.pop("nav"))
+        var options = TransitionOptions.patient(.pop("nav"))
         options.isInteractive = true
         _ = try await scene.withTransition(options) { try await $0.release(decision) }
         #expect(try await self.children() == children)
     }
 
     @Test func `an end that contradicts the gesture is refused, and the transition goes on`() async throws {
-        var options = TransitionOptions(.pop("nav"))
+        var options = TransitionOptions.patient(.pop("nav"))
         options.isInteractive = true
         let transition = try #require(try await scene.start(options))
         try await transition.release("cancel")

@@ -11,7 +11,7 @@ struct LiveHierarchyTests {
     private let scene: ArbiterScene
 
     init() async throws {
-        daemon = try DaemonProcess(["--journal", "memory"])
+        daemon = try await DaemonProcess.started(["--journal", "memory"])
         arbiter = Arbiter(url: try #require(URL(string: "http://127.0.0.1:\(daemon.port)")), client: "test")
         scene = arbiter.scene()
         try await scene.declare(["root": ["id": "nav", "kind": "navigation", "children": ["list"]]])
@@ -26,7 +26,7 @@ struct LiveHierarchyTests {
     @Test func `it follows transitions, deletion and a new declaration`() async throws {
         let live = try await scene.hierarchy()
         #expect(live.current["nav"]?.children.map(\.id) == ["list"])
-        try await scene.withTransition(.push("editor", onto: "nav")) { _ in }
+        try await scene.withTransition(.patient(.push("editor", onto: "nav"))) { _ in }
         #expect(try await next(live) { $0.revision == 2 }?["nav"]?.children.map(\.id) == ["list", "editor"])
         _ = try await arbiter.ask(WireRequest("DELETE", "/scenes/main")).accepted()
         #expect(try await next(live) { $0.root == nil } != nil)

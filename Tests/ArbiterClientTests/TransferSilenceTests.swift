@@ -14,7 +14,7 @@
         private func follow(
             _ path: String, limit: TransferRequest.Limit
         ) async throws -> (failure: TransferFailure?, text: String) {
-            let daemon = try DaemonProcess(["--journal", "memory"])
+            let daemon = try await DaemonProcess.started(["--journal", "memory"])
             let request = TransferRequest("http://127.0.0.1:\(daemon.port)\(path)", limit: limit)
             let text = Guarded("")
             let failure = await withCheckedContinuation { ended in

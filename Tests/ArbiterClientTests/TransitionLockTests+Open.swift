@@ -144,7 +144,7 @@ extension TransitionLockTests {
     @Test func `what is not performed to its end is not applied`() async throws {
         struct Mistake: Error {}
         try await declare()
-        let lock = TransitionLock(scene) { _ in throw Mistake() }
+        let lock = TransitionLock(scene, options: .patient) { _ in throw Mistake() }
         #expect(try await lock.startTransition())
         #expect(await !completion { lock.push("editor", onto: "nav", completion: $0) }.isFinished)
         try await lock.endTransition()
@@ -162,12 +162,12 @@ extension TransitionLockTests {
     @Test func `what is asked of every transition can be set`() async throws {
         try await declare()
         var options = TransitionOptions()
-        options.lease = .seconds(20)
+        options.lease = .seconds(200)
         options.scope = .controllers(["nav"])
         let lock = TransitionLock(scene, options: options, timeout: .zero) { _ in }
         #expect(try await lock.startTransition())
         let running = try await scene.read()["running"]?.array?.first
-        #expect(running?["leaseSeconds"] == 20 && running?["scope"] == ["nav"])
+        #expect(running?["leaseSeconds"] == 200 && running?["scope"] == ["nav"])
         let other = TransitionLock(scene, options: options, timeout: .zero) { _ in }
         guard case .cancelled(ClientError.timedOut) = await completion({ other.pop("nav", completion: $0) }) else {
             Issue.record("it has waited for longer")
@@ -182,7 +182,7 @@ extension TransitionLockTests {
     @Test func `a lock that is dropped gives back what it has begun`() async throws {
         #expect(try await lock().startTransition())
         let scene = scene
-        let next = try await scene.serialize()
+        let next = try await scene.serialize(.patient)
         try await next.complete()
     }
 
@@ -210,7 +210,7 @@ extension TransitionLockTests {
         try await declare()
         let (second, ended) = (AsyncStream<TransitionLock.Completion>.makeStream(), AsyncStream<Void>.makeStream())
         let box = Guarded<TransitionLock?>(nil)
-        let lock = TransitionLock(scene) { _ in
+        let lock = TransitionLock(scene, options: .patient) { _ in
             let lock = box.withLock { $0 }
             lock?.pop("nav") { second.continuation.yield($0) }
             for await _ in second.stream { break }

@@ -11,8 +11,8 @@ struct TransitionLockTests {
     let arbiter: ArbiterClient.Arbiter
     let scene: ArbiterScene
 
-    init() throws {
-        daemon = try DaemonProcess(["--journal", "memory"])
+    init() async throws {
+        daemon = try await DaemonProcess.started(["--journal", "memory"])
         arbiter = Arbiter(url: try #require(URL(string: "http://127.0.0.1:\(daemon.port)")), client: "test")
         scene = arbiter.scene()
     }
@@ -21,7 +21,7 @@ struct TransitionLockTests {
         try await scene.declare(["root": ["id": "nav", "kind": "navigation", "children": ["list"]]])
     }
 
-    func lock() -> TransitionLock { TransitionLock(scene, perform: { _ in }) }
+    func lock() -> TransitionLock { TransitionLock(scene, options: .patient, perform: { _ in }) }
 
     /// The one completion that `begin` gets.
     func completion(
@@ -149,7 +149,7 @@ struct TransitionLockTests {
     }
 
     @Test func `the order of the calls is the order of the queue, among processes too`() async throws {
-        let holder = try #require(try await scene.start())
+        let holder = try #require(try await scene.start(.patient))
         let (mine, other) = (lock(), lock())
         let log = Guarded<[String]>([])
         var ends: [AsyncStream<Void>] = []
@@ -174,18 +174,18 @@ struct TransitionLockTests {
 
     @Test func `a transition that its body has ended is left alone`() async throws {
         try await declare()
-        _ = try await scene.withTransition(.push("editor", onto: "nav")) { try await $0.cancel() }
+        _ = try await scene.withTransition(.patient(.push("editor", onto: "nav"))) { try await $0.cancel() }
         #expect(try await scene.read()["revision"]?.number == 1)
-        _ = try await scene.withTransition(.push("editor", onto: "nav")) { try await $0.complete() }
+        _ = try await scene.withTransition(.patient(.push("editor", onto: "nav"))) { try await $0.complete() }
         #expect(try await scene.read()["revision"]?.number == 2)
     }
 
     @Test func `a task that is cancelled gives its ticket up`() async throws {
         let scene = scene
-        let holder = try #require(try await scene.start())
+        let holder = try #require(try await scene.start(.patient))
         let (waiting, isWaiting) = AsyncStream<Void>.makeStream()
         let task = Task {
-            try await scene.serialize(waiting: { _ in isWaiting.finish() })
+            try await scene.serialize(.patient, waiting: { _ in isWaiting.finish() })
         }
         for await _ in waiting {}
         task.cancel()
@@ -196,8 +196,8 @@ struct TransitionLockTests {
 
     @Test func `the body's result and error go through`() async throws {
         struct Mistake: Error {}
-        #expect(try await scene.withTransition { $0.fence } == 1)
-        await #expect(throws: Mistake.self) { try await scene.withTransition { _ in throw Mistake() } }
-        #expect(try await scene.withTransition { $0.fence } == 3)
+        #expect(try await scene.withTransition(.patient) { $0.fence } == 1)
+        await #expect(throws: Mistake.self) { try await scene.withTransition(.patient) { _ in throw Mistake() } }
+        #expect(try await scene.withTransition(.patient) { $0.fence } == 3)
     }
 }

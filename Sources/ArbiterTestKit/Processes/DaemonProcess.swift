@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Glibc
 
 /// A real `arbiterd`, started on a free port and ready; killed on `deinit`.
@@ -31,6 +32,13 @@ package final class DaemonProcess {
             let port = urls.split(separator: ",").first?.split(separator: ":").last.flatMap({ UInt16($0) })
         else { throw ChildProcessError.notStarted("not a ready line: \(line)") }
         self.port = port
+    }
+
+    /// The same, with a thread of its own that waits: those of the tests' tasks are few.
+    package static func started(_ arguments: [String] = []) async throws -> DaemonProcess {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try DaemonProcess(arguments) }) }
+        }
     }
 
     package var identifier: Int32 { process.identifier }
