@@ -21,7 +21,7 @@ package final class EtcdJournal: Journal {
     /// How long an answer of etcd is waited for.
     static let patience = Duration.seconds(2)
     /// How long a journal that is closed waits for its last commits.
-    static let closingPatience = Duration.seconds(2)
+    package static let closingPatience = Duration.seconds(2)
 
     let shard: Int
     let keys: ClusterKeys
@@ -32,6 +32,7 @@ package final class EtcdJournal: Journal {
     let logger: Logger
     let metrics: JournalMetrics
     let bytesBetweenSnapshots: Int
+    private let closingPatience: Duration
     let workers: any Workers
     let compaction: any WorkQueue
     let state: Guarded<State>
@@ -73,12 +74,14 @@ package final class EtcdJournal: Journal {
     ///   - workers: where it makes snapshots, and how it waits.
     ///   - logger: tells the operator.
     ///   - bytesBetweenSnapshots: the bytes of records after which a snapshot is made.
+    ///   - closingPatience: how long it waits for its last commits when it is closed.
     ///   - metrics: what it counts.
     package init(
         tenure: Tenure, keys: ClusterKeys, etcd: any Etcd, commits: SharedCommits? = nil,
         limits: Limits = Limits(), alarm: any Alarm = SystemAlarm(), workers: any Workers = DispatchWorkers(),
         logger: Logger,
-        bytesBetweenSnapshots: Int = bytesBetweenSnapshots, metrics: JournalMetrics = JournalMetrics()
+        bytesBetweenSnapshots: Int = bytesBetweenSnapshots, closingPatience: Duration = closingPatience,
+        metrics: JournalMetrics = JournalMetrics()
     ) {
         shard = tenure.shard
         (self.tenure, self.keys, self.etcd, self.alarm, self.logger) = (tenure, keys, etcd, alarm, logger)
@@ -86,7 +89,9 @@ package final class EtcdJournal: Journal {
         compaction = workers.queue("arbiter.etcd.compaction", isUrgent: false)
         self.commits = commits ?? SharedCommits(etcd: etcd)
         state = Guarded(State(limits: limits))
-        (self.bytesBetweenSnapshots, self.metrics) = (bytesBetweenSnapshots, metrics)
+        (self.bytesBetweenSnapshots, self.closingPatience, self.metrics) = (
+            bytesBetweenSnapshots, closingPatience, metrics
+        )
     }
 
     package var ownership: (any Ownership)? { tenure }
@@ -132,7 +137,7 @@ package final class EtcdJournal: Journal {
         }
         if isBusy {
             commitNext()
-            alarm.ring(after: Self.closingPatience) { idle.ring() }
+            alarm.ring(after: closingPatience) { idle.ring() }
             idle.wait()
             if state.withLock({ $0.isCommitting || !$0.pending.isEmpty }) {
                 // The commit on its way may arrive until the tenure ends.

@@ -30,10 +30,11 @@ struct OwnedShard {
         _ = try etcd.transact(EtcdTransaction(then: [.delete(.key(keys.owner(of: 0)))]))
     }
 
+    /// One that does not give its last commits up, however busy the machine of its etcd is.
     func journal(_ tenure: Tenure, bytesBetweenSnapshots: Int = 1 << 20) -> EtcdJournal {
         EtcdJournal(
             tenure: tenure, keys: keys, etcd: unsure, logger: Logger(label: "test"),
-            bytesBetweenSnapshots: bytesBetweenSnapshots)
+            bytesBetweenSnapshots: bytesBetweenSnapshots, closingPatience: .seconds(60))
     }
 
     /// How many keys begin with a prefix.
