@@ -1855,8 +1855,9 @@ export class TransitionLock {
     const isLost = open => open?.transition.signal.aborted;
     const running = this.#current();
     if (isLost(running)) return running;
-    // A start that is lost has nothing to do with the block whose turn has come since.
-    const open = isLost(this.#started) ? running ?? this.#started : this.#started ?? running;
+    // Two do not hold the lock: the one that was granted before has lost it, although that may not have been heard yet.
+    const fence = open => open?.transition.fence ?? 0;
+    const open = fence(running) > fence(this.#started) ? running : this.#started ?? running;
     return open?.isOpen || isLost(open) ? open : null;
   }
 

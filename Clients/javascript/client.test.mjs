@@ -10,10 +10,10 @@ const url = 'http://127.0.0.1:1';
 /** A client whose requests are answered by a function of the path: a status and a document. */
 function answered(answer) {
   const asked = [];
-  const fetch = async (address, { signal }) => {
+  const fetch = async (address, { signal, body }) => {
     const path = address.slice(url.length);
     asked.push(path);
-    const [status, document] = await answer(path, signal);
+    const [status, document] = await answer(path, signal, body);
     return new Response(typeof document === 'string' ? document : JSON.stringify(document), { status });
   };
   return { arbiter: new Arbiter({ url, patience: 0, fetch }), asked };
@@ -208,6 +208,27 @@ test('a try ends with its body', async () => {
   const second = granting();
   await assert.rejects(second.arbiter.scene().tryTransition(() => { throw new Error('of the body'); }), /of the body/);
   await second.ended;
+});
+
+test('an operation belongs to what was granted last, also before the loss of the other is heard', async () => {
+  const performed = [];
+  let granted = 0;
+  const { arbiter } = answered(async (path, signal, body) => {
+    const { id } = JSON.parse(body);
+    if (path === '/sessions') return [201, { token: 'session' }];
+    if (path === '/transitions/perform') performed.push(id);
+    else if (id && path !== '/transitions/end') return new Promise(() => {});
+    else if (!id) granted += 1;
+    const own = id ?? `t-${granted}`;
+    const document = { id: own, token: 'secret', state: 'running', fence: Number(own.slice(2)), leaseSeconds: 300 };
+    return [200, path === '/transitions/end' ? { ...document, state: 'ended', outcome: 'completed' } : document];
+  });
+  const lock = new TransitionLock(arbiter.scene());
+  assert(await lock.startTransition());
+  const turn = lock.serializeTransition(() => lock.push('editor', { navigation: 'nav' }).then(() => lock.transitionComplete()));
+  while (!performed.length) await new Promise(setImmediate);
+  assert.deepEqual(performed, ['t-2']);
+  turn.catch(() => {});
 });
 
 test('the end of a block ends what it holds', { skip: !Symbol.asyncDispose }, async () => {

@@ -186,8 +186,8 @@ public final class TransitionLock: Sendable {
     func openTransition() -> OpenTransition? {
         let (started, running) = (state.withLock { $0.started }, running())
         guard let started, running?.transition.isLost != true else { return running }
-        // A start that is lost has nothing to do with the block whose turn has come since.
-        return started.transition.isLost ? running ?? started : started
+        // Two do not hold the lock: the one that was granted before has lost it, although that may not have been heard yet.
+        return (running?.transition.fence ?? 0) > (started.transition.fence ?? 0) ? running : started
     }
 
     /// The transition of the block that runs, or of the one that this code is of, if that is lost; `nil` in any other block.

@@ -11,7 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from harness import PATIENCE
-from transition_arbiter import Arbiter, AsyncArbiter, AsyncTransitionLock, Refused, TransitionEnded, Unreachable
+from transition_arbiter import (
+    Arbiter, AsyncArbiter, AsyncTransitionLock, Refused, TransitionEnded, TransitionLock, Unreachable)
 from transition_arbiter._wire import Send
 
 NAV = {"root": {"id": "nav", "kind": "navigation", "children": ["list"]}}
@@ -243,6 +244,27 @@ def test_a_block_that_fails_after_its_transition_is_complete(daemon):
     asyncio.run(play())
     [found] = running.ask("GET", "/transitions?scene=main")[1]["transitions"]
     assert found["outcome"] == "completed"
+
+
+def test_an_operation_belongs_to_what_was_granted_last(daemon):
+    running = daemon()
+    with Arbiter(running.url) as arbiter:
+        scene = arbiter.scene()
+        lock = TransitionLock(scene, lease_seconds=LEASE)
+        # The loss of what was started is not heard here, as if it were on its way.
+        assert lock.start_transition()
+        started = lock._started
+        started.transition._lose = lambda ended: None
+        running.ask("POST", "/transitions/revoke", {"id": started.transition.id, "reason": "a test"})
+        belongs = []
+
+        def block() -> None:
+            belongs.append(lock._belongs())
+            lock.transition_complete()
+
+        lock.serialize_transition(block)
+        assert belongs[0].transition.id != started.transition.id
+        lock._started = None
 
 
 def test_what_is_collected_while_it_is_held_is_given_back(daemon):

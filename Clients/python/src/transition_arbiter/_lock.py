@@ -172,10 +172,9 @@ class _Words(ABC, Generic[Held, Performed]):
         running = self._current()
         if running is not None and running.transition.lost.is_set() and running is _block.get():
             return running
-        open = self._started or running
-        # A start that is lost has nothing to do with the block whose turn has come since.
-        if running is not None and open is not None and open.transition.lost.is_set():
-            open = running
+        # Two do not hold the lock: the one that was granted before has lost it, although that may not have been heard yet.
+        granted = [open for open in (self._started, running) if open is not None]
+        open = max(granted, key=lambda open: open.transition.fence or 0, default=None)
         return None if open is None or open.completed.is_set() and not open.transition.lost.is_set() else open
 
     @contextmanager
