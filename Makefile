@@ -81,7 +81,7 @@ test-packages: deps
 CLIENTS := python python-async javascript javascript-shared swift
 SUITES := browser-test operations-test $(CLIENTS:%='conformance-test CLIENT=%') examples-test lost-peer-test \
 	readme-test docs client-test bench-test
-TEST_PACKAGES := chromium etcd-server gcc iproute2 libc6-dev nodejs openssl prometheus python3 python3-venv
+TEST_PACKAGES := chromium etcd-server gcc haproxy iproute2 libc6-dev nginx nodejs openssl prometheus python3 python3-venv
 
 .PHONY: integration-test
 integration-test: deps $(DAEMON) ## tests with the real daemon and several processes
@@ -123,8 +123,8 @@ conformance-test: $(DAEMON) $(RELEASE)/conformance-agent ## play the scenarios o
 	@scripts/conformance-test $(CLIENT)
 
 .PHONY: operations-test
-operations-test: $(DAEMON) $(RELEASE)/arbiterctl ## operate the daemon as an administrator would: TLS, limits, metrics
-	@scripts/install-packages etcd-server openssl prometheus python3 python3-venv
+operations-test: $(DAEMON) $(RELEASE)/arbiterctl ## operate the daemon as an administrator would: TLS, limits, metrics, proxies
+	@scripts/install-packages etcd-server haproxy nginx openssl prometheus python3 python3-venv
 	@scripts/operations-test
 
 .PHONY: browser-test
@@ -302,7 +302,7 @@ arbiterctl: $(RELEASE)/arbiterctl ## build the command line client for release, 
 
 # They depend on the files, so that nothing is asked of Swift if nothing has changed; and are as old as the beginning of their build,
 # so that what changes meanwhile is seen.
-$(PROGRAMS:%=$(RELEASE)/%) $(RELEASE)/simulate: scripts/build-release $(shell find Sources Examples Package.swift openapi.yaml Clients/javascript/client.js -not -name '.*')
+$(PROGRAMS:%=$(RELEASE)/%) $(RELEASE)/simulate: scripts/build-release $(shell find Sources Examples Package.swift openapi.yaml Clients/javascript/client.js Clients/javascript/client.d.ts -not -name '.*')
 	@$(MAKE) deps
 	@[[ -e $(RELEASE)/arbiterd ]] || echo 'Building for release. The first time takes some minutes; then only what has changed is built.'
 	@mkdir -p .build; touch .build/$(@F).begun

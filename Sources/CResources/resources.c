@@ -12,6 +12,10 @@ static const unsigned char client_js[] = {
 #embed "../../Clients/javascript/client.js"
 };
 
+static const unsigned char client_d_ts[] = {
+#embed "../../Clients/javascript/client.d.ts"
+};
+
 static const unsigned char page_html[] = {
 #embed "../ArbiterHTTP/Page/page.html"
 };
@@ -149,6 +153,7 @@ static const unsigned char words_js[] = {
 static const struct arbiter_resource resources[] = {
     RESOURCE("openapi.yaml", openapi_yaml),
     RESOURCE("client.js", client_js),
+    RESOURCE("client.d.ts", client_d_ts),
     RESOURCE("page.html", page_html),
     RESOURCE("page.css", page_css),
     RESOURCE("page.js", page_js),

@@ -103,8 +103,12 @@ struct EventEndpoints: Sendable {
     }
 
     func stream(_ call: Call, from source: any StreamSource) {
-        let heartbeat = HeaderField(Heartbeat.field, Heartbeat.text(hub.longestSilence))
-        call.stream(Response(200, .eventStream, body: [], headers: [heartbeat]), from: source)
+        let headers = [
+            HeaderField(Heartbeat.field, Heartbeat.text(hub.longestSilence)),
+            // For nginx, which would keep the head and the events until many have come.
+            HeaderField("X-Accel-Buffering", "no"),
+        ]
+        call.stream(Response(200, .eventStream, body: [], headers: headers), from: source)
     }
 
     private func subscribe(

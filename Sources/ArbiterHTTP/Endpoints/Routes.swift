@@ -212,6 +212,9 @@ extension Route {
             Route(
                 "serveClient", "GET", "/client.js", role: nil, contentTypes: ["text/javascript"],
                 answersWhileDraining: true, ClientModule.show),
+            Route(
+                "serveClientTypes", "GET", "/client.d.ts", role: nil, contentTypes: ["application/typescript"],
+                answersWhileDraining: true, ClientModule.showTypes),
         ]
     }
 }

@@ -1,11 +1,24 @@
 /// What the header fields that name media types say (RFC 9110, sections 8.3 and 12.5.1).
 enum MediaType {
-    /// Whether a `Content-Type` is JSON in UTF-8.
+    /// Whether a `Content-Type` is JSON in UTF-8, or says by its suffix that it is written in it (RFC 6839, section 3.1).
     static func isJSON(_ contentType: String) -> Bool {
         if contentType == "application/json" { return true }
         let (type, parameters) = parsed(contentType[...])
-        guard type == "application/json" else { return false }
+        guard type == "application/json" || type.hasSuffix("+json") && isType(type) else { return false }
         return parameters.allSatisfy { name, value in name != "charset" || value == "utf-8" }
+    }
+
+    /// Whether a text is a type and a subtype, which are tokens (RFC 9110, section 5.6.2).
+    private static func isType(_ text: String) -> Bool {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts.allSatisfy { !$0.isEmpty && $0 != "+json" && $0.utf8.allSatisfy(isOfToken) }
+    }
+
+    private static func isOfToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
     }
 
     /// Whether an `Accept` lets a type through, given as `type/subtype`: the most specific range that fits decides.

@@ -57,6 +57,7 @@ package enum ContentType: String, Hashable, Sendable {
     case problem = "application/problem+json; charset=utf-8"
     case yaml = "application/yaml; charset=utf-8"
     case javascript = "text/javascript; charset=utf-8"
+    case typescript = "application/typescript; charset=utf-8"
     /// Server-sent events, which are UTF-8 always.
     case eventStream = "text/event-stream"
     /// JSON values, each on a line.

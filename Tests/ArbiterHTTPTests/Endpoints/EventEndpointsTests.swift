@@ -39,6 +39,7 @@ struct EventEndpointsTests {
         #expect(answer.response.contentType?.rawValue == "text/event-stream")
         #expect(answer.headers("X-Request-Id") == ["r-1"])
         #expect(answer.headers("Arbiter-Heartbeat-Seconds") == ["15"])
+        #expect(answer.headers("X-Accel-Buffering") == ["no"])
         #expect(exchange.reservations == 1)
         #expect(try events(exchange) == [])
         try service.ended(holder)
@@ -110,6 +111,7 @@ struct EventEndpointsTests {
         #expect(try full.answer().status == 200)
         #expect(full.reservations == 0)
         #expect(try full.answer().headers("Arbiter-Heartbeat-Seconds") == ["15"])
+        #expect(try full.answer().headers("X-Accel-Buffering") == ["no"])
         #expect(full.source?.read(upTo: 100) == .end)
         #expect(try service.send("HEAD", "/scenes/%20/events").answer().status == 404)
     }

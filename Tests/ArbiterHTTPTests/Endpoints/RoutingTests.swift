@@ -38,7 +38,8 @@ struct RoutingTests {
         ("/sessions", ["POST"]), ("/sessions/renew", ["POST"]), ("/sessions/end", ["POST"]),
         ("/livez", ["GET", "HEAD"]),
         ("/readyz", ["GET", "HEAD"]), ("/openapi.yaml", ["GET", "HEAD"]), ("/openapi.json", ["GET", "HEAD"]),
-        ("/client.js", ["GET", "HEAD"]), ("/whoami", ["GET", "HEAD"]), ("/cluster", ["GET", "HEAD"]),
+        ("/client.js", ["GET", "HEAD"]), ("/client.d.ts", ["GET", "HEAD"]),
+        ("/whoami", ["GET", "HEAD"]), ("/cluster", ["GET", "HEAD"]),
         ("/", ["GET", "HEAD"]), ("/page.css", ["GET", "HEAD"]), ("/page/words.js", ["GET", "HEAD"]),
         ("/trace", ["GET", "HEAD"]), ("/scenes/main/trace", ["GET", "HEAD"]),
     ])
@@ -62,6 +63,14 @@ struct RoutingTests {
             let answer = try service.ask("GET", path)
             #expect(try answer.response.body == Array(Data(contentsOf: folder.appending(path: name))), "\(path)")
         }
+    }
+
+    @Test(arguments: [("client.js", "text/javascript"), ("client.d.ts", "application/typescript")])
+    func `the client for web pages is served as it is in its folder`(name: String, type: String) throws {
+        let folder = URL(filePath: #filePath).appending(path: "../../../../Clients/javascript").standardized
+        let answer = try service.ask("GET", "/\(name)")
+        #expect(try answer.response.body == Array(Data(contentsOf: folder.appending(path: name))))
+        #expect(answer.response.contentType?.rawValue == "\(type); charset=utf-8")
     }
 
     @Test(arguments: ["nothing.js", "page.js", "%2e%2e", "words.JS"])
