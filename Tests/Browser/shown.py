@@ -52,6 +52,20 @@ class Shown:
     def row(self, controller: str) -> Locator:
         return self.page.locator(f'.row[data-id="{controller}"][role=treeitem]')
 
+    def hears_only(self, path: str) -> None:
+        """From now on the page gets no answers but those of one path: it does not see that the daemon goes away."""
+        self.page.evaluate("""path => {
+          const { fetch } = window;
+          const mended = new Promise(resolve => { window.mend = resolve; });
+          window.fetch = async (url, ...rest) => {
+            if (!url.endsWith(path)) await mended;
+            return fetch(url, ...rest);
+          };
+        }""", path)
+
+    def hears_everything(self) -> None:
+        self.page.evaluate("mend()")
+
     def drop(self, text: str) -> None:
         """Drops a file onto the page."""
         self.page.evaluate("""text => {

@@ -180,19 +180,19 @@ def test_why_an_end_failed_is_not_wiped_away(tmp_path: Path, open_page: OpenPage
         dialog.get_by_label("Lease, in seconds").fill("300")
         dialog.get_by_role("button", name="Ask for the lock").click()
         expect(shown.holder).to_contain_text("page has held")
-        daemon.kill()
-        # The page learns that the end has failed before it has seen that the daemon is there again.
+        # The page learns that the end has failed before it has seen that the daemon is there again, and had not seen it go.
         shown.page.evaluate("""() => {
           const { fetch } = window;
           let failed;
           const failure = new Promise(resolve => { failed = resolve; });
           window.fetch = async (url, ...rest) => {
-            if (url.endsWith('/whoami')) await failure;
+            if (!url.endsWith('/transitions/end')) await failure;
             const answer = await fetch(url, ...rest);
             if (url.endsWith('/transitions/end')) setTimeout(failed, 300);
             return answer;
           };
         }""")
+        daemon.kill()
         shown.card("running", "page").get_by_role("button", name="End it").click()
         expect(shown.told).to_contain_text("The transition ends as soon as the daemon is there again")
         daemon.start_again()

@@ -111,12 +111,47 @@ def test_what_is_asked_for_while_the_daemon_is_gone_is_said(tmp_path: Path, open
         shown.page.get_by_label("Lease, in seconds").fill("300")
         shown.page.get_by_role("button", name="Ask for the lock").click()
         expect(shown.holder).to_contain_text("page has held")
+        # The page has not yet seen that the daemon goes away, and so its buttons act.
+        shown.hears_only("/transitions/end")
         daemon.kill()
         shown.card("running", "page").get_by_role("button", name="End it").click()
         expect(shown.told).to_contain_text("The transition ends as soon as the daemon is there again")
+        shown.hears_everything()
         daemon.start_again()
         expect(shown.card("ended", "page")).to_contain_text("Its owner finished.")
         expect(shown.told).to_be_empty()
+
+
+def test_the_page_stands_still_while_the_daemon_is_gone(tmp_path: Path, open_page: OpenPage) -> None:
+    with MortalDaemon(tmp_path, "--data", str(tmp_path / "journal")) as daemon:
+        shown = Shown(open_page, daemon)
+        declare(daemon, {"root": {"id": "tabs", "kind": "tabs", "children": ["first", "second"]}})
+        shown.page.get_by_role("button", name="Start a transition…").click()
+        dialog = shown.page.get_by_role("dialog", name="Start a transition")
+        dialog.get_by_label("Lease, in seconds").fill("300")
+        dialog.get_by_label("Locks").select_option("controllers")
+        dialog.get_by_label("Controllers").fill("first")
+        shown.page.get_by_role("button", name="Ask for the lock").click()
+        expect(shown.holder).to_contain_text("page has held")
+        start(daemon, "menu", scope=["second"])
+        expect(shown.card("running", "page").get_by_role("button", name="End it")).to_be_enabled()
+        expect(shown.card("running", "menu").get_by_role("button", name="Revoke")).to_be_enabled()
+        daemon.kill()
+        expect(shown.status).to_have_text("Not connected")
+        expect(shown.card("running", "page").get_by_role("button", name="End it")).to_be_disabled()
+        expect(shown.card("running", "menu").get_by_role("button", name="Revoke")).to_be_disabled()
+        # Ten minutes later, and after everything has been drawn again, it says the same.
+        before, after = shown.page.evaluate("""async () => {
+          const before = document.getElementById('lanes').innerText;
+          const { now } = Date;
+          Date.now = () => now() + 600_000;
+          await new Promise(resolve => { setTimeout(resolve, 1000); });
+          Date.now = now;
+          return [before, document.getElementById('lanes').innerText];
+        }""")
+        assert before == after
+        daemon.start_again()
+        expect(shown.card("running", "page").get_by_role("button", name="End it")).to_be_enabled()
 
 
 def test_the_name_on_a_card_is_not_broken_by_its_buttons(daemon: Daemon, open_page: OpenPage) -> None:
@@ -600,3 +635,19 @@ def test_other_scenes_are_a_click_away(daemon: Daemon, open_page: OpenPage) -> N
     shown.page.get_by_role("navigation", name="Scenes").get_by_role("button", name="kitchen").click()
     expect(shown.holder).to_contain_text("cook has held")
     assert shown.page.url == daemon.url + "/?scene=kitchen"
+
+
+def test_the_page_works_behind_a_path(daemon: Daemon, context: BrowserContext, open_page: OpenPage) -> None:
+    behind = f"{daemon.url}/arbiter"
+    # A proxy that takes the path away, and has nothing else.
+    context.route("**/*", lambda route: route.abort())
+    context.route(f"{behind}/**", lambda route: route.continue_(url=route.request.url.replace(behind, daemon.url, 1)))
+    start(daemon, "menu")
+    shown = Shown(lambda url: open_page(url.replace(daemon.url, behind, 1)), daemon)
+    expect(shown.holder).to_contain_text("menu has held")
+    start(daemon, "cook", scene="kitchen")
+    shown.page.get_by_role("navigation", name="Scenes").get_by_role("button", name="kitchen").click()
+    expect(shown.holder).to_contain_text("cook has held")
+    assert shown.page.url == f"{behind}/?scene=kitchen"
+    shown.holder.locator("button").click()
+    expect(shown.page.locator("#record-title")).to_have_text("cook")

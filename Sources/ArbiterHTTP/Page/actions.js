@@ -75,6 +75,8 @@ export class Actions {
     const { roles } = this.live.identity;
     byId('start-open').hidden = !(isLive && roles.includes('transition'));
     byId('storyboard-open').hidden = !(isLive && roles.includes('design'));
+    byId('revoke-go').disabled = !isLive;
+    if (!isLive) byId('storyboard-go').disabled = true;
     this.start.changed();
   }
 

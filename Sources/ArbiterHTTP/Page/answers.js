@@ -1,7 +1,7 @@
 // @ts-check
 // What the daemon answers to a request, and what is said where it does not.
 
-import { Refused, Unreachable } from '/client.js';
+import { Refused, Unreachable } from '../client.js';
 import { inWords } from './names.js';
 
 export class Refusal extends Error {
@@ -23,9 +23,10 @@ export class Unanswered extends Error {
 export async function answerOf(response) {
   const text = await response.text().catch(() => { throw new Unanswered(); });
   const document = text ? parsed(text) : {};
+  // What is no JSON comes from something else, such as a proxy, and so does what has no code where a proxy refuses too.
+  const mayBeOfProxy = response.status === 404 || response.status >= 500;
+  if (response.ok ? document === null : mayBeOfProxy && typeof document?.code !== 'string') throw new Unanswered();
   if (!response.ok) throw new Refusal(response.status, document ?? {});
-  // What is no JSON comes from something else, such as a proxy.
-  if (document === null) throw new Unanswered();
   return { document, tag: response.headers.get('ETag') };
 }
 

@@ -23,12 +23,13 @@ export class LanesView {
 
   /**
    * @param {{open: (id: string) => void, act: (kind: string, transition: Transition) => void,
-   *   can: (kind: string, transition: Transition) => boolean}} options
+   *   can: (kind: string, transition: Transition) => boolean, isLive: () => boolean}} options
    */
-  constructor({ open, act, can }) {
+  constructor({ open, act, can, isLive }) {
     this.open = open;
     this.act = act;
     this.can = can;
+    this.isLive = isLive;
     for (const lane of this.#lanes) {
       lane.addEventListener('scroll', () => this.#moved());
       lane.querySelector('.below button').addEventListener('click', () => {
@@ -163,7 +164,7 @@ export class LanesView {
     keep(tools, kinds, kind => kind, kind => el('button', {
       type: 'button', text: names[kind], 'aria-label': `${names[kind].replace('…', '')}: ${who(transition.document)}`,
       on: { click: () => this.act(kind, transition) },
-    }), () => {});
+    }), button => { button.disabled = !this.isLive(); });
   }
 }
 

@@ -1,5 +1,8 @@
 // Every list of the page has an end. These are the ends, in one place, and the names that its parts share.
 
+/** Where the daemon is: the page may be behind a path of a proxy. */
+export const BASE = new URL('..', import.meta.url).href.replace(/\/$/, '');
+
 /** Where the token is kept, for the tab only. */
 export const TOKEN = 'arbiter.token';
 

@@ -1,10 +1,10 @@
 // @ts-check
 // The daemon: asks it, follows one scene by the stream that all windows share, and says whether it is there.
 
-import { Arbiter, Refused } from '/client.js';
+import { Arbiter, Refused } from '../client.js';
 import { answerOf, Refusal, Unanswered } from './answers.js';
 import {
-  ASK_AGAIN_AFTER, ASK_AGAIN_EVERY, ASK_EVERY, ASKED_OF_LEASE, MISSING_ASKED, PAST_READ, PATIENCE, SCENES_SHOWN, SKEW_IGNORED, TOKEN,
+  ASK_AGAIN_AFTER, ASK_AGAIN_EVERY, ASK_EVERY, ASKED_OF_LEASE, BASE, MISSING_ASKED, PAST_READ, PATIENCE, SCENES_SHOWN, SKEW_IGNORED, TOKEN,
   WITHHELD_TOLERANCE,
 } from './limits.js';
 import { SceneModel } from './model.js';
@@ -43,6 +43,9 @@ export class Live {
   #round = 0;
   /** How much this machine's clock is ahead of the daemon's, in milliseconds, if that is more than a little. */
   #skew = 0;
+  /** When the daemon went away, by its clock, which stands still until it returns: no lease runs out meanwhile. */
+  /** @type {number | null} */
+  #stopped = null;
   /** @type {SceneModel | null} */
   #model = null;
   /** Whether the past of the scene has been read. */
@@ -79,7 +82,7 @@ export class Live {
     this.#set('connecting');
     try {
       /** @type {any} */
-      const options = { client: 'page', token: token ?? undefined, fetch: (...request) => this.#fetch(...request) };
+      const options = { url: BASE, client: 'page', token: token ?? undefined, fetch: (...request) => this.#fetch(...request) };
       this.#arbiter = new Arbiter(options);
     } catch {
       this.#set('refused');
@@ -101,7 +104,7 @@ export class Live {
   follow(name) {
     let isLoaded = false;
     const model = this.#model = new SceneModel(name, {
-      clock: () => Date.now() - this.#skew, notice: (...what) => { if (isLoaded) this.heard.notice(...what); },
+      clock: () => this.#stopped ?? Date.now() - this.#skew, notice: (...what) => { if (isLoaded) this.heard.notice(...what); },
     });
     if (isSceneName(name)) {
       model.presence = 'loading';
@@ -126,6 +129,7 @@ export class Live {
     this.#follow(model, stop.signal, loaded).catch(error => {
       if (stop.signal.aborted) return;
       if (error.status === 403) {
+        this.#stopped = null;
         model.presence = 'forbidden';
         this.heard.changed('scene');
       } else {
@@ -166,9 +170,13 @@ export class Live {
     } else if (document.lastEvent > model.lastNumber) {
       await this.#catchUp(model, scene, String(model.lastNumber), document.lastEvent, signal);
     }
-    if (document === null) return;
+    if (document === null) {
+      this.#stopped = null;
+      return;
+    }
     model.presence = 'known';
     const { transitions } = await this.get(`/transitions?scene=${encodeURIComponent(model.name)}&limit=${PAST_READ}`);
+    this.#stopped = null;
     for (const each of transitions) model.take(each);
     model.takeUnfinished(document);
   }
@@ -185,7 +193,7 @@ export class Live {
     if (number > model.lastNumber + 1 && event.name !== 'reset') {
       await this.#catchUp(model, scene, String(model.lastNumber), number - 1, signal);
     }
-    model.takeEvent(event, { isLive: true });
+    model.takeEvent(event, { isLive: this.#stopped === null });
     if (event.name === 'transition.preparing' || event.name === 'transition.running') this.#askSoon(event.data);
     if (model.isTreeKnown) return;
     const document = await this.#askUntilAnswered(scenePath(model.name), signal);
@@ -220,7 +228,7 @@ export class Live {
 
   /** The same, with the tag of the document. @returns {Promise<{document: any, tag: string | null}>} @throws {Refusal} */
   async ask(method, path, body = undefined, headers = {}) {
-    const response = await this.#fetch(path, {
+    const response = await this.#fetch(BASE + path, {
       method, cache: 'no-store', signal: AbortSignal.timeout(PATIENCE),
       headers: {
         ...headers, ...(this.#token ? { Authorization: `Bearer ${this.#token}` } : {}),
@@ -252,6 +260,9 @@ export class Live {
     if (this.#isClosed) return;
     if (this.status === status || (status === 'lost' && this.status === 'refused')) return;
     this.status = status;
+    if (status === 'lost') this.#stopped = Date.now() - this.#skew;
+    // What a scene was has to be known anew before its clock goes on.
+    else if (!this.#model) this.#stopped = null;
     this.heard.status();
   }
 

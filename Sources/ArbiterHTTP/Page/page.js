@@ -5,7 +5,7 @@ import { Actions } from './page/actions.js';
 import { ClusterView } from './page/cluster-view.js';
 import { byId, el, Painter, setHidden, setText } from './page/dom.js';
 import { LanesView } from './page/lanes-view.js';
-import { DRAW_EVERY, SCENES_SHOWN, TICK_EVERY } from './page/limits.js';
+import { BASE, DRAW_EVERY, SCENES_SHOWN, TICK_EVERY } from './page/limits.js';
 import { Messages } from './page/messages.js';
 import { inWords, shortened, who } from './page/names.js';
 import { NowView } from './page/now-view.js';
@@ -48,13 +48,13 @@ class Page {
     const open = id => this.record.open(id);
     const view = revision => this.#view(revision);
     this.record = new RecordView({
-      read: id => this.#readWhole(id), changed: changed('record'), origin: () => (this.live ? location.origin : null),
+      read: id => this.#readWhole(id), changed: changed('record'), origin: () => (this.live ? BASE : null),
     });
     this.tree = new TreeView({ open, changed: changed('tree') });
     this.now = new NowView({ open });
     this.lanes = new LanesView({
       open, act: (kind, transition) => this.actions?.act(kind, transition),
-      can: (kind, transition) => !!this.actions?.can(kind, transition),
+      can: (kind, transition) => !!this.actions?.can(kind, transition), isLive: () => this.live?.status === 'connected',
     });
     this.timeline = new TimelineView({ open, changed: changed('timeline'), view });
     this.past = new PastView({ view });
@@ -303,7 +303,7 @@ class Page {
     });
     byId('recording-save').addEventListener('click', () => this.#save());
     byId('recording-close').addEventListener('click', () => {
-      location.href = this.#sceneBefore === null ? '/' : `/?scene=${encodeURIComponent(this.#sceneBefore)}`;
+      location.href = this.#sceneBefore === null ? './' : `./?scene=${encodeURIComponent(this.#sceneBefore)}`;
     });
     byId('token-form').addEventListener('submit', event => {
       event.preventDefault();

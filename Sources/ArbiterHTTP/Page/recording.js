@@ -1,7 +1,7 @@
 // @ts-check
 // A recording: the answer to GET /trace?format=jsonl, which is looked at without a daemon.
 
-import { RECORDING_BYTES, TOKEN } from './limits.js';
+import { BASE, RECORDING_BYTES, TOKEN } from './limits.js';
 import { instant, SceneModel } from './model.js';
 import { isEvent, isHead } from './recording-form.js';
 import { Disorder, RecordingOrder } from './recording-order.js';
@@ -26,7 +26,10 @@ export class Unreadable extends Error {}
  */
 export async function fetchRecording(path) {
   if (!path.trim()) throw new Unreadable('The address ends with “trace=”, where the path of a recording has to be.');
-  const url = URL.canParse(path, location.href) ? new URL(path, location.href) : null;
+  // Below the daemon, also if that is behind a path of a proxy, which an address that was copied has already.
+  const isBelow = path.startsWith('/') && !path.startsWith('//') && !path.startsWith(new URL(`${BASE}/`).pathname);
+  const from = isBelow ? BASE + path : path;
+  const url = URL.canParse(from, location.href) ? new URL(from, location.href) : null;
   if (url?.origin !== location.origin) {
     throw new Unreadable('A recording can only be read from this daemon itself. Save it, and drop the file here.');
   }
@@ -35,7 +38,7 @@ export async function fetchRecording(path) {
 
 /** What has happened in a scene, as a file that can be opened as a recording. @param {string} scene @throws {Unreadable} */
 export function fetchTrace(scene) {
-  return fetchFile(new URL(`/scenes/${encodeURIComponent(scene)}/trace?format=jsonl`, location.origin));
+  return fetchFile(new URL(`${BASE}/scenes/${encodeURIComponent(scene)}/trace?format=jsonl`));
 }
 
 /** @param {URL} url of this origin, because the token goes with the request */
