@@ -9,6 +9,7 @@ import re
 import shlex
 import socket
 import subprocess
+import sys
 import threading
 import time
 import urllib.error
@@ -263,15 +264,27 @@ class Agent:
     def __init__(self, url: str, name: str, **options: object) -> None:
         self.process = subprocess.Popen(
             [*shlex.split(os.environ["AGENT"]), url, name, json.dumps(options)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self._numbers = itertools.count(1)
         self._answers: dict[int, queue.Queue] = {}
+        self._said: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
+        threading.Thread(target=self._hear, daemon=True).start()
 
     def _read(self) -> None:
         for line in self.process.stdout:
             answer = json.loads(line)
             self._answers[answer.pop("n")].put(answer)
+
+    def _hear(self) -> None:
+        for line in self.process.stderr:
+            sys.stderr.write(line)
+            self._said.put(line)
+
+    def until_said(self, text: str) -> None:
+        """Returns when a line of its standard error has this."""
+        while text not in self._said.get(timeout=PATIENCE):
+            pass
 
     def tell(self, do: str, **fields: object) -> Callable[[], dict]:
         """Sends a command; what is returned waits for the answer."""
@@ -299,6 +312,11 @@ def until_queued(daemon: Daemon, count: int, scene: str = "main") -> None:
             waiting.discard(data.get("id"))
         if len(waiting) == count:
             return
+
+
+def until_decided(daemon: Daemon, scene: str = "main") -> None:
+    """Returns when the finger of a gesture in a scene has left."""
+    next(name for name, _ in events(daemon, scene) if name == "transition.released")
 
 
 def until_idle(daemon: Daemon, scene: str = "main") -> None:

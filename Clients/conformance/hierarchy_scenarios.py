@@ -116,10 +116,34 @@ def test_hierarchy_that_changes_before_its_stream_begins(daemon, agent, proxy):
     between = proxy(running)
     follower = agent(between, "follower")
     between.hold(b"/events HTTP")
-    follow(running, follower)
+    assert running.ask("PUT", "/scenes/main/storyboard", STORYBOARD)[0] == 200
+    following = follower.tell("hierarchy", scene="main", **{"as": "h"})
+    between.until_passed(b'"lastEvent"', "down")
     perform(running, PUSH)
     between.pass_on()
+    following()
     check(running, follower)
+
+
+def test_hierarchy_whose_stream_does_not_open(daemon, agent, proxy):
+    running = daemon()
+    between = proxy(running)
+    follower = agent(between, "follower", patience=1)
+    between.hold(b"/events HTTP")
+    assert running.ask("PUT", "/scenes/main/storyboard", STORYBOARD)[0] == 200
+    assert follower.ask("hierarchy", scene="main", **{"as": "h"}) == {"error": "unreachable"}
+
+
+def test_hierarchy_is_current_while_its_events_arrive(daemon, agent):
+    running = daemon()
+    follower = agent(running, "follower")
+    follow(running, follower)
+    for _ in range(2):
+        assert follower.ask("current", **{"as": "h", "is": True})["hierarchy"]["revision"] == 1
+        running.kill()
+        assert follower.ask("current", **{"as": "h", "is": False})["hierarchy"]["revision"] == 1
+        running.start()
+    assert follower.ask("current", **{"as": "h", "is": True})["hierarchy"]["revision"] == 1
 
 
 def test_hierarchy_over_connections_that_are_cut_after_any_byte(daemon, agent, proxy):

@@ -6,13 +6,15 @@ import time
 from collections.abc import Callable
 
 import pytest
-from harness import PATIENCE, Daemon, events, until_idle, until_queued
+from harness import PATIENCE, Daemon, events, until_decided, until_idle, until_queued
 from hierarchy_scenarios import *  # These are played too.
 
 NAV = {"root": {"id": "nav", "kind": "navigation", "children": ["list"]}}
 IS_SHARED = "--shared" in os.environ["AGENT"]
 # A lease that a client keeps also where nothing is parked for it, and the machine is busy, in seconds.
 LEASE = 6 if IS_SHARED else 3
+# How many gestures must all be decided rightly.
+FLICKS = 20
 # For scenarios in which a proxy changes or cuts what comes next, which has to be the answer.
 not_shared = pytest.mark.skipif(IS_SHARED, reason="events of the stream that is shared come between")
 
@@ -55,6 +57,8 @@ def test_a_turn_that_would_wait_for_itself(daemon, agent):
     client, other = agent(running, "client"), agent(running, "other")
     assert client.ask("nest", scene="main", waits=False, timeout=PATIENCE) == {"error": "blockedBySelf"}
     # Neither the ticket nor the lock is left.
+    assert other.ask("attempt", scene="main", fails=False) == {"held": True}
+    assert client.ask("nest", scene="main", waits=False, gesture=True, timeout=PATIENCE) == {"error": "blockedBySelf"}
     assert other.ask("attempt", scene="main", fails=False) == {"held": True}
     # What the body does not wait for may wait; here it does wait.
     assert client.ask("nest", scene="main", waits=True, timeout=0.3) == {"error": "timedOut"}
@@ -283,6 +287,8 @@ def test_a_daemon_that_is_not_there_yet(daemon, agent):
     running.kill()
     assert impatient.ask("start", scene="main", **{"as": "t"}) == {"error": "unreachable"}
     starting = late.tell("start", scene="main", **{"as": "t"})
+    # It does not wait without a word.
+    late.until_said(f"at {running.url}: ")
     running.start()
     assert starting()["transition"]["state"] == "running"
 
@@ -296,6 +302,7 @@ def test_revoked(daemon, agent):
     assert lost() == {"outcome": "revoked", "reason": "a test"}
     ended = holder.ask("complete", **{"as": "t"})
     assert (ended["error"], ended["outcome"]) == ("ended", "revoked")
+    assert holder.ask("document", **{"as": "t"})["transition"]["outcome"] == "revoked"
 
 
 def test_expectation_failed(daemon, agent):
@@ -376,6 +383,99 @@ def test_drag(daemon, agent):
     decided = client.ask("release", **{"as": "t"})["answer"]
     assert (decided["decision"], decided["remaining"]) == ("finish", 0.25)
     assert client.ask("complete", **{"as": "t"})["transition"]["inserted"] == ["editor"]
+    assert client.ask("document", **{"as": "t"})["transition"]["inserted"] == ["editor"]
+
+
+@pytest.mark.parametrize("fraction", [0.6, 0.4])
+@pytest.mark.parametrize("raw", [False, True])
+def test_gestures_that_end_before_their_positions_are_answered(daemon, agent, fraction, raw):
+    running = daemon()
+    client = agent(running, "view")
+    finished = client.ask("flick", scene="main", fraction=fraction, count=FLICKS, raw=raw)
+    assert finished == {"finished": FLICKS if fraction > 0.5 else 0}
+
+
+@pytest.mark.parametrize("decision, outcome", [(None, "completed"), ("finish", "completed"), ("cancel", "cancelled")])
+def test_a_finger_that_leaves_before_its_turn(daemon, agent, decision, outcome):
+    running = daemon()
+    client, other = agent(running, "view"), agent(running, "other")
+    other.ask("start", scene="main", **{"as": "t"})
+    client.ask("drag", scene="main", options={"animation": {"duration": 0}}, **{"as": "g"})
+    client.ask("move", fraction=0.6, **{"as": "g"})
+    left = client.tell("letGo", decision=decision, **{"as": "g"})
+    if decision == "cancel":
+        # It does not wait for its turn.
+        assert left() == {"played": []}
+        assert running.ask("GET", "/scenes/main")[1]["queuedCount"] == 0
+    else:
+        until_decided(running)
+    other.ask("complete", **{"as": "t"})
+    if decision is None:
+        assert left() == {"finished": True, "played": ["finish"]}
+    elif decision == "finish":
+        assert left() == {"played": ["finish"]}
+    assert sorted(found["outcome"] for found in transitions(running, "main")) == sorted(["completed", outcome])
+
+
+def test_a_finger_that_is_still_there_when_its_turn_comes(daemon, agent):
+    running = daemon()
+    client, other = agent(running, "view"), agent(running, "other")
+    other.ask("start", scene="main", **{"as": "t"})
+    client.ask("drag", scene="main", options={"animation": {"duration": 0}}, **{"as": "g"})
+    client.ask("move", fraction=0.9, **{"as": "g"})
+    granted = client.tell("granted", **{"as": "g"})
+    until_queued(running, 1)
+    other.ask("complete", **{"as": "t"})
+    assert granted()["transition"]["state"] == "running"
+    client.ask("move", fraction=0.2, **{"as": "g"})
+    assert client.ask("letGo", **{"as": "g"}) == {"finished": False, "played": ["cancel"]}
+    assert [found["outcome"] for found in transitions(running, "main")] == ["completed", "cancelled"]
+
+
+def test_a_gesture_that_is_released_twice(daemon, agent):
+    running = daemon()
+    client = agent(running, "view")
+    client.ask("drag", scene="main", options={"animation": {"duration": 0.2}}, **{"as": "g"})
+    client.ask("move", fraction=0.6, **{"as": "g"})
+    left = [client.tell("letGo", **{"as": "g"}) for _ in range(2)]
+    answers = [each() for each in left]
+    assert [answer["finished"] for answer in answers] == [True, True]
+    # It is played once.
+    assert answers[0]["played"] + answers[1]["played"] == ["finish"]
+    assert client.ask("letGo", **{"as": "g"}) == {"finished": True, "played": []}
+
+
+def test_a_gesture_with_nothing_to_do_goes_back(daemon, agent):
+    running = daemon()
+    client = agent(running, "view")
+    client.ask("declare", scene="main", storyboard=NAV)
+    client.ask("drag", scene="main", options={"operation": {"type": "pop", "navigation": "nav"}}, **{"as": "g"})
+    client.ask("move", fraction=0.9, **{"as": "g"})
+    assert client.ask("letGo", **{"as": "g"}) == {"finished": False, "played": [None]}
+
+
+def test_a_gesture_that_is_taken_away(daemon, agent):
+    running = daemon()
+    client = agent(running, "view")
+    client.ask("drag", scene="main", **{"as": "g"})
+    client.ask("move", fraction=0.9, **{"as": "g"})
+    held = client.ask("granted", **{"as": "g"})["transition"]
+    assert running.ask("POST", "/transitions/revoke", {"id": held["id"], "reason": "a test"})[0] == 200
+    for decision in ["finish", None]:
+        lost = client.ask("letGo", decision=decision, **{"as": "g"})
+        assert (lost["error"], lost["outcome"]) == ("ended", "revoked")
+
+
+def test_a_finger_that_leaves_when_its_turn_has_not_come_in_time(daemon, agent):
+    running = daemon()
+    client, other = agent(running, "view"), agent(running, "other")
+    other.ask("start", scene="main", **{"as": "t"})
+    client.ask("drag", scene="main", timeout=0.1, **{"as": "g"})
+    assert client.ask("granted", **{"as": "g"}) == {"error": "timedOut"}
+    assert client.ask("letGo", decision="finish", **{"as": "g"}) == {"error": "timedOut"}
+    # It has left the queue already.
+    assert client.ask("letGo", decision="cancel", **{"as": "g"}) == {"played": []}
+    assert running.ask("GET", "/scenes/main")[1]["queuedCount"] == 0
 
 
 @pytest.mark.parametrize("calls, outcome", [
@@ -549,6 +649,34 @@ def test_a_daemon_without_room_is_not_asked_again_after_the_timeout(daemon, agen
     assert client.ask("serialize", scene="main", timeout=9, **{"as": "t"}) == {"error": "refused", "code": "out-of-room"}
 
 
+def test_what_looks_and_administrates(daemon, agent):
+    running = daemon()
+    owner, other = agent(running, "owner"), agent(running, "other")
+    assert other.ask("declare", scene="desk-1", storyboard=NAV, dryRun=True)["answer"]["root"]["id"] == "nav"
+    assert running.ask("GET", "/scenes/desk-1")[0] == 404
+    other.ask("declare", scene="desk-1", storyboard=NAV)
+    assert other.ask("controller", scene="desk-1", id="list")["answer"]["path"] == ["nav", "list"]
+    assert other.ask("controller", scene="desk-1", id="no/ne")["code"] == "unknown-controller"
+    changed = other.ask("patchStoryboard", scene="desk-1", changes={"transitionTypes": {"slide": {"duration": 0.2}}})
+    assert changed["answer"]["name"] == "desk-1"
+    assert other.ask("untilIdle", scene="desk-1")["answer"]["idle"] is True
+    held = owner.ask("start", scene="desk-1", **{"as": "t"})["transition"]
+    push = {"operation": {"type": "push", "navigation": "nav", "controller": "editor"}, "animation": {"type": "slide"}}
+    for call in ("start", "serialize"):
+        dry = other.ask("dryRun", scene="desk-1", call=call, options=push)["answer"]
+        assert (dry["wouldRun"], dry["blockers"]) == (False, [held["id"]])
+    assert other.ask("read", id=held["id"])["answer"]["client"] == "owner"
+    assert other.ask("read", id="t-0000000000001")["code"] == "unknown-transition"
+    assert other.ask("untilIdle", scene="desk-1", timeout=0.2) == {"error": "timedOut"}
+    waiting = other.tell("untilIdle", scene="desk-1", quiet=0.2)
+    lost = owner.tell("lost", **{"as": "t"})
+    assert other.ask("revoke", id=held["id"], reason="a test")["answer"]["outcome"] == "revoked"
+    assert lost() == {"outcome": "revoked", "reason": "a test"}
+    assert waiting()["answer"]["idleFor"] >= 0.2
+    assert [scene["name"] for scene in other.ask("scenes")["answer"]] == ["desk-1"]
+    assert [found["id"] for found in other.ask("listed", scene="desk-1", state="ended", limit=1)["answer"]] == [held["id"]]
+
+
 def test_foreign_origin(daemon, agent):
     running = daemon()
     page = agent(running, "page", headers={"Origin": "https://elsewhere.example"})
@@ -643,6 +771,16 @@ def test_a_stream_that_falls_silent_while_its_connection_stands(daemon, agent, p
     told = [waiting(), next_ended()(), next_ended()()]
     assert [answer["event"]["data"]["id"] for answer in told] == ids
     assert between.asked(request) > streams + in_vain
+
+
+def test_a_stream_that_does_not_open(daemon, agent, proxy):
+    running = daemon()
+    between = proxy(running)
+    follower = agent(between, "follower", patience=1)
+    # As a proxy does that waits for more before it passes anything on.
+    between.freeze()
+    follower.ask("follow", scene="main", **{"as": "e"})
+    assert follower.ask("next", name="transition.running", **{"as": "e"}) == {"error": "unreachable"}
 
 
 @pytest.mark.skipif(IS_SHARED, reason="the stream that is shared begins with an id too")

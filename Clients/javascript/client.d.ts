@@ -115,6 +115,8 @@ export interface HierarchySnapshot {
   readonly root: Node | null;
   /** The revision of the tree. */
   readonly revision: number;
+  /** Whether its events arrived then, so that nothing newer was known. */
+  readonly isCurrent: boolean;
   /** The controller of this id with everything below it; null if there is none. */
   controller(id: string): Node | null;
 }
@@ -146,6 +148,28 @@ export class Arbiter {
    */
   ready(id: string): Promise<Document>;
   /**
+   * A transition by its id, also one of others, and one that has ended a while ago.
+   * @throws Refused, for example `unknown-transition`; Unreachable
+   */
+  read(id: string): Promise<Document>;
+  /**
+   * The newest transitions of these, `limit` at most (100 unless set), oldest first; each is a summary.
+   * @throws Refused, Unreachable
+   */
+  transitions(query?: {
+    scene?: string; state?: 'queued' | 'preparing' | 'running' | 'ended'; client?: string; limit?: number;
+  }): Promise<Document[]>;
+  /**
+   * All scenes, by their names: how many transitions run and wait in each.
+   * @throws Refused, Unreachable
+   */
+  scenes(): Promise<Document[]>;
+  /**
+   * Takes a transition from its owner, or a ticket out of the queue, as an administrator: the transition.
+   * @throws Refused, for example `already-ended`; Unreachable
+   */
+  revoke(id: string, options: { reason: string }): Promise<Document>;
+  /**
    * Ends the session, and with it what is still held: that is lost at once. Streams end. Calls that still wait reject with
    * `Closed`, and so do all later ones.
    */
@@ -171,6 +195,17 @@ export class Scene {
    */
   serialize(options?: TurnOptions): Promise<Transition>;
   /**
+   * Tries at once to begin a transition that a finger drives: null if another one is in the way. Then the gesture does not begin.
+   * @throws as `start`
+   */
+  startInteractive(options?: Omit<TransitionOptions, 'interactive'>): Promise<InteractiveTransition | null>;
+  /**
+   * Asks for the turn of a transition that a finger drives, and does not wait for it. What goes wrong then rejects `granted`, and
+   * what is asked of the gesture.
+   * @throws TypeError or RangeError for what can never be sent
+   */
+  serializeInteractive(options?: Omit<TurnOptions, 'interactive' | 'waitForSelf'>): InteractiveTransition;
+  /**
    * Waits for its turn, and holds it while the body runs. It is completed when the body returns, and cancelled if it throws;
    * one whose gesture was decided ends as that was, and one that the body has ended is left alone. The body is told by
    * `transition.signal` if it is lost. If its operation has nothing to do, the body runs all the same, without a lock:
@@ -193,10 +228,31 @@ export class Scene {
   /**
    * Declares the hierarchy, segues, transition types and defaults. With `ifUndeclared` only if nobody has, so that one of several
    * processes that start together does it; for the others the answer is null. It is sent again if its answer is lost: then it may
-   * be null for the one that did it too, and may replace what others have changed in between.
+   * be null for the one that did it too, and may replace what others have changed in between. A `dryRun` changes nothing, and
+   * returns the whole storyboard.
    * @throws Refused, for example `busy` while a transition is unfinished; Unreachable
    */
-  declare(storyboard: Document, options?: { ifUndeclared?: boolean }): Promise<Document | null>;
+  declare(storyboard: Document, options?: { ifUndeclared?: boolean; dryRun?: boolean }): Promise<Document | null>;
+  /**
+   * Adds, replaces and removes segues, transition types and defaults, also while transitions run; null removes an entry.
+   * @throws Refused, for example `in-use`; Unreachable
+   */
+  patchStoryboard(changes: Document): Promise<Document>;
+  /**
+   * What would come of `start`, or of `serialize`, now: `wouldRun`, `blockers`, what comes and goes. Nothing changes.
+   * @throws Refused for what would be refused; Unreachable
+   */
+  dryRun(call: 'start' | 'serialize', options?: Omit<TransitionOptions, 'signal'>): Promise<Document>;
+  /**
+   * Waits until nothing here is unfinished, and has not been for `quiet` seconds: how the scene is.
+   * @throws TimedOut; Refused, Unreachable
+   */
+  untilIdle(options?: { quiet?: number; timeout?: number | null; signal?: AbortSignal }): Promise<Document>;
+  /**
+   * One controller, with its path, its conditions, and the transitions that lock it.
+   * @throws Refused, for example `unknown-controller`; Unreachable
+   */
+  controller(id: string): Promise<Document>;
   /**
    * Its hierarchy, who runs and who waits.
    * @throws Refused, for example `unknown-scene`; Unreachable
@@ -205,13 +261,14 @@ export class Scene {
   /**
    * Reads its hierarchy, and keeps it by events until it is closed or the signal is aborted. A scene that does not exist is
    * empty. Windows of one origin share one stream for this.
-   * @throws Refused, Unreachable
+   * @throws Refused; Unreachable, also if the stream does not open within the patience of the client
    */
   hierarchy(options?: { signal?: AbortSignal }): Promise<Hierarchy>;
   /**
    * What happens here, from now on or after `since`, until the iteration is left. A stream that is cut is resumed without a
    * gap. Windows of one origin share one stream for this; one that is `attached`, or has `since`, takes a connection.
-   * @throws Refused; TypeError if `since` cannot be an id
+   * @throws Refused; Unreachable if the stream does not open for the first time within the patience of the client; TypeError if
+   *   `since` cannot be an id
    */
   events(options?: StreamOptions): AsyncGenerator<ArbiterEvent, void>;
 }
@@ -219,14 +276,16 @@ export class Scene {
 /** The hierarchy of a scene, kept by its events. */
 export class Hierarchy implements HierarchySnapshot {
   private constructor();
+  /** Whether its events arrive: while the daemon is gone, or something keeps them back, it may be an old one. */
+  readonly isCurrent: boolean;
   /** The hierarchy as it is: its tree, with the revision of that tree. */
   readonly snapshot: HierarchySnapshot;
   readonly root: Node | null;
   readonly revision: number;
   controller(id: string): Node | null;
   /**
-   * The hierarchy after each change since the first reading, until it is closed. If several changes came since the last step,
-   * only the newest hierarchy is shown.
+   * The hierarchy after each change, until it is closed. It changes too when it begins or ceases to be current. If several changes
+   * came since the last step, only the newest hierarchy is shown.
    * @throws Refused if the daemon does not let it be followed any more
    */
   changes(): AsyncGenerator<HierarchySnapshot, void>;
@@ -249,8 +308,10 @@ export class Transition {
   readonly duration: number;
   /** Whether there was nothing to do: then it has completed already, and has no lock and no `fence`. */
   readonly noop: boolean;
-  /** The transition as the daemon last showed it, without its token. */
+  /** The transition as it was granted, or given its operation, without its token; after its end the ended one. */
   readonly document: Document;
+  /** How its gesture was decided; null before that, and if there was nothing to do. */
+  readonly decision: 'finish' | 'cancel' | null;
   /** Aborted with `TransitionEnded` as soon as it has ended without its owner: what was begun must not be continued. */
   readonly signal: AbortSignal;
   /** How it ended; null while it runs, and if its lease ran out unseen. */
@@ -274,14 +335,16 @@ export class Transition {
    */
   cancel(): Promise<Document>;
   /**
-   * Where the finger is, from 0 to 1, of an interactive transition: the answer says whether it was applied. `velocity` is
-   * fractions a second. Of numbered positions, in `sequence`, a late one does not replace a newer one.
-   * @throws Refused, Unreachable
+   * Where the finger is, from 0 to 1, of an interactive transition. `velocity` is fractions a second. It need not be awaited: one
+   * position is sent at a time, and while it is on its way, only the newest is kept. The answer says whether this position or a
+   * newer one was `applied`; a late one is no error. `sequence`, a number that grows, is for positions that do not come here in
+   * their order.
+   * @throws TypeError or RangeError at once for what is no finite number; Refused, Unreachable
    */
   progress(fraction: number, options?: { velocity?: number; sequence?: number }): Promise<Document>;
   /**
    * The finger has left: decides, once, whether an interactive transition will finish or cancel. Without a `decision`, the
-   * transition's policy decides, by the last `fraction` and `velocity` or those given here. The answer has the decision, and in
+   * transition's policy decides, by the newest `fraction` and `velocity` or those given here. The answer has the decision, and in
    * `remaining` how many seconds the rest of the animation takes, which `completionSpeed` divides.
    * @throws Refused, Unreachable
    */
@@ -295,6 +358,51 @@ export class Transition {
    */
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+/**
+ * A transition that a finger drives, from the request on. `update` says where the finger is. `finish`, `cancel` and `release` say
+ * that it has left, play the rest of the animation, and end the transition. All of that may come before its turn.
+ *
+ * `rest` plays the rest of the animation, or the way back: it gets the seconds that this takes, and the transition, whose `signal`
+ * says if it is lost. Unless given, the seconds pass.
+ */
+export class InteractiveTransition {
+  private constructor();
+  /**
+   * The transition, when its turn has come.
+   * @throws as `serialize`
+   */
+  get granted(): Promise<Transition>;
+  /**
+   * Where the finger is: `fraction` is from 0 to 1, and what is less or more counts as 0 or 1; `velocity` is fractions a second. It
+   * returns at once. Only the newest position is sent, and what cannot be sent is replaced by the next one.
+   * @throws TypeError or RangeError for what is no finite number
+   */
+  update(fraction: number, options?: { velocity?: number }): void;
+  /**
+   * The finger has left, and the transition finishes. If its turn does not come in time, this throws, and the transition finishes
+   * at its turn all the same, without its animation.
+   * @throws what `rest` throws: it ends as decided nevertheless; TransitionEnded if it was lost, or could not run when its turn came;
+   * TimedOut, BlockedBySelf; Refused, with `already-decided` if it goes back; Unreachable
+   */
+  finish(rest?: Rest): Promise<void>;
+  /**
+   * The finger has left, and the transition goes back; its operation is not applied. Before its turn, it leaves the queue, and
+   * `rest` is not called.
+   * @throws as `finish`; nothing if it has left the queue already
+   */
+  cancel(rest?: Rest): Promise<void>;
+  /**
+   * The finger has left, and the policy of the transition decides, by the newest position. What is released a second time, while
+   * the rest is played or afterwards, waits for that, and does not play it again.
+   * @returns whether it has finished; not if there was nothing to do, for which `rest` plays the way back
+   * @throws as `finish`
+   */
+  release(rest?: Rest): Promise<boolean>;
+}
+
+/** Plays the rest of an animation, which takes so many seconds: back, unless `transition.decision` is `finish`. */
+export type Rest = (remaining: number, transition: Transition) => unknown;
 
 /** How an operation is performed. */
 export interface PerformOptions {
@@ -430,4 +538,13 @@ export class TransitionEnded extends ArbiterError {
   readonly code: string | null;
   /** The transition; null if its lease ran out unseen. */
   readonly document: Document | null;
+}
+
+/** For how many seconds a stream with this head may be silent, or null if it does not say so. For the tests of this module. */
+export function silenceSaidBy(headers: Headers): number | null;
+
+/** What a resumed stream repeats. For the tests of this module. */
+export class Repeats {
+  /** Whether the event was not there before. */
+  isNew(event: ArbiterEvent): boolean;
 }

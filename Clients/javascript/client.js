@@ -1,5 +1,6 @@
+// @ts-self-types="./client.d.ts"
 // A client of `arbiterd`, the lock of user interface transitions, for browsers and Node 20. Types and documentation are in
-// client.d.ts. The daemon serves this file at /client.js.
+// client.d.ts. The daemon serves both, at /client.js and /client.d.ts.
 
 const SESSION = 'Arbiter-Session';
 /** The lease of a transition, in seconds, unless the daemon says another. */
@@ -10,6 +11,12 @@ const LONGEST_WAIT = 10;
 const LONGEST_ANSWER = 30;
 /** What an answer may take besides the wait, in seconds. */
 const MARGIN = 5;
+/** The longest time of `setTimeout`, in milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+/** The most entries on a page of a list. */
+const LONGEST_PAGE = 1000;
+/** For how long the first request of a client finds no daemon before that is said, in seconds. */
+const SILENCE_BEFORE_WORDS = 2;
 /** What an answer that keeps a lease may take besides the wait, in seconds: a sixth of the lease, if that is not less. */
 const KEEPING_MARGIN = 1;
 /**
@@ -30,15 +37,25 @@ const LONGEST_HEARTBEAT = 3600;
 /** How often a ticket is asked for where no request is parked, in seconds; within the 5 in which its grant must be claimed. */
 const SHARED_WAIT = 4;
 
-// Node 18, which Debian 12 has, needs the import.
-const crypto = globalThis.crypto ?? (await import('node:crypto')).webcrypto;
-
-const { AsyncLocalStorage } = globalThis.process?.versions?.node
-  ? await import('node:async_hooks').catch(() => ({})) : {};
+let { crypto } = globalThis;
 /** The ids of the transitions in whose bodies code runs; null in browsers, which cannot tell. */
-const bodies = AsyncLocalStorage ? new AsyncLocalStorage() : null;
+let bodies = null;
 /** The transition of a `TransitionLock` in whose block code runs, and the one whose operation it draws. */
-const [blocks, drawings] = AsyncLocalStorage ? [new AsyncLocalStorage(), new AsyncLocalStorage()] : [null, null];
+let [blocks, drawings] = [null, null];
+
+function useHooks({ AsyncLocalStorage }) {
+  [bodies, blocks, drawings] = [new AsyncLocalStorage(), new AsyncLocalStorage(), new AsyncLocalStorage()];
+}
+
+// The module has no `await`, so that it can be loaded by `require` and bundled for any browser.
+const { process } = globalThis;
+if (process?.getBuiltinModule) {
+  useHooks(process.getBuiltinModule('node:async_hooks'));
+} else if (process?.versions?.node) {
+  // Before Node 20.16, and in Node 18, which Debian 12 has, they are there before the first answer is.
+  import(/* webpackIgnore: true */ 'node:async_hooks').then(useHooks, () => {});
+  if (!crypto) import(/* webpackIgnore: true */ 'node:crypto').then(({ webcrypto }) => { crypto = webcrypto; }, () => {});
+}
 
 export class ArbiterError extends Error {
   constructor(message, options) {
@@ -127,9 +144,10 @@ function* nodesOf(root) {
 }
 
 class HierarchySnapshot {
-  constructor(root, revision) {
+  constructor(root, revision, isCurrent = false) {
     this.root = root;
     this.revision = revision;
+    this.isCurrent = isCurrent;
     Object.freeze(this);
   }
 
@@ -303,6 +321,12 @@ function checkedSeconds(name, value) {
   return value;
 }
 
+/** @throws TypeError for what is no number; RangeError for a number that JSON does not have */
+function checkedNumber(name, value) {
+  if (typeof value !== 'number') throw new TypeError(`${name} is a number, not ${value === null ? null : typeof value}`);
+  if (!Number.isFinite(value)) throw new RangeError(`${name} is a finite number`);
+}
+
 /** Milliseconds by which the clock of the day gets ahead of the other one if the machine was suspended. */
 const SUSPENSION = 1000;
 
@@ -391,7 +415,13 @@ async function answerOf(response) {
     }
     document = {};
   }
-  return { status, document, retryAfter: Number(response.headers.get('Retry-After')) || 0 };
+  const [, next = null] = /^<([^>]*)>; rel="next"/.exec(response.headers.get('Link')) ?? [];
+  return { status, document, next, retryAfter: Number(response.headers.get('Retry-After')) || 0 };
+}
+
+/** Why there was no answer. In Node, the cause says more than that fetch has failed. */
+function reasonOf(error) {
+  return error.cause?.message || error.cause?.code || error.message;
 }
 
 /** There is no room for anything new, which may last. */
@@ -446,6 +476,11 @@ function checkedURL(text) {
 
 const sessionIsOver = answer => answer.status === 401 && answer.document.field === SESSION;
 
+function listOf(participants) {
+  if (!Array.isArray(participants)) throw new TypeError('participants is a list');
+  return participants;
+}
+
 /**
  * The options as members of a request.
  * @throws TypeError, RangeError for what can be no duration
@@ -460,7 +495,7 @@ function wireFields({ participants, coalesce, ...options }) {
   return {
     ...options,
     ...defined({
-      participants: participants?.map(each => (typeof each === 'string' ? { client: each } : each)),
+      participants: participants && listOf(participants).map(each => (typeof each === 'string' ? { client: each } : each)),
       coalesce: typeof coalesce === 'string' ? { key: coalesce } : coalesce,
     }),
   };
@@ -469,7 +504,8 @@ function wireFields({ participants, coalesce, ...options }) {
 /** A request on its way, so that it can be given up at any moment. */
 class Ticket {
   constructor(scene, options) {
-    this.key = Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('');
+    /** The idempotency key, once it has been asked. */
+    this.key = null;
     // A copy, because the key stands for the same request only. What is no JSON is the caller's TypeError now.
     this.body = JSON.parse(jsonOf({ ...wireFields(options), scene }));
     this.headers = null;
@@ -485,6 +521,8 @@ class Ticket {
     /** When the newest request was sent that `heldUntil` is from. */
     this.heard = 0;
     this.isAnimated = true;
+    /** `finish` or `cancel`, once its gesture was decided: it ends as that was. */
+    this.decision = null;
   }
 
   /** Takes in what the daemon says of the transition; its token is in the first answer only. */
@@ -562,7 +600,7 @@ async function* parseEvents(body) {
     rest = lines.pop();
     for (const line of lines) {
       if (line === '') {
-        if (data.length) yield { name: name || 'message', data: parsed(data.join('\n')) ?? {}, id };
+        if (data.length) yield { name: name || 'message', data: JSON.parse(data.join('\n')), id };
         else if (id !== null) yield { name: null, data: null, id };
         [name, data, id] = ['', [], null];
         continue;
@@ -597,6 +635,10 @@ const RUNNING = ['transition.preparing', 'transition.running', 'transition.ended
 const ENDED = ['transition.ended'];
 /** What the windows are told where events may be missing; the daemon says so with the same name. */
 const GAP = { name: 'reset.end', data: {}, id: null };
+/** What windows tell each other of the stream that they share: that it has opened, that it was cut, and that a window is new. */
+const OPEN = { name: 'stream.open', data: {}, id: null };
+const CUT = { name: 'stream.cut', data: {}, id: null };
+const HELLO = { name: 'hello', data: {}, id: null };
 /** How many scenes a stream remembers, to leave out what comes again. */
 const SCENES_REMEMBERED = 10_000;
 /** The most events that wait for their reader in a window, or are remembered. */
@@ -613,14 +655,19 @@ class SharedEvents {
 
   /** The stream of a daemon, as a client with these headers sees it, until the client leaves it. */
   static of(arbiter) {
-    const key = `arbiter ${arbiter.url} ${JSON.stringify(arbiter.headers)}`;
+    // The number is that of what windows tell each other: those of another version share a stream of their own.
+    const key = `arbiter 2 ${arbiter.url} ${JSON.stringify(arbiter.headers)}`;
     if (!this.#all.has(key)) this.#all.set(key, new SharedEvents(arbiter, key));
     const shared = this.#all.get(key);
     shared.#clients += 1;
     return shared;
   }
 
+  /** Whether the stream is open, as far as is known here. */
+  isOpen = false;
   #clients = 0;
+  /** Whether this window reads the stream. */
+  #leads = false;
   #listeners = new Set();
   #last = null;
   #told = 0;
@@ -634,7 +681,11 @@ class SharedEvents {
     // It belongs to no client of the window, each of which may be closed.
     this.arbiter = new Arbiter({ url, headers, fetch, shared: false });
     this.channel = new BroadcastChannel(key);
-    this.channel.onmessage = message => this.#take(message.data);
+    this.channel.onmessage = ({ data }) => {
+      if (data.name !== HELLO.name) this.#take(data);
+      else if (this.#leads) this.channel.postMessage(this.isOpen ? OPEN : CUT);
+    };
+    this.channel.postMessage(HELLO);
     this.#lead();
   }
 
@@ -648,12 +699,16 @@ class SharedEvents {
 
   /** Says that this window may have missed events. */
   gap() {
+    this.channel.postMessage(HELLO);
     this.#take(GAP);
   }
 
-  /** Calls back with each event of all scenes, and with the error that ends the stream; what is returned ends that. */
-  listen(take, fail = () => {}) {
-    const listener = { take, fail };
+  /**
+   * Calls back with each event of all scenes, with the error that ends the stream, and when it has opened or was cut; what is
+   * returned ends that.
+   */
+  listen(take, fail = () => {}, note = () => {}) {
+    const listener = { take, fail, note };
     this.#listeners.add(listener);
     if (this.#refusal) this.#lead();
     return () => this.#listeners.delete(listener);
@@ -696,10 +751,14 @@ class SharedEvents {
   }
 
   async #read() {
+    this.#leads = true;
+    this.#tell(CUT);
     const opened = isResumed => {
+      this.#tell(OPEN);
       if (!isResumed) this.#tell(GAP);
     };
-    for await (const event of this.arbiter.stream('/events', { since: this.#last, opened })) this.#tell(event);
+    const options = { since: this.#last, opened, cut: () => this.#tell(CUT), patience: Infinity };
+    for await (const event of this.arbiter.stream('/events', options)) this.#tell(event);
   }
 
   #tell(event) {
@@ -708,6 +767,11 @@ class SharedEvents {
   }
 
   #take(event) {
+    if (event.name === OPEN.name || event.name === CUT.name) {
+      this.isOpen = event.name === OPEN.name;
+      for (const { note } of [...this.#listeners]) note(this.isOpen);
+      return;
+    }
     this.#last = event.id ?? this.#last;
     this.#told += 1;
     this.#recent.push(event);
@@ -751,9 +815,9 @@ class Feed {
   #wake = () => {};
   #signal;
 
-  constructor(shared, signal) {
+  constructor(shared, signal, note) {
     this.#signal = signal;
-    this.end = shared.listen(event => this.#take(event), error => this.#fail(error));
+    this.end = shared.listen(event => this.#take(event), error => this.fail(error), note);
     signal.addEventListener('abort', () => this.#wake(), { once: true });
   }
 
@@ -763,7 +827,7 @@ class Feed {
     this.#wake();
   }
 
-  #fail(error) {
+  fail(error) {
     this.#error = error;
     this.#wake();
   }
@@ -784,6 +848,8 @@ const canShare = () => typeof window !== 'undefined' && typeof BroadcastChannel 
 export class Arbiter {
   #session = null;
   #opening = null;
+  /** Whether the daemon has answered, or it was said that it does not. */
+  #hasSpoken = false;
   /** How often the session has been given up, with what was bound to it. */
   #epoch = 0;
   #held = new Set();
@@ -817,6 +883,41 @@ export class Arbiter {
 
   events(options) {
     return this.stream('/events', options);
+  }
+
+  async read(id) {
+    return documentOf(await this.ask('GET', `/transitions/${inPath('The id', id)}`));
+  }
+
+  async transitions(given = {}) {
+    const { scene, state, client, limit = 100, ...others } = optionsOf(given);
+    noOthers(others);
+    if (!Number.isSafeInteger(limit) || limit < 1) throw new RangeError('limit is an integer, 1 or more');
+    let found = [];
+    // Each page is older than the one before.
+    for await (const page of this.#pages('/transitions', { scene, state, client, limit: Math.min(limit, LONGEST_PAGE) })) {
+      found = [...page.transitions, ...found];
+      if (found.length >= limit) break;
+    }
+    return found.slice(Math.max(0, found.length - limit));
+  }
+
+  async scenes() {
+    const found = [];
+    for await (const page of this.#pages('/scenes', { limit: LONGEST_PAGE })) found.push(...page.scenes);
+    return found;
+  }
+
+  async revoke(id, { reason }) {
+    return documentOf(await this.ask('POST', '/transitions/revoke', { id, reason }));
+  }
+
+  async *#pages(path, query) {
+    for (let next = `${path}?${new URLSearchParams(defined(query))}`; next;) {
+      const answer = await this.ask('GET', next);
+      yield documentOf(answer);
+      next = answer.next;
+    }
   }
 
   async ready(id) {
@@ -888,9 +989,7 @@ export class Arbiter {
       return { ...await answerOf(response), sent };
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      // In Node, the cause says more than that fetch has failed.
-      const why = late.signal.aborted
-        ? `no answer within ${timeout} s` : error.cause?.message || error.cause?.code || error.message;
+      const why = late.signal.aborted ? `no answer within ${timeout} s` : reasonOf(error);
       throw new Unreachable(`${method} ${path} at ${this.url}: ${why}`, { cause: error });
     } finally {
       clearTimeout(timer);
@@ -904,7 +1003,8 @@ export class Arbiter {
    * the daemon parks it for `wait` seconds. Until `roomUntil`, by `now`, a daemon without room is asked again too.
    */
   async ask(method, path, body, { signal, wait, roomUntil = 0, ...options } = {}) {
-    const deadline = now() + (wait ?? 0) + this.patience;
+    const began = now();
+    const deadline = began + (wait ?? 0) + this.patience;
     if (wait !== undefined) options.timeout = wait + MARGIN;
     const over = this.#abortedWith(signal);
     try {
@@ -914,12 +1014,14 @@ export class Arbiter {
         over.signal.throwIfAborted();
         try {
           const answer = await this.#send(method, path, body, { ...options, signal: over.signal });
+          this.#hasSpoken = true;
           const waitsForRoom = answer.document.code === OUT_OF_ROOM && now() + answer.retryAfter < roomUntil;
           if (!passes(answer) && !waitsForRoom) return answer;
           after = Math.max(delay, answer.retryAfter);
           if (now() >= deadline || now() + answer.retryAfter > deadline) return answer;
         } catch (error) {
           if (!(error instanceof Unreachable) || now() >= deadline) throw error;
+          this.#unheard(error, began, deadline);
         }
         // The last attempt is made when the patience is over.
         await sleep(Math.min(after, Math.max(0, deadline - now())), over.signal);
@@ -927,6 +1029,13 @@ export class Arbiter {
     } finally {
       over.release();
     }
+  }
+
+  /** Says that the daemon has not answered yet: once, and never if it has answered before. */
+  #unheard({ message }, began, deadline) {
+    if (this.#hasSpoken || now() - began < SILENCE_BEFORE_WORDS) return;
+    this.#hasSpoken = true;
+    console.warn(`arbiter: ${message}; it is asked for ${Math.round(deadline - now())} s more`);
   }
 
   /** The token of the session, which is opened once if there is none. */
@@ -953,6 +1062,7 @@ export class Arbiter {
   #askInSession(path, ticket, body, options) {
     return this.#inSession(session => {
       options.signal?.throwIfAborted();
+      ticket.key ??= Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('');
       ticket.headers = { [SESSION]: session, 'Idempotency-Key': ticket.key };
       ticket.asked = [path, body];
       ticket.epoch = this.#epoch;
@@ -1110,6 +1220,11 @@ export class Arbiter {
     return documentOf(await this.#act('end', ticket, { outcome }));
   }
 
+  /** `progress` or `release` of a gesture. @throws as `end` */
+  async drive(ticket, call, fields) {
+    return documentOf(await this.#act(call, ticket, fields));
+  }
+
   async perform(ticket, fields) {
     const answer = await this.#act('perform', ticket, fields);
     // It still has no operation then, and runs.
@@ -1130,23 +1245,37 @@ export class Arbiter {
 
   // Streams
 
-  /** Follows a path until the signal is aborted; `opened` is called with each connection, and whether it resumes a stream. */
-  stream(path, { since = null, attached = false, signal, opened = () => {} } = {}) {
+  /**
+   * Follows a path until the signal is aborted. `opened` is called with each connection, and whether it resumes a stream; `cut` at
+   * the end of each. Within `patience` seconds it has to open for the first time.
+   */
+  stream(path, { since = null, attached = false, signal, opened = () => {}, cut = () => {}, patience = this.patience } = {}) {
     this.#checkOpen();
     if (since !== null) checkedHeaders({ 'Last-Event-ID': since });
-    return this.#stream(path, since, attached, signal, opened);
+    return this.#stream(path, since, attached, signal, opened, cut, patience);
   }
 
-  async *#stream(path, since, attached, signal, opened) {
+  async *#stream(path, since, attached, signal, opened, cut, patience) {
     let [last, delays, said] = [since, backoff(), null];
+    /** Until when it has to open for the first time; null once it has. */
+    const began = now();
+    let deadline = began + patience;
+    const failed = why => {
+      if (deadline === null || patience === Infinity) return;
+      const error = this.#neverOpened(path, why);
+      if (now() >= deadline) throw error;
+      this.#unheard(error, began, deadline);
+    };
     const repeats = new Repeats();
     const over = this.#abortedWith(signal);
     try {
       while (!over.signal.aborted) {
         const silent = new AbortController();
         const both = linked(silent.signal, over.signal);
+        let [isOpen, why] = [false, 'nothing came'];
         // A daemon that is there sends the head about as soon as a comment would come.
         let [timer, limit] = [null, said === null ? STREAM_SILENCE : Math.max(said, MARGIN)];
+        if (deadline !== null) limit = Math.max(SHORTEST_SILENCE, Math.min(limit, deadline - now()));
         const listen = () => {
           clearTimeout(timer);
           timer = setTimeout(() => silent.abort(), limit * 1000);
@@ -1162,11 +1291,18 @@ export class Arbiter {
             },
           });
           if (response.status === 200) {
+            if (!response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
+              throw new Error('the answer is no stream of events');
+            }
             said = silenceSaidBy(response.headers);
             limit = said ?? STREAM_SILENCE;
+            if (deadline !== null) limit = Math.max(SHORTEST_SILENCE, Math.min(limit, deadline - now()));
             listen();
-            opened(last !== null);
             for await (const event of parseEvents(response.body)) {
+              // A proxy may pass the head on, and keep what comes after it.
+              if (!isOpen) opened(last !== null);
+              [isOpen, deadline, limit] = [true, null, said ?? STREAM_SILENCE];
+              this.#hasSpoken = true;
               listen();
               if (!event) continue;
               last = event.id ?? last;
@@ -1181,21 +1317,30 @@ export class Arbiter {
             const answer = await answerOf(response);
             if (session && sessionIsOver(answer)) this.#session = null;
             else if (![429, 503].includes(answer.status)) documentOf(answer);
+            else why = answer.document.detail ?? why;
           }
         } catch (error) {
           // A stream that is cut is resumed.
           if (over.signal.aborted) return;
           if (error instanceof ArbiterError && !(error instanceof Unreachable)) throw error;
+          if (!silent.signal.aborted) why = reasonOf(error);
         } finally {
           clearTimeout(timer);
           both.release();
           silent.abort();
         }
-        await sleep(delays.next().value, over.signal);
+        failed(why);
+        cut();
+        // The last attempt is made when the patience is over.
+        await sleep(Math.min(delays.next().value, deadline === null ? Infinity : Math.max(0, deadline - now())), over.signal);
       }
     } finally {
       over.release();
     }
+  }
+
+  #neverOpened(path, why) {
+    return new Unreachable(`GET ${path} at ${this.url}: ${why}; the stream has never opened`);
   }
 
   // Scenes, for `Scene` and `Hierarchy`
@@ -1204,29 +1349,39 @@ export class Arbiter {
     const isShared = this.#shared && since === null && !attached;
     if (!isShared) return this.stream(scenePath(name, '/events'), { since, attached, signal });
     this.#checkOpen();
-    return this.#sharedSceneEvents(name, signal, false);
+    return this.#sharedSceneEvents(name, signal);
   }
 
-  /** A `reset` with the scene as it is, and what happens after it. */
-  async *wholeScene(name, signal) {
+  /** A `reset` with the scene as it is, and what happens after it; `note` is told when the stream opens, and when it is cut. */
+  async *wholeScene(name, signal, note) {
     if (this.#shared) {
-      yield* this.#sharedSceneEvents(name, signal, true);
+      yield* this.#sharedSceneEvents(name, signal, note);
       return;
     }
     const scene = await this.#scene(name, signal);
     yield resetOf(name, scene);
-    yield* this.stream(scenePath(name, '/events'), { since: String(scene.lastEvent), signal });
+    const [opened, cut] = [() => note(true), () => note(false)];
+    yield* this.stream(scenePath(name, '/events'), { since: String(scene.lastEvent), signal, opened, cut });
   }
 
-  /** The events of a scene out of the stream that windows share; with `isWhole`, a `reset` comes first. */
-  async *#sharedSceneEvents(name, signal, isWhole) {
+  /** The events of a scene out of the stream that windows share; with `note`, a `reset` comes first. */
+  async *#sharedSceneEvents(name, signal, note = null) {
     const over = this.#abortedWith(signal);
-    const feed = new Feed(this.#shared, over.signal);
+    let timer = null;
+    const feed = new Feed(this.#shared, over.signal, isOpen => {
+      if (isOpen) clearTimeout(timer);
+      note?.(isOpen);
+    });
+    if (!this.#shared.isOpen) {
+      const fail = () => feed.fail(this.#neverOpened('/events', 'nothing came'));
+      timer = setTimeout(fail, Math.min(this.patience * 1000, LONGEST_TIMER));
+    }
     try {
       // What is told from now on waits in the feed.
       let scene = await this.#scene(name, signal);
       let known = scene.lastEvent;
-      if (isWhole) yield resetOf(name, scene);
+      if (note) yield resetOf(name, scene);
+      note?.(this.#shared.isOpen);
       for await (const event of feed) {
         const { scene: of, number } = event.data;
         const isNew = of === name && event.name !== 'reset' && number > known;
@@ -1249,6 +1404,7 @@ export class Arbiter {
         }
       }
     } finally {
+      clearTimeout(timer);
       feed.end();
       over.release();
     }
@@ -1276,24 +1432,52 @@ export class Arbiter {
 
 const NO_SCENE = { revision: 0, lastEvent: 0 };
 
-const scenePath = (name, rest = '') => `/scenes/${encodeURIComponent(name)}${rest}`;
+const scenePath = (name, rest = '') => `/scenes/${inPath('The name of a scene', name)}${rest}`;
+
+/**
+ * An id as a part of a path.
+ * @throws TypeError for what is no text; RangeError for an empty one, which would be another path
+ */
+function inPath(name, value) {
+  if (typeof value !== 'string') throw new TypeError(`${name} is a text, not ${value === null ? null : typeof value}`);
+  if (!value) throw new RangeError(`${name} is empty`);
+  return encodeURIComponent(value);
+}
+
+/** @throws TypeError for options that do not exist */
+function noOthers(options) {
+  const [name] = Object.keys(options);
+  if (name !== undefined) throw new TypeError(`There is no option ${name} here`);
+}
 
 const resetOf = (name, scene) =>
   ({ name: 'reset', data: { ...scene, scene: name, number: scene.lastEvent }, id: String(scene.lastEvent) });
 
-/** Takes the last argument, which is the body. */
+/** What was given to a function of a body: options, if there are some, and the body. */
 function bodyOf(given) {
-  const body = given.pop();
-  if (typeof body !== 'function') throw new TypeError('The last argument is the body, a function');
-  return body;
+  const body = given.at(-1);
+  if (typeof body !== 'function' || given.length > 2) throw new TypeError('The last argument is the body, a function');
+  return [given.length > 1 ? optionsOf(given[0]) : {}, body];
 }
+
+/** @throws TypeError for what is no object, such as the name of a scene */
+function optionsOf(given) {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    const kind = given === null ? null : Array.isArray(given) ? 'array' : typeof given;
+    throw new TypeError(`The options are an object, not ${kind}; a scene is named by arbiter.scene(name)`);
+  }
+  return given;
+}
+
+/** Runs what a transition is held for. */
+const inBody = (transition, body) =>
+  (bodies ? bodies.run(new Set(bodies.getStore()).add(transition.id), body) : body());
 
 /** Runs the body, and ends the transition, if there is one. */
 async function holding(transition, body) {
   let result;
   try {
-    result = await (bodies && transition
-      ? bodies.run(new Set(bodies.getStore()).add(transition.id), body, transition) : body(transition));
+    result = await (transition ? inBody(transition, () => body(transition)) : body(transition));
   } catch (error) {
     // What the body threw is what the caller has to know.
     await transition?.endAfterBody({ failed: true }).catch(() => {});
@@ -1309,33 +1493,98 @@ export class Scene {
     this.name = name;
   }
 
-  async start({ signal, ...options } = {}) {
+  async start(given = {}) {
+    const { signal, ...options } = optionsOf(given);
     const ticket = new Ticket(this.name, options);
     const isGranted = await this.#givingUp(ticket, () => this.arbiter.start(ticket, signal));
     return isGranted ? new Transition(this.arbiter, ticket) : null;
   }
 
-  async serialize({ signal, timeout, waiting, waitForSelf, ...options } = {}) {
+  async serialize(given = {}) {
+    const { signal, timeout, waiting, waitForSelf, ...options } = optionsOf(given);
     if (timeout != null) checkedSeconds('timeout', timeout);
     const ticket = new Ticket(this.name, options);
     await this.#givingUp(ticket, () => this.arbiter.serialize(ticket, { timeout, waiting, waitForSelf, signal }));
     return new Transition(this.arbiter, ticket);
   }
 
+  async startInteractive(given = {}) {
+    const { signal, ...options } = optionsOf(given);
+    const ticket = new Ticket(this.name, { ...options, interactive: true });
+    const isGranted = await this.#givingUp(ticket, () => this.arbiter.start(ticket, signal));
+    if (!isGranted) return null;
+    const finger = new Finger(this.arbiter, ticket);
+    return new InteractiveTransition(ticket, finger, Promise.resolve(new Transition(this.arbiter, ticket, finger)));
+  }
+
+  serializeInteractive(given = {}) {
+    const { signal, timeout, waiting, ...options } = optionsOf(given);
+    if (timeout != null) checkedSeconds('timeout', timeout);
+    const ticket = new Ticket(this.name, { ...options, interactive: true });
+    let [hasAsked, hasFailed] = [];
+    const asked = new Promise((resolve, reject) => { [hasAsked, hasFailed] = [resolve, reject]; });
+    const finger = new Finger(this.arbiter, ticket, asked);
+    const turn = {
+      timeout, signal, waitForSelf: !!bodies,
+      waiting: shown => {
+        hasAsked();
+        waiting?.(shown);
+      },
+    };
+    const granted = this.#givingUp(ticket, () => this.arbiter.serialize(ticket, turn))
+      .then(() => new Transition(this.arbiter, ticket, finger));
+    granted.then(hasAsked, hasFailed);
+    return new InteractiveTransition(ticket, finger, granted);
+  }
+
   async withTransition(...given) {
-    const body = bodyOf(given);
-    return holding(await this.serialize(given[0]), body);
+    const [options, body] = bodyOf(given);
+    return holding(await this.serialize(options), body);
   }
 
   async tryTransition(...given) {
-    const body = bodyOf(given);
-    return holding(await this.start(given[0]), body);
+    const [options, body] = bodyOf(given);
+    return holding(await this.start(options), body);
   }
 
-  async declare(storyboard, { ifUndeclared = false } = {}) {
+  async controller(id) {
+    return documentOf(await this.arbiter.ask('GET', scenePath(this.name, `/controllers/${inPath('The id', id)}`)));
+  }
+
+  async untilIdle(given = {}) {
+    const { quiet = 0, timeout, signal, ...others } = optionsOf(given);
+    noOthers(others);
+    checkedSeconds('quiet', quiet);
+    if (timeout != null) checkedSeconds('timeout', timeout);
+    const deadline = timeout == null ? Infinity : now() + timeout;
+    for (;;) {
+      const wait = Math.max(0, Math.min(LONGEST_WAIT, deadline - now()));
+      const query = new URLSearchParams({ until: 'idle', quietSeconds: quiet.toFixed(3), wait: wait.toFixed(3) });
+      const found = documentOf(await this.arbiter.ask('GET', scenePath(this.name, `/await?${query}`), undefined, { wait, signal }));
+      if (found.idle) return found;
+      if (now() >= deadline) {
+        const { idleFor, runningCount, queuedCount } = found;
+        const why = idleFor === undefined ? `${runningCount} run in it, and ${queuedCount} wait` : `it is so for ${idleFor} s`;
+        throw new TimedOut(`${this.name} was not idle in time: ${why}`);
+      }
+    }
+  }
+
+  async dryRun(call, given = {}) {
+    if (!['start', 'serialize'].includes(call)) throw new TypeError('The call of a dry run is start or serialize');
+    const body = { ...wireFields(optionsOf(given)), scene: this.name };
+    return documentOf(await this.arbiter.ask('POST', `/transitions/${call}?dryRun=true`, body));
+  }
+
+  async patchStoryboard(changes) {
+    return documentOf(await this.arbiter.ask('PATCH', scenePath(this.name, '/storyboard'), changes));
+  }
+
+  async declare(storyboard, { ifUndeclared = false, dryRun = false } = {}) {
     const headers = ifUndeclared ? { 'If-None-Match': '*' } : {};
+    const path = scenePath(this.name, dryRun ? '/storyboard?dryRun=true' : '/storyboard');
     try {
-      return documentOf(await this.arbiter.ask('PUT', scenePath(this.name, '/storyboard'), storyboard, { headers }));
+      return documentOf(await this.arbiter.ask('PUT', path, storyboard, { headers }));
     } catch (error) {
       if (ifUndeclared && error instanceof Refused && error.code === 'already-declared') return null;
       throw error;
@@ -1349,9 +1598,8 @@ export class Scene {
   async hierarchy({ signal } = {}) {
     const stop = linked(signal);
     try {
-      const events = this.arbiter.wholeScene(this.name, stop.signal);
-      const { value: first } = await events.next();
-      return new Hierarchy(first.data, events, stop, () => this.arbiter.sceneAgain(this.name, stop.signal));
+      return await Hierarchy.begin(note => this.arbiter.wholeScene(this.name, stop.signal, note), stop,
+        () => this.arbiter.sceneAgain(this.name, stop.signal));
     } catch (error) {
       stop.release();
       throw error;
@@ -1382,11 +1630,25 @@ export class Hierarchy {
   #error = null;
   #waiting = [];
 
-  constructor(scene, events, stop, readAgain) {
+  #isOpen = false;
+  /** Whether it has to be read again, because an event did not fit. */
+  #isBehind = false;
+
+  constructor(stop) {
     this.#stop = stop;
-    this.#read(scene);
-    this.#first = this.#snapshot;
-    this.#follow(events, readAgain);
+  }
+
+  /** Reads a scene, and returns when its stream has opened. */
+  static async begin(follow, stop, readAgain) {
+    const hierarchy = new Hierarchy(stop);
+    const events = follow(isOpen => hierarchy.#note(isOpen));
+    const { value: first } = await events.next();
+    hierarchy.#read(first.data);
+    hierarchy.#follow(events, readAgain);
+    await hierarchy.#until(() => hierarchy.#isOpen);
+    if (!hierarchy.#isOpen) throw hierarchy.#error ?? (stop.signal.reason || new Closed());
+    hierarchy.#first = hierarchy.#snapshot;
+    return hierarchy;
   }
 
   get snapshot() {
@@ -1401,6 +1663,10 @@ export class Hierarchy {
     return this.#snapshot.revision;
   }
 
+  get isCurrent() {
+    return this.#isOpen && !this.#isBehind;
+  }
+
   controller(id) {
     return this.#snapshot.controller(id);
   }
@@ -1408,8 +1674,8 @@ export class Hierarchy {
   async *changes() {
     let seen = this.#first;
     for (;;) {
-      while (this.#snapshot === seen && !this.#isOver) await new Promise(resolve => this.#waiting.push(resolve));
-      if (this.#snapshot === seen) break;
+      await this.#until(() => this.#snapshot !== seen);
+      if (this.#isOver) break;
       seen = this.#snapshot;
       yield seen;
     }
@@ -1424,7 +1690,28 @@ export class Hierarchy {
     const [before, snapshot] = [this.#snapshot, snapshotOf(scene)];
     this.#known = scene.lastEvent;
     const isSame = !snapshot.root && !before?.root && snapshot.revision === before?.revision;
-    if (!isSame) this.#snapshot = snapshot;
+    if (!isSame) this.#show(snapshot);
+  }
+
+  #show({ root, revision }) {
+    this.#snapshot = new HierarchySnapshot(root, revision, this.isCurrent);
+  }
+
+  /** Takes notice that its stream has opened, or was cut. */
+  #note(isOpen) {
+    if (isOpen === this.#isOpen || this.#stop.signal.aborted) return;
+    this.#isOpen = isOpen;
+    this.#update();
+  }
+
+  #update() {
+    if (this.#snapshot && this.#snapshot.isCurrent !== this.isCurrent) this.#show(this.#snapshot);
+    this.#tell();
+  }
+
+  /** Returns when the condition holds, or it is over. */
+  async #until(condition) {
+    while (!condition() && !this.#isOver) await new Promise(resolve => this.#waiting.push(resolve));
   }
 
   async #follow(events, readAgain) {
@@ -1438,6 +1725,7 @@ export class Hierarchy {
     }
     this.#isOver = true;
     this.#stop.release();
+    this.#isOpen = false;
     this.#tell();
   }
 
@@ -1446,11 +1734,16 @@ export class Hierarchy {
       this.#read(event.data);
     } else if (event.data.number > this.#known) {
       try {
-        this.#snapshot = after(this.#snapshot, event);
+        const snapshot = after(this.#snapshot, event);
+        if (snapshot !== this.#snapshot) this.#show(snapshot);
       } catch (error) {
         if (!(error instanceof Inapplicable)) throw error;
+        this.#isBehind = true;
+        this.#update();
         const scene = await readAgain();
+        this.#isBehind = !scene;
         if (scene) this.#read(scene);
+        this.#update();
       }
     }
   }
@@ -1548,16 +1841,95 @@ class Holding {
   }
 }
 
+/** Whether a position came after the decision or the end. */
+const isLate = error => error.code === 'already-decided'
+  || (error instanceof TransitionEnded && ['completed', 'cancelled'].includes(error.outcome));
+
+/** The finger of a gesture: one of its positions is on its way at a time, and the newest waits for that. */
+class Finger {
+  #arbiter;
+  #ticket;
+  /** When its ticket has an id. */
+  #asked;
+  #number = 0;
+  #next = null;
+  #sending = null;
+  /** The newest position, which the release has too: it may overtake what is on its way. */
+  #last = {};
+  #isReleased = false;
+
+  constructor(arbiter, ticket, asked = Promise.resolve()) {
+    this.#arbiter = arbiter;
+    this.#ticket = ticket;
+    this.#asked = asked;
+    // Who asks for something is told.
+    asked.catch(() => {});
+  }
+
+  get asked() {
+    return this.#asked;
+  }
+
+  /** The answer to the request with this position, or with a newer one. */
+  async move({ sequence = this.#number + 1, ...position }) {
+    if (this.#isReleased || sequence <= this.#number) return this.#ignored();
+    this.#number = sequence;
+    this.#last = defined(position);
+    this.#next = { ...this.#last, sequence };
+    this.#sending ??= this.#send();
+    return this.#sending;
+  }
+
+  async release(fields) {
+    this.#isReleased = true;
+    try {
+      await this.#asked;
+      // There was nothing to do, and so nothing is decided.
+      if (this.#ticket.document.noop) return this.#ticket.shown;
+      const released = await this.#arbiter.drive(this.#ticket, 'release', { ...this.#last, ...defined(fields) });
+      this.#ticket.decision = released.decision;
+      return released;
+    } catch (error) {
+      this.#isReleased = this.#ticket.decision !== null;
+      throw error;
+    }
+  }
+
+  async #send() {
+    try {
+      let answer;
+      await this.#asked;
+      while (this.#next) {
+        const position = this.#next;
+        this.#next = null;
+        answer = await this.#arbiter.drive(this.#ticket, 'progress', position).catch(error => {
+          // What the release, or an end by its owner, has overtaken does not count.
+          if (this.#isReleased || isLate(error)) return this.#ignored();
+          // What failed is replaced by the next position.
+          if (!this.#next) throw error;
+        });
+      }
+      return answer;
+    } finally {
+      this.#sending = null;
+    }
+  }
+
+  #ignored() {
+    return { ...this.#ticket.shown, applied: false };
+  }
+}
+
 export class Transition {
   #arbiter;
   #ticket;
   #holding;
-  /** Whether its gesture was decided, so that it ends as that was. */
-  #isDecided = false;
+  #finger;
 
-  constructor(arbiter, ticket) {
+  constructor(arbiter, ticket, finger = new Finger(arbiter, ticket)) {
     this.#arbiter = arbiter;
     this.#ticket = ticket;
+    this.#finger = finger;
     this.#holding = new Holding(arbiter, ticket);
     if (!ticket.hasEnded) forgotten.register(this, this.#holding);
   }
@@ -1579,7 +1951,11 @@ export class Transition {
   }
 
   get document() {
-    return this.#ticket.shown;
+    return this.ended ?? this.#ticket.shown;
+  }
+
+  get decision() {
+    return this.#ticket.decision;
   }
 
   get signal() {
@@ -1605,21 +1981,24 @@ export class Transition {
     return this.#end('cancelled');
   }
 
-  async progress(fraction, { velocity, sequence } = {}) {
-    return this.#drive('progress', { fraction, velocity, sequence });
+  progress(fraction, { velocity, sequence } = {}) {
+    checkedNumber('fraction', fraction);
+    if (velocity !== undefined) checkedNumber('velocity', velocity);
+    const moved = this.#finger.move({ fraction, velocity, sequence });
+    // What handles the events of a finger does not wait for each. Whoever does is told what went wrong.
+    moved.catch(() => {});
+    return moved;
   }
 
-  async release({ decision, fraction, velocity, cancelled, completionSpeed } = {}) {
-    const released = await this.#drive('release', { decision, fraction, velocity, cancelled, completionSpeed });
-    this.#isDecided = true;
-    return released;
+  release({ decision, fraction, velocity, cancelled, completionSpeed } = {}) {
+    return this.#finger.release({ decision, fraction, velocity, cancelled, completionSpeed });
   }
 
   /** Ends it as its gesture was decided, if it was, unless its owner has ended it. */
   async endAfterBody({ failed }) {
     if (this.ended && !this.signal.aborted) return;
     try {
-      await this.#end(this.#isDecided ? undefined : failed ? 'cancelled' : 'completed');
+      await this.#end(this.decision ? undefined : failed ? 'cancelled' : 'completed');
     } catch (error) {
       // It would go on, but nobody holds it any more.
       if (error instanceof Refused) this.#holding.giveBack();
@@ -1627,13 +2006,101 @@ export class Transition {
     }
   }
 
-  async #drive(call, fields) {
-    const body = this.#ticket.named(defined(fields));
-    return documentOf(await this.#arbiter.ask('POST', `/transitions/${call}`, body, { timeout: MARGIN }));
-  }
-
   async #end(outcome) {
     return this.noop ? this.document : this.#holding.end(outcome);
+  }
+}
+
+export class InteractiveTransition {
+  #ticket;
+  #finger;
+  #turn;
+  /** The transition, once its turn has come. */
+  #transition = null;
+  /** Why its turn does not come. */
+  #failure = null;
+  /** Whether it has finished, when its rest has been played. */
+  #played = null;
+
+  constructor(ticket, finger, turn) {
+    this.#ticket = ticket;
+    this.#finger = finger;
+    this.#turn = turn;
+    // A gesture that is cancelled before its turn does not wait for that.
+    turn.then(transition => { this.#transition = transition; }, error => { this.#failure = error; });
+  }
+
+  get granted() {
+    return this.#granted();
+  }
+
+  async #granted() {
+    await this.#checkNesting();
+    return this.#turn;
+  }
+
+  update(fraction, given = {}) {
+    const { velocity } = optionsOf(given);
+    checkedNumber('fraction', fraction);
+    if (velocity !== undefined) checkedNumber('velocity', velocity);
+    // What cannot be sent is replaced by the next position.
+    this.#finger.move({ fraction, velocity }).catch(() => {});
+  }
+
+  async finish(rest) {
+    await this.#settle('finish', rest);
+  }
+
+  async cancel(rest) {
+    await this.#settle('cancel', rest);
+  }
+
+  release(rest) {
+    return this.#settle(undefined, rest);
+  }
+
+  async #settle(decision, rest = (remaining, { signal }) => sleep(remaining, signal)) {
+    if (typeof rest !== 'function') throw new TypeError(`rest is a function, not ${rest === null ? null : typeof rest}`);
+    if (this.#failure) {
+      if (decision === 'cancel') return false;
+      throw this.#failure;
+    }
+    if (decision !== 'cancel') await this.#checkNesting();
+    // What is lost must not be decided: that would count when its lease runs out.
+    this.#transition?.signal.throwIfAborted();
+    const { state, outcome, remaining } = await this.#finger.release({ decision });
+    // It has left the queue before its turn, or was released and has ended before.
+    if (state === 'ended' && !this.#ticket.document.noop) return outcome === 'completed';
+    this.#played ??= this.#play(rest, remaining);
+    return this.#played;
+  }
+
+  /** Plays the rest when its turn has come, ends it, and says whether it has finished. */
+  async #play(rest, remaining) {
+    const transition = await this.#turn;
+    transition.signal.throwIfAborted();
+    try {
+      // A finger that left before the turn has drawn nothing.
+      await inBody(transition, () => rest(remaining ?? transition.duration, transition));
+    } catch (error) {
+      // The decision stands, however the animation went.
+      await transition.endAfterBody({ failed: true }).catch(() => {});
+      throw error;
+    }
+    await transition.endAfterBody({ failed: false });
+    return transition.document.outcome === 'completed' && !transition.noop;
+  }
+
+  /** @throws BlockedBySelf in the body of a transition that is in its way, after which it has left the queue */
+  async #checkNesting() {
+    await this.#finger.asked;
+    if (this.#transition) return;
+    try {
+      this.#ticket.checkNesting();
+    } catch (error) {
+      await this.#finger.release({ decision: 'cancel' }).catch(() => {});
+      throw error;
+    }
   }
 }
 

@@ -1,8 +1,10 @@
 // What the errors of the JavaScript client say, and what it refuses before it sends anything: `node --test Clients/javascript`.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import * as client from './client.js';
 import { Arbiter, Repeats, silenceSaidBy, TransitionEnded, TransitionLock, Unreachable } from './client.js';
 
 const url = 'http://127.0.0.1:1';
@@ -13,11 +15,30 @@ function answered(answer) {
   const fetch = async (address, { signal, body }) => {
     const path = address.slice(url.length);
     asked.push(path);
-    const [status, document] = await answer(path, signal, body);
-    return new Response(typeof document === 'string' ? document : JSON.stringify(document), { status });
+    const [status, document, headers] = await answer(path, signal, body);
+    return new Response(typeof document === 'string' ? document : JSON.stringify(document), { status, headers });
   };
   return { arbiter: new Arbiter({ url, patience: 0, fetch }), asked };
 }
+
+test('a list is read page by page, until there are enough', async () => {
+  const { arbiter, asked } = answered(path => {
+    const after = Number(new URLSearchParams(path.split('?')[1]).get('after') ?? 9);
+    const next = after > 3 ? { Link: `<${path.split('?')[0]}?limit=3&after=${after - 3}>; rel="next"` } : {};
+    const page = [after - 2, after - 1, after];
+    return [200, { transitions: page, scenes: page.map(number => ({ name: `s${number}` })) }, next];
+  });
+  assert.deepEqual(await arbiter.transitions({ client: 'a&b', limit: 5 }), [5, 6, 7, 8, 9]);
+  assert.deepEqual(asked, ['/transitions?client=a%26b&limit=5', '/transitions?limit=3&after=6']);
+  assert.deepEqual(await arbiter.transitions({ limit: 100 }), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  assert.deepEqual((await arbiter.scenes()).map(({ name }) => name), ['s7', 's8', 's9', 's4', 's5', 's6', 's1', 's2', 's3']);
+});
+
+test('everything that is exported is declared', () => {
+  const declarations = readFileSync(new URL('client.d.ts', import.meta.url), 'utf8');
+  const declared = declarations.matchAll(/^export (?:class|const|function) (\w+)/gm);
+  assert.deepEqual(Array.from(declared, ([, name]) => name).sort(), Object.keys(client).sort());
+});
 
 const granted = { id: 't-1', token: 'secret', state: 'running', fence: 1, leaseSeconds: 10 };
 
@@ -137,12 +158,28 @@ test('two comments of a stream may be missing', () => {
   assert.deepEqual([undefined, '', '0', '-1', 'NaN', 'Infinity', 'often'].map(silence), Array(7).fill(null));
 });
 
+test('what is no stream of events', async () => {
+  const fetch = async () => new Response('<html>\n\n', { headers: { 'Content-Type': 'text/html' } });
+  await assert.rejects(new Arbiter({ url, patience: 0, fetch }).scene().events().next(), /no stream of events/);
+});
+
+test('what is of no use is said at once', async () => {
+  const { arbiter, asked } = answered(() => [200, {}]);
+  const scene = arbiter.scene();
+  const uses = [
+    () => scene.controller(), () => scene.controller(''), () => arbiter.read(3), () => arbiter.transitions({ scen: 'x' }),
+    () => arbiter.transitions({ limit: 0 }), () => scene.untilIdle(5), () => scene.untilIdle({ quietSeconds: 5 }),
+    () => scene.start([]), () => scene.start({ participants: 'menu' }), () => scene.dryRun('start#')];
+  for (const use of uses) await assert.rejects(use, error => error instanceof TypeError || error instanceof RangeError, `${use}`);
+  assert.deepEqual(asked, []);
+});
+
 test('the time that a reader takes is no silence of its stream', async () => {
   let streams = 0;
   const fetch = async () => {
     streams += 1;
     const lines = [1, 2].map(number => `id: ${number}\nevent: transition.ended\ndata: {"number":${number}}\n\n`).join('');
-    return new Response(lines, { headers: { 'Arbiter-Heartbeat-Seconds': '0.5' } });
+    return new Response(lines, { headers: { 'Content-Type': 'text/event-stream', 'Arbiter-Heartbeat-Seconds': '0.5' } });
   };
   const events = new Arbiter({ url, patience: 0, fetch }).scene().events();
   const { setTimeout: set, clearTimeout: clear } = globalThis;
@@ -208,6 +245,45 @@ test('a try ends with its body', async () => {
   const second = granting();
   await assert.rejects(second.arbiter.scene().tryTransition(() => { throw new Error('of the body'); }), /of the body/);
   await second.ended;
+});
+
+test('of the positions of a finger only the newest is sent, and the release has it', async () => {
+  const [moved, released] = [[], []];
+  const ended = gate();
+  let goOn;
+  const { arbiter } = answered(async (path, signal, body) => {
+    if (path === '/sessions') return [201, { token: 'session' }];
+    if (path === '/transitions/start') return [201, granted];
+    if (path === '/transitions/progress') {
+      moved.push(JSON.parse(body));
+      return new Promise(resolve => { goOn = () => resolve([200, { ...granted, applied: true }]); });
+    }
+    if (path === '/transitions/release') {
+      released.push(JSON.parse(body));
+      return [200, { ...granted, decision: 'finish', remaining: 0 }];
+    }
+    if (path === '/transitions/end') ended.open();
+    await ended.opened;
+    return [200, { ...granted, state: 'ended', outcome: 'completed' }];
+  });
+  const untilMoved = async count => {
+    while (moved.length < count) await new Promise(setImmediate);
+  };
+  const drag = await arbiter.scene().startInteractive();
+  drag.update(0.1, { velocity: 1 });
+  await untilMoved(1);
+  for (const fraction of [0.2, 0.3, 0.4]) drag.update(fraction);
+  goOn();
+  await untilMoved(2);
+  assert.deepEqual(
+    moved.map(({ fraction, velocity, sequence }) => [fraction, velocity, sequence]), [[0.1, 1, 1], [0.4, undefined, 4]]);
+  drag.update(0.5, { velocity: 2 });
+  for (const wrong of [NaN, Infinity]) assert.throws(() => drag.update(wrong), RangeError);
+  for (const wrong of ['1', null, undefined, 1n]) assert.throws(() => drag.update(wrong), TypeError);
+  assert.throws(() => drag.update(0.6, { velocity: NaN }), RangeError);
+  assert.equal(await drag.release(() => {}), true);
+  assert.deepEqual(released.map(({ fraction, velocity }) => [fraction, velocity]), [[0.5, 2]]);
+  assert.equal((await (await drag.granted).progress(0.1)).applied, false);
 });
 
 test('an operation belongs to what was granted last, also before the loss of the other is heard', async () => {

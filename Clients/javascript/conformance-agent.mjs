@@ -19,6 +19,7 @@ const arbiter = new Arbiter({ url, client, shared, ...JSON.parse(options) });
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc');
 const transitions = new Map();
+const gestures = new Map();
 const streams = new Map();
 const hierarchies = new Map();
 
@@ -46,6 +47,9 @@ const wrongUses = {
   'an id of an event with a line break': () => arbiter.scene().events({ since: '1\n2' }),
   'a body that is no JSON': () => arbiter.scene('misused').start({ operation: { type: 1n } }),
   'a storyboard that is no JSON': () => arbiter.scene('misused').declare({ root: 1n }),
+  'the name of a scene instead of options': () => arbiter.scene().withTransition('misused', () => {}),
+  'options of a try that are none': () => arbiter.scene().tryTransition(null, () => {}),
+  'a start of a scene by its name': () => arbiter.scene().start('misused'),
   'a transition without a body': () => arbiter.scene('misused').withTransition({ timeout: 1 }),
 };
 
@@ -55,6 +59,7 @@ for (const value of [NaN, Infinity, -Infinity, -1, -0.001, true, '1', [1], 1n]) 
   const shown = `${typeof value} ${value}`;
   wrongUses[`patience ${shown}`] = () => new Arbiter({ url, patience: value });
   wrongUses[`timeout ${shown}`] = () => turn({ timeout: value });
+  wrongUses[`quiet ${shown}`] = () => arbiter.scene('misused').untilIdle({ quiet: value });
   wrongUses[`animation ${shown}`] = () => turn({ animation: { duration: value } });
   for (const name of ['leaseSeconds', 'maxHoldSeconds', 'ticketSeconds', 'queueSeconds', 'readySeconds']) {
     wrongUses[`${name} ${shown}`] = () => turn({ [name]: value });
@@ -71,8 +76,43 @@ const commands = {
   },
   complete: async command => ({ transition: await transitions.get(command.as).complete() }),
   cancel: async command => ({ transition: await transitions.get(command.as).cancel() }),
+  document: async command => ({ transition: transitions.get(command.as).document }),
   progress: async command => ({ answer: await transitions.get(command.as).progress(command.fraction) }),
   release: async command => ({ answer: await transitions.get(command.as).release({ decision: command.decision }) }),
+  /** Gestures that end before any of their positions is answered. */
+  async flick({ scene, fraction, count, raw }) {
+    let finished = 0;
+    for (let number = 0; number < count; number += 1) {
+      const gesture = await (raw ? arbiter.scene(scene).start({ interactive: true }) : arbiter.scene(scene).startInteractive());
+      for (let step = 1; step <= 20; step += 1) gesture[raw ? 'progress' : 'update'](fraction * step / 20);
+      if (raw) {
+        const { decision } = await gesture.release();
+        finished += decision === 'finish';
+        await (decision === 'finish' ? gesture.complete() : gesture.cancel());
+      } else {
+        finished += await gesture.release(() => {});
+      }
+    }
+    return { finished };
+  },
+  async drag({ as, scene, options, timeout }) {
+    gestures.set(as, arbiter.scene(scene).serializeInteractive({ ...options, timeout }));
+    return {};
+  },
+  async move({ as, fraction }) {
+    gestures.get(as).update(fraction);
+    return {};
+  },
+  async letGo({ as, decision }) {
+    const played = [];
+    const rest = (remaining, transition) => {
+      played.push(transition.decision);
+      return new Promise(resolve => { setTimeout(resolve, remaining * 1000); });
+    };
+    const finished = await gestures.get(as)[decision ?? 'release'](rest);
+    return { ...(decision ? {} : { finished }), played };
+  },
+  granted: async ({ as }) => ({ transition: (await gestures.get(as).granted).document }),
   async perform({ as, operation, expect }) {
     return { answer: await transitions.get(as).perform(operation, { expect }) };
   },
@@ -142,9 +182,11 @@ const commands = {
     });
     return { held: isHeld };
   },
-  async nest({ scene: name, timeout, waits }) {
+  async nest({ scene: name, timeout, waits, gesture }) {
     const scene = arbiter.scene(name);
-    await scene.withTransition(() => scene.withTransition({ timeout, waitForSelf: waits }, () => {}));
+    await scene.withTransition(() => (gesture
+      ? scene.serializeInteractive({ timeout }).finish()
+      : scene.withTransition({ timeout, waitForSelf: waits }, () => {})));
     return {};
   },
   async drop(command) {
@@ -162,12 +204,22 @@ const commands = {
     return { outcome: signal.reason.outcome, reason: signal.reason.reason };
   },
   ready: async command => ({ transition: await arbiter.ready(command.id) }),
-  declare: async command => ({ answer: await arbiter.scene(command.scene).declare(command.storyboard) }),
+  declare: async ({ scene, storyboard, dryRun }) => ({ answer: await arbiter.scene(scene).declare(storyboard, { dryRun }) }),
+  untilIdle: async ({ scene, quiet, timeout }) => ({ answer: await arbiter.scene(scene).untilIdle({ quiet, timeout }) }),
+  controller: async ({ scene, id }) => ({ answer: await arbiter.scene(scene).controller(id) }),
+  dryRun: async ({ scene, call, options }) => ({ answer: await arbiter.scene(scene).dryRun(call, options) }),
+  patchStoryboard: async ({ scene, changes }) => ({ answer: await arbiter.scene(scene).patchStoryboard(changes) }),
+  read: async ({ id }) => ({ answer: await arbiter.read(id) }),
+  listed: async ({ scene, state, limit }) => ({ answer: await arbiter.transitions({ scene, state, limit }) }),
+  scenes: async () => ({ answer: await arbiter.scenes() }),
+  revoke: async ({ id, reason }) => ({ answer: await arbiter.revoke(id, { reason }) }),
   async follow(command) {
     const stream = command.scene === null
       ? arbiter.events() : arbiter.scene(command.scene).events({ attached: command.attached, since: '0' });
     // It begins with the first event that is asked for, so ask for one.
     const first = stream.next();
+    // Whoever asks for it is told what went wrong.
+    first.catch(() => {});
     streams.set(command.as, (async function* () {
       const { value, done } = await first;
       if (!done) yield value;
@@ -188,6 +240,7 @@ const commands = {
     return kept(hierarchy);
   },
   revision: command => first(command.as, ({ revision }) => revision >= command.at),
+  current: command => first(command.as, ({ isCurrent }) => isCurrent === command.is),
   emptied: command => first(command.as, ({ root }) => root === null),
   async close() {
     await arbiter.close();

@@ -15,6 +15,13 @@ const count: number = await scene.withTransition({ operation: operations.pop('na
   await transition.release({ decision: 'finish' });
   return fence ?? 0;
 });
+const drag = scene.serializeInteractive({ operation: operations.pop('nav'), timeout: 5 });
+drag.update(0.3, { velocity: -1 });
+const isGone: boolean = await drag.release((remaining, { signal }) => console.log(remaining, signal.aborted));
+const begun = await scene.startInteractive();
+await begun?.finish();
+await begun?.cancel();
+console.log(isGone, (await drag.granted).fence);
 const hierarchy = await scene.hierarchy({ signal: AbortSignal.timeout(1000) });
 const root: Node | null = hierarchy.root;
 for await (const snapshot of hierarchy.changes()) {

@@ -7,6 +7,7 @@ import queue
 import re
 import sys
 import threading
+import time
 from contextlib import suppress
 
 from transition_arbiter import (
@@ -70,12 +71,14 @@ NO_DURATIONS = [float("nan"), float("inf"), float("-inf"), -1, -0.001, True, "1"
 DURATIONS = ["lease_seconds", "max_hold_seconds", "ticket_seconds", "queue_seconds", "ready_seconds"]
 
 
-def wrong_durations(kind: type, turn) -> dict:
-    """Uses with what can be no duration; `turn` takes a turn with options."""
+def wrong_durations(kind: type, scene) -> dict:
+    """Uses with what can be no duration."""
+    turn = scene.serialize
     uses = {}
     for value in NO_DURATIONS:
         uses[f"patience {value}"] = lambda value=value: kind(patience=value)
         uses[f"timeout {value}"] = lambda value=value: turn(timeout=value)
+        uses[f"quiet {value}"] = lambda value=value: scene.until_idle(quiet=value)
         uses[f"animation {value}"] = lambda value=value: turn(animation={"duration": value})
         for name in DURATIONS:
             uses[f"{name} {value}"] = lambda name=name, value=value: turn(**{name: value})
@@ -91,12 +94,24 @@ def accepted(use) -> bool:
     return True
 
 
+def raised(event: Event | Exception) -> Event:
+    """Raises what has ended a stream."""
+    if isinstance(event, Exception):
+        raise event
+    return event
+
+
 saying = threading.Lock()
 
 
 def say(answer: dict) -> None:
     with saying:
         print(json.dumps(answer), flush=True)
+
+
+def positions(command: dict) -> list[float]:
+    """Where the finger of a `flick` is."""
+    return [command["fraction"] * step / 20 for step in range(1, 21)]
 
 
 class Failing(Exception):
@@ -109,6 +124,7 @@ class Agent:
     def __init__(self, arbiter: Arbiter) -> None:
         self.arbiter = arbiter
         self.transitions: dict = {}
+        self.gestures: dict = {}
         self.events: dict[str, queue.Queue] = {}
         self.hierarchies: dict = {}
 
@@ -145,11 +161,57 @@ class Agent:
     def cancel(self, command):
         return {"transition": self.transitions[command["as"]].cancel()}
 
+    def document(self, command):
+        return {"transition": self.transitions[command["as"]].document}
+
     def progress(self, command):
         return {"answer": self.transitions[command["as"]].progress(command["fraction"])}
 
     def release(self, command):
         return {"answer": self.transitions[command["as"]].release(decision=command.get("decision"))}
+
+    def flick(self, command):
+        """Gestures that end before any of their positions is answered."""
+        finished = 0
+        scene = self.arbiter.scene(command["scene"])
+        for _ in range(command["count"]):
+            if command["raw"]:
+                transition = scene.start(interactive=True)
+                for position in positions(command):
+                    transition.progress(position)
+                decision = transition.release()["decision"]
+                finished += decision == "finish"
+                transition.complete() if decision == "finish" else transition.cancel()
+            else:
+                gesture = scene.start_interactive()
+                for position in positions(command):
+                    gesture.update(position)
+                finished += gesture.release(lambda remaining, transition: None)
+        return {"finished": finished}
+
+    def drag(self, command):
+        scene = self.arbiter.scene(command["scene"])
+        self.gestures[command["as"]] = scene.serialize_interactive(
+            timeout=command.get("timeout"), **given(command.get("options", {})))
+        return {}
+
+    def move(self, command):
+        self.gestures[command["as"]].update(command["fraction"])
+        return {}
+
+    def letGo(self, command):
+        gesture, decision = self.gestures[command["as"]], command.get("decision")
+        played = []
+
+        def rest(remaining, transition):
+            played.append(transition.decision)
+            time.sleep(remaining)
+
+        finished = getattr(gesture, decision or "release")(rest)
+        return {**({} if decision else {"finished": finished}), "played": played}
+
+    def granted(self, command):
+        return {"transition": self.gestures[command["as"]].granted().document}
 
     def perform(self, command):
         return {"answer": self.transitions[command["as"]].perform(command["operation"], expect=command.get("expect"))}
@@ -217,8 +279,13 @@ class Agent:
 
     def nest(self, command):
         scene = self.arbiter.scene(command["scene"])
-        with scene.transition(), scene.transition(timeout=command["timeout"], wait_for_self=command["waits"]):
-            return {}
+        with scene.transition():
+            if command.get("gesture"):
+                scene.serialize_interactive(timeout=command["timeout"]).finish()
+            else:
+                with scene.transition(timeout=command["timeout"], wait_for_self=command["waits"]):
+                    pass
+        return {}
 
     def drop(self, command):
         del self.transitions[command["as"]]
@@ -234,14 +301,45 @@ class Agent:
         return {"transition": self.arbiter.ready(command["id"])}
 
     def declare(self, command):
-        return {"answer": self.arbiter.scene(command["scene"]).declare(command["storyboard"])}
+        scene = self.arbiter.scene(command["scene"])
+        return {"answer": scene.declare(command["storyboard"], dry_run=command.get("dryRun", False))}
+
+    def untilIdle(self, command):
+        scene = self.arbiter.scene(command["scene"])
+        return {"answer": scene.until_idle(quiet=command.get("quiet", 0), timeout=command.get("timeout"))}
+
+    def controller(self, command):
+        return {"answer": self.arbiter.scene(command["scene"]).controller(command["id"])}
+
+    def dryRun(self, command):
+        scene = self.arbiter.scene(command["scene"])
+        return {"answer": scene.dry_run(command["call"], **given(command.get("options", {})))}
+
+    def patchStoryboard(self, command):
+        return {"answer": self.arbiter.scene(command["scene"]).patch_storyboard(command["changes"])}
+
+    def read(self, command):
+        return {"answer": self.arbiter.read(command["id"])}
+
+    def listed(self, command):
+        query = {name: command[name] for name in ("scene", "state", "limit") if name in command}
+        return {"answer": self.arbiter.transitions(**query)}
+
+    def scenes(self, command):
+        return {"answer": self.arbiter.scenes()}
+
+    def revoke(self, command):
+        return {"answer": self.arbiter.revoke(command["id"], reason=command["reason"])}
 
     def follow(self, command):
         events = self.events[command["as"]] = queue.Queue()
 
         def read() -> None:
-            for event in self.followed(command):
-                events.put(event)
+            try:
+                for event in self.followed(command):
+                    events.put(event)
+            except Exception as error:
+                events.put(error)
 
         threading.Thread(target=read, daemon=True).start()
         return {}
@@ -252,7 +350,7 @@ class Agent:
         return self.arbiter.scene(command["scene"]).events(attached=command.get("attached", False), since="0")
 
     def next(self, command):
-        while (event := self.events[command["as"]].get()).name != command["name"]:
+        while (event := raised(self.events[command["as"]].get())).name != command["name"]:
             pass
         return shown(event)
 
@@ -262,6 +360,9 @@ class Agent:
 
     def revision(self, command):
         return kept(self.first(command, lambda snapshot: snapshot.revision >= command["at"]))
+
+    def current(self, command):
+        return kept(self.first(command, lambda snapshot: snapshot.is_current == command["is"]))
 
     def emptied(self, command):
         return kept(self.first(command, lambda snapshot: snapshot.root is None))
@@ -280,10 +381,10 @@ class Agent:
         def start_what_is_no_json() -> None:
             self.arbiter.scene("misused").start(operation={"type": {SECRET}})
 
-        turn = self.arbiter.scene("misused").serialize
+        scene = self.arbiter.scene("misused")
         uses = {
-            **wrong_uses(Arbiter), **wrong_durations(Arbiter, turn), "a body that is no JSON": start_what_is_no_json,
-            "an infinite number": lambda: turn(policy={"fraction": float("inf")})}
+            **wrong_uses(Arbiter), **wrong_durations(Arbiter, scene), "a body that is no JSON": start_what_is_no_json,
+            "an infinite number": lambda: scene.serialize(policy={"fraction": float("inf")})}
         return {"accepted": [name for name, use in uses.items() if accepted(use)]}
 
 
@@ -326,8 +427,49 @@ class AsyncAgent(Agent):
     async def cancel(self, command):
         return {"transition": await self.transitions[command["as"]].cancel()}
 
+    async def document(self, command):
+        return super().document(command)
+
     async def progress(self, command):
         return {"answer": await self.transitions[command["as"]].progress(command["fraction"])}
+
+    async def flick(self, command):
+        finished = 0
+        scene = self.arbiter.scene(command["scene"])
+        for _ in range(command["count"]):
+            if command["raw"]:
+                transition = await scene.start(interactive=True)
+                moved = [asyncio.ensure_future(transition.progress(position)) for position in positions(command)]
+                decision = (await transition.release())["decision"]
+                finished += decision == "finish"
+                await (transition.complete() if decision == "finish" else transition.cancel())
+                await asyncio.gather(*moved)
+            else:
+                gesture = await scene.start_interactive()
+                for position in positions(command):
+                    gesture.update(position)
+                finished += await gesture.release(lambda remaining, transition: None)
+        return {"finished": finished}
+
+    async def drag(self, command):
+        return super().drag(command)
+
+    async def move(self, command):
+        return super().move(command)
+
+    async def letGo(self, command):
+        gesture, decision = self.gestures[command["as"]], command.get("decision")
+        played = []
+
+        async def rest(remaining, transition):
+            played.append(transition.decision)
+            await asyncio.sleep(remaining)
+
+        finished = await getattr(gesture, decision or "release")(rest)
+        return {**({} if decision else {"finished": finished}), "played": played}
+
+    async def granted(self, command):
+        return {"transition": (await self.gestures[command["as"]].granted()).document}
 
     async def release(self, command):
         return {"answer": await self.transitions[command["as"]].release(decision=command.get("decision"))}
@@ -401,8 +543,13 @@ class AsyncAgent(Agent):
 
     async def nest(self, command):
         scene = self.arbiter.scene(command["scene"])
-        async with scene.transition(), scene.transition(timeout=command["timeout"], wait_for_self=command["waits"]):
-            return {}
+        async with scene.transition():
+            if command.get("gesture"):
+                await scene.serialize_interactive(timeout=command["timeout"]).finish()
+            else:
+                async with scene.transition(timeout=command["timeout"], wait_for_self=command["waits"]):
+                    pass
+        return {}
 
     async def drop(self, command):
         return super().drop(command)
@@ -415,21 +562,51 @@ class AsyncAgent(Agent):
     async def ready(self, command):
         return {"transition": await self.arbiter.ready(command["id"])}
 
+    async def awaited(self, answer):
+        return {name: await value for name, value in answer.items()}
+
     async def declare(self, command):
-        return {"answer": await self.arbiter.scene(command["scene"]).declare(command["storyboard"])}
+        return await self.awaited(super().declare(command))
+
+    async def untilIdle(self, command):
+        return await self.awaited(super().untilIdle(command))
+
+    async def controller(self, command):
+        return await self.awaited(super().controller(command))
+
+    async def dryRun(self, command):
+        return await self.awaited(super().dryRun(command))
+
+    async def patchStoryboard(self, command):
+        return await self.awaited(super().patchStoryboard(command))
+
+    async def read(self, command):
+        return await self.awaited(super().read(command))
+
+    async def listed(self, command):
+        return await self.awaited(super().listed(command))
+
+    async def scenes(self, command):
+        return await self.awaited(super().scenes(command))
+
+    async def revoke(self, command):
+        return await self.awaited(super().revoke(command))
 
     async def follow(self, command):
         events = self.events[command["as"]] = asyncio.Queue()
 
         async def read() -> None:
-            async for event in self.followed(command):
-                events.put_nowait(event)
+            try:
+                async for event in self.followed(command):
+                    events.put_nowait(event)
+            except Exception as error:
+                events.put_nowait(error)
 
         self.readers.append(asyncio.create_task(read()))
         return {}
 
     async def next(self, command):
-        while (event := await self.events[command["as"]].get()).name != command["name"]:
+        while (event := raised(await self.events[command["as"]].get())).name != command["name"]:
             pass
         return shown(event)
 
@@ -439,6 +616,9 @@ class AsyncAgent(Agent):
 
     async def revision(self, command):
         return kept(await self.first(command, lambda snapshot: snapshot.revision >= command["at"]))
+
+    async def current(self, command):
+        return kept(await self.first(command, lambda snapshot: snapshot.is_current == command["is"]))
 
     async def emptied(self, command):
         return kept(await self.first(command, lambda snapshot: snapshot.root is None))
@@ -458,7 +638,7 @@ class AsyncAgent(Agent):
     async def misuse(self, command):
         scene = self.arbiter.scene("misused")
         uses = {
-            **wrong_uses(AsyncArbiter), **wrong_durations(AsyncArbiter, scene.serialize),
+            **wrong_uses(AsyncArbiter), **wrong_durations(AsyncArbiter, scene),
             "a body that is no JSON": lambda: scene.start(operation={"type": {SECRET}}),
             "an infinite number": lambda: scene.start(policy={"fraction": float("inf")})}
         wrong = []

@@ -26,6 +26,8 @@ public final class Arbiter: Sendable {
 
     private struct State {
         var isClosed = false
+        /// Whether the daemon has answered, or it was said that it does not.
+        var hasSpoken = false
         /// What is held, and is lost when the client is closed.
         var held: [ObjectIdentifier: LeaseKeeper] = [:]
     }
@@ -126,6 +128,8 @@ public final class Arbiter: Sendable {
             return answer
         } catch is ClientError where isClosed {
             throw ClientError.closed
+        } catch ClientError.unreachable(let reason) {
+            throw ClientError.unreachable("\(request.method) \(request.path) at \(transport.address): \(reason)")
         }
     }
 
@@ -171,22 +175,44 @@ public final class Arbiter: Sendable {
 
     private func ask(_ request: WireRequest, room: WaitForRoom) async throws -> WireAnswer {
         // What is parked is answered when its wait is over. If its connection is cut, its place is kept for two seconds.
-        let deadline = ContinuousClock.now + (request.wait ?? .zero) + patience
+        let began = ContinuousClock.now
+        let deadline = began + (request.wait ?? .zero) + patience
         var backoff = request.wait == nil ? Backoff() : Backoff(longest: WireTimes.longestDelay)
         while true {
             var delay = backoff.next()
             do {
                 let answer = try await sendOnce(request)
+                state.withLock { $0.hasSpoken = true }
                 let waitsForRoom = answer.isOutOfRoom && room.allows(.now + answer.retryAfter)
                 guard answer.passes || waitsForRoom else { return answer }
                 delay = max(delay, answer.retryAfter)
                 guard ContinuousClock.now + answer.retryAfter <= deadline, .now < deadline else { return answer }
             } catch let error as ClientError {
                 guard case .unreachable = error, .now < deadline else { throw error }
+                noteSilence(error, since: began, until: deadline)
             }
             // The last attempt is made when the patience is over.
             try await Task.sleep(for: min(delay, max(.zero, deadline - .now)))
         }
+    }
+
+    /// Says that the daemon has not answered yet: once, and never if it has answered before.
+    func noteSilence(
+        _ error: ClientError, since began: ContinuousClock.Instant, until deadline: ContinuousClock.Instant
+    ) {
+        guard .now - began >= WireTimes.silenceBeforeWords else { return }
+        let hasSpoken = state.withLock { state in
+            defer { state.hasSpoken = true }
+            return state.hasSpoken
+        }
+        guard !hasSpoken else { return }
+        let text = "arbiter: \(error); it is asked for \((deadline - .now).components.seconds) s more\n"
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+    }
+
+    /// Why a stream is given up that has never opened.
+    func neverOpened(_ path: String, _ reason: String) -> ClientError {
+        .unreachable("GET \(path) at \(transport.address): \(reason); the stream has never opened")
     }
 
     /// The lines of a stream.
@@ -195,13 +221,15 @@ public final class Arbiter: Sendable {
     ///   - path: what is followed.
     ///   - own: further header fields.
     ///   - limit: how many lines may wait for their reader; when there are more, the stream breaks.
+    ///   - silence: how long the head of the answer may take.
     /// - Returns: the lines, without their ends.
     /// - Throws: `closed`; `refused` if it cannot be asked for.
     package func lines(
-        _ path: String, headers own: [String: String] = [:], limit: Int = WireLimits.waitingLines
+        _ path: String, headers own: [String: String] = [:], limit: Int = WireLimits.waitingLines,
+        silence: Duration = WireTimes.silence
     ) throws(ClientError) -> AsyncThrowingStream<String, any Error> {
         try check(own)
-        var request = WireRequest("GET", path, headers: headers.merging(own) { $1 }, timeout: WireTimes.silence)
+        var request = WireRequest("GET", path, headers: headers.merging(own) { $1 }, timeout: silence)
         request.lineLimit = limit
         return transport.lines(of: request)
     }

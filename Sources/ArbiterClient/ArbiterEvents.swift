@@ -20,17 +20,23 @@ public struct ArbiterEvents: AsyncSequence, Sendable {
     private let path: String
     private let since: String?
     private let isAttached: Bool
+    private let whenOpen: @Sendable (Bool) -> Void
 
-    init(_ arbiter: Arbiter, path: String, since: String?, isAttached: Bool) {
+    /// `whenOpen` is called when the stream has opened, and when it was cut.
+    init(
+        _ arbiter: Arbiter, path: String, since: String?, isAttached: Bool,
+        whenOpen: @escaping @Sendable (Bool) -> Void = { _ in }
+    ) {
         self.arbiter = arbiter
         self.path = path
         self.since = since
         self.isAttached = isAttached
+        self.whenOpen = whenOpen
     }
 
     /// Begins a stream of its own.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(arbiter: arbiter, path: path, last: since, isAttached: isAttached)
+        Iterator(arbiter: arbiter, path: path, last: since, isAttached: isAttached, whenOpen: whenOpen)
     }
 
     /// The events of one stream.
@@ -44,24 +50,36 @@ public struct ArbiterEvents: AsyncSequence, Sendable {
         private var parser = EventParser()
         private var repeats = RepeatedEvents()
         private var backoff = Backoff()
+        private let whenOpen: @Sendable (Bool) -> Void
+        private var isOpen = false
+        private var hasOpened = false
+        /// Until when it has to open for the first time; `nil` before the first attempt.
+        private var deadline: ContinuousClock.Instant?
 
-        init(arbiter: Arbiter, path: String, last: String?, isAttached: Bool) {
+        init(
+            arbiter: Arbiter, path: String, last: String?, isAttached: Bool,
+            whenOpen: @escaping @Sendable (Bool) -> Void
+        ) {
             self.arbiter = arbiter
             self.path = path
             self.last = last
             self.isAttached = isAttached
+            self.whenOpen = whenOpen
         }
 
         /// The next event.
         ///
         /// - Throws: `ClientError.refused` if the stream is refused for good, or if an event cannot be read because it has too
-        ///   many levels (`too-deep`); `closed`.
+        ///   many levels (`too-deep`); `unreachable` if it does not open for the first time within the patience of the client;
+        ///   `closed`.
         /// - Returns: `nil` if the task is cancelled.
         public mutating func next() async throws -> ArbiterEvent? {
             while !Task.isCancelled {
+                var why = "nothing came"
                 do {
                     if lines == nil { try await connect() }
                     while let line = try await lines?.next(isolation: #isolation) {
+                        note(isOpen: true)
                         let event = try parser.take(line)
                         last = parser.lastID ?? last
                         guard let event else { continue }
@@ -73,24 +91,47 @@ public struct ArbiterEvents: AsyncSequence, Sendable {
                         await arbiter.forgetSession(session)
                     } else if refusal.mayBeOfDaemon, refusal.status != 429, refusal.status != 503 {
                         throw ClientError.refused(refusal)
+                    } else {
+                        why = refusal.detail
                     }
                 } catch ClientError.closed {
                     throw ClientError.closed
-                } catch is ClientError {
+                } catch ClientError.unreachable(let reason) {
                     // A stream that is cut is resumed.
+                    why = reason
                 }
+                if !hasOpened, let deadline {
+                    let error = arbiter.neverOpened(path, why)
+                    guard .now < deadline else { throw error }
+                    arbiter.noteSilence(error, since: deadline - arbiter.patience, until: deadline)
+                }
+                note(isOpen: false)
                 (lines, parser) = (nil, EventParser())
-                do { try await Task.sleep(for: backoff.next()) } catch { return nil }
+                var delay = backoff.next()
+                // The last attempt is made when the patience is over.
+                if !hasOpened, let deadline { delay = Swift.min(delay, deadline - .now) }
+                do { try await Task.sleep(for: delay) } catch { return nil }
             }
             return nil
         }
 
+        private mutating func note(isOpen: Bool) {
+            guard isOpen != self.isOpen, !Task.isCancelled else { return }
+            self.isOpen = isOpen
+            hasOpened = hasOpened || isOpen
+            whenOpen(isOpen)
+        }
+
         private mutating func connect() async throws {
+            let deadline = deadline ?? .now + arbiter.patience
+            self.deadline = deadline
+            let left = hasOpened ? WireTimes.silence : Swift.min(WireTimes.silence, deadline - .now)
             var headers = ["Accept": "text/event-stream"]
             headers["Last-Event-ID"] = last
             session = isAttached ? try await arbiter.openSession() : nil
             headers[Arbiter.sessionField] = session
-            lines = try arbiter.lines(path, headers: headers).makeAsyncIterator()
+            lines = try arbiter.lines(path, headers: headers, silence: Swift.max(left, WireTimes.shortestSilence))
+                .makeAsyncIterator()
         }
     }
 }

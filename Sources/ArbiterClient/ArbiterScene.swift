@@ -21,13 +21,7 @@ public struct ArbiterScene: Sendable {
     public func start(_ options: TransitionOptions = TransitionOptions()) async throws -> HeldTransition? {
         try options.check()
         let ticket = PendingTransition(name, options)
-        return try await givingUp(ticket) {
-            let answer = try await arbiter.askInSession("/transitions/start", .object(ticket.body), for: ticket)
-            if answer.status == 409, answer.document["code"]?.string == "busy" { return nil }
-            try ticket.note(answer)
-            try await waitUntilRunning(ticket, deadline: nil)
-            return HeldTransition(ticket, of: arbiter)
-        }
+        return try await start(ticket) ? HeldTransition(ticket, of: arbiter) : nil
     }
 
     /// Tries to begin a transition that a finger drives.
@@ -37,7 +31,12 @@ public struct ArbiterScene: Sendable {
     public func startInteractive(_ options: TransitionOptions) async throws -> InteractiveTransition? {
         var options = options
         options.isInteractive = true
-        return try await start(options).map { InteractiveTransition($0) }
+        try options.check()
+        let ticket = PendingTransition(name, options)
+        guard try await start(ticket) else { return nil }
+        let finger = Finger(ticket, of: arbiter)
+        let transition = HeldTransition(ticket, of: arbiter, finger: finger)
+        return InteractiveTransition(finger, turn: Task { transition })
     }
 
     /// Waits for its turn, strictly first come, first served.
@@ -59,15 +58,72 @@ public struct ArbiterScene: Sendable {
         try await serialize(options, timeout: timeout, asked: {}, waiting: waiting)
     }
 
-    /// The same, and says when it has its place in the queue.
+    /// Asks for the turn of a transition that a finger drives, and does not wait for it.
+    ///
+    /// ```swift
+    /// let drag = scene.serializeInteractive(TransitionOptions(.pop("nav")))
+    /// drag.update(0.7)
+    /// try await drag.finish { remaining, _ in await animate(for: remaining) }
+    /// ```
+    ///
+    /// What goes wrong is thrown by what is asked of the gesture then. A gesture to which nobody refers any more leaves the queue.
+    ///
+    /// - Parameters:
+    ///   - options: what is asked.
+    ///   - timeout: how long the turn may take to come, not negative; for ever unless set. A gesture that has finished by then
+    ///     finishes at its turn all the same, without its animation.
+    ///   - waiting: called as by ``serialize(_:timeout:waiting:)``.
+    /// - Returns: the transition, which waits for its turn.
+    public func serializeInteractive(
+        _ options: TransitionOptions, timeout: Duration? = nil,
+        waiting: @escaping @Sendable (JSONValue) -> Void = { _ in }
+    ) -> InteractiveTransition {
+        var options = options
+        options.isInteractive = true
+        // Nobody waits for the grant here.
+        options.waitsForSelf = true
+        let (ticket, asked) = (PendingTransition(name, options), SingleResult<Void>())
+        let finger = Finger(ticket, of: arbiter, asked: asked)
+        let turn = Task { [options] in
+            do {
+                try await serialize(ticket, options, timeout, asked: { asked.finish(.success(())) }, waiting)
+            } catch {
+                finger.fail(error)
+                throw error
+            }
+            return HeldTransition(ticket, of: arbiter, finger: finger)
+        }
+        return InteractiveTransition(finger, turn: turn)
+    }
+
+    /// Waits for its turn, and says when it has its place in the queue.
     func serialize(
         _ options: TransitionOptions, timeout: Duration? = nil, asked: () -> Void,
         waiting: @Sendable (JSONValue) -> Void = { _ in }
     ) async throws -> HeldTransition {
+        let ticket = PendingTransition(name, options)
+        try await serialize(ticket, options, timeout, asked: asked, waiting)
+        return HeldTransition(ticket, of: arbiter)
+    }
+
+    /// Begins it at once: `false` if another one is in the way.
+    private func start(_ ticket: PendingTransition) async throws -> Bool {
+        try await givingUp(ticket) {
+            let answer = try await arbiter.askInSession("/transitions/start", .object(ticket.body), for: ticket)
+            if answer.status == 409, answer.document["code"]?.string == "busy" { return false }
+            try ticket.note(answer)
+            try await waitUntilRunning(ticket, deadline: nil)
+            return true
+        }
+    }
+
+    private func serialize(
+        _ ticket: PendingTransition, _ options: TransitionOptions, _ timeout: Duration?, asked: () -> Void,
+        _ waiting: @Sendable (JSONValue) -> Void
+    ) async throws {
         try options.check()
         if let timeout, timeout < .zero { throw ClientError.misuse("timeout", "The timeout must not be negative.") }
-        let ticket = PendingTransition(name, options)
-        return try await givingUp(ticket) {
+        try await givingUp(ticket) {
             let deadline = timeout.map { ContinuousClock.now + $0 }
             let body = ticket.body.merging(["wait": 0]) { $1 }
             let room = deadline.map { WaitForRoom.until($0) } ?? .patiently
@@ -78,7 +134,6 @@ public struct ArbiterScene: Sendable {
                 throw ClientError.blockedBySelf(ticket.shown)
             }
             try await waitUntilRunning(ticket, deadline: deadline, waiting)
-            return HeldTransition(ticket, of: arbiter)
         }
     }
 
@@ -169,12 +224,16 @@ public struct ArbiterScene: Sendable {
     /// - Parameters:
     ///   - storyboard: the document, as openapi.yaml of the daemon describes it.
     ///   - ifUndeclared: whether to do so only if nobody has, so that one of several processes that start together does it.
-    /// - Returns: the name of the scene, and its revision; `nil` if somebody had declared it.
+    ///   - isDryRun: whether nothing is changed.
+    /// - Returns: the name of the scene, and its revision; the whole storyboard after a dry run; `nil` if somebody had declared it.
     /// - Throws: `ClientError`, for example `refused` with `busy` while a transition is unfinished; `CancellationError`.
     @discardableResult
-    public func declare(_ storyboard: JSONValue, ifUndeclared: Bool = false) async throws -> JSONValue? {
+    public func declare(
+        _ storyboard: JSONValue, ifUndeclared: Bool = false, isDryRun: Bool = false
+    ) async throws -> JSONValue? {
         let headers = ifUndeclared ? ["If-None-Match": "*"] : [:]
-        let answer = try await arbiter.ask(WireRequest("PUT", path("/storyboard"), storyboard, headers: headers))
+        let path = path(isDryRun ? "/storyboard?dryRun=true" : "/storyboard")
+        let answer = try await arbiter.ask(WireRequest("PUT", path, storyboard, headers: headers))
         if ifUndeclared, answer.document["code"]?.string == "already-declared" { return nil }
         return try answer.accepted()
     }
@@ -205,9 +264,7 @@ public struct ArbiterScene: Sendable {
     }
 
     package func path(_ rest: String = "") -> String {
-        let unreserved = CharacterSet(
-            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-        return "/scenes/\(name.addingPercentEncoding(withAllowedCharacters: unreserved) ?? name)\(rest)"
+        "/scenes/\(name.inPath)\(rest)"
     }
 
     private func waitUntilRunning(
@@ -248,6 +305,19 @@ public struct ArbiterScene: Sendable {
 }
 
 extension Arbiter {
+    /// The answer to a request of the owner.
+    ///
+    /// - Throws: `ClientError.ended` if the transition has ended otherwise, or the daemon does not know it any more; `unreachable`;
+    ///   `CancellationError`.
+    func act(
+        _ call: String, on ticket: PendingTransition, _ fields: [String: JSONValue]
+    ) async throws -> WireAnswer {
+        let request = WireRequest("POST", "/transitions/\(call)", ticket.named(fields), timeout: WireTimes.margin)
+        let answer = try await ask(request)
+        if let ended = answer.endedTransition { throw ClientError.ended(ended) }
+        return answer
+    }
+
     /// Takes back what was asked, wherever it was cut off; what cannot be taken back ends with the session.
     func giveUp(_ ticket: PendingTransition) async {
         if ticket.document == nil {

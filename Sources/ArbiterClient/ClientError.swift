@@ -1,6 +1,9 @@
+public import Foundation
+
 /// What goes wrong.
 public enum ClientError: Error, Hashable, Sendable {
-    /// No answer came from the daemon within `Arbiter.patience`: it is not there, or the connection is cut.
+    /// No answer came from the daemon within `Arbiter.patience`: it is not there, or the connection is cut. The text says what was
+    /// asked, where, and why there was no answer.
     case unreachable(String)
     /// The turn did not come in time; the ticket has been given up.
     case timedOut
@@ -94,12 +97,12 @@ public struct EndedTransition: Hashable, Sendable {
     }
 }
 
-extension ClientError: CustomStringConvertible {
+extension ClientError: CustomStringConvertible, LocalizedError {
     /// What went wrong, for people.
     public var description: String {
         switch self {
         case .unreachable(let reason): "the daemon cannot be reached: \(reason)"
-        case .timedOut: "the turn did not come in time"
+        case .timedOut: "what was waited for did not come in time"
         case .blockedBySelf:
             "the turn is asked for in the body of a transition that is in its way: do this as a part of that one, or after its end"
         case .closed: "the client is closed"
@@ -108,4 +111,7 @@ extension ClientError: CustomStringConvertible {
             "the transition is \(ending.outcome)" + (ending.words.map { ": \($0)" } ?? "")
         }
     }
+
+    /// The same, as `localizedDescription`; there are no translations.
+    public var errorDescription: String? { description }
 }

@@ -6,13 +6,15 @@ public final class HeldTransition: Sendable {
     private let ticket: PendingTransition
     private let arbiter: Arbiter
     private let keeper: LeaseKeeper
+    private let finger: Finger
 
     /// The ids of the transitions in whose bodies this task is, or the one that has begun it.
     @TaskLocal static var bodies: Set<String> = []
 
-    init(_ ticket: PendingTransition, of arbiter: Arbiter) {
+    init(_ ticket: PendingTransition, of arbiter: Arbiter, finger: Finger? = nil) {
         self.ticket = ticket
         self.arbiter = arbiter
+        self.finger = finger ?? Finger(ticket, of: arbiter)
         keeper = LeaseKeeper(ticket, of: arbiter)
     }
 
@@ -31,13 +33,18 @@ public final class HeldTransition: Sendable {
     /// Then it has completed already: it has held no lock and has no ``fence``, and what must be alone must not be done.
     public var isNoop: Bool { ticket.isNoop }
 
-    /// The transition as the daemon last showed it, without its token.
-    public var document: JSONValue { ticket.shown }
+    /// The transition as it was granted, or given its operation, without its token; after its end the ended one.
+    ///
+    /// ``Arbiter/read(_:)`` asks for how it is now.
+    public var document: JSONValue { keeper.endedByOwner ?? ending?.document ?? ticket.shown }
 
     /// How long its animation takes, as the daemon has resolved it.
     public var duration: Duration {
         .seconds(ticket.isAnimated ? ticket.document?["animation"]?["duration"]?.number ?? 0 : 0)
     }
+
+    /// How its gesture was decided, `finish` or `cancel`; `nil` before that, and if there was nothing to do.
+    public var decision: String? { ticket.decision }
 
     /// What its operation has removed, once its owner has completed it.
     var removed: [String] { keeper.endedByOwner?.removed ?? [] }
@@ -58,9 +65,12 @@ public final class HeldTransition: Sendable {
     public func untilLost() async { await keeper.untilOver() }
 
     /// Passes its ``duration``, or less if it is lost or the task is cancelled.
-    public func passDuration() async {
+    public func passDuration() async { await pass(duration) }
+
+    /// Passes so much time, or less if it is lost or the task is cancelled.
+    func pass(_ time: Duration) async {
         await withTaskGroup { group in
-            group.addTask { try? await Task.sleep(for: self.duration) }
+            group.addTask { try? await Task.sleep(for: time) }
             group.addTask { await self.untilLost() }
             await group.next()
             group.cancelAll()
@@ -85,9 +95,7 @@ public final class HeldTransition: Sendable {
         if let ending { throw ClientError.ended(ending) }
         var fields = ["operation": operation.document]
         fields["expect"] = expecting
-        let request = WireRequest("POST", "/transitions/perform", ticket.named(fields), timeout: WireTimes.margin)
-        let answer = try await arbiter.ask(request)
-        if let ended = answer.endedTransition { throw ClientError.ended(ended) }
+        let answer = try await arbiter.act("perform", on: ticket, fields)
         let performed = try answer.accepted()
         if performed["noop"] == true { return performed }
         try ticket.note(answer)
@@ -112,22 +120,22 @@ public final class HeldTransition: Sendable {
 
     /// Where the finger is, of an interactive transition.
     ///
+    /// One position is sent at a time, and while it is on its way, only the newest is kept. A late one is no error.
+    ///
     /// - Parameters:
     ///   - fraction: how much of the transition is done, from 0 to 1.
     ///   - velocity: fractions per second; negative towards the beginning.
-    ///   - sequence: of numbered positions, a late one does not replace a newer one.
-    /// - Returns: whether it was applied, and the interaction.
+    ///   - sequence: a number that grows, if the positions do not come here in their order; one more than the last unless given.
+    /// - Returns: the transition, and whether this position or a newer one was `applied`.
     /// - Throws: `ClientError`; `CancellationError`.
     @discardableResult
     public func progress(
         _ fraction: Double, velocity: Double? = nil, sequence: Int? = nil
     ) async throws -> JSONValue {
-        try await drive(
-            "progress",
-            [
-                "fraction": .number(fraction), "velocity": velocity.map { .number($0) },
-                "sequence": sequence.map { .number(Double($0)) },
-            ])
+        guard fraction.isFinite, velocity?.isFinite ?? true else { throw ClientError.infiniteNumber }
+        guard let sender = finger.move(fraction, velocity: velocity, sequence: sequence) else { return finger.ignored }
+        // It goes on if this task is cancelled: it may have the position of another one.
+        return try await sender.value
     }
 
     /// The finger has left: decides, once, whether an interactive transition will finish or cancel.
@@ -145,15 +153,12 @@ public final class HeldTransition: Sendable {
         _ decision: String? = nil, fraction: Double? = nil, velocity: Double? = nil, isCancelled: Bool? = nil,
         completionSpeed: Double? = nil
     ) async throws -> JSONValue {
-        let released = try await drive(
-            "release",
-            [
-                "decision": decision.map { .string($0) }, "fraction": fraction.map { .number($0) },
-                "velocity": velocity.map { .number($0) }, "cancelled": isCancelled.map { .bool($0) },
-                "completionSpeed": completionSpeed.map { .number($0) },
-            ])
-        keeper.decide()
-        return released
+        let fields: [String: JSONValue?] = [
+            "decision": decision.map { .string($0) }, "fraction": fraction.map { .number($0) },
+            "velocity": velocity.map { .number($0) }, "cancelled": isCancelled.map { .bool($0) },
+            "completionSpeed": completionSpeed.map { .number($0) },
+        ]
+        return try await finger.release(fields.compactMapValues(\.self))
     }
 
     /// Ends it as its gesture was decided, or as completed if there was none; nothing if its owner has ended it before.
@@ -163,7 +168,7 @@ public final class HeldTransition: Sendable {
     @discardableResult
     func endAsDecided() async throws -> JSONValue {
         if let ended = keeper.endedByOwner { return ended }
-        return try await end(keeper.isDecided ? nil : "completed")
+        return try await end(decision != nil ? nil : "completed")
     }
 
     /// Ends it as its gesture was decided, or as completed, or as cancelled if what it was held for has failed; nothing if its owner
@@ -173,7 +178,7 @@ public final class HeldTransition: Sendable {
     func end(failed: Bool) async throws {
         guard keeper.endedByOwner == nil else { return }
         do {
-            _ = try await end(keeper.isDecided ? nil : failed ? "cancelled" : "completed")
+            _ = try await end(decision != nil ? nil : failed ? "cancelled" : "completed")
         } catch ClientError.refused(let refusal) {
             // It would go on, but nobody holds it any more.
             keeper.giveBack()
@@ -190,12 +195,6 @@ public final class HeldTransition: Sendable {
     /// Ends it because what it was held for has failed; nothing if its owner has ended it before.
     func abandon() async {
         _ = try? await end(failed: true)
-    }
-
-    private func drive(_ call: String, _ fields: [String: JSONValue?]) async throws -> JSONValue {
-        let body = ticket.named(fields.compactMapValues(\.self))
-        return try await arbiter.ask(WireRequest("POST", "/transitions/\(call)", body, timeout: WireTimes.margin))
-            .accepted()
     }
 
     private func end(_ outcome: String?) async throws -> JSONValue {

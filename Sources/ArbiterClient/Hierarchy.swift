@@ -4,6 +4,10 @@ public struct Hierarchy: Hashable, Sendable {
     public private(set) var revision: Int
     /// The root; `nil` if the scene has no controllers, or is deleted.
     public private(set) var root: HierarchyNode?
+    /// Whether its events arrived then, so that nothing newer was known.
+    ///
+    /// While the daemon is gone, or something keeps the events back, the hierarchy may be an old one.
+    public internal(set) var isCurrent = false
 
     /// Nothing, as a scene that is not there.
     static let empty = Hierarchy(revision: 0, root: nil)

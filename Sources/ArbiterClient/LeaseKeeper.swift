@@ -20,8 +20,6 @@ final class LeaseKeeper: Sendable {
         var unseen: [EndedTransition] = []
         /// Whether it need not be kept any longer, because its owner has ended it or has lost it.
         var isOver = false
-        /// Whether its gesture was decided, so that it ends as that was.
-        var isDecided = false
         /// How often the daemon was asked in vain since its last answer.
         var failures = 0
         var keeping: Task<Void, Never>?
@@ -47,13 +45,8 @@ final class LeaseKeeper: Sendable {
     /// How its owner has ended it, or it had ended before it was held.
     var endedByOwner: JSONValue? { state.withLock { $0.loss == nil ? $0.ended : nil } }
 
-    /// Whether its gesture was decided.
-    var isDecided: Bool { state.withLock { $0.isDecided } }
-
     /// Whether the daemon was asked twice in vain since its last answer; once may be because this process was stopped.
     var isUnanswered: Bool { state.withLock { $0.failures > 1 } }
-
-    func decide() { state.withLock { $0.isDecided = true } }
 
     /// Returns as soon as it is lost, its owner has ended it, or the task is cancelled.
     func untilOver() async {
@@ -102,10 +95,7 @@ final class LeaseKeeper: Sendable {
     }
 
     private func askForEnd(_ outcome: String?) async throws -> JSONValue {
-        let body = ticket.named(outcome.map { ["outcome": .string($0)] } ?? [:])
-        let answer = try await arbiter.ask(WireRequest("POST", "/transitions/end", body, timeout: WireTimes.margin))
-        if let ended = answer.endedTransition { throw ClientError.ended(ended) }
-        return try answer.accepted()
+        try await arbiter.act("end", on: ticket, outcome.map { ["outcome": .string($0)] } ?? [:]).accepted()
     }
 
     private func finishEnd(_ ended: JSONValue?) {

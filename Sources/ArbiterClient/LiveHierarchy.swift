@@ -14,8 +14,14 @@ public final class LiveHierarchy: Sendable {
     init(of scene: ArbiterScene) async throws {
         let kept = KeptHierarchy()
         let last = try await kept.read(scene)
+        let following = Task { await kept.follow(scene, since: last) }
         self.kept = kept
-        following = Task { await kept.follow(scene, since: last) }
+        self.following = following
+        try await withTaskCancellationHandler {
+            try await kept.untilOpen()
+        } onCancel: {
+            following.cancel()
+        }
     }
 
     deinit { following.cancel() }
@@ -23,7 +29,7 @@ public final class LiveHierarchy: Sendable {
     /// The hierarchy as it is known now.
     public var current: Hierarchy { kept.current }
 
-    /// The hierarchy now, and after every change, until `close()`.
+    /// The hierarchy now, and after every change, until `close()`; it changes too when it begins or ceases to be current.
     ///
     /// A reader that is slow gets the newest hierarchy, not each.
     ///
@@ -48,6 +54,11 @@ private final class KeptHierarchy: Sendable {
         /// How the following ended.
         var ending: Result<Void, any Error>?
     }
+
+    /// Finished when the stream has opened for the first time, or is followed no longer.
+    private let opened = SingleResult<Void>()
+
+    func untilOpen() async throws { try await opened.value() }
 
     var current: Hierarchy { state.withLock { $0.current } }
 
@@ -83,7 +94,10 @@ private final class KeptHierarchy: Sendable {
     func follow(_ scene: ArbiterScene, since first: Int) async {
         let ending: Result<Void, any Error>
         do {
-            try await take(scene.events(since: "\(first)"), of: scene, readUpTo: first)
+            let events = ArbiterEvents(
+                scene.arbiter, path: scene.path("/events"), since: "\(first)", isAttached: false
+            ) { [weak self] isOpen in self?.note(isOpen: isOpen) }
+            try await take(events, of: scene, readUpTo: first)
             ending = .success(())
         } catch is CancellationError {
             ending = .success(())
@@ -96,6 +110,14 @@ private final class KeptHierarchy: Sendable {
             return state.readers.values
         }
         for reader in readers { reader.finish(ending) }
+        opened.finish(ending.flatMap { .failure(CancellationError()) })
+    }
+
+    private func note(isOpen: Bool) {
+        var hierarchy = current
+        hierarchy.isCurrent = isOpen
+        show(hierarchy)
+        if isOpen { opened.finish(.success(())) }
     }
 
     private func take(_ events: ArbiterEvents, of scene: ArbiterScene, readUpTo first: Int) async throws {
@@ -111,7 +133,10 @@ private final class KeptHierarchy: Sendable {
                     try next.apply(changed: event.data)
                     set(next)
                 } catch {
+                    // It is not current until it has been read again.
+                    note(isOpen: false)
                     last = try await readPatiently(scene)
+                    note(isOpen: true)
                 }
             default: break
             }
@@ -133,7 +158,14 @@ private final class KeptHierarchy: Sendable {
         }
     }
 
+    /// Takes another hierarchy, which is as current as the one before.
     private func set(_ hierarchy: Hierarchy) {
+        var hierarchy = hierarchy
+        hierarchy.isCurrent = current.isCurrent
+        show(hierarchy)
+    }
+
+    private func show(_ hierarchy: Hierarchy) {
         let readers = state.withLock { state in
             state.current = hierarchy
             return Array(state.readers.values)

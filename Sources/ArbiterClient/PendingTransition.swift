@@ -16,6 +16,7 @@ final class PendingTransition: Sendable {
         /// When the newest request was sent that `heldUntil` is from.
         var heard = ContinuousClock.now
         var isAnimated = true
+        var decision: String?
     }
 
     init(_ scene: String, _ options: TransitionOptions) {
@@ -49,6 +50,12 @@ final class PendingTransition: Sendable {
     var isAnimated: Bool {
         get { state.withLock { $0.isAnimated } }
         set { state.withLock { $0.isAnimated = newValue } }
+    }
+
+    /// `finish` or `cancel`, once its gesture was decided: it ends as that was.
+    var decision: String? {
+        get { state.withLock { $0.decision } }
+        set { state.withLock { $0.decision = newValue } }
     }
 
     /// The transition without its token.

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// What is awaited once, and finished once: later results are ignored.
+/// What is finished once: later results are ignored.
 final class SingleResult<Value: Sendable>: Sendable {
     private let state = Mutex(State())
 
     private struct State {
         var result: Result<Value, any Error>?
-        var continuation: CheckedContinuation<Value, any Error>?
+        var waiting: [CheckedContinuation<Value, any Error>] = []
     }
 
     var isFinished: Bool { state.withLock { $0.result != nil } }
@@ -14,7 +14,7 @@ final class SingleResult<Value: Sendable>: Sendable {
     func value() async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let result = state.withLock { state in
-                if state.result == nil { state.continuation = continuation }
+                if state.result == nil { state.waiting.append(continuation) }
                 return state.result
             }
             if let result { continuation.resume(with: result) }
@@ -22,11 +22,12 @@ final class SingleResult<Value: Sendable>: Sendable {
     }
 
     func finish(_ result: Result<Value, any Error>) {
-        let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
-            guard state.result == nil else { return nil }
+        let waiting = state.withLock { state -> [CheckedContinuation<Value, any Error>] in
+            guard state.result == nil else { return [] }
             state.result = result
-            return state.continuation
+            defer { state.waiting = [] }
+            return state.waiting
         }
-        continuation?.resume(with: result)
+        for continuation in waiting { continuation.resume(with: result) }
     }
 }

@@ -10,7 +10,7 @@ final class StreamSilence: Sendable {
         guard request.headers["Accept"] == "text/event-stream", let said = said.withLock({ $0 }) else {
             return request.timeout
         }
-        return max(said, WireTimes.margin)
+        return min(request.timeout, max(said, WireTimes.margin))
     }
 
     /// Takes in what the head of a stream says.

@@ -95,7 +95,7 @@ public struct TransitionOperation: Hashable, Sendable {
 }
 
 /// A controller that comes into a hierarchy: its id, or a node with children.
-public struct ControllerNode: Hashable, Sendable, ExpressibleByStringLiteral {
+public struct ControllerNode: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// The id or the node, as the wire has it.
     public let document: JSONValue
 
@@ -103,7 +103,10 @@ public struct ControllerNode: Hashable, Sendable, ExpressibleByStringLiteral {
     public init(_ document: JSONValue) { self.document = document }
 
     /// A view with this id.
-    public init(stringLiteral id: String) { document = .string(id) }
+    public init(_ id: String) { document = .string(id) }
+
+    /// A view with this id.
+    public init(stringLiteral id: String) { self.init(id) }
 }
 
 /// What may be asked of a transition; everything has a default.

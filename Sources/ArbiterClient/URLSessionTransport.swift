@@ -6,6 +6,7 @@
     /// Requests by `URLSession`, on Apple's platforms.
     final class URLSessionTransport: WireTransport {
         let misuse: Refusal?
+        var address: String { Self.address(of: url.absoluteString) }
         private let url: URL
         private let session: URLSession
         private let streams: StreamDelegate
@@ -35,7 +36,7 @@
                 throw error
             } catch {
                 try Task.checkCancellation()
-                throw ClientError.unreachable("\(request.method) \(request.path): \(error.localizedDescription)")
+                throw ClientError.unreachable(error.localizedDescription)
             }
         }
 
@@ -77,7 +78,8 @@
                 status: http.statusCode,
                 document: data.isEmpty ? .null : try WireDocument.read(data, named: "the answer"),
                 retryAfter: .seconds(http.value(forHTTPHeaderField: "Retry-After").flatMap { Double($0) } ?? 0),
-                date: http.value(forHTTPHeaderField: "Date"), tag: http.value(forHTTPHeaderField: "ETag"), sent: sent)
+                date: http.value(forHTTPHeaderField: "Date"), tag: http.value(forHTTPHeaderField: "ETag"),
+                link: http.value(forHTTPHeaderField: "Link"), sent: sent)
         }
     }
 
@@ -95,7 +97,9 @@
             /// Ends the stream when that is over.
             var watch: Task<Void, Never>?
 
-            var isRefused: Bool { (response as? HTTPURLResponse)?.statusCode != 200 }
+            var isRefused: Bool { (response as? HTTPURLResponse)?.statusCode != 200 || !isStream }
+            /// Whether the answer is of the type that was asked for.
+            var isStream = true
 
             /// Counts the silence from now on.
             mutating func listen(to task: URLSessionDataTask) {
@@ -120,6 +124,10 @@
             readers.withLock { readers in
                 guard var reader = readers[dataTask.taskIdentifier] else { return }
                 reader.response = response
+                if let accept = dataTask.originalRequest?.value(forHTTPHeaderField: "Accept") {
+                    let type = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Type")
+                    reader.isStream = type?.hasPrefix(accept) ?? false
+                }
                 if let http = response as? HTTPURLResponse, http.statusCode == 200 {
                     reader.limit = silence.take(http.value(forHTTPHeaderField: Heartbeat.field))
                 }

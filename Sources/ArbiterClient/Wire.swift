@@ -34,11 +34,13 @@ package struct WireAnswer: Hashable, Sendable {
     package let date: String?
     /// The entity tag of the document, with its quotation marks; `nil` if it has none.
     package let tag: String?
+    /// The path of the next page of a list; `nil` on the last one.
+    package let next: String?
     /// When the request was sent: a lease is counted from there.
     package let sent: ContinuousClock.Instant
 
     package init(
-        status: Int, document: JSONValue, retryAfter: Duration, date: String?, tag: String? = nil,
+        status: Int, document: JSONValue, retryAfter: Duration, date: String?, tag: String? = nil, link: String? = nil,
         sent: ContinuousClock.Instant
     ) {
         self.status = status
@@ -46,6 +48,9 @@ package struct WireAnswer: Hashable, Sendable {
         self.retryAfter = retryAfter
         self.date = date
         self.tag = tag
+        // `</transitions?after=4711>; rel="next"` (RFC 8288)
+        let parts = link?.split(separator: ">", maxSplits: 1) ?? []
+        next = parts.last == "; rel=\"next\"" ? parts.first.map { String($0.dropFirst()) } : nil
         self.sent = sent
     }
 
@@ -117,6 +122,9 @@ package protocol WireTransport: Sendable {
     /// Why it can reach nothing; `nil` if it can.
     var misuse: Refusal? { get }
 
+    /// Where the daemon is, for people: the URL without a name and a password.
+    var address: String { get }
+
     /// Sends a request; a task that is cancelled ends it.
     ///
     /// - Throws: `ClientError.unreachable`; `refused` if the answer cannot be read; `CancellationError`.
@@ -136,11 +144,22 @@ extension WireTransport {
         let detail = "The URL of the daemon must begin with \(schemes.joined(separator: " or "))."
         return Refusal(status: 400, ["code": "invalid-url", "detail": .string(detail)])
     }
+
+    /// A URL without a name and a password.
+    static func address(of url: String) -> String {
+        guard !url.hasPrefix("unix:") else { return url }
+        let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count > 2, let user = parts[2].lastIndex(of: "@") else { return url }
+        let host = parts[2][parts[2].index(after: user)...]
+        return (parts[..<2] + [host] + parts.dropFirst(3)).joined(separator: "/")
+    }
 }
 
 package enum WireLimits {
     /// How many lines of a stream of events may wait for their reader; an event has four.
     package static let waitingLines = 40_000
+    /// The most entries on a page of a list.
+    static let longestPage = 1_000
 }
 
 package enum WireTimes {
@@ -158,6 +177,10 @@ package enum WireTimes {
     static let longestDelay = Duration.milliseconds(400)
     /// For how long a stream may be silent if its daemon does not say how often a comment comes.
     package static let silence = Duration.seconds(45)
+    /// What the head of a stream may take at least.
+    static let shortestSilence = Duration.seconds(3)
+    /// For how long the first request of a client finds no daemon before that is said.
+    static let silenceBeforeWords = Duration.seconds(2)
     package static let lease = Duration.seconds(10)
 }
 

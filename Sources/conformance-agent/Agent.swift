@@ -13,6 +13,8 @@ struct AgentCommand: Sendable {
 
     func text(_ name: String) -> String { members[name]?.string ?? "" }
 
+    func seconds(_ name: String) -> Duration { .seconds(members[name]?.number ?? 0) }
+
     /// The options have the names of the wire.
     var options: TransitionOptions {
         var options = TransitionOptions()
@@ -25,6 +27,7 @@ final class Agent: Sendable {
     let arbiter: Arbiter
     private let transitions = Mutex<[String: HeldTransition]>([:])
     private let locks = Mutex<[String: TransitionLock]>([:])
+    private let gestures = Mutex<[String: InteractiveTransition]>([:])
     private let hierarchies = Mutex<[String: LiveHierarchy]>([:])
     private let streams = Streams()
     private let output = Mutex(())
@@ -57,9 +60,28 @@ final class Agent: Sendable {
             return answer.merging(["waited": .array(waited.withLock { $0 })]) { $1 }
         case "complete": return ["transition": try await held(command).complete()]
         case "cancel": return ["transition": try await held(command).cancel()]
+        case "document": return ["transition": held(command).document]
         case "progress":
             return ["answer": try await held(command).progress(command.members["fraction"]?.number ?? 0)]
         case "release": return ["answer": try await held(command).release(command.members["decision"]?.string)]
+        case "flick":
+            let (fraction, count) = (command.members["fraction"]?.number ?? 0, command.members["count"]?.number ?? 0)
+            var finished = 0
+            for _ in 0..<Int(count) where try await flick(scene, to: fraction, raw: command.members["raw"] == true) {
+                finished += 1
+            }
+            return ["finished": .number(Double(finished))]
+        case "drag":
+            let timeout = command.members["timeout"]?.number.map { Duration.seconds($0) }
+            let gesture = scene.serializeInteractive(command.options, timeout: timeout)
+            gestures.withLock { $0[command.text("as")] = gesture }
+            return [:]
+        case "move":
+            gesture(command).update(command.members["fraction"]?.number ?? 0)
+            return [:]
+        case "letGo":
+            return try await letGo(gesture(command), decision: command.members["decision"]?.string)
+        case "granted": return ["transition": try await gesture(command).granted.document]
         case "perform":
             let operation = TransitionOperation(command.members["operation"] ?? .null)
             return [
@@ -99,18 +121,43 @@ final class Agent: Sendable {
             var options = TransitionOptions()
             options.waitsForSelf = command.members["waits"]?.bool ?? false
             let timeout = command.members["timeout"]?.number.map { Duration.seconds($0) }
-            try await scene.withTransition { _ in try await scene.withTransition(options, timeout: timeout) { _ in } }
+            try await scene.withTransition { _ in
+                guard command.members["gesture"] == true else {
+                    return try await scene.withTransition(options, timeout: timeout) { _ in }
+                }
+                try await scene.serializeInteractive(options, timeout: timeout).finish()
+            }
             return [:]
         case "drop":
             transitions.withLock { $0[command.text("as")] = nil }
             locks.withLock { $0[command.text("as")] = nil }
             return [:]
+        case "untilIdle":
+            let timeout = command.members["timeout"]?.number.map { Duration.seconds($0) }
+            return ["answer": try await scene.untilIdle(quiet: command.seconds("quiet"), timeout: timeout)]
+        case "controller": return ["answer": try await scene.controller(command.text("id"))]
+        case "dryRun":
+            let call = ArbiterScene.Call(rawValue: command.text("call")) ?? .start
+            return ["answer": try await scene.dryRun(call, command.options)]
+        case "patchStoryboard":
+            return ["answer": try await scene.patchStoryboard(command.members["changes"] ?? .null)]
+        case "read": return ["answer": try await arbiter.read(command.text("id"))]
+        case "listed":
+            let limit = command.members["limit"]?.number.map { Int($0) } ?? 100
+            let state = command.members["state"]?.string
+            return ["answer": .array(try await arbiter.transitions(scene: scene.name, state: state, limit: limit))]
+        case "scenes": return ["answer": .array(try await arbiter.scenes())]
+        case "revoke":
+            return ["answer": try await arbiter.revoke(command.text("id"), reason: command.text("reason"))]
         case "lost":
             let transition = held(command)
             await transition.untilLost()
             return Self.shown(transition.ending)
         case "ready": return ["transition": try await arbiter.ready(for: command.text("id"))]
-        case "declare": return ["answer": try await scene.declare(command.members["storyboard"] ?? .null) ?? .null]
+        case "declare":
+            let storyboard = command.members["storyboard"] ?? .null
+            let isDryRun = command.members["dryRun"] == true
+            return ["answer": try await scene.declare(storyboard, isDryRun: isDryRun) ?? .null]
         case "follow":
             let isAttached = command.members["attached"]?.bool ?? false
             let events =
@@ -131,6 +178,12 @@ final class Agent: Sendable {
             let hierarchy = try await scene.hierarchy()
             hierarchies.withLock { $0[command.text("as")] = hierarchy }
             return ["hierarchy": Self.shown(hierarchy.current)]
+        case "current":
+            guard let kept = hierarchies.withLock({ $0[command.text("as")] }) else { return [:] }
+            for try await hierarchy in kept.changes where hierarchy.isCurrent == command.members["is"]?.bool {
+                return ["hierarchy": Self.shown(hierarchy)]
+            }
+            return [:]
         case "emptied":
             guard let kept = hierarchies.withLock({ $0[command.text("as")] }) else { return [:] }
             for try await hierarchy in kept.changes where hierarchy.root == nil {
@@ -151,6 +204,51 @@ final class Agent: Sendable {
         default: preconditionFailure("there is no command \(command.text("do"))")
         }
     }
+
+    /// A gesture that ends before any of its positions is answered.
+    private func flick(_ scene: ArbiterScene, to fraction: Double, raw: Bool) async throws -> Bool {
+        let positions = (1...20).map { fraction * Double($0) / 20 }
+        var options = TransitionOptions()
+        options.isInteractive = true
+        guard raw else {
+            guard let gesture = try await scene.startInteractive(options) else { return false }
+            for position in positions { gesture.update(position) }
+            return try await gesture.release { _, _ in }
+        }
+        guard let transition = try await scene.start(options) else { return false }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, position) in positions.enumerated() {
+                // A late position is no error.
+                group.addTask { try await transition.progress(position, sequence: number + 1) }
+            }
+            let isFinished = try await transition.release(fraction: fraction)["decision"] == "finish"
+            _ = isFinished ? try await transition.complete() : try await transition.cancel()
+            try await group.waitForAll()
+            return isFinished
+        }
+    }
+
+    private func letGo(_ gesture: InteractiveTransition, decision: String?) async throws -> [String: JSONValue] {
+        var played: [JSONValue] = []
+        let rest: InteractiveTransition.Rest = { remaining, transition in
+            played.append(transition.decision.map { .string($0) } ?? .null)
+            try await Task.sleep(for: remaining)
+        }
+        switch decision {
+        case "finish": try await gesture.finish(rest)
+        case "cancel": try await gesture.cancel(rest)
+        default: return ["finished": .bool(try await gesture.release(rest)), "played": .array(played)]
+        }
+        return ["played": .array(played)]
+    }
+
+    private func gesture(_ command: AgentCommand) -> InteractiveTransition {
+        guard let gesture = gestures.withLock({ $0[command.text("as")] }) else {
+            preconditionFailure("there is no gesture \(command.text("as"))")
+        }
+        return gesture
+    }
+
     private func held(_ command: AgentCommand) -> HeldTransition {
         guard let transition = transitions.withLock({ $0[command.text("as")] }) else {
             preconditionFailure("there is no transition \(command.text("as"))")

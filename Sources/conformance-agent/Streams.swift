@@ -13,8 +13,15 @@ actor Streams {
             bufferingPolicy: .bufferingOldest(waitingLimit))
         streams[name] = stream.makeAsyncIterator()
         Task {
-            for try await event in events {
-                if case .dropped = continuation.yield(event) { preconditionFailure("too many events of \(name) wait") }
+            do {
+                for try await event in events {
+                    if case .dropped = continuation.yield(event) {
+                        preconditionFailure("too many events of \(name) wait")
+                    }
+                }
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
             }
         }
     }

@@ -83,6 +83,7 @@ struct EventStreamTests {
 
 /// A daemon that sends all its events at once, to each stream those after `Last-Event-ID`.
 private final class Flood: WireTransport {
+    let address = "nowhere"
     let misuse: Refusal? = nil
     private let count: Int
     private let lineLimit: Int

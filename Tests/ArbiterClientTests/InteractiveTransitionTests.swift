@@ -30,18 +30,18 @@ struct InteractiveTransitionTests {
     func `the policy decides by the last position`(fraction: Double, children: [String]) async throws {
         let drag = try await drag()
         for step in 0...100 { drag.update(fraction * Double(step) / 100) }
-        #expect(try await drag.release { _ in } == (children.count == 1))
+        #expect(try await drag.release { _, _ in } == (children.count == 1))
         #expect(try await self.children() == children)
     }
 
     @Test func `finish and cancel decide against the policy`() async throws {
         let back = try await drag()
         back.update(0.9)
-        try await back.cancel { _ in }
+        try await back.cancel { _, _ in }
         #expect(try await children() == ["list", "editor"])
         let gone = try await drag()
         gone.update(0.1)
-        try await gone.finish { _ in }
+        try await gone.finish { _, _ in }
         #expect(try await children() == ["list"])
     }
 
@@ -51,8 +51,9 @@ struct InteractiveTransitionTests {
         drag.update(0.5)
         let remaining = Guarded(Duration.zero)
         await #expect(throws: Mistake.self) {
-            try await drag.finish { rest in
+            try await drag.finish { rest, transition in
                 remaining.withLock { $0 = rest }
+                #expect(transition.decision == "finish")
                 throw Mistake()
             }
         }
@@ -94,12 +95,139 @@ struct InteractiveTransitionTests {
         #expect(transition.ending?.outcome == "revoked")
     }
 
-    @Test func `a closed client says so at once`() async throws {
+    @Test func `a gesture to which nobody refers leaves the queue, or gives the lock back`() async throws {
+        let holder = try #require(try await scene.start(.patient))
+        _ = scene.serializeInteractive(TransitionOptions.patient(.pop("nav")))
+        _ = try await holder.complete()
+        try await scene.untilIdle()
+        _ = try await drag()
+        try await scene.untilIdle()
+        #expect(try await children() == ["list", "editor"])
+    }
+
+    @Test func `a task that waits for the turn of a gesture and is cancelled gives it up`() async throws {
+        let holder = try #require(try await scene.start(.patient))
+        let gesture = scene.serializeInteractive(TransitionOptions.patient(.pop("nav")))
+        let waiting = Task { try await gesture.granted }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await waiting.value }
+        await #expect(throws: (any Error).self) { try await gesture.finish() }
+        try await holder.complete()
+        try await scene.withTransition { _ in }
+        #expect(try await children() == ["list", "editor"])
+    }
+
+    @Test func `a task that is cancelled while the finger leaves holds nothing`() async throws {
         let drag = try await drag()
+        drag.update(0.9)
+        let leaving = Task { try await drag.finish { _, _ in try await Task.sleep(for: .seconds(3_600)) } }
+        leaving.cancel()
+        await #expect(throws: CancellationError.self) { try await leaving.value }
+        try await scene.untilIdle()
+        // It was decided, or not.
+        #expect(try await [["list"], ["list", "editor"]].contains(children()))
+    }
+
+    @Test func `what is no number moves nothing`() async throws {
+        let drag = try await drag()
+        drag.update(0.4)
+        drag.update(0.7, velocity: .nan)
+        drag.update(.nan)
+        #expect(try await drag.release { _, _ in })
+    }
+
+    @Test func `what is lost is not decided, and nothing is played`() async throws {
+        let drag = try await drag()
+        drag.update(0.9)
+        let transition = try await drag.granted
+        _ = try await arbiter.revoke(transition.id, reason: "a test")
+        await transition.untilLost()
+        await #expect {
+            try await drag.finish { _, _ in Issue.record("it was played") }
+        } throws: { error in
+            guard case ClientError.ended(let ending) = error else { return false }
+            return ending.outcome == "revoked"
+        }
+    }
+
+    @Test func `what is released twice is played once`() async throws {
+        let drag = try await drag()
+        drag.update(0.9)
+        let (begun, ended) = (SingleResult<Void>(), SingleResult<Void>())
+        let first = Task {
+            try await drag.release { _, _ in
+                begun.finish(.success(()))
+                try await ended.value()
+            }
+        }
+        try await begun.value()
+        let second = Task { try await drag.release { _, _ in Issue.record("it was played again") } }
+        await #expect { try await drag.cancel() } throws: { error in
+            guard case ClientError.refused(let refusal) = error else { return false }
+            return refusal.code == "already-decided"
+        }
+        ended.finish(.success(()))
+        #expect(try await first.value)
+        #expect(try await second.value)
+        #expect(try await drag.release { _, _ in Issue.record("it was played again") })
+    }
+
+    @Test func `where there was nothing to do, the view goes back`() async throws {
+        try await scene.withTransition(.pop("nav")) { _ in }
+        let drag = try await drag()
+        drag.update(0.9)
+        let played = Guarded(false)
+        let hasFinished = try await drag.release { _, transition in
+            played.withLock { $0 = transition.isNoop && transition.decision == nil }
+        }
+        #expect(!hasFinished)
+        #expect(played.withLock { $0 })
+    }
+
+    @Test func `a finger that leaves after its timeout is told of that`() async throws {
+        let holder = try #require(try await scene.start(.patient))
+        let drag = scene.serializeInteractive(TransitionOptions.patient(.pop("nav")), timeout: .milliseconds(50))
+        await #expect(throws: ClientError.timedOut) { _ = try await drag.granted }
+        await #expect(throws: ClientError.timedOut) { try await drag.finish() }
+        try await drag.cancel()
+        try await holder.complete()
+    }
+
+    @Test func `a gesture that waits for the body it is in is refused`() async throws {
+        try await scene.withTransition(TransitionOptions.patient(.pop("nav"))) { _ in
+            let drag = scene.serializeInteractive(TransitionOptions.patient)
+            drag.update(0.9)
+            await #expect {
+                try await drag.finish()
+            } throws: { error in
+                if case ClientError.blockedBySelf = error { true } else { false }
+            }
+        }
+    }
+
+    @Test func `the rest runs where it was passed`() async throws {
+        let drag = try await drag()
+        let view = View()
+        try await view.finish(drag)
+        #expect(await view.isPlayed)
+    }
+
+    @MainActor private final class View {
+        var isPlayed = false
+
+        nonisolated init() {}
+
+        func finish(_ drag: InteractiveTransition) async throws {
+            try await drag.finish { _, _ in self.isPlayed = true }
+        }
+    }
+
+    @Test func `a closed client says so at once`() async throws {
+        let transition = try await drag().granted
         await arbiter.close()
         await #expect(throws: ClientError.closed) { try await scene.start() }
         await #expect(throws: ClientError.closed) { try await scene.read() }
-        await drag.transition.untilLost()
-        #expect(drag.transition.isLost)
+        await transition.untilLost()
+        #expect(transition.isLost)
     }
 }

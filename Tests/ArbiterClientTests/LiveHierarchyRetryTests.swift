@@ -22,6 +22,7 @@ struct LiveHierarchyRetryTests {
 
 /// A daemon whose scene is read, then has an event that cannot be applied, and can be read again at the fourth attempt.
 private final class Gaps: WireTransport {
+    let address = "nowhere"
     let misuse: Refusal? = nil
     private let count = Guarded(0)
 

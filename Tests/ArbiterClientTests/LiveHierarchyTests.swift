@@ -40,7 +40,7 @@ struct LiveHierarchyTests {
     @Test func `a scene that is not there is empty until it is declared`() async throws {
         let absent = arbiter.scene("absent")
         let live = try await absent.hierarchy()
-        #expect(live.current == .empty)
+        #expect(live.current.root == nil && live.current.isCurrent)
         try await absent.declare(["root": "home"])
         #expect(try await next(live) { $0.root?.id == "home" }?.revision == 1)
     }

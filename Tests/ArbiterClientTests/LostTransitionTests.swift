@@ -95,6 +95,7 @@ struct LostTransitionTests {
 
 /// A daemon that is away, which is seen from a moment on.
 private final class Away: WireTransport {
+    let address = "nowhere"
     let misuse: Refusal? = nil
     let asked = Guarded<[String]>([])
     private let failing = AsyncStream<Void>.makeStream()
@@ -123,6 +124,7 @@ private enum Keeping {
 
 /// A daemon that grants a transition: for 60 seconds, or for 0.2 if the end of the lease is what a test waits for.
 private final class Daemon: WireTransport {
+    let address = "nowhere"
     let misuse: Refusal? = nil
     private let keeping: Guarded<Keeping>
     private let leaseSeconds: Double

@@ -69,6 +69,7 @@ struct MisuseTests {
 
 /// A daemon that is not there, and counts what it is asked.
 private final class Silence: WireTransport {
+    let address = "nowhere"
     let misuse: Refusal? = nil
     private let count = Guarded(0)
 

@@ -22,6 +22,7 @@ struct UnheardLossTests {
 /// A daemon that grants everything, and answers no `await`.
 private final class Unheard: WireTransport {
     let misuse: Refusal? = nil
+    let address = "nowhere"
     /// The transitions that operations were asked of.
     let performed: AsyncStream<String>
     private let perform: AsyncStream<String>.Continuation

@@ -12,8 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from harness import PATIENCE
 from transition_arbiter import (
-    Arbiter, AsyncArbiter, AsyncTransitionLock, Refused, TransitionEnded, TransitionLock, Unreachable)
-from transition_arbiter._wire import Send
+    Arbiter, AsyncArbiter, AsyncTransitionLock, Refused, TransitionEnded, TransitionLock, Unreachable, operations)
+from transition_arbiter._wire import Answer, Send
 
 NAV = {"root": {"id": "nav", "kind": "navigation", "children": ["list"]}}
 # A keeper that gives up takes as long as a sixth of this, in seconds.
@@ -26,13 +26,14 @@ def answering():
     """Makes a server that answers all requests with these bytes, and counts them."""
     servers = []
 
-    def make(body: bytes) -> tuple[str, list[str]]:
+    def make(body: bytes, content_type: str = "application/json") -> tuple[str, list[str]]:
         asked: list[str] = []
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 asked.append(self.path)
                 self.send_response(200)
+                self.send_header("Content-Type", content_type)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
@@ -100,9 +101,34 @@ def test_an_answer_that_is_nested_too_deeply(answering):
 
 
 def test_an_event_that_is_nested_too_deeply(answering):
-    url, _ = answering(b"event: hierarchy.changed\ndata: " + 5000 * b"[" + 5000 * b"]" + b"\n\n")
+    url, _ = answering(b"event: hierarchy.changed\ndata: " + 5000 * b"[" + 5000 * b"]" + b"\n\n", "text/event-stream")
     with Arbiter(url) as arbiter, pytest.raises(Refused, match="event hierarchy.changed .* levels"):
         next(arbiter.scene().events())
+
+
+@pytest.mark.parametrize("body, content_type", [
+    (b"<html>\n\n", "text/html"), (b"event: transition.ended\ndata: {\n\n", "text/plain")])
+def test_what_is_no_stream_of_events(answering, body, content_type):
+    url, _ = answering(body, content_type)
+    with Arbiter(url, patience=0) as arbiter, pytest.raises(Unreachable, match="no stream of events"):
+        next(arbiter.scene().events())
+
+
+@pytest.mark.parametrize("use", [
+    lambda scene: scene.controller(3), lambda scene: scene.start(participants="menu"), lambda scene: scene.start(leaseSeconds=3),
+    lambda scene: scene.serialize_interactive(scopee="scene"), lambda scene: scene.arbiter.transitions(limit="5"),
+    lambda scene: next(scene.events(since=3)), lambda scene: scene.arbiter.scene(None).read()])
+def test_what_is_of_another_type(use):
+    with Arbiter("http://127.0.0.1:1", patience=0) as arbiter, pytest.raises(TypeError, match="[Tt]here is no|is a|is an"):
+        use(arbiter.scene())
+
+
+@pytest.mark.parametrize("use", [
+    lambda scene: scene.controller(""), lambda scene: scene.dry_run("start#"), lambda scene: scene.arbiter.transitions(limit=0),
+    lambda scene: scene.until_idle(timeout=10 ** 400)])
+def test_what_is_of_no_use(use):
+    with Arbiter("http://127.0.0.1:1", patience=0) as arbiter, pytest.raises(ValueError):
+        use(arbiter.scene())
 
 
 def test_what_is_cut_off_is_another_error(answering):
@@ -188,6 +214,117 @@ def test_a_decided_gesture_that_is_collected_ends_as_decided(daemon, decision, o
             gc.collect()
         arbiter.scene().serialize(timeout=PATIENCE).complete()
         assert running.ask("GET", f"/transitions/{identifier}")[1]["outcome"] == outcome
+
+
+def test_what_is_no_number_moves_nothing(daemon):
+    running = daemon()
+    with Arbiter(running.url) as arbiter:
+        drag = arbiter.scene().start_interactive(lease_seconds=LEASE)
+        drag.update(0.7)
+        for wrong in (float("nan"), float("inf")):
+            with pytest.raises(ValueError):
+                drag.update(wrong)
+            with pytest.raises(ValueError):
+                drag.granted().progress(0.1, velocity=wrong)
+        for wrong in ("1", None, True):
+            with pytest.raises(TypeError):
+                drag.update(wrong)
+        assert drag.release(lambda remaining, transition: None)
+        assert drag.granted().progress(0.1)["applied"] is False
+
+
+def test_a_gesture_whose_rest_fails_ends_as_decided(daemon):
+    running = daemon()
+    with Arbiter(running.url) as arbiter:
+        drag = arbiter.scene().start_interactive(lease_seconds=LEASE)
+        drag.update(0.7)
+        with pytest.raises(ZeroDivisionError):
+            drag.release(lambda remaining, transition: 1 / 0)
+        assert drag.granted().ended["outcome"] == "completed"
+        assert arbiter.scene().start_interactive() is not None
+
+
+def test_a_position_that_no_number_has(daemon):
+    running = daemon()
+    with Arbiter(running.url) as arbiter:
+        drag = arbiter.scene().start_interactive()
+        with pytest.raises(ValueError, match="fraction is a finite number"):
+            drag.update(10 ** 400)
+        drag.update(0.7)
+        with pytest.raises(TypeError, match="rest is a function"):
+            drag.release("now")
+        assert drag.release(lambda remaining, transition: None)
+
+
+@pytest.mark.parametrize("moment", ["asked", "released", "granted"])
+def test_a_task_that_is_cancelled_while_the_finger_leaves_holds_nothing(daemon, monkeypatch, moment):
+    running = daemon()
+    send = AsyncArbiter._send
+
+    async def use() -> None:
+        leaving = asyncio.Event()
+
+        async def slowly(self: AsyncArbiter, request: Send) -> object:
+            answer = await send(self, request)
+            if request.path == {"asked": "/transitions/serialize", "released": "/transitions/release"}.get(moment):
+                leaving.set()
+                await asyncio.sleep(60)
+            return answer
+
+        async with AsyncArbiter(running.url) as arbiter:
+            scene = arbiter.scene()
+            holder = await scene.start() if moment == "granted" else None
+            monkeypatch.setattr(AsyncArbiter, "_send", slowly)
+            drag = scene.serialize_interactive()
+            drag.update(0.9)
+            finishing = asyncio.create_task(drag.finish())
+            if holder is None:
+                await leaving.wait()
+                finishing.cancel()
+            else:
+                drag._turn.add_done_callback(lambda _: finishing.cancel())
+                await holder.complete()
+            with pytest.raises(asyncio.CancelledError):
+                await finishing
+            monkeypatch.undo()
+            assert (await scene.until_idle(timeout=5))["idle"] is True
+
+    asyncio.run(use())
+
+
+def test_a_gesture_that_cannot_be_asked_for(daemon):
+    running = daemon()
+    with Arbiter(running.url) as arbiter:
+        arbiter.scene().declare(NAV)
+        drag = arbiter.scene().serialize_interactive(operation=operations.pop("nowhere"))
+        drag.update(0.7)
+        for use in (drag.granted, drag.release, drag.finish):
+            with pytest.raises(TransitionEnded, match="nowhere"):
+                use()
+        drag.cancel()  # Nothing is left to be cancelled.
+
+
+# Lists
+
+
+def test_a_list_is_read_page_by_page_until_there_are_enough():
+    def answered(flow) -> tuple[list, list[str]]:
+        asked = []
+        send = next(flow)
+        try:
+            while True:
+                asked.append(send.path)
+                last = int(send.path.rpartition("after=")[2]) if "after=" in send.path else 9
+                headers = {"link": f'</transitions?after={last - 3}>; rel="next"'} if last > 3 else {}
+                page = json.dumps({"transitions": [last - 2, last - 1, last]}).encode()
+                send = flow.send(Answer.of(200, headers, page, 0.0))
+        except StopIteration as stop:
+            return stop.value, asked
+
+    flows = Arbiter()._flows
+    assert answered(flows.transitions(5, {"client": "a&b", "state": None})) == (
+        [5, 6, 7, 8, 9], ["/transitions?client=a%26b&limit=5", "/transitions?after=6"])
+    assert answered(flows.transitions(100, {}))[0] == list(range(1, 10))
 
 
 # Trying

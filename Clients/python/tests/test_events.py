@@ -40,7 +40,7 @@ def test_two_comments_may_be_missing(text, silence):
 
 
 def test_a_head_may_take_as_long_as_the_last_one_said():
-    stream = EventStream("/events", None, False, threading.Event())
+    stream = EventStream("/events", None, False, threading.Event(), 30.0)
     assert stream.head_silence == 45
     assert stream.silence({"Arbiter-Heartbeat-Seconds": "0.5"}) == 3
     assert stream.head_silence == 5

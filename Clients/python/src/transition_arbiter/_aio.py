@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import ssl
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Self, Unpack
+from typing import Any, Literal, Self, Unpack
 
 import httpx
 
 from . import _bodies, _transport
+from ._aio_gestures import AsyncInteractiveTransition
 from ._aio_hierarchy import AsyncHierarchy
 from ._events import Event, EventStream
-from ._flows import Flows, Ticket, TransitionOptions, checked_timeout
+from ._flows import Flows, Ticket, TransitionOptions, TransitionState, checked_timeout
 from ._held import HeldTransition
-from ._wire import MARGIN, Answer, Document, Flow, Result, Send, now
+from ._lines import AsyncLines
+from ._wire import MARGIN, Answer, Document, Flow, Result, Send, checked_seconds, now
 from .errors import ArbiterError, Closed, Refused, Unreachable
 
 
@@ -34,8 +36,7 @@ class AsyncArbiter:
         self._keepers: set[_Keeper] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._streams: set[EventStream[asyncio.Event]] = set()
-        self._http = httpx.AsyncClient(
-            base_url=address.base, transport=httpx.AsyncHTTPTransport(**_transport.options(address, verify)))
+        self._lines = AsyncLines(_transport.maker(httpx.AsyncHTTPTransport, address, verify))
 
     def scene(self, name: str = "main") -> AsyncScene:
         """A scene by its name; nothing is asked."""
@@ -49,6 +50,25 @@ class AsyncArbiter:
         """See `Arbiter.ready`."""
         await self._open()
         return await self._run(self._flows.ready(id))
+
+    async def read(self, id: str) -> Document:
+        """See `Arbiter.read`."""
+        return await self._run(self._flows.transition(id))
+
+    async def transitions(
+        self, *, scene: str | None = None, state: TransitionState | None = None,
+        client: str | None = None, limit: int = 100,
+    ) -> list[Document]:
+        """See `Arbiter.transitions`."""
+        return await self._run(self._flows.transitions(limit, {"scene": scene, "state": state, "client": client}))
+
+    async def scenes(self) -> list[Document]:
+        """See `Arbiter.scenes`."""
+        return await self._run(self._flows.scenes())
+
+    async def revoke(self, id: str, *, reason: str) -> Document:
+        """See `Arbiter.revoke`."""
+        return await self._run(self._flows.revoke(id, reason))
 
     async def aclose(self) -> None:
         """See `Arbiter.close`."""
@@ -68,7 +88,7 @@ class AsyncArbiter:
         if keepers:
             # Their awaits are answered by the end of the session.
             await asyncio.wait([keeper.task for keeper in keepers], timeout=MARGIN)
-        await self._http.aclose()
+        await self._lines.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -98,12 +118,12 @@ class AsyncArbiter:
     async def _send(self, send: Send) -> Answer:
         sent = now()
         try:
-            response = await self._http.request(**_transport.request(send))
+            response = await self._lines.ask(_transport.request(self._address, send))
             return _transport.answer(response, sent)
         except (httpx.TransportError, Unreachable) as error:
-            raise _transport.unreachable(self._address, send, error) from error
+            raise _transport.unreachable(self._address, send, error) from None
         except RuntimeError:
-            self._flows.check_open()  # httpx refuses to send after its end.
+            self._flows.check_open()  # Nothing is sent after the end.
             raise
 
     async def _run(self, flow: Flow[Result], over: asyncio.Event | None = None) -> Result:
@@ -129,20 +149,24 @@ class AsyncArbiter:
 
     def _stream(self, path: str, since: str | None, attached: bool = False) -> EventStream[asyncio.Event]:
         self._flows.check_open()
-        return EventStream(path, since, attached, asyncio.Event())
+        stream = EventStream(path, since, attached, asyncio.Event(), self._flows.patience)
+        stream.when_unheard = self._flows.unheard
+        return stream
 
     async def _events(self, stream: EventStream[asyncio.Event]) -> AsyncGenerator[Event, None]:
         self._check_loop()
         self._streams.add(stream)
         try:
             while not (stream.over.is_set() or self._flows.is_closed):
+                stream.begin()
                 try:
                     session = await self._open() if stream.attached else None
                     headers = {**self._flows.headers, **stream.headers(session)}
-                    timeout = _transport.stream_timeout(stream.head_silence)
-                    async with self._http.stream("GET", stream.path, headers=headers, timeout=timeout) as response:
+                    request = _transport.stream_request(self._address, stream.path, headers, stream.head_silence)
+                    async with self._lines.follow(request) as response:
                         if response.status_code == 200:
-                            _transport.limit_silence(response, stream.silence(response.headers))
+                            stream.check(response.headers)
+                            _transport.limit_silence(request, stream.silence(response.headers))
                             async for chunk in response.aiter_bytes():
                                 for event in stream.take(chunk):
                                     yield event
@@ -150,11 +174,14 @@ class AsyncArbiter:
                         else:
                             await response.aread()
                             self._flows.refuse_stream(_transport.answer(response, 0), session)
-                except (httpx.TransportError, Unreachable):
-                    pass  # A stream that is cut is resumed.
+                    failure = None
+                except (httpx.RequestError, Unreachable) as error:
+                    failure = _transport.stream_error(self._address, stream.path, error)
                 except (Closed, RuntimeError):
                     if self._flows.is_forked or not self._flows.is_closed:
                         raise
+                    return
+                stream.cut(failure)
                 await _passes(stream.delay(), stream.over)
         finally:
             self._streams.discard(stream)
@@ -215,9 +242,76 @@ class AsyncScene:
         async with transition._ended_after_body():
             yield transition
 
-    async def declare(self, storyboard: Mapping[str, Any], *, if_undeclared: bool = False) -> Document | None:
+    async def start_interactive(self, **options: Unpack[TransitionOptions]) -> AsyncInteractiveTransition | None:
+        """See `Scene.start_interactive`."""
+        options["interactive"] = True
+        transition = await self.start(**options)
+        if transition is None:
+            return None
+        loop = asyncio.get_running_loop()
+        asked: asyncio.Future[None] = loop.create_future()
+        turn: asyncio.Future[AsyncTransition] = loop.create_future()
+        asked.set_result(None)
+        turn.set_result(transition)
+        return AsyncInteractiveTransition(self.arbiter, transition._ticket, asked, turn)
+
+    def serialize_interactive(
+        self, *, timeout: float | None = None, waiting: Callable[[Document], None] | None = None,
+        **options: Unpack[TransitionOptions],
+    ) -> AsyncInteractiveTransition:
+        """See `Scene.serialize_interactive`."""
+        checked_timeout(timeout)
+        options["interactive"] = True
+        ticket = Ticket(self.name, options)
+        asked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def told(shown: Document) -> None:
+            if not asked.done():
+                asked.set_result(None)
+            if waiting is not None:
+                waiting(shown)
+
+        async def turn() -> AsyncTransition:
+            try:
+                async with self._giving_up(ticket):
+                    await self.arbiter._open()
+                    await self.arbiter._run(self.arbiter._flows.serialize(ticket, timeout, told, True))
+                return AsyncTransition(self.arbiter, ticket)
+            except BaseException as error:
+                if not asked.done():
+                    asked.set_exception(error)
+                raise
+            finally:
+                if not asked.done():
+                    asked.set_result(None)
+
+        return AsyncInteractiveTransition(self.arbiter, ticket, asked, asyncio.ensure_future(turn()))
+
+    async def declare(
+        self, storyboard: Mapping[str, Any], *, if_undeclared: bool = False, dry_run: bool = False
+    ) -> Document | None:
         """See `Scene.declare`."""
-        return await self.arbiter._run(self.arbiter._flows.declare(self.name, storyboard, if_undeclared))
+        return await self.arbiter._run(self.arbiter._flows.declare(self.name, storyboard, if_undeclared, dry_run))
+
+    async def patch_storyboard(self, changes: Mapping[str, Any]) -> Document:
+        """See `Scene.patch_storyboard`."""
+        return await self.arbiter._run(self.arbiter._flows.patch_storyboard(self.name, changes))
+
+    async def dry_run(
+        self, call: Literal["start", "serialize"], **options: Unpack[TransitionOptions]
+    ) -> Document:
+        """See `Scene.dry_run`."""
+        return await self.arbiter._run(self.arbiter._flows.dry_run(self.name, call, options))
+
+    async def until_idle(self, *, quiet: float = 0.0, timeout: float | None = None) -> Document:
+        """See `Scene.until_idle`."""
+        checked_seconds("quiet", quiet)
+        checked_timeout(timeout)
+        return await self.arbiter._run(self.arbiter._flows.until_idle(self.name, quiet, timeout))
+
+    async def controller(self, id: str) -> Document:
+        """See `Scene.controller`."""
+        return await self.arbiter._run(self.arbiter._flows.controller(self.name, id))
 
     async def read(self) -> Document:
         """See `Scene.read`."""
@@ -252,6 +346,7 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
         over = asyncio.Event()
         super().__init__(arbiter._flows, ticket, asyncio.Event(), over)
         self._arbiter = arbiter
+        self._moving: asyncio.Future[Document] | None = None
         if self.ended is None:
             self._keeper = _Keeper(self, over)
             if arbiter._flows.is_closed:
@@ -272,23 +367,33 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
         """See `Transition.cancel`."""
         return await self._end("cancelled")
 
-    async def progress(self, fraction: float, *, velocity: float | None = None, sequence: int | None = None) -> Document:
-        """See `Transition.progress`."""
-        fields = {"fraction": fraction, "velocity": velocity, "sequence": sequence}
-        return await self._arbiter._run(self._arbiter._flows.drive(self._ticket, "progress", fields))
+    def progress(
+        self, fraction: float, *, velocity: float | None = None, sequence: int | None = None
+    ) -> Coroutine[Any, Any, Document]:
+        """See `Transition.progress`.
+
+        The position is taken from the call on. In `asyncio.create_task(…)`, where nobody waits for it, only the newest is sent.
+        """
+        return self._moved(self._ticket.finger.move(fraction, velocity, sequence))
+
+    async def _moved(self, is_newer: bool) -> Document:
+        if not is_newer:
+            return self._ticket.ignored
+        if self._moving is None or self._moving.done():
+            self._moving = asyncio.ensure_future(self._arbiter._run(self._flows.move(self._ticket)))
+            self._moving.add_done_callback(lambda moving: moving.cancelled() or moving.exception())
+        return await asyncio.shield(self._moving)
 
     async def release(
-        self, *, decision: str | None = None, fraction: float | None = None, velocity: float | None = None,
+        self, *, decision: Literal["finish", "cancel"] | None = None, fraction: float | None = None, velocity: float | None = None,
         cancelled: bool | None = None, completion_speed: float | None = None,
     ) -> Document:
         """See `Transition.release`."""
-        fields = {
+        given = {
             "decision": decision, "fraction": fraction, "velocity": velocity, "cancelled": cancelled,
             "completion_speed": completion_speed,
         }
-        released = await self._arbiter._run(self._arbiter._flows.drive(self._ticket, "release", fields))
-        self._is_decided = True
-        return released
+        return await self._arbiter._run(self._flows.release(self._ticket, given))
 
     @asynccontextmanager
     async def _ended_after_body(self) -> AsyncIterator[None]:

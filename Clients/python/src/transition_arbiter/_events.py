@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from ._wire import MARGIN, SESSION, backoff, checked_headers, read_json
+from ._wire import MARGIN, SESSION, backoff, checked_headers, now, read_json
+from .errors import Unreachable
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class EventParser:
             event = None
             if self._data:
                 name = self._name or "message"
-                event = Event(name, read_json("\n".join(self._data), f"The event {name}"), self._id)
+                event = Event(name, _data("\n".join(self._data), name), self._id)
             self._name, self._data, self._id = "", [], None
             return event
         field, _, value = line.partition(":")
@@ -62,6 +63,13 @@ class EventParser:
             case "id":
                 self._id = value
         return None
+
+
+def _data(text: str, name: str) -> Any:
+    try:
+        return read_json(text, f"The event {name}")
+    except ValueError:
+        raise Unreachable(f"the event {name} is no JSON") from None
 
 
 class Repeats:
@@ -143,15 +151,28 @@ class EventStream(Generic[Over]):
     Raises `ValueError` if `since` cannot be an id.
     """
 
-    def __init__(self, path: str, since: str | None, attached: bool, over: Over) -> None:
+    def __init__(self, path: str, since: str | None, attached: bool, over: Over, patience: float) -> None:
         self.path = path
         self.attached = attached
         self.over = over
         """Set when it is not to be resumed any more."""
+        self.when_open: Callable[[bool], None] = lambda is_open: None
+        """Called when the stream has opened, and when it was cut."""
+        self.when_unheard: Callable[[Unreachable, float, float], None] = lambda error, began, deadline: None
+        """Called when an attempt failed before it has opened: why, when the first attempt began, and when the last one does."""
+        self._patience = patience
+        self._deadline: float | None = None
+        """Until when it has to open for the first time; `None` before the first attempt, and once it has."""
+        self._has_opened = self._is_open = False
         self._parser = EventParser(None if since is None else checked_headers({"Last-Event-ID": since})["Last-Event-ID"])
         self._delays = backoff()
         self._repeats = Repeats()
         self._said: float | None = None
+
+    def begin(self) -> None:
+        """The next attempt begins."""
+        if self._deadline is None and not self._has_opened:
+            self._deadline = now() + self._patience
 
     def headers(self, session: str | None) -> dict[str, str]:
         """What the next connection begins with."""
@@ -165,7 +186,15 @@ class EventStream(Generic[Over]):
 
         A daemon that is there sends it about as soon as a comment would come.
         """
+        if self._deadline is not None:
+            return max(SHORTEST_SILENCE, min(STREAM_SILENCE, self._deadline - now()))
         return STREAM_SILENCE if self._said is None else max(self._said, MARGIN)
+
+    @staticmethod
+    def check(headers: Mapping[str, str]) -> None:
+        """Raises `Unreachable` for the head of another answer, such as a page of a proxy."""
+        if not headers.get("content-type", "").startswith("text/event-stream"):
+            raise Unreachable("the answer is no stream of events")
 
     def silence(self, headers: Mapping[str, str]) -> float:
         """For how many seconds a stream with this head may be silent."""
@@ -173,12 +202,34 @@ class EventStream(Generic[Over]):
         return STREAM_SILENCE if self._said is None else self._said
 
     def take(self, chunk: bytes) -> Iterator[Event]:
-        """The events that the bytes complete."""
+        """The events that the bytes complete. With the first ones the stream is open: a proxy may pass a head on, and keep the rest."""
+        if not self._is_open:
+            self._is_open, self._has_opened, self._deadline = True, True, None
+            self.when_open(True)
         for event in self._parser.take(chunk):
             self._delays = backoff()
             if self._repeats.is_new(event):
                 yield event
 
+    def cut(self, error: Unreachable | None = None) -> None:
+        """It was cut, or refused for now, and is asked for again.
+
+        Raises `Unreachable` if it has never opened, and its patience is over.
+        """
+        if self.over.is_set():
+            return
+        if self._is_open:
+            self._is_open = False
+            self.when_open(False)
+        if self._deadline is None:
+            return
+        why = error or f"GET {self.path} is not answered by a stream"
+        never = Unreachable(f"{why}; the stream has never opened")
+        if now() >= self._deadline:
+            raise never
+        self.when_unheard(never, self._deadline - self._patience, self._deadline)
+
     def delay(self) -> float:
-        """The seconds until the next attempt."""
-        return next(self._delays)
+        """The seconds until the next attempt. The last one is made when the patience is over."""
+        delay = next(self._delays)
+        return delay if self._deadline is None else min(delay, max(0.0, self._deadline - now()))

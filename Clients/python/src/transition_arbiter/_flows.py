@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict
-from urllib.parse import quote
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Literal, TypedDict
+from urllib.parse import quote, urlencode
 
 from . import _bodies
 from ._events import Flag
+from ._finger import Finger
 from ._wire import (
-    MARGIN, SESSION, Answer, Document, Flow, Send, Sleep, backoff, checked_headers, checked_seconds, json_of, now)
-from .errors import BlockedBySelf, Closed, Refused, TimedOut, TransitionEnded, Unreachable
+    MARGIN, SESSION, Answer, Document, Flow, Send, Sleep, backoff, checked_headers, checked_id,
+    checked_seconds, json_of, now)
+from .errors import ArbiterError, BlockedBySelf, Closed, Refused, TimedOut, TransitionEnded, Unreachable
 
+LOG = logging.getLogger("transition_arbiter")
+# For how long the first request of a client finds no daemon before that is said, in seconds.
+SILENCE_BEFORE_WORDS = 2.0
 # The lease of a transition, in seconds, unless the daemon says another.
 LEASE = 10.0
 # The longest wait of one request, in seconds: shorter than the time in which proxies want an answer.
 LONGEST_WAIT = 10.0
+# The most entries on a page of a list.
+LONGEST_PAGE = 1000
 # What an answer may take that waits for nothing, in seconds.
 LONGEST_ANSWER = 30.0
 # What an answer that keeps a lease may take besides the wait, in seconds: a sixth of the lease, if that is not less.
@@ -27,6 +36,9 @@ KEEPING_MARGIN = 1.0
 # The time between two attempts to keep a lease or a place, in seconds. The daemon ends a session two seconds after its last
 # connection was cut.
 SHORTEST_DELAY, LONGEST_DELAY = 0.05, 0.4
+
+
+TransitionState = Literal["queued", "preparing", "running", "ended"]
 
 
 class TransitionOptions(TypedDict, total=False):
@@ -37,17 +49,17 @@ class TransitionOptions(TypedDict, total=False):
     """
 
     operation: Mapping[str, Any]
-    scope: str | list[str]
+    scope: Literal["scene", "operation"] | list[str]
     expect: list[Mapping[str, Any]]
     animation: Mapping[str, Any]
     interactive: bool
     policy: Mapping[str, Any]
-    participants: Sequence[str | Mapping[str, Any]]
+    participants: list[str | Mapping[str, Any]]
     ready_seconds: float
-    on_unready: str
+    on_unready: Literal["proceed", "abort"]
     lease_seconds: float
     max_hold_seconds: float
-    on_expiry: str
+    on_expiry: Literal["discard", "complete"]
     ticket_seconds: float
     queue_seconds: float
     coalesce: str | Mapping[str, Any]
@@ -63,9 +75,11 @@ def wire_name(name: str) -> str:
 def wire_fields(options: TransitionOptions) -> Document:
     """The options as members of a request.
 
-    Raises `TypeError` or `ValueError` for what can be no duration.
+    Raises `TypeError` for an option that does not exist, and `TypeError` or `ValueError` for what can be no duration.
     """
     for name, value in options.items():
+        if name not in TransitionOptions.__annotations__:
+            raise TypeError(f"There is no option {name} here")
         if name.endswith("_seconds"):
             checked_seconds(name, value)
     if options.get("lease_seconds") == 0:
@@ -75,10 +89,26 @@ def wire_fields(options: TransitionOptions) -> Document:
         checked_seconds("animation duration", animation["duration"])
     fields: Document = {wire_name(name): value for name, value in options.items()}
     if "participants" in fields:
+        if isinstance(fields["participants"], (str, Mapping)):
+            raise TypeError("participants is a list")
         fields["participants"] = [{"client": each} if isinstance(each, str) else each for each in fields["participants"]]
     if isinstance(fields.get("coalesce"), str):
         fields["coalesce"] = {"key": fields["coalesce"]}
     return fields
+
+
+def not_idle(scene: Document) -> str:
+    """Why a scene is not idle."""
+    if "idleFor" in scene:
+        return f"it is so for {scene['idleFor']} s"
+    return f"{scene['runningCount']} run in it, and {scene['queuedCount']} wait"
+
+
+def is_late(error: ArbiterError) -> bool:
+    """Whether a position came after the decision or the end."""
+    if isinstance(error, TransitionEnded):
+        return error.outcome in ("completed", "cancelled")
+    return isinstance(error, Refused) and error.code == "already-decided"
 
 
 def has_ended(transition: Document) -> bool:
@@ -101,6 +131,9 @@ class Ticket:
         """When the newest request was sent that `held_until` is from."""
         self.held_until = 0.0
         """Until when the lease certainly lasts, by `now`."""
+        self.finger = Finger()
+        self.decision: Literal["finish", "cancel"] | None = None
+        """How its gesture was decided: it ends as that was."""
         self.is_given_up = False
         """Whether nobody will hold it any more, so that its keeper has to end it."""
 
@@ -113,6 +146,16 @@ class Ticket:
     def shown(self) -> Document:
         """The transition as the daemon last showed it, without its token."""
         return {name: value for name, value in self.document.items() if name != "token"}
+
+    def check_nesting(self) -> None:
+        """Raises `BlockedBySelf` in the body of a transition that is in its way."""
+        if not _bodies.running().isdisjoint(self.document.get("blockers", ())):
+            raise BlockedBySelf(self.shown)
+
+    @property
+    def ignored(self) -> Document:
+        """The answer to a position that is not newer than what is known."""
+        return {**self.shown, "applied": False}
 
     def note(self, answer: Answer) -> None:
         """Takes in what the daemon says of the transition; its token is in the first answer only."""
@@ -162,6 +205,8 @@ class Flows:
         self.headers = checked_headers({**(headers or {}), **authorization})
         self._closing = closing
         self._session: str | None = None
+        self._has_spoken = False
+        """Whether the daemon has answered, or it was said that it does not."""
         self._opening_failed = (0.0, "")
         """When the daemon could not be reached last for a session, and why."""
         self._lock = threading.Lock()
@@ -202,7 +247,8 @@ class Flows:
         waits for something, the daemon parks it for so many seconds. Until `room_until`, by `now`, a daemon without room is asked
         again too.
         """
-        deadline = now() + (wait or 0.0) + self.patience
+        began = now()
+        deadline = began + (wait or 0.0) + self.patience
         if wait is not None:
             timeout = wait + MARGIN
         # If the connection of what is parked is cut, its place is kept for two seconds.
@@ -211,10 +257,12 @@ class Flows:
             after = 0.0
             try:
                 answer = yield Send(method, path, body, {**self.headers, **(headers or {})}, timeout)
-            except Unreachable:
+            except Unreachable as error:
                 if now() >= deadline:
                     raise
+                self.unheard(error, began, deadline)
             else:
+                self._has_spoken = True
                 self.check_open()
                 after = answer.retry_after
                 waits = answer.passes or (answer.is_out_of_room and now() + after < room_until)
@@ -225,6 +273,13 @@ class Flows:
             # The last attempt is made when the patience is over.
             yield Sleep(min(max(delay, after), max(0.0, deadline - now())))
         raise AssertionError("the delays never end")
+
+    def unheard(self, error: Unreachable, began: float, deadline: float) -> None:
+        """Says that the daemon has not answered yet: once, and never if it has answered before."""
+        if self._has_spoken or now() - began < SILENCE_BEFORE_WORDS:
+            return
+        self._has_spoken = True
+        LOG.warning("%s; it is asked for %d s more", error, deadline - now())
 
     # Sessions
 
@@ -316,8 +371,8 @@ class Flows:
         body = {**ticket.body, "wait": 0}
         answer = yield from self._asked_in_session("/transitions/serialize", ticket, body, room_until=deadline)
         ticket.note(answer)
-        if not wait_for_self and not _bodies.running().isdisjoint(ticket.document.get("blockers", ())):
-            raise BlockedBySelf(ticket.shown)
+        if not wait_for_self:
+            ticket.check_nesting()
         while ticket.document["state"] in ("queued", "preparing"):
             if waiting is not None:
                 waiting(ticket.shown)
@@ -462,11 +517,47 @@ class Flows:
                 raise TransitionEnded(refused_end(ticket, refused)) from None
             raise
 
-    def drive(self, ticket: Ticket, call: str, fields: Mapping[str, Any]) -> Flow[Document]:
-        """`progress` or `release` of an interactive transition."""
+    # Gestures
+
+    def check_gesture(self, ticket: Ticket) -> Flow[None]:
+        """Raises `BlockedBySelf` in the body of a transition that is in its way, after which it has left the queue."""
+        if ticket.document["state"] != "queued":
+            return
+        try:
+            ticket.check_nesting()
+        except BlockedBySelf:
+            with suppress(ArbiterError):
+                yield from self.release(ticket, {"decision": "cancel"})
+            raise
+
+    def move(self, ticket: Ticket) -> Flow[Document]:
+        """Sends where the finger is, until nothing is newer: the last answer."""
+        shown = ticket.ignored
+        while (position := ticket.finger.take()) is not None:
+            try:
+                shown = yield from self._drive(ticket, "progress", position)
+            except ArbiterError as error:
+                if ticket.finger.is_released or is_late(error):
+                    shown = ticket.ignored  # What the release, or an end by its owner, has overtaken does not count.
+                elif not ticket.finger.is_ahead:  # Otherwise the next position replaces it.
+                    raise
+        return shown
+
+    def release(self, ticket: Ticket, given: Mapping[str, Any]) -> Flow[Document]:
+        """Says that the finger has left: the decision."""
+        if ticket.document and ticket.document.get("noop"):
+            return ticket.shown  # There was nothing to do, and so nothing is decided.
+        try:
+            released = yield from self._drive(ticket, "release", ticket.finger.release(given))
+        except ArbiterError:
+            ticket.finger.stay()
+            raise
+        ticket.decision = released["decision"]
+        return released
+
+    def _drive(self, ticket: Ticket, call: str, fields: Mapping[str, Any]) -> Flow[Document]:
         given = {wire_name(name): value for name, value in fields.items() if value is not None}
-        answer = yield from self.ask("POST", f"/transitions/{call}", ticket.named(**given), timeout=MARGIN)
-        return answer.document()
+        return (yield from self._act(call, ticket, ticket.named(**given))).document()
 
     def ready(self, id: str) -> Flow[Document]:
         """Says that this client is ready for a transition in which it takes part."""
@@ -474,25 +565,100 @@ class Flows:
             lambda token: self.ask("POST", "/transitions/ready", {"id": id}, headers={SESSION: token}))
         return answer.document()
 
+    # What there is
+
+    def transition(self, id: str) -> Flow[Document]:
+        checked_id("The id", id)
+        return (yield from self.ask("GET", f"/transitions/{quote(id, safe='')}")).document()
+
+    def revoke(self, id: str, reason: str) -> Flow[Document]:
+        return (yield from self.ask("POST", "/transitions/revoke", {"id": id, "reason": reason})).document()
+
+    def transitions(self, limit: int, query: Mapping[str, str | None]) -> Flow[list[Document]]:
+        """The newest transitions, oldest first.
+
+        Raises `TypeError` or `ValueError` for what can be no limit.
+        """
+        if isinstance(limit, bool) or not isinstance(limit, int):
+            raise TypeError(f"limit is an integer, not {type(limit).__name__}")
+        if limit < 1:
+            raise ValueError("limit is 1 or more")
+        found: list[Document] = []
+        # Each page is older than the one before.
+        path: str | None = self.page("/transitions", limit, query)
+        while path is not None and len(found) < limit:
+            answer = yield from self.ask("GET", path)
+            found[:0] = answer.document()["transitions"]
+            path = answer.next
+        return found[max(0, len(found) - limit):]
+
+    def scenes(self) -> Flow[list[Document]]:
+        found: list[Document] = []
+        path: str | None = self.page("/scenes", LONGEST_PAGE, {})
+        while path is not None:
+            answer = yield from self.ask("GET", path)
+            found += answer.document()["scenes"]
+            path = answer.next
+        return found
+
+    @staticmethod
+    def page(path: str, limit: int, query: Mapping[str, str | None]) -> str:
+        given = {name: value for name, value in query.items() if value is not None}
+        return f"{path}?{urlencode({**given, 'limit': min(limit, LONGEST_PAGE)})}"
+
     # Scenes
 
     @staticmethod
     def scene_path(scene: str, rest: str = "") -> str:
-        return f"/scenes/{quote(scene, safe='')}{rest}"
+        return f"/scenes/{quote(checked_id('The name of a scene', scene), safe='')}{rest}"
 
     def read(self, scene: str) -> Flow[Document]:
         answer = yield from self.ask("GET", self.scene_path(scene))
         return answer.document()
 
-    def declare(self, scene: str, storyboard: Mapping[str, Any], if_undeclared: bool) -> Flow[Document | None]:
+    def controller(self, scene: str, id: str) -> Flow[Document]:
+        checked_id("The id", id)
+        answer = yield from self.ask("GET", self.scene_path(scene, f"/controllers/{quote(id, safe='')}"))
+        return answer.document()
+
+    def until_idle(self, scene: str, quiet: float, timeout: float | None) -> Flow[Document]:
+        """Waits until nothing in the scene is unfinished, and has not been for `quiet` seconds.
+
+        Raises `TimedOut`.
+        """
+        deadline = float("inf") if timeout is None else now() + timeout
+        while True:
+            wait = max(0.0, min(LONGEST_WAIT, deadline - now()))
+            query = urlencode({"until": "idle", "quietSeconds": f"{quiet:.3f}", "wait": f"{wait:.3f}"})
+            answer = yield from self.ask("GET", self.scene_path(scene, f"/await?{query}"), wait=wait)
+            found = answer.document()
+            if found["idle"]:
+                return found
+            if now() >= deadline:
+                raise TimedOut(f"{scene} was not idle in time: {not_idle(found)}")
+
+    def dry_run(self, scene: str, call: str, options: TransitionOptions) -> Flow[Document]:
+        """Says what would come of a request now."""
+        if call not in ("start", "serialize"):
+            raise ValueError("The call of a dry run is start or serialize")
+        body = {**wire_fields(options), "scene": scene}
+        return (yield from self.ask("POST", f"/transitions/{call}?dryRun=true", body)).document()
+
+    def declare(
+        self, scene: str, storyboard: Mapping[str, Any], if_undeclared: bool, dry_run: bool
+    ) -> Flow[Document | None]:
         headers = {"If-None-Match": "*"} if if_undeclared else {}
-        answer = yield from self.ask("PUT", self.scene_path(scene, "/storyboard"), storyboard, headers=headers)
+        path = self.scene_path(scene, "/storyboard?dryRun=true" if dry_run else "/storyboard")
+        answer = yield from self.ask("PUT", path, storyboard, headers=headers)
         try:
             return answer.document()
         except Refused as refused:
             if if_undeclared and refused.code == "already-declared":
                 return None
             raise
+
+    def patch_storyboard(self, scene: str, changes: Mapping[str, Any]) -> Flow[Document]:
+        return (yield from self.ask("PATCH", self.scene_path(scene, "/storyboard"), changes)).document()
 
     def hierarchy(self, scene: str) -> Flow[Document]:
         """The document of a scene with its hierarchy, and the number of the last event that it includes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, Generic
+from typing import Any, Generic, Literal
 
 from ._events import Flag, Over
 from ._flows import Flows, Ticket, has_ended
@@ -31,8 +31,6 @@ class HeldTransition(Generic[Over]):
         self._unseen: list[Document | None] = []
         self._when_lost: Callable[[], None] = lambda: None
         """Called when it has ended without its owner."""
-        self._is_decided = False
-        """Whether its gesture was decided, so that it ends as that was."""
         self.lost = lost
         """Set as soon as it has ended without its owner; what was begun must not be continued."""
         self.ended: Document | None = ticket.shown if has_ended(ticket.document) else None
@@ -45,10 +43,14 @@ class HeldTransition(Generic[Over]):
         self._ticket.is_given_up = True
         warnings.warn(f"{self.id} was not ended before it was collected; it is given back", ResourceWarning, source=self)
 
+    def __repr__(self) -> str:
+        document = self.document
+        return f"<{type(self).__name__} {document.get('id')} in {document.get('scene')}, {document.get('state')}>"
+
     @property
     def document(self) -> Document:
-        """The transition as the daemon last showed it, without its token."""
-        return self._ticket.shown
+        """The transition as it was granted, or given its operation, without its token; after its end the ended one."""
+        return self._ticket.shown if self.ended is None else self.ended
 
     @property
     def id(self) -> str:
@@ -72,6 +74,11 @@ class HeldTransition(Generic[Over]):
     def noop(self) -> bool:
         """Whether there was nothing to do: then it has completed already, and has no lock and no `fence`."""
         return bool(self._ticket.document.get("noop"))
+
+    @property
+    def decision(self) -> Literal["finish", "cancel"] | None:
+        """How its gesture was decided; `None` before that, and if there was nothing to do."""
+        return self._ticket.decision
 
     def check(self) -> None:
         """Raises `TransitionEnded` if it is lost."""
@@ -139,7 +146,7 @@ class HeldTransition(Generic[Over]):
 
     def _outcome_after_body(self, failed: bool) -> str | None:
         """How it ends when its body is over: as its gesture was decided, if it was."""
-        if self._is_decided:
+        if self.decision is not None:
             return None
         return "cancelled" if failed else "completed"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ._events import Event
@@ -27,6 +27,8 @@ class HierarchySnapshot:
 
     root: Node | None
     revision: int
+    is_current: bool = False
+    """Whether its events arrived then, so that nothing newer was known."""
 
     def controller(self, id: str) -> Node | None:
         """The controller with everything below it, or `None` if there is none of this id."""
@@ -199,6 +201,8 @@ class KeptHierarchy:
         self.snapshot = HierarchySnapshot(None, 0)
         """The hierarchy as it is: its tree, and the revision of the tree."""
         self._first = self.snapshot
+        self._is_open = False
+        """Whether its stream is open."""
         self._known = 0
         """The number of the last event that the last reading includes."""
         self._is_over = False
@@ -215,19 +219,35 @@ class KeptHierarchy:
         """The revision of the tree."""
         return self.snapshot.revision
 
+    @property
+    def is_current(self) -> bool:
+        """Whether its events arrive: while the daemon is gone, or something keeps them back, it may be an old one."""
+        return self._is_open
+
     def controller(self, id: str) -> Node | None:
         """The controller with everything below it, or `None` if there is none of this id."""
         return self.snapshot.controller(id)
 
+    def _show(self, snapshot: HierarchySnapshot) -> None:
+        self.snapshot = replace(snapshot, is_current=self._is_open)
+
+    def _note_stream(self, is_open: bool) -> None:
+        """Takes notice that its stream has opened, or was cut."""
+        if is_open != self._is_open:
+            self._is_open = is_open
+            self._show(self.snapshot)
+
     def _read(self, scene: Mapping[str, Any]) -> None:
         """Takes the document of the whole scene."""
         snapshot, self._known = snapshot_of(scene), scene["lastEvent"]
-        if snapshot.root is not None or snapshot != self.snapshot:
-            self.snapshot = snapshot
+        if snapshot.root is not None or (None, snapshot.revision) != (self.root, self.revision):
+            self._show(snapshot)
 
     def _take(self, event: Event) -> None:
         """Takes the next event. Raises `Inapplicable` if the whole has to be read again."""
         if event.name == "reset":
             self._read(event.data)
         elif event.data.get("number", 0) > self._known:
-            self.snapshot = after(self.snapshot, event)
+            snapshot = after(self.snapshot, event)
+            if snapshot is not self.snapshot:
+                self._show(snapshot)

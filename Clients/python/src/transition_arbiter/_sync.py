@@ -8,19 +8,22 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar, Unpack
+from typing import Any, Literal, Generic, Self, TypeVar, Unpack
 
 import httpx
 
 from . import _bodies, _transport
 from ._events import Event, EventStream
-from ._flows import Flows, Ticket, TransitionOptions, checked_timeout
+from ._flows import Flows, Ticket, TransitionOptions, TransitionState, checked_timeout
 from ._held import HeldTransition
+from ._lines import Lines
+from ._sync_gestures import InteractiveTransition
 from ._sync_hierarchy import Hierarchy
-from ._wire import MARGIN, Answer, Document, Flow, Result, Send, now
+from ._wire import MARGIN, Answer, Document, Flow, Result, Send, checked_seconds, now
 from .errors import ArbiterError, Closed, Refused, Unreachable
 
 
@@ -50,8 +53,7 @@ class Arbiter:
         self._keepers: set[_Keeper] = set()
         self._aside = _Aside()
         self._streams: set[_Stream] = set()
-        self._http = httpx.Client(
-            base_url=address.base, transport=httpx.HTTPTransport(**_transport.options(address, verify)))
+        self._lines = Lines(_transport.maker(httpx.HTTPTransport, address, verify))
 
     def scene(self, name: str = "main") -> Scene:
         """A scene by its name; nothing is asked."""
@@ -68,6 +70,31 @@ class Arbiter:
         """
         self._open()
         return self._run(self._flows.ready(id))
+
+    def read(self, id: str) -> Document:
+        """A transition by its id, also one of others, and one that has ended a while ago.
+
+        Raises `Refused`, for example with ``unknown-transition``, or `Unreachable`.
+        """
+        return self._run(self._flows.transition(id))
+
+    def transitions(
+        self, *, scene: str | None = None, state: TransitionState | None = None,
+        client: str | None = None, limit: int = 100,
+    ) -> list[Document]:
+        """The newest transitions of these, `limit` at most, oldest first; each is a summary. Raises `Refused` or `Unreachable`."""
+        return self._run(self._flows.transitions(limit, {"scene": scene, "state": state, "client": client}))
+
+    def scenes(self) -> list[Document]:
+        """All scenes, by their names: how many transitions run and wait in each. Raises `Refused` or `Unreachable`."""
+        return self._run(self._flows.scenes())
+
+    def revoke(self, id: str, *, reason: str) -> Document:
+        """Takes a transition from its owner, or a ticket out of the queue, as an administrator: the transition.
+
+        Raises `Refused`, for example with ``already-ended``, or `Unreachable`.
+        """
+        return self._run(self._flows.revoke(id, reason))
 
     def close(self) -> None:
         """Ends the session, and with it what is still held: that is lost at once. Streams end.
@@ -93,7 +120,7 @@ class Arbiter:
                 # Its await is answered by the end of the session.
                 keeper.join(max(0.0, deadline - time.monotonic()))
         self._aside.close()
-        self._http.close()
+        self._lines.close()
 
     def __enter__(self) -> Self:
         return self
@@ -120,12 +147,12 @@ class Arbiter:
     def _exchange(self, send: Send) -> Answer:
         sent = now()
         try:
-            response = self._http.request(**_transport.request(send))
+            response = self._lines.ask(_transport.request(self._address, send))
             return _transport.answer(response, sent)
         except (httpx.TransportError, Unreachable) as error:
-            raise _transport.unreachable(self._address, send, error) from error
+            raise _transport.unreachable(self._address, send, error) from None
         except RuntimeError:
-            self._flows.check_open()  # httpx refuses to send after its end.
+            self._flows.check_open()  # Nothing is sent after the end.
             raise
 
     def _run(self, flow: Flow[Result], over: threading.Event | _Latch | None = None) -> Result:
@@ -151,31 +178,38 @@ class Arbiter:
 
     def _stream(self, path: str, since: str | None, attached: bool = False) -> _Stream:
         self._flows.check_open()
-        return _Stream(path, since, attached, threading.Event())
+        stream = _Stream(path, since, attached, threading.Event(), self._flows.patience)
+        stream.when_unheard = self._flows.unheard
+        return stream
 
     def _events(self, stream: _Stream) -> Iterator[Event]:
         self._streams.add(stream)
         try:
             while not (stream.over.is_set() or self._flows.is_closed):
+                stream.begin()
                 try:
                     session = self._open() if stream.attached else None
                     headers = {**self._flows.headers, **stream.headers(session)}
-                    timeout = _transport.stream_timeout(stream.head_silence)
-                    with self._http.stream("GET", stream.path, headers=headers, timeout=timeout) as response:
+                    request = _transport.stream_request(self._address, stream.path, headers, stream.head_silence)
+                    with self._lines.follow(request) as response:
                         stream.opened(response)
                         if response.status_code == 200:
-                            _transport.limit_silence(response, stream.silence(response.headers))
+                            stream.check(response.headers)
+                            _transport.limit_silence(request, stream.silence(response.headers))
                             for chunk in response.iter_bytes():
                                 yield from stream.take(chunk)
                                 self._flows.check_process()
                         else:
                             response.read()
                             self._flows.refuse_stream(_transport.answer(response, 0), session)
-                except (httpx.TransportError, Unreachable):
-                    pass  # A stream that is cut is resumed.
+                    failure = None
+                except (httpx.RequestError, Unreachable) as error:
+                    failure = _transport.stream_error(self._address, stream.path, error)
                 except (Closed, RuntimeError):
                     if self._flows.is_forked or not self._flows.is_closed:
                         raise
+                    return
+                stream.cut(failure)
                 stream.over.wait(stream.delay())
         finally:
             self._streams.discard(stream)
@@ -341,15 +375,102 @@ class Scene:
         ticket = Ticket(self.name, options)
         return _Turn(self, ticket, lambda: self._held(ticket, self.arbiter._flows.start(ticket)))
 
-    def declare(self, storyboard: Mapping[str, Any], *, if_undeclared: bool = False) -> Document | None:
+    def start_interactive(self, **options: Unpack[TransitionOptions]) -> InteractiveTransition | None:
+        """Tries at once to begin a transition that a finger drives.
+
+        Returns it, or `None` if another one is in the way. Raises what `start` raises.
+        """
+        options["interactive"] = True
+        transition = self.start(**options)
+        if transition is None:
+            return None
+        asked: Future[None] = Future()
+        turn: Future[Transition] = Future()
+        asked.set_result(None)
+        turn.set_result(transition)
+        return self._gesture(transition._ticket, asked, turn)
+
+    def serialize_interactive(
+        self, *, timeout: float | None = None, waiting: Callable[[Document], None] | None = None,
+        **options: Unpack[TransitionOptions],
+    ) -> InteractiveTransition:
+        """Asks for the turn of a transition that a finger drives, and does not wait for it.
+
+        What goes wrong is raised by what is asked of the gesture then. `TypeError` or `ValueError` for what can never be sent.
+        """
+        checked_timeout(timeout)
+        options["interactive"] = True
+        ticket = Ticket(self.name, options)
+        asked: Future[None] = Future()
+        turn: Future[Transition] = Future()
+
+        def told(shown: Document) -> None:
+            if not asked.done():
+                asked.set_result(None)
+            if waiting is not None:
+                waiting(shown)
+
+        def take() -> None:
+            try:
+                transition = self._turn(ticket, timeout, told, True)
+            except BaseException as error:
+                turn.set_exception(error)
+                if not asked.done():
+                    asked.set_exception(error)
+            else:
+                turn.set_result(transition)
+                if not asked.done():
+                    asked.set_result(None)
+
+        threading.Thread(target=take, name="turn of arbiter", daemon=True).start()
+        return self._gesture(ticket, asked, turn)
+
+    def _gesture(self, ticket: Ticket, asked: Future[None], turn: Future[Transition]) -> InteractiveTransition:
+        return InteractiveTransition(self.arbiter, ticket, asked, turn, lambda: _Turn(self, ticket, turn.result))
+
+    def declare(
+        self, storyboard: Mapping[str, Any], *, if_undeclared: bool = False, dry_run: bool = False
+    ) -> Document | None:
         """Declares the hierarchy, segues, transition types and defaults.
 
         With `if_undeclared` only if nobody has, so that one of several processes that start together does it; for the
         others the answer is `None`. Raises `Refused`, for example with ``busy`` while a transition is unfinished, or
         `Unreachable`. It is sent again if its answer is lost: then it may be `None` for the one that did it too, and may
-        replace what others have changed in between.
+        replace what others have changed in between. A `dry_run` changes nothing, and returns the whole storyboard.
         """
-        return self.arbiter._run(self.arbiter._flows.declare(self.name, storyboard, if_undeclared))
+        return self.arbiter._run(self.arbiter._flows.declare(self.name, storyboard, if_undeclared, dry_run))
+
+    def patch_storyboard(self, changes: Mapping[str, Any]) -> Document:
+        """Adds, replaces and removes segues, transition types and defaults, also while transitions run.
+
+        `None` removes an entry. Raises `Refused`, for example with ``in-use``, or `Unreachable`.
+        """
+        return self.arbiter._run(self.arbiter._flows.patch_storyboard(self.name, changes))
+
+    def dry_run(
+        self, call: Literal["start", "serialize"], **options: Unpack[TransitionOptions]
+    ) -> Document:
+        """What would come of `start`, or of `serialize`, now: ``wouldRun``, ``blockers``, what comes and goes. Nothing changes.
+
+        Raises what would be refused as `Refused`, or `Unreachable`.
+        """
+        return self.arbiter._run(self.arbiter._flows.dry_run(self.name, call, options))
+
+    def until_idle(self, *, quiet: float = 0.0, timeout: float | None = None) -> Document:
+        """Waits until nothing here is unfinished, and has not been for `quiet` seconds.
+
+        Returns how the scene is. Raises `TimedOut`, `Refused` or `Unreachable`.
+        """
+        checked_seconds("quiet", quiet)
+        checked_timeout(timeout)
+        return self.arbiter._run(self.arbiter._flows.until_idle(self.name, quiet, timeout))
+
+    def controller(self, id: str) -> Document:
+        """One controller, with its path, its conditions, and the transitions that lock it.
+
+        Raises `Refused`, for example with ``unknown-controller``, or `Unreachable`.
+        """
+        return self.arbiter._run(self.arbiter._flows.controller(self.name, id))
 
     def read(self) -> Document:
         """Its hierarchy, who runs and who waits.
@@ -367,7 +488,8 @@ class Scene:
 
         A stream that is cut is resumed without a gap. Where the past is gone, a ``reset`` has the scene as it is. A stream
         that is `attached` keeps the session alive: a client that takes part in the transitions of others has one. Raises
-        `Refused` if it is refused for good, and `ValueError` at once if `since` cannot be an id.
+        `Refused` if it is refused for good, `Unreachable` if it does not open for the first time within the patience of the client,
+        and `ValueError` at once if `since` cannot be an id.
         """
         arbiter = self.arbiter
         return arbiter._events(arbiter._stream(Flows.scene_path(self.name, "/events"), since, attached))
@@ -498,29 +620,29 @@ class Transition(HeldTransition[threading.Event]):
     def progress(self, fraction: float, *, velocity: float | None = None, sequence: int | None = None) -> Document:
         """Where the finger is, of an interactive transition: the answer says whether it was applied.
 
-        `fraction` is from 0 to 1, `velocity` fractions a second. Of numbered positions, in `sequence`, a late one does not
-        replace a newer one. Raises `Refused` or `Unreachable`.
+        `fraction` is from 0 to 1, `velocity` fractions a second. A late position is no error. `sequence`, a number that grows, is for
+        positions that do not come here in their order. Raises `Refused` or `Unreachable`; `TypeError` or `ValueError` for what is no
+        finite number.
         """
-        fields = {"fraction": fraction, "velocity": velocity, "sequence": sequence}
-        return self._arbiter._run(self._arbiter._flows.drive(self._ticket, "progress", fields))
+        if not self._ticket.finger.move(fraction, velocity, sequence):
+            return self._ticket.ignored
+        return self._arbiter._run(self._arbiter._flows.move(self._ticket))
 
     def release(
-        self, *, decision: str | None = None, fraction: float | None = None, velocity: float | None = None,
+        self, *, decision: Literal["finish", "cancel"] | None = None, fraction: float | None = None, velocity: float | None = None,
         cancelled: bool | None = None, completion_speed: float | None = None,
     ) -> Document:
         """The finger has left: decides, once, whether an interactive transition will finish or cancel.
 
-        `decision` is ``finish`` or ``cancel``; without it, the transition's policy decides, by the last `fraction` and
+        `decision` is ``finish`` or ``cancel``; without it, the transition's policy decides, by the newest `fraction` and
         `velocity` or those given here. The answer has the decision, and in ``remaining`` how many seconds the rest of the
         animation takes, which `completion_speed` divides. Raises `Refused` or `Unreachable`.
         """
-        fields = {
+        given = {
             "decision": decision, "fraction": fraction, "velocity": velocity, "cancelled": cancelled,
             "completion_speed": completion_speed,
         }
-        released = self._arbiter._run(self._arbiter._flows.drive(self._ticket, "release", fields))
-        self._is_decided = True
-        return released
+        return self._arbiter._run(self._arbiter._flows.release(self._ticket, given))
 
     def _end_after_body(self, *, failed: bool) -> None:
         """Ends it, unless its owner has done so."""

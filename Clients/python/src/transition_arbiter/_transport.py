@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import ssl
-from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urlsplit
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+from urllib.parse import unquote, urlsplit
 
 import httpx
 
@@ -14,6 +16,7 @@ from ._wire import Answer, Send, json_of
 from .errors import Unreachable
 
 URL = "http://127.0.0.1:8080"
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,8 @@ class Address:
     socket: str | None
     shown: str
     """The address for people, without a name and a password."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """What the name and the password are sent as."""
 
     @classmethod
     def of(cls, url: str | None) -> Address:
@@ -34,30 +39,42 @@ class Address:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("The URL of a daemon is http://…, https://… or unix:/path")
-        return cls(url.rstrip("/"), None, f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
+        user, _, place = parts.netloc.rpartition("@")
+        base = f"{parts.scheme}://{place}"
+        headers = {"Authorization": f"Basic {b64encode(unquote(user).encode()).decode()}"} if user else {}
+        return cls(base + parts.path.rstrip("/"), None, base, headers)
 
 
-def options(address: Address, verify: ssl.SSLContext | bool) -> dict[str, Any]:
-    """What both of httpx's transports take: each holder parks a connection, so there is no limit of them."""
-    return {
-        "uds": address.socket, "verify": verify,
-        "limits": httpx.Limits(max_connections=None, max_keepalive_connections=20),
-    }
+def maker(kind: Callable[..., Made], address: Address, verify: ssl.SSLContext | bool) -> Callable[[], Made]:
+    """What makes one connection after the other, of which none reads the certificates that are trusted again."""
+    trusted = httpx.create_ssl_context(verify=verify if address.base.startswith("https:") else False)
+    limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
+    return lambda: kind(uds=address.socket, verify=trusted, limits=limits)
 
 
-def request(send: Send) -> dict[str, Any]:
-    """The arguments of httpx's `request`.
+def request(address: Address, send: Send) -> httpx.Request:
+    """A request as it is sent.
 
     Raises `TypeError` or `ValueError` for a body that is no JSON.
     """
-    headers = dict(send.headers)
-    if send.body is not None:
-        headers["Content-Type"] = "application/json"
-    return {
-        "method": send.method, "url": send.path, "headers": headers,
-        "content": None if send.body is None else json_of(send.body),
-        "timeout": httpx.Timeout(send.timeout, connect=min(send.timeout, 5.0)),
-    }
+    return _request(
+        address, send.method, send.path, send.headers, httpx.Timeout(send.timeout, connect=min(send.timeout, 5.0)),
+        None if send.body is None else json_of(send.body))
+
+
+def stream_request(address: Address, path: str, headers: Mapping[str, str], silence: float) -> httpx.Request:
+    """The request for a stream whose head may take so many seconds."""
+    return _request(address, "GET", path, headers, httpx.Timeout(silence, connect=5.0))
+
+
+def _request(
+    address: Address, method: str, path: str, headers: Mapping[str, str], timeout: httpx.Timeout, text: str | None = None
+) -> httpx.Request:
+    fields = {**headers, **address.headers}
+    if text is not None:
+        fields["Content-Type"] = "application/json"
+    # The URL is asked for as it is: httpx's client would look at cookies, redirects and its own address for each request.
+    return httpx.Request(method, address.base + path, headers=fields, content=text, extensions={"timeout": timeout.as_dict()})
 
 
 def answer(response: httpx.Response, sent: float) -> Answer:
@@ -70,12 +87,12 @@ def unreachable(address: Address, send: Send, error: Exception) -> Unreachable:
     return Unreachable(f"{send.method} {send.path} at {address.shown}: {error or type(error).__name__}")
 
 
-def stream_timeout(silence: float) -> httpx.Timeout:
-    """The time-outs of a stream whose head may take so many seconds."""
-    return httpx.Timeout(silence, connect=5.0)
+def stream_error(address: Address, path: str, error: Exception) -> Unreachable:
+    """Says which stream does not come, from where, and why not."""
+    return error if isinstance(error, Unreachable) else unreachable(address, Send("GET", path, None, {}, 0), error)
 
 
-def limit_silence(response: httpx.Response, silence: float) -> None:
-    """Has the reading of a response fail when nothing comes for so many seconds."""
+def limit_silence(request: httpx.Request, silence: float) -> None:
+    """Has the reading of its response fail when nothing comes for so many seconds."""
     # httpx gives this dictionary to what reads, which looks at it when it begins to.
-    response.request.extensions["timeout"]["read"] = silence
+    request.extensions["timeout"]["read"] = silence

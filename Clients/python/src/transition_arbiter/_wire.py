@@ -52,6 +52,8 @@ class Answer:
     """The seconds that the daemon asks to wait before the next attempt; 0 if it does not say."""
     sent: float
     """When its request was sent, by `now`: a lease is counted from there."""
+    next: str | None = None
+    """The address of the next page of a list; `None` on the last one."""
 
     @classmethod
     def of(cls, status: int, headers: Mapping[str, str], content: bytes, sent: float) -> Answer:
@@ -60,7 +62,9 @@ class Answer:
         Raises `Refused` for one that cannot be read.
         """
         retry_after = headers.get("retry-after", "")
-        return cls(status, _body(status, content), float(retry_after) if retry_after.isdigit() else 0.0, sent)
+        next = re.match(r'<([^>]*)>; rel="next"', headers.get("link", ""))
+        return cls(
+            status, _body(status, content), float(retry_after) if retry_after.isdigit() else 0.0, sent, next and next[1])
 
     def document(self) -> Document:
         """The document.
@@ -125,9 +129,32 @@ def checked_seconds(name: str, value: object) -> None:
     """Raises `TypeError` for what is no number, and `ValueError` for a number that is no duration."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} is a number of seconds, not {type(value).__name__}")
-    # Of an integer, however large, nothing is asked of `math`.
-    if value < 0 or (isinstance(value, float) and not math.isfinite(value)):
+    if value < 0 or not _is_finite(value):
         raise ValueError(f"{name} is a finite number of seconds, 0 or more")
+
+
+def checked_number(name: str, value: object) -> None:
+    """Raises `TypeError` for what is no number, and `ValueError` for one that JSON does not have."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} is a number, not {type(value).__name__}")
+    if not _is_finite(value):
+        raise ValueError(f"{name} is a finite number")
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False  # An integer that is larger than any other number.
+
+
+def checked_id(name: str, value: object) -> str:
+    """Raises `TypeError` for what is no text, and `ValueError` for an empty one, which would be another path."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is a text, not {type(value).__name__}")
+    if not value:
+        raise ValueError(f"{name} is empty")
+    return value
 
 
 def json_of(body: Mapping[str, Any]) -> str:
@@ -161,6 +188,8 @@ def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
     for name, value in headers.items():
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
             raise ValueError("The name of a header field has other characters than those of a token")
+        if not isinstance(value, str):
+            raise TypeError(f"The header field {name} is a text, not {type(value).__name__}")
         checked[name] = value.strip(" \t")
         if not re.fullmatch(r"[\t -~]*", checked[name]):
             raise ValueError(f"The header field {name} has other characters than visible ones of ASCII, spaces and tabs")
