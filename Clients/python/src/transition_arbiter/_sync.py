@@ -575,6 +575,8 @@ class _Turn(AbstractContextManager[Held], Generic[Held]):
         # An interrupt may come between these methods and the body. No more than this is safe here: its keeper does the rest.
         if not self._is_left:
             self._ticket.is_given_up = True
+            if self._transition is not None:
+                _bodies.leave(self._transition.id)  # Else the next turn here would be taken for one of its body.
 
 
 class Transition(HeldTransition[threading.Event]):
