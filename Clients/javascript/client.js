@@ -1564,7 +1564,7 @@ export class Scene {
       if (found.idle) return found;
       if (now() >= deadline) {
         const { idleFor, runningCount, queuedCount } = found;
-        const why = idleFor === undefined ? `${runningCount} run in it, and ${queuedCount} wait` : `it is so for ${idleFor} s`;
+        const why = idleFor === undefined ? `${runningCount} run in it, and ${queuedCount} wait` : `it has been idle for ${idleFor} s only`;
         throw new TimedOut(`${this.name} was not idle in time: ${why}`);
       }
     }

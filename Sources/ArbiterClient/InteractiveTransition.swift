@@ -15,8 +15,7 @@ internal import Synchronization
 public final class InteractiveTransition: Sendable {
     /// Plays the rest of the animation, which takes so long, and returns when that is over.
     ///
-    /// ``HeldTransition/decision`` says which way it goes: back unless that is `finish`. Whoever plays for long looks at
-    /// ``HeldTransition/isLost``.
+    /// It goes back, unless ``HeldTransition/decision`` is `finish`. A long animation stops when ``HeldTransition/isLost`` is true.
     public typealias Rest = (_ remaining: Duration, _ transition: HeldTransition) async throws -> Void
 
     private let finger: Finger

@@ -120,7 +120,12 @@ struct InteractiveTransitionTests {
     @Test func `a task that is cancelled while the finger leaves holds nothing`() async throws {
         let drag = try await drag()
         drag.update(0.9)
-        let leaving = Task { try await drag.finish { _, _ in try await Task.sleep(for: .seconds(3_600)) } }
+        let leaving = Task {
+            try await drag.finish { _, transition in
+                await transition.untilLost()
+                try Task.checkCancellation()
+            }
+        }
         leaving.cancel()
         await #expect(throws: CancellationError.self) { try await leaving.value }
         try await scene.untilIdle()

@@ -27,15 +27,21 @@ private final class Unheard: WireTransport {
     let performed: AsyncStream<String>
     private let perform: AsyncStream<String>.Continuation
     private let granted = Guarded(0)
+    /// Has no element and no end, except for a task that is cancelled.
+    private let silence: AsyncStream<Void>
+    private let silent: AsyncStream<Void>.Continuation
 
-    init() { (performed, perform) = AsyncStream.makeStream() }
+    init() {
+        (performed, perform) = AsyncStream.makeStream()
+        (silence, silent) = AsyncStream.makeStream()
+    }
 
     func send(_ request: WireRequest) async throws -> WireAnswer {
         let id: String
         switch request.path {
         case "/transitions/await":
-            try await Task.sleep(for: .seconds(3_600))
-            throw ClientError.unreachable("a test")
+            for await _ in silence {}
+            throw CancellationError()
         case "/transitions/start", "/transitions/serialize":
             let number = granted.withLock { granted in
                 granted += 1

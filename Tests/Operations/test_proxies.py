@@ -85,6 +85,13 @@ def start_proxy(tmp_path: Path) -> Iterator[Start]:
         each.stop()
 
 
+@pytest.fixture(params=["nginx", "haproxy"])
+def behind(request, daemon, start_proxy: Start) -> tuple[Daemon, Proxy]:
+    """A daemon, and a proxy of each kind before it."""
+    running = daemon("--journal", "memory")
+    return running, start_proxy(request.param, running)
+
+
 def with_defaults(_: str) -> str:
     return "server { listen 8081; location / { proxy_pass http://127.0.0.1:8080; } }\n"
 
@@ -105,10 +112,8 @@ def test_events_come_as_they_happen(daemon, start_proxy: Start, kind, change):
     assert events.next("transition.running")["id"] == begun["id"]
 
 
-@pytest.mark.parametrize("kind", ["nginx", "haproxy"])
-def test_who_leaves_while_it_waits_loses_its_place(daemon, start_proxy: Start, kind):
-    running = daemon("--journal", "memory")
-    proxy = start_proxy(kind, running)
+def test_who_leaves_while_it_waits_loses_its_place(behind):
+    running, proxy = behind
     events = running.follow("/scenes/main/events?since=0")
     assert proxy.ask("POST", "/transitions/start", {"scene": "main", "leaseSeconds": 300})[0] == 201
     waiting = proxy.connect()
@@ -118,10 +123,8 @@ def test_who_leaves_while_it_waits_loses_its_place(daemon, start_proxy: Start, k
     assert events.next("transition.ended")["reason"] == "abandoned"
 
 
-@pytest.mark.parametrize("kind", ["nginx", "haproxy"])
-def test_the_session_of_who_dies_while_it_holds_ends(daemon, start_proxy: Start, kind):
-    running = daemon("--journal", "memory")
-    proxy = start_proxy(kind, running)
+def test_the_session_of_who_dies_while_it_holds_ends(behind):
+    running, proxy = behind
     events = running.follow("/scenes/main/events?since=0")
     session = {"Arbiter-Session": proxy.ask("POST", "/sessions", {})[1]["token"], "Content-Type": "application/json"}
     connection = proxy.connect()
@@ -134,10 +137,8 @@ def test_the_session_of_who_dies_while_it_holds_ends(daemon, start_proxy: Start,
     assert events.next("transition.ended")["reason"] == "session-lost"
 
 
-@pytest.mark.parametrize("kind", ["nginx", "haproxy"])
-def test_large_storyboards_pass(daemon, start_proxy: Start, kind):
-    running = daemon("--journal", "memory")
-    proxy = start_proxy(kind, running)
+def test_large_storyboards_pass(behind):
+    _, proxy = behind
     # More than a megabyte, which is what nginx lets through by default.
     root = {"id": "nav", "kind": "navigation", "children": [f"{number:0120}" for number in range(9_999)]}
     assert proxy.ask("PUT", "/scenes/main/storyboard?dryRun=true", {"root": root})[0] == 200

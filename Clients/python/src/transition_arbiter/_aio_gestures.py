@@ -18,11 +18,7 @@ Rest = Callable[[float, "AsyncTransition"], object]
 
 
 class AsyncInteractiveTransition:
-    """A transition that a finger drives, from the request on.
-
-    `update` says where the finger is, and returns at once; only the newest position is sent. `finish`, `cancel` and `release` say
-    that it has left, play the rest of the animation, and end the transition. All of that may come before its turn.
-    """
+    """A transition that a finger drives, from the request on; see `InteractiveTransition`."""
 
     def __init__(
         self, arbiter: AsyncArbiter, ticket: Ticket, asked: asyncio.Future[None], turn: asyncio.Future[AsyncTransition]
@@ -40,41 +36,26 @@ class AsyncInteractiveTransition:
             each.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     async def granted(self) -> AsyncTransition:
-        """The transition, when its turn has come. Raises what `AsyncScene.serialize` raises."""
+        """See `InteractiveTransition.granted`."""
         await self._check()
         return await asyncio.shield(self._turn)
 
     def update(self, fraction: float, *, velocity: float | None = None) -> None:
-        """Where the finger is: `fraction` is from 0 to 1, `velocity` fractions a second.
-
-        What is less or more counts as 0 or 1. What cannot be sent is replaced by the next position. Raises `TypeError` or `ValueError` for what is no finite number.
-        """
+        """See `InteractiveTransition.update`."""
         if self._ticket.finger.move(fraction, velocity, None) and (self._moving is None or self._moving.done()):
             self._moving = asyncio.ensure_future(self._move())
             self._moving.add_done_callback(lambda moving: moving.cancelled() or moving.exception())
 
     async def finish(self, rest: Rest | None = None) -> None:
-        """The finger has left, and the transition finishes: see `release`."""
+        """See `InteractiveTransition.finish`."""
         await self._settle("finish", rest)
 
     async def cancel(self, rest: Rest | None = None) -> None:
-        """The finger has left, and the transition goes back: see `release`.
-
-        Before its turn, it leaves the queue, and `rest` is not called. Nothing is raised if it has left the queue already.
-        """
+        """See `InteractiveTransition.cancel`."""
         await self._settle("cancel", rest)
 
     async def release(self, rest: Rest | None = None) -> bool:
-        """The finger has left, and the policy of the transition decides, by the newest position.
-
-        `rest` is called with the seconds that remain of the animation, and the transition. It plays the rest, back unless
-        `transition.decision` is ``finish``; unless given, the seconds pass. What is released a second time waits for the first, and
-        does not play it again. Returns whether it has finished; not if there was nothing to do, for which `rest` plays the way back.
-
-        Raises what `rest` raises: it ends as decided nevertheless; `TransitionEnded` if it was lost, or could not run when its turn
-        came; `BlockedBySelf`, `Refused` or `Unreachable`. If its turn does not come in time, it raises `TimedOut`, and what was
-        decided to finish does so at its turn all the same, without its animation.
-        """
+        """See `InteractiveTransition.release`."""
         return await self._settle(None, rest)
 
     async def _move(self) -> None:

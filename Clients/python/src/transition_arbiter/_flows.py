@@ -100,7 +100,7 @@ def wire_fields(options: TransitionOptions) -> Document:
 def not_idle(scene: Document) -> str:
     """Why a scene is not idle."""
     if "idleFor" in scene:
-        return f"it is so for {scene['idleFor']} s"
+        return f"it has been idle for {scene['idleFor']} s only"
     return f"{scene['runningCount']} run in it, and {scene['queuedCount']} wait"
 
 

@@ -47,7 +47,8 @@ class InteractiveTransition:
     def update(self, fraction: float, *, velocity: float | None = None) -> None:
         """Where the finger is: `fraction` is from 0 to 1, `velocity` fractions a second.
 
-        What is less or more counts as 0 or 1. What cannot be sent is replaced by the next position. Raises `TypeError` or `ValueError` for what is no finite number.
+        What is less or more counts as 0 or 1. What cannot be sent is replaced by the next position. Raises `TypeError` or
+        `ValueError` for what is no finite number.
         """
         self._arbiter._flows.check_process()
         if self._ticket.finger.move(fraction, velocity, None):
