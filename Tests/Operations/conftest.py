@@ -67,7 +67,10 @@ class Daemon:
             connection.close()
 
     def follow(self, path: str, headers: dict | None = None, context: ssl.SSLContext | None = None) -> Events:
-        """Follows what happens from now on, or with `since` from a number on."""
+        """Follows what happens from now on, or with `since` from a number on.
+
+        With `since` of a scene that nobody has used yet, what happens soon may be part of the first reset.
+        """
         connection = self.connect(context)
         connection.request("GET", path, headers=headers or {})
         response = connection.getresponse()

@@ -62,7 +62,7 @@ def parked(tool: Tool) -> int:
 
 
 def test_bench_shows_what_it_has_measured_until_it_fails(forgetful):
-    events = forgetful.daemon.follow("/scenes/bench-0/events?since=0")
+    events = forgetful.daemon.follow("/scenes/bench-0/events")
     bench = forgetful.begin(
         "bench", "--seconds", "3600", "--hold", "0.05", "--clients", "2", "--scenes", "1", "--json")
     events.next("transition.ended")

@@ -114,7 +114,7 @@ def test_events_come_as_they_happen(daemon, start_proxy: Start, kind, change):
 
 def test_who_leaves_while_it_waits_loses_its_place(behind):
     running, proxy = behind
-    events = running.follow("/scenes/main/events?since=0")
+    events = running.follow("/scenes/main/events")
     assert proxy.ask("POST", "/transitions/start", {"scene": "main", "leaseSeconds": 300})[0] == 201
     waiting = proxy.connect()
     waiting.request("POST", "/transitions/serialize", '{"scene":"main","wait":120}', {"Content-Type": "application/json"})
@@ -125,7 +125,7 @@ def test_who_leaves_while_it_waits_loses_its_place(behind):
 
 def test_the_session_of_who_dies_while_it_holds_ends(behind):
     running, proxy = behind
-    events = running.follow("/scenes/main/events?since=0")
+    events = running.follow("/scenes/main/events")
     session = {"Arbiter-Session": proxy.ask("POST", "/sessions", {})[1]["token"], "Content-Type": "application/json"}
     connection = proxy.connect()
     held = ask(connection, "POST", "/transitions/start", {"scene": "main", "leaseSeconds": 300}, session)[1]
