@@ -110,7 +110,7 @@ extension Statistics.Figure {
         case .alreadyEnded, .endedWithoutOwner: self = .lateEnds
         case .alreadyDecided: self = .contradictions
         case .alreadyPerformed: self = .secondOperations
-        // The simulation goes on under the newest rules.
+        // All calls are known under the first rules.
         case .olderRules: return nil
         case .notInteractive: self = .notInteractive
         case .notRunning: self = .tooEarly

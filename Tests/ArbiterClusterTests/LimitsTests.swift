@@ -75,7 +75,7 @@ struct LimitsTests {
 
     @Test func `a cluster that was copied gets the limits of its first node`() throws {
         let etcd = try RunningEtcd()
-        _ = try etcd.transact(EtcdTransaction(then: [.put(keys.form, Array(#"{"rules":2,"shards":1}"#.utf8))]))
+        _ = try etcd.transact(EtcdTransaction(then: [.put(keys.form, Array(#"{"rules":1,"shards":1}"#.utf8))]))
         let first = TestNode("first", on: etcd.gateway, shards: 1, limits: limits(sessions: 5))
         try first.host.wait { $0.forms.last?.limits == ClusterLimits(self.limits(sessions: 5)) }
         let other = TestNode("other", on: etcd.gateway, shards: 1, limits: limits(sessions: 6))
@@ -86,7 +86,7 @@ struct LimitsTests {
     @Test func `limits of another version are not taken for those of this one`() throws {
         let etcd = try RunningEtcd()
         _ = try etcd.transact(
-            EtcdTransaction(then: [.put(keys.form, Array(#"{"limits":{"max-wishes":3},"rules":2,"shards":1}"#.utf8))]))
+            EtcdTransaction(then: [.put(keys.form, Array(#"{"limits":{"max-wishes":3},"rules":1,"shards":1}"#.utf8))]))
         let node = TestNode("node", on: etcd.gateway, shards: 1, limits: Limits())
         #expect(try node.failed.wait().reason.contains("max-wishes"))
     }

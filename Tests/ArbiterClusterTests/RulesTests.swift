@@ -31,38 +31,35 @@ struct RulesTests {
 
     @Test func `the rules are raised when the last node that supports only lower ones has left`() throws {
         let etcd = try RunningEtcd()
-        let earlier = TestNode("earlier", on: etcd.gateway, shards: 2, rules: .second)
+        let earlier = TestNode("earlier", on: etcd.gateway, shards: 2)
         try earlier.host.wait { $0.shards == [0, 1] }
-        let later = TestNode("later", on: etcd.gateway, shards: 2)
+        let later = TestNode("later", on: etcd.gateway, shards: 2, rules: .madeUp)
         // It serves what the other one hands over, under the rules of the cluster.
         try later.host.wait { $0.shards.count == 1 }
         try earlier.host.wait { $0.shards == [0] }
         let first = try start(try keyed("a"), on: earlier)
-        #expect(throws: EngineError.refused(.idempotencyKeyReused(try #require(keyed("b").idempotencyKey)))) {
-            try start(try keyed("b"), on: earlier)
-        }
-        #expect(later.host.engine(of: 1)?.rules == .second)
-        #expect(later.host.forms.map(\.rulesInForce) == [.second])
+        #expect(later.host.engine(of: 1)?.rules == .first)
+        #expect(later.host.forms.map(\.rulesInForce) == [.first])
         earlier.node.stop()
-        try later.host.wait { $0.shards == [0, 1] && $0.forms.last?.rulesInForce == .newest }
-        try later.host.wait { host in [0, 1].allSatisfy { host.engine(of: $0)?.rules == .newest } }
-        // A key of before is known, and in another scene it is another one.
+        try later.host.wait { $0.shards == [0, 1] && $0.forms.last?.rulesInForce == .madeUp }
+        try later.host.wait { host in [0, 1].allSatisfy { host.engine(of: $0)?.rules == .madeUp } }
+        // What was there before is known, and what is new is recorded under the new rules.
         #expect(try start(try keyed("a"), on: later).transition.id == first.transition.id)
-        #expect(try start(try keyed("b"), on: later).transition.id != first.transition.id)
+        _ = try start(try keyed("b"), on: later)
         later.node.stop()
         let recorded = try recorded(0, in: etcd)
         #expect(recorded == recorded.sorted())
-        #expect(recorded.first == .second && recorded.last == .newest)
+        #expect(recorded.first == .first && recorded.last == .madeUp)
 
         // A node that supports only lower rules cannot come back.
-        let late = TestNode("late", on: etcd.gateway, shards: 2, rules: .second)
+        let late = TestNode("late", on: etcd.gateway, shards: 2)
         let error = try late.failed.wait()
         #expect(error.kind == .unknownForm)
         let reason = error.reason
-        #expect(reason.contains("rules \(Rules.newest.rawValue)") && reason.contains("--highest-rules"))
+        #expect(reason.contains("rules 2") && reason.contains("this node supports 1 to 1"))
         #expect(late.host.shards.isEmpty)
         // One that supports them can.
-        let last = TestNode("last", on: etcd.gateway, shards: 2)
+        let last = TestNode("last", on: etcd.gateway, shards: 2, rules: .madeUp)
         try last.host.wait { $0.shards == [0, 1] }
         #expect(try start(try keyed("a"), on: last).transition.id == first.transition.id)
         last.node.stop()
@@ -70,9 +67,9 @@ struct RulesTests {
 
     @Test func `an owner that runs adopts the rules by a record in each of its shards`() throws {
         let etcd = try RunningEtcd()
-        let earlier = TestNode("earlier", on: etcd.gateway, shards: 4, rules: .second)
+        let earlier = TestNode("earlier", on: etcd.gateway, shards: 4)
         try earlier.host.wait { $0.shards.count == 4 }
-        let later = TestNode("later", on: etcd.gateway, shards: 4)
+        let later = TestNode("later", on: etcd.gateway, shards: 4, rules: .madeUp)
         try later.host.wait { $0.shards.count == 2 }
         try earlier.host.wait { $0.shards.count == 2 }
         let running = later.host.shards
@@ -84,58 +81,41 @@ struct RulesTests {
             _ = try Reply.wait { engine.start(TransitionRequest(scene: scene), completion: $0) } as TransitionView
         }
         earlier.node.stop()
-        try later.host.wait { host in (0..<4).allSatisfy { host.engine(of: $0)?.rules == .newest } }
+        try later.host.wait { host in (0..<4).allSatisfy { host.engine(of: $0)?.rules == .madeUp } }
         #expect(later.host.begun.filter(running.contains).count == 2, "they have not been begun anew")
         later.node.stop()
         for shard in 0..<4 {
             let recorded = try recorded(shard, in: etcd)
-            #expect(recorded.first == .second && recorded.last == .newest, "shard \(shard): \(recorded)")
+            #expect(recorded.first == .first && recorded.last == .madeUp, "shard \(shard): \(recorded)")
         }
     }
 
     @Test func `a node that registers while the rules are raised does not get in`() throws {
         let etcd = try RunningEtcd()
-        let earlier = TestNode("earlier", on: etcd.gateway, shards: 1, rules: .second)
+        let earlier = TestNode("earlier", on: etcd.gateway, shards: 1)
         try earlier.host.wait { $0.shards == [0] }
-        let later = TestNode("later", on: etcd.gateway, shards: 1)
+        let later = TestNode("later", on: etcd.gateway, shards: 1, rules: .madeUp)
         try later.host.wait { $0.map.nodes.count == 2 }
         // The raise of the other one is kept from etcd until a third node is there.
         let form = keys.form
         later.etcd.decide { $0.success.contains { $0.puts(form) } ? .late : .answered }
         earlier.node.stop()
         try later.etcd.wait(for: 1) { $0.success.contains { $0.puts(form) } }
-        let third = TestNode("third", on: etcd.gateway, shards: 1, rules: .second)
+        let third = TestNode("third", on: etcd.gateway, shards: 1)
         try later.host.wait { $0.map.nodes["http://third"] != nil }
         later.etcd.decide { _ in .answered }
         #expect(try later.etcd.deliverLate().allSatisfy { !$0.succeeded }, "a node has registered since")
         #expect(third.failed.error == nil)
-        #expect(later.host.forms.map(\.rulesInForce) == [.second])
+        #expect(later.host.forms.map(\.rulesInForce) == [.first])
         third.node.stop()
-        try later.host.wait { $0.forms.last?.rulesInForce == .newest }
+        try later.host.wait { $0.forms.last?.rulesInForce == .madeUp }
         later.node.stop()
-    }
-
-    @Test func `a node of a version that does not say its rules keeps the cluster at the second ones`() throws {
-        let etcd = try RunningEtcd()
-        _ = try etcd.transact(
-            EtcdTransaction(then: [
-                .put(keys.form, Array(#"{"rules":1,"shards":1}"#.utf8)),
-                .put(keys.node("old"), Array(#"{"address":"http://old","lease":1,"version":"0.1.0"}"#.utf8)),
-            ]))
-        let node = TestNode("new", on: etcd.gateway, shards: 1)
-        try node.host.wait { $0.shards == [0] && $0.map.nodes.count == 2 }
-        _ = try start(TransitionRequest(), on: node)
-        #expect(node.host.engine(of: 0)?.rules == .second)
-        #expect(!node.etcd.sent.contains { $0.success.contains { $0.puts(keys.form) } })
-        _ = try etcd.transact(EtcdTransaction(then: [.delete(.key(keys.node("old")))]))
-        try node.host.wait { $0.engine(of: 0)?.rules == .newest }
-        node.node.stop()
     }
 
     @Test func `a cluster under rules that no version here knows is refused`() throws {
         let etcd = try RunningEtcd()
         _ = try etcd.transact(EtcdTransaction(then: [.put(keys.form, Array(#"{"rules":77,"shards":1}"#.utf8))]))
-        let node = TestNode("old", on: etcd.gateway, shards: 1)
+        let node = TestNode("old", on: etcd.gateway, shards: 1, rules: .madeUp)
         let reason = try node.failed.wait().reason
         #expect(reason.contains("rules 77") && reason.contains("run the version of the other nodes"))
     }

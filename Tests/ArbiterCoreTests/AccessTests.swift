@@ -96,26 +96,6 @@ struct AccessTests {
         #expect(arbiter.machine.transition(again.id) == nil)
     }
 
-    @Test func `under the second rules a key belongs to all scenes, until the rules change`() throws {
-        var machine = ArbiterStateMachine(rules: .second)
-        let key = try key()
-        let moment = Moment(instant: Instant(nanoseconds: 1), timestamp: Timestamp(milliseconds: 1))
-        func start(_ number: UInt64, in scene: String, under rules: Rules) -> Bool {
-            let request = TransitionRequest(scene: SceneName(unchecked: scene), idempotencyKey: key)
-            let record = Record.start(request, id: TransitionID(rawValue: number), token: Token(high: 0, low: number))
-            return machine.apply(record, at: moment, under: rules).records == [record]
-        }
-        #expect(start(1, in: "a", under: .second))
-        #expect(!start(2, in: "b", under: .second), "the key is in use")
-        #expect(try ArbiterStateMachine(snapshot: machine.snapshot()).snapshot() == machine.snapshot())
-        #expect(start(2, in: "b", under: .third))
-        #expect(!start(3, in: "a", under: .third), "the key of before the change is known")
-        #expect(!start(4, in: "b", under: .third))
-        let restored = try ArbiterStateMachine(snapshot: machine.snapshot())
-        #expect(restored.durable.keys == machine.durable.keys)
-        #expect(restored.durable.keys.count == 2)
-    }
-
     @Test func `a repeated request may be another span of a trace`() throws {
         var arbiter = Arbiter()
         let key = try key()

@@ -38,62 +38,54 @@ struct EncodingTests {
         #expect(restored.snapshot() == original.snapshot(), "seed \(seed)")
     }
 
-    /// A machine without transitions.
-    ///
-    /// Older layouts lack only what is at the end: the number of patches, and the transitions that others have waited for.
-    private static func quietMachine() -> ArbiterStateMachine {
-        var machine = ArbiterStateMachine(rules: .first)
-        _ = machine.apply(.declare(.main, .empty), at: moment(1), under: .first)
-        let opening = Record.openSession(
-            client: ClientName("master"), timeToLive: .seconds(30), id: SessionID(rawValue: 7),
-            token: Token(high: 7, low: 7))
-        _ = machine.apply(opening, at: moment(2), under: .first)
-        return machine
-    }
-
-    @Test func `a snapshot of the first form is read, and counts events from 0`() throws {
-        let machine = Self.quietMachine()
+    @Test func `a snapshot names its form and its rules, and a grant the rules that it was planned under`() throws {
+        var machine = ArbiterStateMachine()
+        func start(_ number: UInt64, in scene: String, under rules: Rules) {
+            let request = TransitionRequest(scene: SceneName(unchecked: scene))
+            let record = Record.start(request, id: TransitionID(rawValue: number), token: Token(high: 0, low: number))
+            #expect(machine.apply(record, at: Self.moment(1), under: rules).records == [record])
+        }
+        start(1, in: "a", under: .first)
+        #expect(machine.snapshot().prefix(2) == [1, 1])
+        start(2, in: "b", under: .madeUp)
         let bytes = machine.snapshot()
-        // The first form lacks the marker, the form, the rules and the number of the newest event of all scenes.
-        let restored = try ArbiterStateMachine(snapshot: Array(bytes.dropFirst(8 + 1 + 1 + 8).dropLast(8 + 4 + 4)))
-        #expect(restored.lastEvent == EventNumber(rawValue: 0))
-        #expect(restored.lastEvents() == machine.lastEvents())
-        #expect(restored.snapshot().dropFirst(18) == bytes.dropFirst(18))
-    }
-
-    @Test func `a snapshot of the second form is read, under the first rules`() throws {
-        let bytes = Self.quietMachine().snapshot()
-        let second = bytes.prefix(8) + [2] + bytes.dropFirst(8 + 1 + 1)
-        let restored = try ArbiterStateMachine(snapshot: Array(second.dropLast(8 + 4 + 4)))
-        #expect(restored.durable.rules == .first)
+        #expect(bytes.prefix(2) == [1, 2])
+        let restored = try ArbiterStateMachine(snapshot: bytes)
+        #expect(restored.rules == .madeUp)
+        #expect(restored.transition(TransitionID(rawValue: 1))?.grant?.rules == .first)
+        #expect(restored.transition(TransitionID(rawValue: 2))?.grant?.rules == .madeUp)
         #expect(restored.snapshot() == bytes)
     }
 
-    @Test func `a snapshot of the third form is read, under the rules that it names`() throws {
-        let bytes = Self.quietMachine().snapshot()
-        let third = bytes.prefix(8) + [3] + bytes.dropFirst(8 + 1)
-        #expect(try ArbiterStateMachine(snapshot: Array(third.dropLast(8 + 4 + 4))).snapshot() == bytes)
+    @Test(arguments: Rules.allCases)
+    func `a state whose journal says what is forgotten has that in its snapshot`(rules: Rules) throws {
+        var machine = Self.machine(seed: 7, steps: 60)
+        #expect(try ArbiterStateMachine(snapshot: machine.snapshot()).retention == Limits().retention)
+        let adoption = Record.adopt(Self.limits.retention)
+        #expect(machine.apply(adoption, at: Self.moment(100), under: rules).records == [adoption])
+        let restored = try ArbiterStateMachine(snapshot: machine.snapshot())
+        #expect(restored.snapshot() == machine.snapshot())
+        #expect(restored.retention == Self.limits.retention)
+        #expect(restored.rules == rules)
     }
 
-    @Test func `a state whose journal says what is forgotten has that in its snapshot`() throws {
-        var machine = Self.quietMachine()
-        let earlier = machine.snapshot()
-        #expect(earlier[8] == 4, "earlier versions read it")
-        for (rules, form) in [(Rules.third, 5), (.fourth, 6)] {
-            let adoption = Record.adopt(Self.limits.retention)
-            #expect(machine.apply(adoption, at: Self.moment(3), under: rules).records.count == 1)
-            let restored = try ArbiterStateMachine(snapshot: machine.snapshot())
-            #expect(machine.snapshot()[8] == form)
-            #expect(restored.snapshot() == machine.snapshot())
-            #expect(restored.retention == Self.limits.retention)
-        }
-        #expect(try ArbiterStateMachine(snapshot: earlier).retention == Limits().retention)
+    @Test func `nothing goes back to earlier rules`() {
+        var machine = ArbiterStateMachine(rules: .madeUp)
+        #expect(machine.apply(.skipFences, at: Self.moment(1), under: .first).records == [.skipFences])
+        #expect(machine.rules == .madeUp)
+        #expect(!machine.isBehind(Terms()))
     }
 
-    @Test(arguments: [8, 9])
-    func `a snapshot of a newer form, or under newer rules, is told from a damaged one`(offset: Int) throws {
+    @Test(arguments: [0, 1], [2, 3, 200])
+    func `a snapshot of a newer form, or under newer rules, is told from a damaged one`(
+        offset: Int, number: UInt8
+    ) throws {
         var bytes = Self.machine(seed: 5, steps: 60).snapshot()
-        bytes[offset] = 200
+        bytes[offset] = 0
+        let damage = #expect(throws: BinaryDecodingError.self) { try ArbiterStateMachine(snapshot: bytes) }
+        #expect(damage?.isUnknownVersion == false)
+        bytes[offset] = number
+        guard offset == 0 || Rules(rawValue: number) == nil else { return }
         let error = #expect(throws: BinaryDecodingError.self) { try ArbiterStateMachine(snapshot: bytes) }
         #expect(error?.isUnknownVersion == true)
     }
@@ -107,8 +99,9 @@ struct EncodingTests {
     }
 
     @Test func `a count that cannot be costs nothing`() throws {
-        // Orders, fences and the numbers of forgotten scenes are 0, nothing is held, and 2^32 - 1 transitions, ended ones or scenes follow.
-        let head = [UInt8](repeating: 0, count: 33)
+        // Behind the form and the rules all numbers are 0, nothing is held, and 2^32 - 1 sessions, transitions or ended ones
+        // follow.
+        let head = [1, 1] + [UInt8](repeating: 0, count: 42)
         for zeroes in [0, 4, 8] {
             let bytes = head + [UInt8](repeating: 0, count: zeroes) + [255, 255, 255, 255]
             let error = #expect(throws: BinaryDecodingError.self) { try ArbiterStateMachine(snapshot: bytes) }

@@ -5,7 +5,7 @@ import Testing
 
 /// An engine goes on under other rules, and forgets other things, from a record on.
 struct AdoptionTests {
-    private static let earlier = Terms(rules: .second)
+    private static let later = Terms(rules: .madeUp)
 
     private func keyed(_ scene: String) throws -> TransitionRequest {
         TransitionRequest(
@@ -28,31 +28,29 @@ struct AdoptionTests {
     }
 
     @Test func `an engine makes its records under the rules that it is told`() throws {
-        let bench = try Bench(MemoryJournal(keepsRecords: true), terms: Self.earlier)
-        _ = try bench.started(try keyed("a"))
-        bench.start("reused", try keyed("b"))
-        #expect(
-            try bench.answers.refusal("reused")
-                == .refused(.idempotencyKeyReused(try #require(keyed("b").idempotencyKey))))
-        #expect(try bench.journal.records().map(\.rules) == [.second])
-        bench.engine.stop()
-        #expect(try bench.journal.records().map(\.rules) == [.second, .second])
+        for rules in Rules.allCases {
+            let bench = try Bench(MemoryJournal(keepsRecords: true), terms: Terms(rules: rules))
+            _ = try bench.started()
+            #expect(try bench.journal.records().map(\.rules) == [rules], "a new journal has nothing to adopt")
+            bench.engine.stop()
+            #expect(try bench.journal.records().map(\.rules) == [rules, rules])
+        }
     }
 
     @Test func `a running engine adopts newer rules by one record, and later ones mean what they mean then`() throws {
-        let bench = try Bench(MemoryJournal(keepsRecords: true), terms: Self.earlier)
+        let bench = try Bench(MemoryJournal(keepsRecords: true))
         let first = try bench.started(try keyed("a"))
-        bench.engine.adopt(Self.earlier)
+        bench.engine.adopt(Terms())
         #expect(try bench.journal.records().count == 1, "there is nothing to adopt")
+        bench.engine.adopt(Self.later)
+        bench.engine.adopt(Self.later)
         bench.engine.adopt(Terms())
-        bench.engine.adopt(Terms())
-        bench.engine.adopt(Self.earlier)
-        #expect(bench.engine.rules == .newest)
+        #expect(bench.engine.rules == .madeUp)
         let other = try bench.started(try keyed("b"))
         #expect(other.id != first.id)
         #expect(try bench.started(try keyed("a")).id == first.id, "a key of before is known")
         let records = try bench.journal.records()
-        #expect(records.map(\.rules) == [.second, .newest, .newest])
+        #expect(records.map(\.rules) == [.first, .madeUp, .madeUp])
         #expect(records[1].record == .adopt(nil))
         let state = bench.engine.inspect { $0.snapshot() }
         #expect(try replayed(bench.journal) == state)
@@ -60,14 +58,14 @@ struct AdoptionTests {
     }
 
     @Test func `an engine whose journal is behind adopts the rules before anything else`() throws {
-        let before = try Bench(MemoryJournal(keepsRecords: true), terms: Self.earlier)
+        let before = try Bench(MemoryJournal(keepsRecords: true))
         let first = try before.started(try keyed("a"))
-        let after = try Bench(before.journal, time: before.time)
+        let after = try Bench(before.journal, time: before.time, terms: Self.later)
         #expect(try after.started(try keyed("b")).id != first.id)
         #expect(try after.journal.records().map(\.record).dropFirst().first == .adopt(nil))
         // The next one has nothing to adopt, and does not go back.
-        let last = try Bench(before.journal, time: before.time, terms: Self.earlier)
-        #expect(last.engine.rules == .newest)
+        let last = try Bench(before.journal, time: before.time)
+        #expect(last.engine.rules == .madeUp)
         #expect(try last.journal.records().count == 3)
     }
 

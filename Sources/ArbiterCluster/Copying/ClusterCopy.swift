@@ -72,7 +72,7 @@ package final class ClusterCopy: Sendable {
         guard let snapshot = shard.snapshot else {
             throw JournalError(reason: "there is nothing to copy: start the cluster without it")
         }
-        let parts = SnapshotParts(snapshot, of: index, keys, isChecked: true)
+        let parts = SnapshotParts(snapshot, of: index, keys)
         for put in parts.puts { try carryOut([put], right) }
         try carryOut(
             [

@@ -51,7 +51,7 @@ extension EtcdJournal {
         guard (try? ArbiterStateMachine(snapshot: snapshot.state))?.matches(snapshot.state) == true else {
             throw JournalError(reason: "the snapshot up to record \(sequence) cannot be read back, and is not kept")
         }
-        let manifest = try store(snapshot, after: found.manifest, isChecked: machine.rules.hasAdoptions)
+        let manifest = try store(snapshot, after: found.manifest)
         metrics.compactions.add()
         state.withLock { state in
             (state.manifest, state.snapshotBytes) = (manifest, snapshot.state.count)
@@ -63,10 +63,8 @@ extension EtcdJournal {
     ///
     /// That transaction deletes the earlier snapshot and the records that this one has. It compares the earlier manifest, so
     /// that it does nothing if it arrives late, when there is a newer snapshot already.
-    private func store(
-        _ snapshot: JournalSnapshot, after earlier: [UInt8]?, isChecked: Bool
-    ) throws(JournalError) -> [UInt8] {
-        let parts = SnapshotParts(snapshot, of: shard, keys, isChecked: isChecked)
+    private func store(_ snapshot: JournalSnapshot, after earlier: [UInt8]?) throws(JournalError) -> [UInt8] {
+        let parts = SnapshotParts(snapshot, of: shard, keys)
         for put in parts.puts {
             let part = EtcdTransaction(if: [tenure.condition], then: [put])
             try check(try carryOut(part, endsWithJournal: true).succeeded)

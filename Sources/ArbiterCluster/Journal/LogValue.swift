@@ -22,7 +22,7 @@ package struct LogValue {
     /// - Throws: `JournalError` if it is of a newer form, or is none.
     package static func batch(in key: EtcdKey) throws(JournalError) -> RecordBatch {
         var reader = BinaryReader(key.value)
-        guard let form = try? reader.read(UInt8.self) else { throw damaged(key.name) }
+        guard let form = try? reader.read(UInt8.self), form > 0 else { throw damaged(key.name) }
         guard form == Self.form else { throw JournalError(newer: "form \(form)", in: key.name) }
         guard let first = try? reader.read(UInt64.self), let last = try? reader.read(UInt64.self),
             let checksum = try? reader.read(UInt32.self)

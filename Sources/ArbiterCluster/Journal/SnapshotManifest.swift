@@ -2,16 +2,10 @@ package import ArbiterCore
 package import ArbiterEngine
 
 /// What a snapshot in etcd consists of: the form in one byte, the sequence and moment of its last record, the number and the
-/// checksum of the bytes of the state, and the number of the parts they are in; in the second form also the checksum of what
-/// is before.
+/// checksum of the bytes of the state, the number of the parts they are in, and the checksum of what is before.
 package struct SnapshotManifest {
-    private enum Form: UInt8 {
-        case first = 1
-        /// With a checksum of its own. Written under rules whose nodes all know it.
-        case second
-    }
+    private static let form: UInt8 = 1
 
-    private let form: Form
     package let sequence: UInt64
     package let moment: Moment
     let byteCount: UInt64
@@ -21,9 +15,7 @@ package struct SnapshotManifest {
     /// - Parameters:
     ///   - snapshot: the snapshot.
     ///   - chunks: the number of its parts.
-    ///   - isChecked: whether the manifest has a checksum of its own.
-    package init(_ snapshot: JournalSnapshot, chunks: Int, isChecked: Bool) {
-        form = isChecked ? .second : .first
+    package init(_ snapshot: JournalSnapshot, chunks: Int) {
         (sequence, moment) = (snapshot.sequence, snapshot.moment)
         (byteCount, checksum) = (UInt64(snapshot.state.count), Checksum.crc32(snapshot.state))
         chunkCount = UInt32(chunks)
@@ -38,37 +30,27 @@ package struct SnapshotManifest {
     /// The value of its key.
     package var bytes: [UInt8] {
         var writer = BinaryWriter()
-        writer.write(form.rawValue)
+        writer.write(Self.form)
         writer.write(sequence)
         writer.write(moment)
         writer.write(byteCount)
         writer.write(checksum)
         writer.write(chunkCount)
-        if form == .second { writer.write(Checksum.crc32(writer.bytes)) }
+        writer.write(Checksum.crc32(writer.bytes))
         return writer.bytes
     }
 
     /// - Throws: `JournalError` if the key holds one of a newer form, or none.
     package init(in key: EtcdKey) throws(JournalError) {
         var reader = BinaryReader(key.value)
-        guard let number = try? reader.read(UInt8.self) else { throw LogValue.damaged(key.name) }
-        guard let form = Form(rawValue: number) else { throw JournalError(newer: "form \(number)", in: key.name) }
-        var value = key.value[...]
-        if form == .second {
-            value = value.dropLast(MemoryLayout<UInt32>.size)
-            var end = BinaryReader(Array(key.value.dropFirst(value.count)))
-            guard let checksum = try? end.read(UInt32.self), checksum == Checksum.crc32(Array(value)) else {
-                throw LogValue.damaged(key.name)
-            }
-            reader = BinaryReader(Array(value))
-            _ = try? reader.read(UInt8.self)
-        }
+        guard let form = try? reader.read(UInt8.self), form > 0 else { throw LogValue.damaged(key.name) }
+        guard form == Self.form else { throw JournalError(newer: "form \(form)", in: key.name) }
         guard let sequence = try? reader.read(UInt64.self), let moment = try? reader.read(Moment.self),
             let byteCount = try? reader.read(UInt64.self), let checksum = try? reader.read(UInt32.self),
-            let chunkCount = try? reader.read(UInt32.self), reader.isAtEnd,
+            let chunkCount = try? reader.read(UInt32.self), let own = try? reader.read(UInt32.self), reader.isAtEnd,
+            own == Checksum.crc32(Array(key.value.dropLast(MemoryLayout<UInt32>.size))),
             byteCount <= UInt64(chunkCount) * UInt64(SnapshotParts.bytesInChunk)
         else { throw LogValue.damaged(key.name) }
-        self.form = form
         (self.sequence, self.moment, self.byteCount) = (sequence, moment, byteCount)
         (self.checksum, self.chunkCount) = (checksum, chunkCount)
     }
@@ -87,10 +69,9 @@ struct SnapshotParts {
     ///   - snapshot: the snapshot.
     ///   - shard: the index of its shard.
     ///   - keys: where the cluster is.
-    ///   - isChecked: whether the manifest has a checksum of its own.
-    init(_ snapshot: JournalSnapshot, of shard: Int, _ keys: ClusterKeys, isChecked: Bool) {
+    init(_ snapshot: JournalSnapshot, of shard: Int, _ keys: ClusterKeys) {
         let count = (snapshot.state.count + Self.bytesInChunk - 1) / Self.bytesInChunk
-        manifest = SnapshotManifest(snapshot, chunks: count, isChecked: isChecked).bytes
+        manifest = SnapshotManifest(snapshot, chunks: count).bytes
         puts = (0..<count).lazy.map { index in
             let part = snapshot.state.dropFirst(index * Self.bytesInChunk).prefix(Self.bytesInChunk)
             return .put(keys.chunk(index, of: shard, after: snapshot.sequence), Array(part))

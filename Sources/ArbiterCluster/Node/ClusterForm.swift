@@ -40,7 +40,7 @@ package struct NodeRegistration: Codable, Hashable, Sendable {
     package let lease: EtcdLeaseID
     /// The version of its program.
     package let version: String
-    /// The lowest rules under which it can make records; `nil` if it is a version that does not say that.
+    /// The lowest rules under which it can make records; `nil` in the keys of shards, like what follows.
     private var lowestRules: Int?
     /// The highest rules under which it can, or may, make records.
     private var highestRules: Int?
@@ -61,8 +61,8 @@ package struct NodeRegistration: Codable, Hashable, Sendable {
         return owner
     }
 
-    /// The highest rules that it supports; versions that do not say that know the second ones.
-    var newestRules: Int { highestRules ?? Int(Rules.second.rawValue) }
+    /// The highest rules that it supports.
+    var newestRules: Int { highestRules ?? Int(Rules.first.rawValue) }
 
     var bytes: [UInt8] {
         let encoder = JSONEncoder()

@@ -109,10 +109,7 @@ extension ClusterNode {
         var raised = form
         raised.rules = max(form.rules, highest)
         let wanted = Set(found.map.nodes.values.map(\.limits))
-        // Earlier rules have no record that says what is forgotten.
-        if wanted.count == 1, let limits = wanted.first, let limits, raised.rulesInForce.hasAdoptions {
-            raised.limits = limits
-        }
+        if wanted.count == 1, let limits = wanted.first, let limits { raised.limits = limits }
         guard raised != form else { return }
         let outcome = try transact(
             EtcdTransaction(

@@ -92,7 +92,7 @@ extension Transition.Phase {
 
 extension Transition.Grant {
     fileprivate func moved(later: Duration) -> Transition.Grant {
-        guard later != .zero, let instant else { return self }
+        guard later != .zero else { return self }
         return Transition.Grant(
             fence: fence, grantedAt: grantedAt, instant: instant.advanced(by: later), revision: revision,
             presenter: presenter, animation: animation, appearance: appearance, resolved: resolved, rules: rules)

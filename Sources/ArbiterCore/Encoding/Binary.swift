@@ -125,23 +125,10 @@ package struct BinaryWriter: Sendable {
     }
 }
 
-/// Which fields an encoded value has.
-///
-/// The rules of a group of records imply its layout, the form of a snapshot its own.
-package enum BinaryLayout: Hashable, Comparable, Sendable {
-    case first
-    /// Requests have `maxHold`, gestures their completion speed, grants their rules and resolved segue.
-    case second
-
-    static let newest = BinaryLayout.second
-}
-
 /// Decodes values from a byte array, from the first byte to the last.
 package struct BinaryReader: Sendable {
     private let bytes: [UInt8]
     private var offset = 0
-    /// The layout in which the bytes were written.
-    package var layout = BinaryLayout.newest
 
     package init(_ bytes: [UInt8]) {
         self.bytes = bytes

@@ -29,10 +29,9 @@ extension Controller.Content: BinaryCodable {
             writer.write(children)
             writer.write(UInt32(selected))
         case .split(let columns):
-            // The first form of a split has a secondary column always.
-            writer.write(UInt8(columns.secondary == nil ? 4 : 3))
+            writer.write(UInt8(3))
             writer.write(columns.primary)
-            if let secondary = columns.secondary { writer.write(secondary) }
+            writer.write(columns.secondary)
             writer.write(columns.supplementary)
             writer.write(columns.isCollapsed)
         }
@@ -46,13 +45,8 @@ extension Controller.Content: BinaryCodable {
         case 3:
             self = .split(
                 Controller.Columns(
-                    primary: try reader.read(), secondary: try reader.read(), supplementary: try reader.readOptional(),
-                    isCollapsed: try reader.readBool()))
-        case 4:
-            self = .split(
-                Controller.Columns(
-                    primary: try reader.read(), secondary: nil, supplementary: try reader.readOptional(),
-                    isCollapsed: try reader.readBool()))
+                    primary: try reader.read(), secondary: try reader.readOptional(),
+                    supplementary: try reader.readOptional(), isCollapsed: try reader.readBool()))
         default: throw reader.malformed("the content of a controller")
         }
     }

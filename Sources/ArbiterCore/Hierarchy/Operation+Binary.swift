@@ -10,12 +10,10 @@ extension Operation: BinaryCodable {
         static let select: UInt8 = 7
         static let showDetail: UInt8 = 8
         static let segue: UInt8 = 9
-        // Since the second rules:
         static let collapse: UInt8 = 10
         static let expand: UInt8 = 11
         static let setTabs: UInt8 = 12
         static let setRoot: UInt8 = 13
-        static let segueWithDestination: UInt8 = 14
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -69,10 +67,10 @@ extension Operation: BinaryCodable {
             writer.write(Code.setRoot)
             writer.write(controller)
         case .segue(let source, let identifier, let destination):
-            writer.write(destination == nil ? Code.segue : Code.segueWithDestination)
+            writer.write(Code.segue)
             writer.write(source)
             writer.write(identifier)
-            if let destination { writer.write(destination) }
+            writer.write(destination)
         }
     }
 
@@ -87,7 +85,8 @@ extension Operation: BinaryCodable {
         case Code.setStack: self = .setStack(navigation: try reader.read(), controllers: try reader.readArray())
         case Code.select: self = .select(tabs: try reader.read(), try reader.read())
         case Code.showDetail: self = .showDetail(split: try reader.read(), controller: try reader.read())
-        case Code.segue: self = .segue(source: try reader.read(), try reader.read(), destination: nil)
+        case Code.segue:
+            self = .segue(source: try reader.read(), try reader.read(), destination: try reader.readOptional())
         case Code.collapse: self = .collapse(split: try reader.read())
         case Code.expand: self = .expand(split: try reader.read())
         case Code.setTabs:
@@ -95,8 +94,6 @@ extension Operation: BinaryCodable {
                 tabs: try reader.read(), controllers: try reader.readArray(),
                 selected: try reader.readBool() ? Int(try reader.readInt64()) : nil)
         case Code.setRoot: self = .setRoot(try reader.read())
-        case Code.segueWithDestination:
-            self = .segue(source: try reader.read(), try reader.read(), destination: try reader.read())
         default: throw reader.malformed("an operation")
         }
     }

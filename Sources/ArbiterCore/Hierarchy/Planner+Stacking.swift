@@ -25,7 +25,7 @@ extension Planner {
         of arrival: Hierarchy, top: Controller, on navigation: ControllerID, asDetail isDetail: Bool = false,
         leaving: Set<ControllerID> = []
     ) throws(OperationRefusal) {
-        let mayStack = top.kind == .view || isDetail && top.kind == .navigation && rules.stacksNavigationDetails
+        let mayStack = top.kind == .view || isDetail && top.kind == .navigation
         guard mayStack else { throw .cannotPush(top, on: navigation) }
         guard hierarchy.container(of: top.id) != navigation else { throw .alreadyOnStack(top.id, of: navigation) }
         if let known = firstKnown(of: arrival, leaving: leaving) { throw .alreadyInHierarchy(known) }
@@ -92,7 +92,7 @@ extension Planner {
             disappearing: shows ? old.last.map { hierarchy.visible(from: $0) } ?? [] : [],
             appearing: shows ? source.visible(from: last) : [],
             isBackward: isMoving && !isPush, leaving: isMoving && !isPush ? old.last : nil,
-            isAnimated: isMoving || !rules.animatesOnlyMoves)
+            isAnimated: isMoving)
     }
 
     /// The requested stack.

@@ -13,7 +13,7 @@ extension Planner {
             steps: [.select(tabs: id, index: index)],
             disappearing: isVisible ? hierarchy.visible(from: tabs[selected]) : [],
             appearing: isVisible ? hierarchy.visible(from: tabs[index]) : [],
-            appearanceOrder: tabsOrder, isBackward: index < selected)
+            appearanceOrder: .comingFirst, isBackward: index < selected)
     }
 
     private func index(
@@ -45,9 +45,6 @@ extension Planner {
         guard hierarchy[columns.primary]?.kind == .navigation else { return try present(arrival, from: split) }
         return try push(arrival, on: columns.primary, asDetail: true)
     }
-
-    /// The order in which the views of tabs are told.
-    private var tabsOrder: AppearanceOrder { rules.tellsComingTabsFirst ? .comingFirst : .goingFirst }
 
     /// The effect of `show` in a split that is not collapsed.
     func replacePrimary(of split: ControllerID, with arrival: Hierarchy) throws(OperationRefusal) -> OperationPlan {
@@ -109,7 +106,7 @@ extension Planner {
             inserted: arrivals.compactMap(\.root), removed: gone.flatMap(leavers(with:)),
             disappearing: shows ? oldShown.map { hierarchy.visible(from: $0) } ?? [] : [],
             appearing: shows ? shown.map { source.visible(from: $0) } ?? [] : [],
-            appearanceOrder: tabsOrder,
+            appearanceOrder: .comingFirst,
             isBackward: oldShown.flatMap { order.firstIndex(of: $0) }.map { selected < $0 } ?? false,
             isAnimated: isMoving)
     }

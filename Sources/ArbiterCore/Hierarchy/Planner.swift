@@ -6,7 +6,6 @@ struct Planner {
     let hierarchy: Hierarchy
     /// The ids that granted operations will insert; no other operation may insert them.
     let reserved: Set<ControllerID>
-    let rules: Rules
 
     func controller(_ id: ControllerID) throws(OperationRefusal) -> Controller {
         guard let controller = hierarchy[id] else { throw .unknownController(id) }
@@ -42,8 +41,7 @@ struct Planner {
 
     /// The ids that become free when these controllers are removed with everything below them.
     func freed(by removed: some Sequence<ControllerID>) -> Set<ControllerID> {
-        guard rules.freesRemovedIDs else { return [] }
-        return removed.reduce(into: []) { freed, id in
+        removed.reduce(into: []) { freed, id in
             for gone in hierarchy.preorder(from: id) { freed.insert(gone.id) }
         }
     }

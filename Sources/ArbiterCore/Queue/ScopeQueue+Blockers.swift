@@ -57,7 +57,7 @@ extension ScopeQueue {
             }
             if let place { collect(below: place) }
         }
-        for id in ids where waitsForArrivals { noteBringers(of: id) }
+        for id in ids { noteBringers(of: id) }
         let found = (granted.sorted() + waiting.sorted()).prefix(limit)
         return (found.compactMap { self[$0]?.id }, !isCut && found.count < limit)
 

@@ -10,7 +10,7 @@ extension ScopeQueue {
             return min(limit, places.waitingOnTheWay(to: place))
         }
         var found: Set<RequestOrder> = []
-        for id in entry.arrivals.brought where waitsForArrivals {
+        for id in entry.arrivals.brought {
             for namer in coming.namers(of: id, after: order).prefix(limit) { found.insert(namer) }
         }
         for place in entry.places {
@@ -38,7 +38,7 @@ extension ScopeQueue {
     }
 
     private func isAwaited(_ brought: [ControllerID], of order: RequestOrder) -> Bool {
-        waitsForArrivals && brought.contains { !coming.namers(of: $0, after: order).isEmpty }
+        brought.contains { !coming.namers(of: $0, after: order).isEmpty }
     }
 }
 
@@ -73,7 +73,7 @@ extension ScopeQueue {
         func note(_ holder: RequestOrder) {
             if let other = self[holder], other.isGranted, !other.isContended { found.append(holder) }
         }
-        for id in entry.arrivals.named where waitsForArrivals {
+        for id in entry.arrivals.named {
             coming.bringers(of: id, before: order).prefix(Limits.blockersShown).forEach(note)
         }
         let below = entry.places.reduce(0) { $0 + places[$1].granted }

@@ -33,12 +33,6 @@ struct ScopeQueue {
     private(set) var changed: [RequestOrder] = []
     /// The number of granted transitions that no other one has waited for yet.
     private(set) var uncontended = 0
-    /// Whether a transition waits for the controllers that earlier ones bring in; not under the first rules.
-    private(set) var waitsForArrivals: Bool
-
-    init(waitsForArrivals: Bool = true) {
-        self.waitsForArrivals = waitsForArrivals
-    }
 
     /// What a transition has to do with controllers that are coming.
     struct Arrivals {
@@ -130,13 +124,6 @@ extension ScopeQueue {
         entries[order]?.arrivals.brought = ids
         bringIn(ids, by: order)
         changed.append(order)
-    }
-
-    /// From now on, transitions wait for the controllers that earlier ones bring in.
-    mutating func beginToWaitForArrivals() {
-        guard !waitsForArrivals else { return }
-        waitsForArrivals = true
-        for (order, entry) in entries where !entry.isGranted { waitForArrivals(order) }
     }
 
     /// The waiting transitions that depend on one of the controllers, in the order of their places.
@@ -315,7 +302,6 @@ extension ScopeQueue {
 
     /// Makes a transition wait for the controllers that it names and earlier transitions bring in.
     private mutating func waitForArrivals(_ order: RequestOrder) {
-        guard waitsForArrivals else { return }
         for id in entries[order]?.arrivals.named ?? [] where coming.addNamer(order, of: id) {
             entries[order]?.waiting += 1
         }
@@ -323,8 +309,8 @@ extension ScopeQueue {
 
     /// Ends the wait of a transition for controllers, because it is granted, is renamed or has ended.
     private mutating func stopWaitingForArrivals(_ order: RequestOrder) {
-        for id in entries[order]?.arrivals.named ?? [] where waitsForArrivals {
-            if coming.removeNamer(order, of: id) { entries[order]?.waiting -= 1 }
+        for id in entries[order]?.arrivals.named ?? [] where coming.removeNamer(order, of: id) {
+            entries[order]?.waiting -= 1
         }
         entries[order]?.arrivals.named = []
     }
@@ -335,6 +321,6 @@ extension ScopeQueue {
 extension ScopeQueue {
     /// Whether no unfinished transition conflicts with a new request for the scope that names these controllers.
     func isFree(_ scope: [ScopePath], naming ids: [ControllerID] = []) -> Bool {
-        scope.allSatisfy { places.isFree($0) } && !(waitsForArrivals && ids.contains { coming.isComing($0) })
+        scope.allSatisfy { places.isFree($0) } && !ids.contains { coming.isComing($0) }
     }
 }

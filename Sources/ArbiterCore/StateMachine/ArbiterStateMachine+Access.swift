@@ -39,11 +39,8 @@ extension Transition {
 }
 
 extension TransitionRequest {
-    /// Its idempotency key, which belongs to its principal and, since the third rules, to its scene.
-    func ownedKey(under rules: Rules) -> OwnedKey? {
-        guard let key = idempotencyKey else { return nil }
-        return OwnedKey(principal: principal, scene: rules.dividesKeysByScene ? scene : nil, key: key)
-    }
+    /// Its idempotency key, which belongs to its principal and its scene.
+    var ownedKey: OwnedKey? { idempotencyKey.map { OwnedKey(principal: principal, scene: scene, key: $0) } }
 
     /// Whether another request asks for the same; a repeated request may be another span of a trace.
     fileprivate func asksTheSame(as other: TransitionRequest) -> Bool {

@@ -28,17 +28,8 @@ extension ArbiterStateMachine {
 }
 
 extension DurableState: BinaryCodable {
-    /// The first value of a snapshot that names its form; one of the first form begins with an order, never this value.
-    private static let marker = UInt64.max
-    /// The newest form; the second added the number of the newest event over all scenes, the third the rules, the fourth
-    /// has the second layout, the fifth says what is forgotten, the sixth which transitions have been given their operation.
-    private static let newestForm: UInt8 = 6
-
-    /// The form that is written: the earliest that has room for the state, which earlier versions read too.
-    private var form: UInt8 {
-        if rules.letsPerform { return Self.newestForm }
-        return retention == nil ? 4 : 5
-    }
+    /// The form of a snapshot, its first byte.
+    private static let form: UInt8 = 1
 
     /// What is written about a scene's storyboard.
     private enum Kept {
@@ -49,10 +40,9 @@ extension DurableState: BinaryCodable {
     }
 
     func encode(to writer: inout BinaryWriter) {
-        writer.write(Self.marker)
-        writer.write(form)
+        writer.write(Self.form)
         writer.write(rules)
-        if form >= 6 { writer.write(retention) } else if let retention { writer.write(retention) }
+        writer.write(retention)
         writer.write(lastEvent)
         writer.write(lastOrder)
         writer.write(lastFence)
@@ -72,32 +62,16 @@ extension DurableState: BinaryCodable {
             writer.compareIfMuch()
         }
         writer.write(scenes.values.flatMap(\.queue.contended).sorted())
-        // Behind what older layouts have.
-        let owned = sessions.values.filter { $0.caller != .anyone }.sorted { $0.id < $1.id }
-        writer.write(UInt32(owned.count))
-        for session in owned {
-            writer.write(session.id)
-            writer.write(session.caller)
-        }
-        if form >= 6 { writer.write(transitions.values.filter(\.isPerformed).map(\.id).sorted()) }
     }
 
     init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
-        let first: UInt64 = try reader.read()
-        var form: UInt8 = 1
-        if first == Self.marker {
-            form = try reader.read()
-            guard 2...Self.newestForm ~= form else { throw reader.unknownVersion("form \(form) of a snapshot") }
-            rules = form >= 3 ? try reader.read() : .first
-            reader.layout = form >= 4 ? .second : .first
-            if form >= 6 { retention = try reader.readOptional() } else if form == 5 { retention = try reader.read() }
-            lastEvent = try reader.read()
-            lastOrder = try reader.read()
-        } else {
-            rules = .first
-            reader.layout = .first
-            lastOrder = RequestOrder(rawValue: first)
-        }
+        let form: UInt8 = try reader.read()
+        guard form > 0 else { throw reader.malformed("the form of a snapshot") }
+        guard form == Self.form else { throw reader.unknownVersion("form \(form) of a snapshot") }
+        rules = try reader.read()
+        retention = try reader.readOptional()
+        lastEvent = try reader.read()
+        lastOrder = try reader.read()
         lastFence = try reader.read()
         isHoldingGrants = try reader.readBool()
         forgotten = try reader.read()
@@ -111,6 +85,9 @@ extension DurableState: BinaryCodable {
             guard previous < transition.order, transition.order <= lastOrder, !transitions.contains(transition.id)
             else {
                 throw reader.malformed("the order of the transitions")
+            }
+            guard !transition.isPerformed || transition.grant != nil && transition.request.operation != nil else {
+                throw reader.malformed("a transition that has been given its operation")
             }
             previous = transition.order
             transitions[transition.id] = transition
@@ -128,20 +105,18 @@ extension DurableState: BinaryCodable {
         for _ in 0..<(try reader.read(UInt32.self)) {
             let name: SceneName = try reader.read()
             guard !scenes.contains(name) else { throw reader.malformed("a scene") }
-            var scene = Scene(lastOrder: try reader.read(), numbers: try reader.read(), under: rules)
+            var scene = Scene(lastOrder: try reader.read(), numbers: try reader.read())
             let kept: UInt8 = try reader.read()
             guard kept <= Kept.undeclared else { throw reader.malformed("whether a scene is declared") }
             scene.isDeclared = kept == Kept.declared
             if kept != Kept.nothing { scene.storyboard = try reader.read() }
-            if scene.isDeclared, reader.layout >= .second { scene.patches = try reader.read() }
+            if scene.isDeclared { scene.patches = try reader.read() }
             scenes[name] = scene
         }
         index.sceneNames = SceneNames(scenes.keys)
         let unfinished = known.filter { !$0.isEnded }
-        let contended: [TransitionID] = reader.layout >= .second ? try reader.readArray() : []
+        let contended: [TransitionID] = try reader.readArray()
         try restoreQueues(unfinished, contended: contended, &reader)
-        if reader.layout >= .second { try readOwners(&reader) }
-        if form >= 6 { try readPerformed(&reader) }
         for id in sessions.keys {
             guard var session = sessions[id] else { continue }
             session.caller = index.shared(session.caller)
@@ -150,25 +125,6 @@ extension DurableState: BinaryCodable {
         }
         for scene in scenes.values { count(scene) }
         for transition in unfinished { memory.charge(transition.request.byteCount, to: transition.session) }
-    }
-
-    /// Reads who opened the sessions.
-    private mutating func readOwners(_ reader: inout BinaryReader) throws(BinaryDecodingError) {
-        for _ in 0..<(try reader.read(UInt32.self)) {
-            let id: SessionID = try reader.read()
-            guard sessions[id] != nil else { throw reader.malformed("the owner of a session") }
-            sessions[id]?.caller = try reader.read()
-        }
-    }
-
-    /// Reads which transitions have been given their operation.
-    private mutating func readPerformed(_ reader: inout BinaryReader) throws(BinaryDecodingError) {
-        for id in try reader.readArray(of: TransitionID.self) {
-            guard let transition = transitions[id], !transition.isPerformed, transition.grant != nil,
-                transition.request.operation != nil
-            else { throw reader.malformed("a transition that has been given its operation") }
-            transitions[id]?.markAsPerformed()
-        }
     }
 
     /// Fills the queues, first with the granted transitions, so that no ticket blocks one, and then with the tickets.
@@ -205,10 +161,9 @@ extension DurableState: BinaryCodable {
     private mutating func reserve(what transition: Transition, _ reader: inout BinaryReader) throws(BinaryDecodingError)
     {
         let name = transition.request.scene
-        guard let operation = transition.request.operation, let grant = transition.grant, let scene = scenes[name]
-        else { return }
+        guard let operation = transition.request.operation, let scene = scenes[name] else { return }
         // Planned without the other reservations: at its grant there was room beside them, in whatever order they came.
-        guard let plan = try? scene.storyboard.plan(operation, under: grant.rules) else {
+        guard let plan = try? scene.storyboard.plan(operation) else {
             throw reader.malformed("the operation of a granted transition")
         }
         scenes[name]?.reserved.formUnion(plan.arriving)
@@ -233,13 +188,14 @@ extension Session: BinaryCodable {
         writer.write(client)
         writer.write(timeToLive)
         writer.write(startedAt)
+        writer.write(caller)
         writer.write(scenes.sorted { $0.description < $1.description })
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         self.init(
             id: try reader.read(), token: try reader.read(), client: try reader.readOptional(),
-            timeToLive: try reader.read(), startedAt: try reader.read(),
+            timeToLive: try reader.read(), startedAt: try reader.read(), caller: try reader.read(),
             scenes: Set(try reader.readArray(of: SceneName.self)))
     }
 }

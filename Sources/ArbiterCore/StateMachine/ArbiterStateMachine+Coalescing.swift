@@ -24,10 +24,10 @@ extension ArbiterStateMachine {
         let place = DurableState.CoalescingPlace(of: request, coalescing)
         let candidates = (durable.index.coalescing[place] ?? []).compactMap { durable.transitions[$0] }
             .filter(\.isReplaceable).sorted { $0.place > $1.place }
-        let new = Claim(of: request, scope: scene.resolvedScope(of: request), in: scene, under: durable.rules)
+        let new = Claim(of: request, scope: scene.resolvedScope(of: request), in: scene)
         var found: [Transition] = []
         // From the newest to the oldest: those that are replaced do not separate others from the new one.
-        for older in durable.rules.coalescesAll ? candidates[...] : candidates.prefix(1)
+        for older in candidates
         where !isSeparated(older, from: new, besides: Set(found.map(\.place)), in: scene) {
             found.append(older)
         }
@@ -46,7 +46,7 @@ extension ArbiterStateMachine {
         _ older: Transition, from new: Claim, besides replaced: Set<RequestOrder>, in scene: Scene
     ) -> Bool {
         func claim(of transition: Transition) -> Claim {
-            Claim(of: transition.request, scope: transition.scope, in: scene, under: durable.rules)
+            Claim(of: transition.request, scope: transition.scope, in: scene)
         }
         let old = claim(of: older)
         let later = scene.tickets.members(after: older.place) + scene.queue.granted.filter { older.place < $0 }
@@ -63,15 +63,14 @@ extension ArbiterStateMachine {
 /// What a transition conflicts by: what it locks, what it brings in, and what it names.
 private struct Claim {
     let paths: [ScopePath]
-    /// Both are empty under rules by which no transition waits for what another one brings in.
     let brought: Set<ControllerID>
     let named: Set<ControllerID>
 
-    init(of request: TransitionRequest, scope: Scope, in scene: Scene, under rules: Rules) {
+    init(of request: TransitionRequest, scope: Scope, in scene: Scene) {
         paths = scene.storyboard.paths(of: scope, request.operationOutline)
         let arrivals = scene.storyboard.arrivals(of: request, scope: scope)
-        brought = rules.waitsForArrivals ? Set(arrivals.brought) : []
-        named = rules.waitsForArrivals ? Set(arrivals.named) : []
+        brought = Set(arrivals.brought)
+        named = Set(arrivals.named)
     }
 
     func overlaps(_ other: Claim) -> Bool {

@@ -35,8 +35,7 @@ extension ArbiterStateMachine {
     /// What happens to a transition whose turn has come.
     private func turn(of transition: Transition) -> Turn {
         if transition.request.isPlain { return .granted(nil) }
-        let turn = durable.scenes[transition.request.scene]?.turn(
-            of: transition.request, scope: transition.scope, under: durable.rules)
+        let turn = durable.scenes[transition.request.scene]?.turn(of: transition.request, scope: transition.scope)
         guard let turn else { preconditionFailure("\(transition.id) is granted in a scene that is not known") }
         return turn
     }
@@ -49,10 +48,6 @@ extension ArbiterStateMachine {
 
     /// Publishes, once for each granted transition, that another one has begun to wait for it.
     mutating func tellContention(in scene: SceneName, step: inout Step) {
-        guard durable.rules.tellsContention else {
-            durable.scenes[scene]?.queue.forgetChanges()
-            return
-        }
         for id in durable.scenes[scene]?.queue.takeContended() ?? [] {
             if let transition = durable.transitions[id] { tell(.contended, transition, in: &step) }
         }
@@ -116,7 +111,7 @@ extension ArbiterStateMachine {
             durable.memory.queued -= 1
         case .preparing(let given):
             // It never ran, so its views have got no events. They get all of them now if it is carried out, else none.
-            let isCarriedOut = outcome.carriesOut(transition, under: durable.rules)
+            let isCarriedOut = outcome.carriesOut(transition)
             if isCarriedOut { tell(given.appearance, of: transition, in: &step) }
             effect = endOperation(of: transition, given, as: outcome, in: &step)
             grant = isCarriedOut ? given : given.untold
@@ -167,11 +162,11 @@ extension ArbiterStateMachine {
         let name = transition.request.scene
         guard let operation = transition.request.operation else { return OperationEffect() }
         // No other transition could change what it locks, so this plan is the same as at the grant.
-        guard let planned = try? durable.scenes[name]?.storyboard.plan(operation, under: grant.rules) else {
+        guard let planned = try? durable.scenes[name]?.storyboard.plan(operation) else {
             preconditionFailure("\(transition.id) was granted with an operation that is not possible: \(operation)")
         }
         durable.scenes[name]?.reserved.subtract(planned.arriving)
-        let isCarriedOut = outcome.carriesOut(transition, under: durable.rules)
+        let isCarriedOut = outcome.carriesOut(transition)
         let appearance = planned.ending(isCompleted: isCarriedOut)
         guard isCarriedOut,
             let done = durable.changeScene(name, { $0.carryOut(planned, introducedBy: grant.animation?.type) })
@@ -198,11 +193,11 @@ extension TransitionOutcome {
     }
 
     /// Whether a granted transition that ends so has its operation applied; never if its gesture was cancelled.
-    fileprivate func carriesOut(_ transition: Transition, under rules: Rules) -> Bool {
+    fileprivate func carriesOut(_ transition: Transition) -> Bool {
         switch self {
         case .completed: true
         case .expired(.participants): false
-        case .expired(let reason): transition.isCarriedOutAtExpiry(because: reason, under: rules)
+        case .expired(let reason): transition.isCarriedOutAtExpiry(because: reason)
         case .cancelled, .rejected, .superseded, .revoked: false
         }
     }
@@ -212,8 +207,7 @@ extension Transition {
     /// Whether its operation is applied although its owner has not ended it.
     ///
     /// A gesture ends as it was decided. One that was not decided is cancelled, as a system cancels the touches of an app that dies.
-    fileprivate func isCarriedOutAtExpiry(because reason: ExpiryReason, under rules: Rules) -> Bool {
-        guard rules.expiresAsDecided else { return request.onExpiry == .complete && gesture?.decision != .cancel }
+    fileprivate func isCarriedOutAtExpiry(because reason: ExpiryReason) -> Bool {
         guard state == .running, reason != .unclaimed else { return false }
         if let gesture { return gesture.decision == .finish }
         return !request.isInteractive && request.onExpiry == .complete

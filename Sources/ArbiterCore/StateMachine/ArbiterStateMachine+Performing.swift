@@ -14,7 +14,7 @@ extension ArbiterStateMachine {
     ///   - step: the turn.
     /// - Returns: the transition afterwards.
     /// - Throws: `unknownTransition`, `wrongToken`, `notRunning`, `alreadyEnded`, `endedWithoutOwner`, `alreadyPerformed`,
-    ///   `alreadyDecided`, `outsideScope`, `olderRules`, and every other reason why the operation is not possible now.
+    ///   `alreadyDecided`, `outsideScope`, and every other reason why the operation is not possible now.
     package mutating func perform(
         _ id: TransitionID, token: Token, _ operation: Operation, expecting expectations: [Expectation] = [],
         in step: inout Step
@@ -25,13 +25,12 @@ extension ArbiterStateMachine {
         switch transition.phase {
         case .queued, .preparing: throw .notRunning(view)
         case .ended(let ending): throw ending.outcome.isOwners ? .alreadyEnded(view) : .endedWithoutOwner(view)
-        case .running(let grant):
+        case .running:
             if let performed = transition.request.operation {
                 guard performed == operation else { throw .alreadyPerformed(view) }
-                plan = try? durable.scenes[transition.request.scene]?.storyboard.plan(operation, under: grant.rules)
+                plan = try? durable.scenes[transition.request.scene]?.storyboard.plan(operation)
             } else {
                 guard transition.gesture == nil else { throw .alreadyDecided(view) }
-                guard durable.rules.letsPerform else { throw .olderRules }
                 plan = try checkedPlan(of: operation, for: transition, expecting: expectations)
                 if let plan { perform(id, operation, plan, in: &step) }
             }
@@ -65,7 +64,7 @@ extension ArbiterStateMachine {
         var checked = performed
         checked.expectations = expectations
         let plan: OperationPlan?
-        switch scene.turn(of: checked, scope: transition.scope, under: durable.rules) {
+        switch scene.turn(of: checked, scope: transition.scope) {
         case .rejected(let rejection): throw ArbiterError(rejection)
         case .noop: return nil
         case .granted(let granted): plan = granted

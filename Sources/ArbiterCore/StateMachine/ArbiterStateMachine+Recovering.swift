@@ -18,7 +18,7 @@ extension ArbiterStateMachine {
             momentary.attention[transition.id] = Attention(heardAt: now)
             attend(transition.id, at: now)
             if let hold = transition.request.maxHold, let grant = transition.grant {
-                momentary.deadlines.schedule(.hold(transition.id), at: (grant.instant ?? now).advanced(by: hold))
+                momentary.deadlines.schedule(.hold(transition.id), at: grant.instant.advanced(by: hold))
             }
             if transition.state == .preparing {
                 momentary.deadlines.schedule(.ready(transition.id), at: now.advanced(by: transition.request.ready))

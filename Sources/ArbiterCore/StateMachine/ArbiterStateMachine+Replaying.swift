@@ -33,7 +33,7 @@ extension ArbiterStateMachine {
     /// Whether the arbiter has to adopt terms before it goes on under them.
     package func isBehind(_ terms: Terms) -> Bool {
         if durable.rules < terms.rules { return true }
-        guard durable.rules.hasAdoptions, let retention = terms.retention else { return false }
+        guard let retention = terms.retention else { return false }
         return durable.retention != retention
     }
 
@@ -49,13 +49,7 @@ extension ArbiterStateMachine {
     ///
     /// By itself only where there is no record yet; afterwards with the first record that is made under them.
     package mutating func adopt(_ rules: Rules) {
-        guard durable.rules < rules else { return }
-        let earlier = durable.rules
-        durable.rules = rules
-        if rules.waitsForArrivals, !earlier.waitsForArrivals {
-            for name in durable.scenes.keys { durable.scenes[name]?.queue.beginToWaitForArrivals() }
-        }
-        if rules.dividesKeysByScene, !earlier.dividesKeysByScene { durable.fileKeysAnew() }
+        durable.rules = max(durable.rules, rules)
     }
 
     private mutating func carryOut(_ record: Record, in step: inout Step) throws(ArbiterError) {

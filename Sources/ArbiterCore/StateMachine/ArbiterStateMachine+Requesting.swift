@@ -91,7 +91,7 @@ extension ArbiterStateMachine {
     private func repeated(
         _ request: TransitionRequest, isSerialized: Bool, at now: Instant
     ) throws(ArbiterError) -> TransitionID? {
-        guard let key = request.ownedKey(under: durable.rules), let id = durable.keys[key],
+        guard let key = request.ownedKey, let id = durable.keys[key],
             let earlier = durable.transitions[id], now < earlier.requestedAt.instant.advanced(by: Limits.idempotency)
         else { return nil }
         guard earlier.asksTheSame(as: request), earlier.isSerialized == isSerialized else {
@@ -122,8 +122,7 @@ extension ArbiterStateMachine {
     func possibleTurn(of request: TransitionRequest) throws(ArbiterError) -> Turn {
         if request.isPlain { return .granted(nil) }
         let turn =
-            durable.scenes[request.scene]?.turn(of: request, under: durable.rules)
-            ?? unusedScene.turn(of: request, under: durable.rules)
+            durable.scenes[request.scene]?.turn(of: request) ?? unusedScene.turn(of: request)
         if case .rejected(let rejection) = turn { throw ArbiterError(rejection) }
         return turn
     }
@@ -229,7 +228,7 @@ extension ArbiterStateMachine {
     mutating func make(_ name: SceneName, at order: RequestOrder, in step: inout Step) {
         guard !durable.scenes.contains(name) else { return }
         makeRoom(in: &step)
-        let scene = Scene(lastOrder: order, numbers: durable.forgotten, under: durable.rules)
+        let scene = Scene(lastOrder: order, numbers: durable.forgotten)
         durable.scenes[name] = scene
         durable.index.sceneNames.insert(name)
         durable.count(scene)
@@ -238,7 +237,7 @@ extension ArbiterStateMachine {
 
     /// A scene that does not exist yet, as it would be created now.
     var unusedScene: Scene {
-        Scene(lastOrder: durable.lastOrder, numbers: durable.forgotten, under: durable.rules)
+        Scene(lastOrder: durable.lastOrder, numbers: durable.forgotten)
     }
 
     /// Forgets the idle scene that was used longest ago, if the limit is reached.
@@ -250,14 +249,14 @@ extension ArbiterStateMachine {
 
     /// Removes a scene; its numbers are kept, so that a later scene of this name continues after them.
     mutating func forget(_ name: SceneName, in step: inout Step) {
-        if durable.rules.tellsDeletions { publish(.sceneDeleted, in: name, &step) }
+        publish(.sceneDeleted, in: name, &step)
         guard let scene = durable.scenes.removeValue(forKey: name) else { return }
         noteGone(name)
         durable.index.sceneNames.remove(name)
         durable.uncount(scene)
         durable.forgotten.revision = max(durable.forgotten.revision, scene.numbers.revision)
         // The number after the deletion is never used: a follower misses it when the scene is there again, and gets a reset.
-        let last = scene.numbers.event.rawValue + (durable.rules.tellsDeletions ? 1 : 0)
+        let last = scene.numbers.event.rawValue + 1
         durable.forgotten.event = max(durable.forgotten.event, EventNumber(rawValue: last))
         for session in durable.index.visitors.removeValue(forKey: name) ?? [] {
             durable.sessions[session]?.scenes.remove(name)
@@ -288,8 +287,8 @@ extension Scene {
     }
 
     /// What happens if the turn of a request comes with the current hierarchy.
-    fileprivate func turn(of request: TransitionRequest, under rules: Rules) -> Turn {
-        turn(of: request, scope: resolvedScope(of: request), under: rules)
+    fileprivate func turn(of request: TransitionRequest) -> Turn {
+        turn(of: request, scope: resolvedScope(of: request))
     }
 
     /// What a new transition gets from its scene.

@@ -17,7 +17,7 @@ extension ArbiterStateMachine {
             durable.dropFirstEnded()
             let forgotten = durable.transitions.removeValue(forKey: first.id)
             // The key may belong to a newer transition by now.
-            if let key = forgotten?.request.ownedKey(under: durable.rules), durable.keys[key] == first.id {
+            if let key = forgotten?.request.ownedKey, durable.keys[key] == first.id {
                 durable.keys.removeValue(forKey: key)
             }
         }

@@ -128,7 +128,7 @@ extension ArbiterStateMachine {
         var named = request
         if let session = try? session(token) {
             named.client = session.client
-        } else if let key = request.ownedKey(under: durable.rules),
+        } else if let key = request.ownedKey,
             let earlier = durable.keys[key].flatMap({ transition($0) }), earlier.request.session == token
         {
             named.client = earlier.request.client
@@ -176,7 +176,7 @@ extension ArbiterStateMachine {
         step.keep(.endSession(id, ending))
         // A remembered end is the owner's last word: the end of its session does not take it back.
         let bound = (durable.index.bound[session.id] ?? []).compactMap { durable.transitions[$0] }
-            .filter { !durable.rules.keepsRememberedEnds || !$0.completesAtGrant }
+            .filter { !$0.completesAtGrant }
         let scenes = self.scenes(of: session)
         durable.sessions.removeValue(forKey: session.id)
         durable.memory.sessionCount -= 1

@@ -188,14 +188,7 @@ struct DurableState: Sendable {
 
     /// Files a transition under its idempotency key, if it has one, in place of an earlier one.
     mutating func file(_ transition: Transition) {
-        if let key = transition.request.ownedKey(under: rules) { keys[key] = transition.id }
-    }
-
-    /// Files the idempotency keys of all remembered transitions as the present rules have it.
-    mutating func fileKeysAnew() {
-        keys.removeAll(keepingCapacity: true)
-        for transition in transitions.values.sorted(by: { $0.order < $1.order })
-        where transition.request.idempotencyKey != nil { file(transition) }
+        if let key = transition.request.ownedKey { keys[key] = transition.id }
     }
 
     var unfinishedCount: Int { transitions.count - ended.count }

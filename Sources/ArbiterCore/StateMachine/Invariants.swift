@@ -33,7 +33,7 @@ extension ArbiterStateMachine {
                     guard transition.state == .queued ? other < index || isGranted : isGranted && other != index else {
                         return false
                     }
-                    if transition.state == .queued, other < index, scene.queue.waitsForArrivals,
+                    if transition.state == .queued, other < index,
                         !Set(arrivals[index].named).isDisjoint(with: arrivals[other].brought)
                     {
                         return true

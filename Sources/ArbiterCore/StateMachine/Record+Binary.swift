@@ -134,7 +134,7 @@ extension Record: BinaryCodable {
         case Code.openSession:
             self = .openSession(
                 client: try reader.readOptional(), timeToLive: try reader.read(), id: try reader.read(),
-                token: try reader.read(), by: reader.layout >= .second ? try reader.read() : .anyone)
+                token: try reader.read(), by: try reader.read())
         case Code.endSession:
             self = .endSession(try reader.read(), try reader.readWord())
         case Code.distrust:

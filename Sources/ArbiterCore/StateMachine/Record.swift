@@ -40,8 +40,8 @@ package enum Record: Hashable, Sendable {
     /// The time that the participants had to become ready ran out.
     case timeOutParticipants(TransitionID)
 
-    /// The arbiter goes on under the rules that this record was made under, which are the third or later ones; and from now
-    /// on the journal names what is forgotten, if the record does.
+    /// The arbiter goes on under the rules that this record was made under; and from now on the journal names what is
+    /// forgotten, if the record does.
     case adopt(Retention?)
 
     // MARK: Restarts

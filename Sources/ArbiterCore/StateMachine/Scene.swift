@@ -1,7 +1,7 @@
 /// One arbitrated interface, with its queue and its hierarchy.
 struct Scene: Sendable {
     /// The unfinished transitions.
-    var queue: ScopeQueue
+    var queue = ScopeQueue()
     /// The places of the queued transitions, for their positions.
     var tickets = RequestLine()
     /// The order of its newest transition.
@@ -26,8 +26,7 @@ struct Scene: Sendable {
     /// Whether there is something to remember; then it is not forgotten to make room.
     var hasStoryboard: Bool { isDeclared || !storyboard.hierarchy.isEmpty }
 
-    init(lastOrder: RequestOrder, numbers: Numbers, under rules: Rules) {
-        queue = ScopeQueue(waitsForArrivals: rules.waitsForArrivals)
+    init(lastOrder: RequestOrder, numbers: Numbers) {
         self.lastOrder = lastOrder
         self.numbers = numbers
     }
@@ -130,22 +129,22 @@ enum Turn {
 
 extension Scene {
     /// What happens if the turn of a request comes with the current hierarchy.
-    func turn(of request: TransitionRequest, scope: Scope, under rules: Rules) -> Turn {
+    func turn(of request: TransitionRequest, scope: Scope) -> Turn {
         if case .controllers(let named) = scope, let gone = named.first(where: { storyboard.hierarchy[$0] == nil }) {
             return .rejected(.scopeGone(gone))
         }
         for expectation in request.expectations {
-            if let failure = storyboard.failure(of: expectation, at: numbers.revision, under: rules) {
+            if let failure = storyboard.failure(of: expectation, at: numbers.revision) {
                 return .rejected(.expectationFailed(failure))
             }
         }
-        return request.operation.map { turn(of: $0, under: rules) } ?? .granted(nil)
+        return request.operation.map { turn(of: $0) } ?? .granted(nil)
     }
 
     /// What happens if the turn of an operation comes with the current hierarchy.
-    private func turn(of operation: Operation, under rules: Rules) -> Turn {
+    private func turn(of operation: Operation) -> Turn {
         do throws(OperationRefusal) {
-            return try storyboard.plan(operation, reserving: reserved, under: rules).map { .granted($0) } ?? .noop
+            return try storyboard.plan(operation, reserving: reserved).map { .granted($0) } ?? .noop
         } catch {
             return .rejected(.invalidOperation(error))
         }

@@ -2,11 +2,11 @@
 
 extension Storyboard {
     /// The failed expectation with what holds instead; `nil` if it holds.
-    func failure(of expectation: Expectation, at revision: Revision, under rules: Rules) -> FailedExpectation? {
+    func failure(of expectation: Expectation, at revision: Revision) -> FailedExpectation? {
         let actual: String? =
             switch expectation {
             case .revision(let expected): expected == revision ? nil : "revision \(revision.rawValue)"
-            case .controller(let id, let condition): hierarchy.contradiction(of: id, being: condition, rules)
+            case .controller(let id, let condition): hierarchy.contradiction(of: id, being: condition)
             }
         return actual.map { FailedExpectation(expectation: expectation, actual: $0) }
     }
@@ -14,20 +14,14 @@ extension Storyboard {
 
 extension Hierarchy {
     /// The actual state of a controller, for people to read; `nil` if the condition holds.
-    fileprivate func contradiction(
-        of id: ControllerID, being condition: Expectation.Condition, _ rules: Rules
-    ) -> String? {
-        guard let controller = controllers[id] else { return condition == .absent ? nil : "absent" }
+    fileprivate func contradiction(of id: ControllerID, being condition: Expectation.Condition) -> String? {
+        guard controllers[id] != nil else { return condition == .absent ? nil : "absent" }
         switch condition {
         case .exists: return nil
         case .absent: return "exists"
         case .visible: return isVisible(id) ? nil : "not visible"
-        case .presented:
-            let isPresented = rules.expectsOfLayers ? isInPresentation(id) : presenter(of: id) != nil
-            return isPresented ? nil : "not presented"
-        case .presenting:
-            let isPresenting = rules.expectsOfLayers ? isInPresentingLayer(id) : controller.presented != nil
-            return isPresenting ? nil : "presents nothing"
+        case .presented: return isInPresentation(id) ? nil : "not presented"
+        case .presenting: return isInPresentingLayer(id) ? nil : "presents nothing"
         case .top, .selected: return contradiction(of: id, shownAs: condition)
         }
     }

@@ -7,13 +7,12 @@ extension Storyboard {
     ///   - operation: The requested operation.
     ///   - reserved: The `arriving` of the plans that are granted and not ended; their ids may not be used again, and
     ///     they count towards the size of the hierarchy.
-    ///   - rules: The rules under which the transition is granted.
     /// - Returns: `nil` if the operation would change nothing.
     /// - Throws: `OperationRefusal` if UIKit would not perform it.
     func plan(
-        _ operation: Operation, reserving reserved: Set<ControllerID> = [], under rules: Rules
+        _ operation: Operation, reserving reserved: Set<ControllerID> = []
     ) throws(OperationRefusal) -> OperationPlan? {
-        let planner = Planner(hierarchy: hierarchy, reserved: reserved, rules: rules)
+        let planner = Planner(hierarchy: hierarchy, reserved: reserved)
         guard let course = try course(of: operation) else { return try planner.plan(operation) }
         switch course {
         case .operation(let operation): return try planner.plan(operation)

@@ -3,8 +3,8 @@ extension Transition {
     package final class Grant: Sendable {
         package let fence: Fence
         package let grantedAt: Timestamp
-        /// The same on the arbiter's clock; `nil` in journals of before.
-        let instant: Instant?
+        /// The same on the arbiter's clock.
+        let instant: Instant
         /// The revision of the hierarchy at the grant.
         package let revision: Revision
         /// The controller that really presents, or that presents what is dismissed.
@@ -15,11 +15,11 @@ extension Transition {
         package let appearance: [AppearanceEvent]
         /// What its segue became; `nil` if its operation is no segue.
         package let resolved: ResolvedSegue?
-        /// The rules under which its operation was planned, and is carried out.
+        /// The rules under which its operation was planned, and is carried out; other ones may plan it in another way.
         let rules: Rules
 
         init(
-            fence: Fence, grantedAt: Timestamp, instant: Instant?, revision: Revision, presenter: ControllerID?,
+            fence: Fence, grantedAt: Timestamp, instant: Instant, revision: Revision, presenter: ControllerID?,
             animation: Animation?, appearance: [AppearanceEvent], resolved: ResolvedSegue?, rules: Rules
         ) {
             self.fence = fence
@@ -69,28 +69,19 @@ extension Transition.Grant: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) {
         writer.write(fence)
         writer.write(grantedAt)
+        writer.write(instant)
         writer.write(revision)
         writer.write(presenter)
         writer.write(animation)
         writer.write(appearance)
         writer.write(resolved)
         writer.write(rules)
-        writer.write(instant)
     }
 
     package convenience init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
-        let fence: Fence = try reader.read()
-        let grantedAt: Timestamp = try reader.read()
-        let revision: Revision = try reader.read()
-        let presenter: ControllerID? = try reader.readOptional()
-        let animation: Animation? = try reader.readOptional()
-        let appearance: [AppearanceEvent] = try reader.readArray()
-        let isSecond = reader.layout >= .second
-        let resolved: ResolvedSegue? = isSecond ? try reader.readOptional() : nil
-        let rules: Rules = isSecond ? try reader.read() : .first
         self.init(
-            fence: fence, grantedAt: grantedAt, instant: isSecond ? try reader.readOptional() : nil,
-            revision: revision, presenter: presenter, animation: animation, appearance: appearance,
-            resolved: resolved, rules: rules)
+            fence: try reader.read(), grantedAt: try reader.read(), instant: try reader.read(),
+            revision: try reader.read(), presenter: try reader.readOptional(), animation: try reader.readOptional(),
+            appearance: try reader.readArray(), resolved: try reader.readOptional(), rules: try reader.read())
     }
 }

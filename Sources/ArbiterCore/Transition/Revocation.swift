@@ -18,6 +18,6 @@ extension Revocation: BinaryCodable {
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         reason = try reader.read()
-        principal = reader.layout >= .second ? try reader.readOptional() : nil
+        principal = try reader.readOptional()
     }
 }

@@ -5,6 +5,7 @@ extension Transition: BinaryCodable {
         writer.write(order)
         writer.write(place)
         writer.write(isSerialized)
+        writer.write(isPerformed)
         writer.write(request)
         writer.write(scope)
         writer.write(lease)
@@ -17,14 +18,15 @@ extension Transition: BinaryCodable {
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        let (id, token): (TransitionID, Token) = (try reader.read(), try reader.read())
+        let (order, place): (RequestOrder, RequestOrder) = (try reader.read(), try reader.read())
+        let (isSerialized, isPerformed) = (try reader.readBool(), try reader.readBool())
         self.init(
-            id: try reader.read(), token: try reader.read(), order: try reader.read(),
-            place: try reader.read(), isSerialized: try reader.readBool(), request: try reader.read(),
-            scope: try reader.read(),
-            lease: try reader.read(), requestedAt: try reader.read(), requestedRevision: try reader.read(),
-            session: try reader.readOptional(), participants: try reader.readArray(),
-            gesture: try reader.readOptional(), phase: try reader.read()
-        )
+            id: id, token: token, order: order, place: place, isSerialized: isSerialized, request: try reader.read(),
+            scope: try reader.read(), lease: try reader.read(), requestedAt: try reader.read(),
+            requestedRevision: try reader.read(), session: try reader.readOptional(),
+            participants: try reader.readArray(), gesture: try reader.readOptional(), phase: try reader.read(),
+            isPerformed: isPerformed)
     }
 }
 
@@ -188,6 +190,6 @@ extension DecidedGesture: BinaryCodable {
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         self.init(
             decision: try reader.readWord(), fraction: try reader.read(),
-            completionSpeed: reader.layout >= .second ? try reader.readOptional() : nil)
+            completionSpeed: try reader.readOptional())
     }
 }

@@ -212,13 +212,6 @@ extension Transition {
         asked = Shared(performed)
     }
 
-    /// Notes, of a transition that is read, that its operation is not of its request.
-    mutating func markAsPerformed() {
-        var performed = asked.value
-        performed.isPerformed = true
-        asked = Shared(performed)
-    }
-
     mutating func end(_ ending: Ending) {
         switch phase {
         case .queued, .preparing, .running: phase = .ended(ending)

@@ -35,11 +35,8 @@ extension TransitionRequest: BinaryCodable {
         self.init(
             scene: try reader.read(), client: try reader.readOptional(), scope: try reader.readOptional(),
             lease: try reader.readOptional(), ticket: try reader.read(), queue: try reader.readOptional(),
-            session: try reader.readOptional(), idempotencyKey: try reader.readOptional())
-        if reader.layout >= .second {
-            principal = try reader.readOptional()
-            trace = try reader.readOptional()
-        }
+            session: try reader.readOptional(), idempotencyKey: try reader.readOptional(),
+            principal: try reader.readOptional(), trace: try reader.readOptional())
         guard try reader.readBool() else { return }
         operation = try reader.readOptional()
         expectations = try reader.readArray()
@@ -51,7 +48,7 @@ extension TransitionRequest: BinaryCodable {
         ready = try reader.read()
         onUnready = try reader.readWord()
         coalescing = try reader.readOptional()
-        if reader.layout >= .second { maxHold = try reader.readOptional() }
+        maxHold = try reader.readOptional()
     }
 }
 

@@ -125,19 +125,19 @@ package struct SegueIdentifier: CheckedName {
     }
 }
 
-/// Identifies a request that a client may send again: 1 to 255 visible ASCII characters.
+/// Identifies a request that a client may send again: 1 to 128 visible ASCII characters.
 ///
-/// The repeated request gets the token of the first one. New requests are held to `Limits.idempotencyKeys`; other lengths
-/// occur in older journals.
+/// The repeated request gets the token of the first one. Clients are held to `Limits.idempotencyKeys`: a short one could be
+/// guessed.
 package struct IdempotencyKey: CheckedName {
     package static var kind: String { "an idempotency key" }
-    package static var rule: String { "1 to \(Limits.idempotencyKeyBytes) visible ASCII characters" }
+    package static var rule: String { "1 to \(Limits.idempotencyKeys.upperBound) visible ASCII characters" }
     package let description: String
 
     package init(unchecked text: String) { description = text }
 
     package static func isValid(_ text: String) -> Bool {
-        text.isWord(upTo: Limits.idempotencyKeyBytes) { 0x21...0x7e ~= $0 }
+        text.isWord(upTo: Limits.idempotencyKeys.upperBound) { 0x21...0x7e ~= $0 }
     }
 }
 
@@ -145,8 +145,7 @@ package struct IdempotencyKey: CheckedName {
 /// another key.
 package struct OwnedKey: Hashable, Sendable {
     let principal: PrincipalName?
-    /// `nil` under the first and second rules, where a key belongs to all scenes.
-    let scene: SceneName?
+    let scene: SceneName
     let key: IdempotencyKey
 }
 

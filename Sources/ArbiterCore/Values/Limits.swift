@@ -8,9 +8,7 @@ package struct Limits: Hashable, Sendable {
     package static let sceneNameBytes = 64
     package static let controllerIDBytes = 128
     package static let clientNameBytes = 128
-    /// The longest idempotency key that a journal may hold.
-    package static let idempotencyKeyBytes = 255
-    /// The lengths of an idempotency key that a request may have; keys of other lengths are in older journals only.
+    /// The lengths of an idempotency key that a request may have.
     package static let idempotencyKeys = 16...128
     package static let revocationReasonBytes = 256
     package static let transitionTypeBytes = 128

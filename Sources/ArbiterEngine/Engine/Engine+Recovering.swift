@@ -41,8 +41,8 @@ extension Engine {
     /// - Returns: the answers that can be delivered at once.
     func makeUp(for ending: JournalContents.Ending, in state: inout State) -> [Answers] {
         let moment = now()
-        // A new journal has nothing yet that would mean something else, and earlier rules have no record for this.
-        if state.lastSequence == 0 || !state.terms.rules.hasAdoptions { state.machine.adopt(state.terms.rules) }
+        // A new journal has nothing yet that would mean something else.
+        if state.lastSequence == 0 { state.machine.adopt(state.terms.rules) }
         var records: [Record] = state.machine.isBehind(state.terms) ? [.adopt(state.terms.retention)] : []
         switch ending {
         case .closed: break

@@ -64,7 +64,6 @@ package struct RecordBatch: Hashable, Sendable {
         var reader = BinaryReader(bytes)
         let count = UInt64(try reader.read(UInt16.self)) | UInt64(try reader.read(UInt8.self)) << 16
         let rules: Rules = try reader.read()
-        reader.layout = rules.layout
         guard last >= first, count == last - first + 1 else { throw reader.malformed("the number of records") }
         var records: [JournalEntry] = []
         for sequence in first...last {

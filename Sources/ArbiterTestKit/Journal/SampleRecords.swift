@@ -31,7 +31,7 @@ enum SampleRecords {
 extension SampleRecords {
     /// Records that were made under rules after rules, one right after the other.
     static func underChangingRules() -> [JournalEntry] {
-        let all = Rules.allCases.filter { $0.layout == Rules.newest.layout }
+        let all = Rules.allCases
         return many(100 * all.count).enumerated().map { index, entry in
             JournalEntry(sequence: entry.sequence, moment: entry.moment, record: entry.record, rules: all[index / 100])
         }
@@ -138,7 +138,7 @@ extension SampleRecords {
             TransitionRequest(
                 client: ClientName(#"it's "quoted" \ %41 🧑‍🚀 é é"#), lease: .nanoseconds(1_234_567_891),
                 ticket: .nanoseconds(2_345_678_912), queue: .nanoseconds(1),
-                idempotencyKey: IdempotencyKey(String(repeating: "~", count: Limits.idempotencyKeyBytes))),
+                idempotencyKey: IdempotencyKey(String(repeating: "~", count: Limits.idempotencyKeys.upperBound))),
         ] + SampleHierarchies.requests + SampleCooperation.requests
 
     private static func scene(_ text: String) -> SceneName {

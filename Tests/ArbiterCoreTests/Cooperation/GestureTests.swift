@@ -102,18 +102,6 @@ struct GestureTests {
         #expect((arbiter.view(of: owner)?.change != nil) == (decision == .finish))
     }
 
-    @Test(arguments: ExpiryAction.allCases, decisions)
-    func `under the third rules, onExpiry counts for a gesture that was not decided as cancel`(
-        onExpiry: ExpiryAction, decision: GestureDecision?
-    ) throws {
-        var arbiter = Arbiter(rules: .third)
-        try arbiter.declare("nav[home]")
-        let owner = try arbiter.start(Self.push(onExpiry))
-        if let decision { try arbiter.release(owner, GestureRelease(decision: decision)) }
-        arbiter.advance(by: Limits.defaultLease)
-        #expect((arbiter.view(of: owner)?.change != nil) == (onExpiry == .complete && decision != .cancel))
-    }
-
     @Test func `a decision before a grant that nobody claims changes nothing`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("nav[home]")

@@ -36,15 +36,15 @@ struct HierarchyExpectationTests {
     ) throws {
         let storyboard = try Storyboard(hierarchy: .outlined("tabs{*nav[home detail] other}~>sheet[name]"))
         let expectation = ArbiterCore.Expectation.controller(id(name), is: condition)
-        let failure = storyboard.failure(of: expectation, at: Revision(rawValue: 1), under: .newest)
+        let failure = storyboard.failure(of: expectation, at: Revision(rawValue: 1))
         #expect(failure?.actual == actual)
         #expect(failure?.expectation == (actual == nil ? nil : expectation))
     }
 
     @Test func `a revision is the one expected or says which it is`() {
         let expectation = ArbiterCore.Expectation.revision(Revision(rawValue: 41))
-        #expect(Storyboard.empty.failure(of: expectation, at: Revision(rawValue: 41), under: .newest) == nil)
-        let failure = Storyboard.empty.failure(of: expectation, at: Revision(rawValue: 42), under: .newest)
+        #expect(Storyboard.empty.failure(of: expectation, at: Revision(rawValue: 41)) == nil)
+        let failure = Storyboard.empty.failure(of: expectation, at: Revision(rawValue: 42))
         #expect(failure?.actual == "revision 42")
     }
 }

@@ -125,12 +125,3 @@ func arrival(_ outline: String) -> Hierarchy {
         preconditionFailure("\(outline) is no hierarchy: \(error)")
     }
 }
-
-extension Storyboard {
-    /// The effect of an operation under the newest rules.
-    func plan(
-        _ operation: Operation, reserving reserved: Set<ControllerID> = []
-    ) throws(OperationRefusal) -> OperationPlan? {
-        try plan(operation, reserving: reserved, under: .newest)
-    }
-}

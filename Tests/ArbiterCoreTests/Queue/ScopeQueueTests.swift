@@ -113,21 +113,6 @@ struct ScopeQueueTests {
         #expect(granted(&queue) == [2])
     }
 
-    @Test func `under the first rules nothing waits for arrivals, until the rules change`() throws {
-        var queue = ScopeQueue(waitsForArrivals: false)
-        let (a, b, new) = try (#require(ControllerID("a")), #require(ControllerID("b")), #require(ControllerID("new")))
-        append(1, [[a]], bringing: [new], to: &queue)
-        append(2, [[b]], to: &queue)
-        append(3, [[b]], naming: [new], to: &queue)
-        #expect(granted(&queue) == [1, 2])
-        #expect(queue.isFree([], naming: [new]))
-        queue.beginToWaitForArrivals()
-        queue.remove(RequestOrder(rawValue: 2))
-        #expect(granted(&queue) == [])
-        queue.remove(RequestOrder(rawValue: 1))
-        #expect(granted(&queue) == [3])
-    }
-
     private func append(
         _ number: UInt64, _ scope: [ScopePath], bringing brought: [ControllerID] = [],
         naming named: [ControllerID] = [],

@@ -33,8 +33,8 @@ struct Arbiter {
         let moment: Moment
     }
 
-    init(limits: Limits = Limits(), rules: Rules = .newest) {
-        machine = ArbiterStateMachine(limits: limits, rules: rules)
+    init(limits: Limits = Limits()) {
+        machine = ArbiterStateMachine(limits: limits)
     }
 
     /// The parked waiters that have neither been answered nor left.

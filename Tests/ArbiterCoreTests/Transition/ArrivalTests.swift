@@ -99,34 +99,4 @@ struct ArrivalTests {
         try arbiter.end(holder)
         #expect(arbiter.state(of: third) == .running)
     }
-
-    @Test func `under the first rules a ticket does not wait for arrivals until the rules change`() throws {
-        var machine = ArbiterStateMachine(rules: .first)
-        let moment = Moment(instant: Instant(nanoseconds: 1), timestamp: Timestamp(milliseconds: 1))
-        func apply(_ record: Record, under rules: Rules = .first) {
-            let outcome = machine.apply(record, at: moment, under: rules)
-            #expect(outcome.records == [record])
-        }
-        func request(_ number: UInt64, _ request: TransitionRequest) -> Record {
-            .serialize(request, id: TransitionID(rawValue: number), token: Token(high: 0, low: number))
-        }
-        apply(.declare(.main, try Storyboard(hierarchy: .outlined("split(left[a]|right[b])"))))
-        apply(request(1, try Self.push("editor", on: "left")))
-        var expecting = try Self.push("other", on: "right")
-        expecting.expectations = [.controller(id("editor"), is: .absent)]
-        apply(request(2, expecting))
-        #expect(machine.transition(TransitionID(rawValue: 2))?.state == .running)
-        expecting.expectations = [.controller(id("editor"), is: .exists)]
-        apply(request(3, expecting))
-        #expect(machine.transition(TransitionID(rawValue: 3))?.state == .queued)
-        let restored = try ArbiterStateMachine(snapshot: machine.snapshot())
-        #expect(restored.snapshot() == machine.snapshot())
-        apply(.skipFences, under: .second)
-        // What is granted would have to wait under the new rules, and is read from a snapshot all the same.
-        #expect(try ArbiterStateMachine(snapshot: machine.snapshot()).snapshot() == machine.snapshot())
-        apply(.end(TransitionID(rawValue: 2), token: Token(high: 0, low: 2), .cancelled), under: .second)
-        #expect(machine.transition(TransitionID(rawValue: 3))?.state == .queued, "it waits for the arrival too now")
-        apply(.end(TransitionID(rawValue: 1), token: Token(high: 0, low: 1), .completed), under: .second)
-        #expect(machine.transition(TransitionID(rawValue: 3))?.state == .running)
-    }
 }

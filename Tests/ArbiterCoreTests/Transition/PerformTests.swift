@@ -228,13 +228,6 @@ struct PerformTests {
         #expect(arbiter.outline == "nav[home]")
     }
 
-    @Test func `earlier rules do not know it`() throws {
-        var arbiter = Arbiter(rules: .third)
-        try arbiter.declare("nav[home]")
-        let owner = try arbiter.start()
-        #expect(throws: ArbiterError.olderRules) { try arbiter.give(owner, Self.push("editor")) }
-    }
-
     private func refusal(_ event: () throws -> some Any) -> ArbiterError? {
         do {
             _ = try event()
