@@ -3,8 +3,7 @@ ARG RUNTIME_IMAGE=debian:bookworm-slim
 
 FROM ${SWIFT_IMAGE} AS build
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libcurl4-gnutls-dev libgnutls28-dev libmicrohttpd-dev libsqlite3-dev \
-        pkg-config \
+    && apt-get install -y --no-install-recommends libcurl4-gnutls-dev libgnutls28-dev libmicrohttpd-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 COPY . .
@@ -17,7 +16,7 @@ FROM ${RUNTIME_IMAGE}
 LABEL org.opencontainers.image.title="Transition Arbiter" \
       org.opencontainers.image.licenses="Apache-2.0"
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libcurl3-gnutls libgnutls30 libmicrohttpd12 libsqlite3-0 \
+    && apt-get install -y --no-install-recommends libcurl3-gnutls libgnutls30 libmicrohttpd12 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin arbiter \
     && install -d -o arbiter -g arbiter -m 0700 /data

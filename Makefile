@@ -6,7 +6,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 # Debian packages the build needs; `deps` installs those that are missing.
-DEBIAN_PACKAGES := libmicrohttpd-dev libcurl4-gnutls-dev libgnutls28-dev libsqlite3-dev pkg-config curl
+DEBIAN_PACKAGES := libmicrohttpd-dev libcurl4-gnutls-dev libgnutls28-dev pkg-config curl
 
 ifneq ($(words $(CURDIR)),1)
 $(error make does not work in a folder with a space in its path: $(CURDIR))
@@ -81,7 +81,7 @@ test-packages: deps
 CLIENTS := python python-async javascript javascript-shared swift
 SUITES := browser-test operations-test $(CLIENTS:%='conformance-test CLIENT=%') examples-test lost-peer-test \
 	readme-test docs client-test bench-test
-TEST_PACKAGES := chromium etcd-server gcc haproxy iproute2 libc6-dev nginx nodejs openssl prometheus python3 python3-venv
+TEST_PACKAGES := chromium e2fsprogs etcd-server gcc haproxy iproute2 libc6-dev nginx nodejs openssl prometheus python3 python3-venv
 
 .PHONY: integration-test
 integration-test: deps $(DAEMON) ## tests with the real daemon and several processes
@@ -123,9 +123,15 @@ conformance-test: $(DAEMON) $(RELEASE)/conformance-agent ## play the scenarios o
 	@scripts/conformance-test $(CLIENT)
 
 .PHONY: operations-test
-operations-test: $(DAEMON) $(RELEASE)/arbiterctl ## operate the daemon as an administrator would: TLS, limits, metrics, proxies
-	@scripts/install-packages etcd-server haproxy nginx openssl prometheus python3 python3-venv
+operations-test: $(DAEMON) $(RELEASE)/arbiterctl ## operate the daemon as an administrator would: TLS, limits, metrics, the journal and its disk, proxies
+	@scripts/install-packages e2fsprogs etcd-server gcc haproxy libc6-dev mount nginx openssl prometheus python3 python3-venv
 	@scripts/operations-test
+
+.PHONY: lost-machine-test
+lost-machine-test: ROUNDS ?= 20
+lost-machine-test: $(DAEMON) $(RELEASE)/arbiterctl ## the machine dies under load on a real file system, again and again (needs root): ROUNDS=
+	@scripts/install-packages e2fsprogs gcc libc6-dev mount python3 python3-venv
+	@ROUNDS=$(ROUNDS) scripts/operations-test -k test_lost_machine
 
 .PHONY: browser-test
 browser-test: $(DAEMON) ## open web pages in Chromium, and have them send requests to the daemon
@@ -147,7 +153,7 @@ soak: deps $(DAEMON) ## kill the daemon under load, again and again, and play fa
 	@[[ $(FAULTS) == 0 ]] || LOG_LEVEL=$${LOG_LEVEL:-info} $(MAKE) cluster-test FAULTS=$(FAULTS)
 
 .PHONY: damage
-damage: COUNT ?= 690
+damage: COUNT ?= 2000
 damage: deps $(DAEMON) ## journals damaged at random, and what the daemon makes of them: SEED=, COUNT=
 	@ARBITER_DAMAGES=$(COUNT) ARBITER_DAEMON='$(ARBITERD)' scripts/swift-test '--filter IntegrationTests\.Integration/Damages/'
 
@@ -175,13 +181,14 @@ jitter-test: deps $(DAEMON) ## the integration tests with a daemon whose threads
 	@scripts/jitter-test $(INTEGRATION_TESTS)
 
 # SEED= replays one history (without it, one is drawn); SEEDS= runs this many in a row, STEPS= sets the length of each.
-# CLUSTER=1 simulates several nodes on an etcd; FAULT= plants a mistake in them, by its name in ClusterFault.swift.
+# CLUSTER=1 simulates several nodes on an etcd, DISK=1 a journal on a disk; FAULT= plants a mistake, by its name in ClusterFault.swift or
+# DiskFault.swift.
 SEEDS ?= 1
 STEPS ?= 100000
 
 .PHONY: simulate
-simulate: $(RELEASE)/simulate ## long random histories of the core, or of a cluster (CLUSTER=1): SEED=, SEEDS=, STEPS=, FAULT=
-	@$< $(if $(CLUSTER),--cluster $(if $(FAULT),--fault $(FAULT))) $(if $(SEED),--seed $(SEED)) --seeds $(SEEDS) --steps $(STEPS)
+simulate: $(RELEASE)/simulate ## long random histories of the core, of a cluster (CLUSTER=1) or of a journal (DISK=1): SEED=, SEEDS=, STEPS=, FAULT=
+	@$< $(if $(CLUSTER),--cluster) $(if $(DISK),--disk) $(if $(FAULT),--fault $(FAULT)) $(if $(SEED),--seed $(SEED)) --seeds $(SEEDS) --steps $(STEPS)
 
 .PHONY: model
 model: ## check the models of the cluster's protocol with spin, and that it finds the faults planted in them
@@ -213,9 +220,9 @@ nightly: programs ## everything that hunts, for hours: with a seed that is drawn
 
 # Two at a time, the longest first.
 HUNTS := 'cluster-test FAULTS=1000 LOG_LEVEL=info' check sanitize-thread sanitize-address jitter-test client-test 'simulate STEPS=1000000' \
-	'simulate CLUSTER=1 SEEDS=200' damage 'soak FAULTS=0' 'soak FAULTS=0 DURABILITY=power' 'fuzz FUZZ_SECONDS=600' model \
-	'image-test WHOLE=1'
-NIGHT_PACKAGES := etcd-server gcc iproute2 libc6-dev nftables nodejs openssl python3 python3-venv spin
+	'simulate CLUSTER=1 SEEDS=200' 'simulate DISK=1 SEEDS=1000 STEPS=1000' damage 'soak FAULTS=0' \
+	'soak FAULTS=0 DURABILITY=power' 'lost-machine-test ROUNDS=100' 'fuzz FUZZ_SECONDS=600' model 'image-test WHOLE=1'
+NIGHT_PACKAGES := e2fsprogs etcd-server gcc iproute2 libc6-dev nftables nodejs openssl python3 python3-venv spin
 
 .PHONY: bench
 bench: deps $(DAEMON) ## the benchmarks: QUICK=1 measures less, ARBITERD= another daemon

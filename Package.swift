@@ -28,8 +28,6 @@ let optimized = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 // Not all of Collections, whose larger parts take minutes to build.
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
@@ -45,7 +43,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
@@ -70,7 +67,7 @@ let package = Package(
         ),
         .target(
             name: "ArbiterEngine",
-            dependencies: ["ArbiterCore", "CLinux", deque, grdb, logging, sqlite],
+            dependencies: ["ArbiterCore", "CLinux", deque, logging],
             swiftSettings: strict
         ),
         .target(
@@ -154,7 +151,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ArbiterEngineTests",
-            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterTestKit", grdb, logging],
+            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterTestKit", logging],
             swiftSettings: strict
         ),
         .testTarget(
@@ -201,7 +198,7 @@ let package = Package(
         ),
         .target(
             name: "ArbiterSimulation",
-            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterModel"],
+            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterModel", logging],
             swiftSettings: optimized
         ),
         .target(
@@ -216,7 +213,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["ArbiterClusterSimulation", "ArbiterModel", "ArbiterSimulation"],
+            dependencies: ["ArbiterClusterSimulation", "ArbiterEngine", "ArbiterModel", "ArbiterSimulation"],
             path: "Tests/SimulationTests",
             swiftSettings: strict
         ),

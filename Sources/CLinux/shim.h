@@ -24,6 +24,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -32,6 +33,68 @@
 
 /* Returns freed memory to the system; glibc keeps it for the thread that used it. */
 static inline void arbiter_return_memory(void) { malloc_trim(0); }
+
+/* Exchanges two files or directories in one step. glibc declares renameat2 for _GNU_SOURCE only. */
+static inline int arbiter_exchange(const char *one, const char *other)
+{
+    enum { exchange = 2 /* RENAME_EXCHANGE */ };
+    return (int) syscall(SYS_renameat2, AT_FDCWD, one, AT_FDCWD, other, exchange);
+}
+
+/* Continues a CRC-32C (RFC 3720, appendix B.4; polynomial 0x1edc6f41, reflected), without the inversions before and
+   after it. The processor computes it where it can. */
+static inline uint32_t arbiter_crc32c_in_software(uint32_t crc, const unsigned char *bytes, size_t count)
+{
+    static const uint32_t halves[16] = {
+        0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
+        0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
+    };
+    for (size_t i = 0; i < count; i++) {
+        crc ^= bytes[i];
+        crc = crc >> 4 ^ halves[crc & 15];
+        crc = crc >> 4 ^ halves[crc & 15];
+    }
+    return crc;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("sse4.2")))
+static inline uint32_t arbiter_crc32c_in_hardware(uint32_t crc, const unsigned char *bytes, size_t count)
+{
+    uint64_t part, sum = crc;
+    for (; count >= sizeof part; bytes += sizeof part, count -= sizeof part) {
+        memcpy(&part, bytes, sizeof part);
+        sum = __builtin_ia32_crc32di(sum, part);
+    }
+    crc = (uint32_t) sum;
+    for (; count > 0; bytes++, count--) crc = __builtin_ia32_crc32qi(crc, *bytes);
+    return crc;
+}
+
+static inline int arbiter_has_crc32c(void) { return __builtin_cpu_supports("sse4.2"); }
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+__attribute__((target("crc")))
+static inline uint32_t arbiter_crc32c_in_hardware(uint32_t crc, const unsigned char *bytes, size_t count)
+{
+    uint64_t part;
+    for (; count >= sizeof part; bytes += sizeof part, count -= sizeof part) {
+        memcpy(&part, bytes, sizeof part);
+        crc = __builtin_arm_crc32cd(crc, part);
+    }
+    for (; count > 0; bytes++, count--) crc = __builtin_arm_crc32cb(crc, *bytes);
+    return crc;
+}
+
+static inline int arbiter_has_crc32c(void) { return (getauxval(AT_HWCAP) & 1 << 7 /* HWCAP_CRC32 */) != 0; }
+#else
+static inline uint32_t arbiter_crc32c_in_hardware(uint32_t crc, const unsigned char *bytes, size_t count)
+{
+    return arbiter_crc32c_in_software(crc, bytes, count);
+}
+
+static inline int arbiter_has_crc32c(void) { return 0; }
+#endif
 
 /* How many bytes have arrived on a TCP connection since it began; 0 if that is unknown. glibc's struct tcp_info lacks
    this field, and the kernel's header cannot be included together with glibc's, so the field is read by offset. */

@@ -14,16 +14,16 @@ extension JournalCommand {
                 No daemon may run on either side, and the target must be empty. The copy is read back and compared before \
                 it counts. Afterwards start only the daemon, or the nodes, that have the copy:
 
-                    arbiterd journal copy --from sqlite --to etcd --data DIR --etcd URL
-                    arbiterd journal copy --from etcd --to sqlite --data DIR --etcd URL
+                    arbiterd journal copy --from disk --to etcd --data DIR --etcd URL
+                    arbiterd journal copy --from etcd --to disk --data DIR --etcd URL
 
                 --shards counts for a new cluster only.
                 """)
 
-        @Option(help: "What is copied: sqlite, the journal in the directory of --data; or etcd.")
+        @Option(help: "What is copied: disk, the journal in the directory of --data; or etcd.")
         var from: Place
 
-        @Option(help: "Where to: etcd, below --etcd-prefix; or sqlite, a new journal in the directory of --data.")
+        @Option(help: "Where to: etcd, below --etcd-prefix; or disk, a new journal in the directory of --data.")
         var to: Place
 
         @OptionGroup var directory: JournalDirectory
@@ -34,7 +34,7 @@ extension JournalCommand {
         var insecure = false
 
         enum Place: String, ExpressibleByArgument, CaseIterable {
-            case sqlite
+            case disk
             case etcd
         }
 
@@ -51,7 +51,7 @@ extension JournalCommand {
                 keys: ClusterKeys(prefix: store.etcdPrefix), etcd: EtcdGateway(access, loop: loop))
             switch to {
             case .etcd: try copy(journalOf: path, into: cluster)
-            case .sqlite: try copy(cluster, to: path)
+            case .disk: try copy(cluster, to: path)
             }
             print("the copy was read back, and is the same")
         }

@@ -47,7 +47,7 @@ struct Failure: Error {
 extension JournalError {
     fileprivate var code: Int32 {
         switch kind {
-        case .inUse, .busy, .notOwner: EX_UNAVAILABLE
+        case .inUse, .notOwner: EX_UNAVAILABLE
         case .damaged: EX_DATAERR
         case .unknownForm: EX_CONFIG
         case .inaccessible, .vanished, .closed, .stalled, .refused: EX_IOERR

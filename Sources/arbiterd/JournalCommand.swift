@@ -38,12 +38,13 @@ struct JournalCommand: JournalSubcommand {
                     ("closed", journal.isClosed ? "yes" : "no: a daemon writes it, or was killed"),
                     ("snapshot", journal.snapshot.map { "after record \($0.sequence)" } ?? "none"),
                     ("records", "\(journal.records.count) after it"),
+                    ("logs", "\(journal.logs)"),
                     (
                         "torn",
                         journal.isTorn
-                            ? "the end; the next start cuts it off" : "\(journal.tornBefore) batches cut off before"
+                            ? "the end; the next start cuts it off" : "\(journal.tornBefore) ends cut off before"
                     ),
-                ] + (journal.lacksLog ? [("lost", "the write-ahead log; the next start holds grants")] : [])
+                ] + (journal.lacksLog ? [("lost", "the newest log; the next start holds grants")] : [])
             for (name, value) in lines { print(name.padding(toLength: 12, withPad: " ", startingAt: 0) + value) }
         }
     }
@@ -57,17 +58,17 @@ struct JournalCommand: JournalSubcommand {
             let journal = try JournalInspection(directory: try directory.path())
             _ = try journal.replayed()
             guard !journal.isTorn else {
-                throw JournalError(.damaged, reason: "the end of \(journal.path) is torn; the next start cuts it off")
+                throw JournalError(
+                    .damaged, reason: "the end of the journal in \(journal.path) is torn; the next start cuts it off")
             }
             guard !journal.lacksLog else {
                 throw JournalError(
                     .damaged,
                     reason:
-                        "\(journal.path) was not closed, and its write-ahead log is missing; the next start holds grants"
+                        "the newest log of the journal in \(journal.path) is missing; the next start holds grants"
                 )
             }
-            let last = journal.records.last?.sequence ?? journal.snapshot?.sequence ?? 0
-            print("\(journal.path) is sound: \(journal.records.count) records replayed, up to record \(last)")
+            print("\(journal.path) is sound: \(journal.records.count) records replayed, up to record \(journal.last)")
         }
     }
 
@@ -88,16 +89,17 @@ struct JournalCommand: JournalSubcommand {
 extension JournalCommand {
     struct Backup: JournalSubcommand {
         static let configuration = CommandConfiguration(
-            abstract: "Copies the journal into a file, also while a daemon writes it.")
+            abstract: "Copies the journal into a directory, also while a daemon writes it.",
+            discussion: "An earlier backup of the same journal is replaced in one step, and nothing else ever is.")
 
-        @Argument(help: "The path of the copy, where there must be no file yet.")
-        var file: String
+        @Argument(help: "The directory of the copy.")
+        var target: String
 
         @OptionGroup var directory: JournalDirectory
 
         func run() throws {
-            let last = try JournalMaintenance.backUp(try directory.path(), to: file)
-            print("\(file) is sound, and has everything up to record \(last)")
+            let last = try JournalMaintenance.backUp(try directory.path(), to: target)
+            print("\(target) is sound, and has everything up to record \(last)")
         }
     }
 
@@ -110,29 +112,30 @@ extension JournalCommand {
                 --trust-leases-over.
                 """)
 
-        @Argument(help: "The path of the copy.")
-        var file: String
+        @Argument(help: "The directory of the copy.")
+        var backup: String
 
         @OptionGroup var directory: JournalDirectory
 
         func run() throws {
             let path = try directory.path()
-            let last = try JournalMaintenance.restore(file, to: path)
-            print("\(SQLiteJournal.path(in: path)) is restored, up to record \(last)")
+            let last = try JournalMaintenance.restore(backup, to: path)
+            print("\(path) is restored, up to record \(last)")
         }
     }
 
     struct Compact: JournalSubcommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes the file of the journal as small as possible, while no daemon runs.",
-            discussion: "A daemon compacts its journal by itself; this also gives the room back to the disk.")
+            abstract: "Replaces the records of the journal by a snapshot, while no daemon runs.",
+            discussion: "Nothing is changed if that would not make its files smaller. A daemon compacts its journal by "
+                + "itself, when enough has gathered.")
 
         @OptionGroup var directory: JournalDirectory
 
         func run() throws {
             let path = try directory.path()
             let (before, after) = try JournalMaintenance.compact(path)
-            print("\(SQLiteJournal.path(in: path)) had \(before) bytes, and has \(after) now")
+            print("\(path) had \(before) bytes, and has \(after) now")
         }
     }
 }

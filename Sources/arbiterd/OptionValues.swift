@@ -44,4 +44,4 @@ struct FileMode: ExpressibleByArgument, CustomStringConvertible {
     }
 }
 
-extension SQLiteJournal.Durability: ExpressibleByArgument {}
+extension LogJournal.Durability: ExpressibleByArgument {}

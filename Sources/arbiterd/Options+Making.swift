@@ -11,8 +11,8 @@ internal import Logging
 extension Options {
     func makeJournal(logger: Logger, metrics: JournalMetrics) throws -> any Journal {
         switch journal {
-        case .sqlite:
-            try SQLiteJournal(
+        case .disk:
+            try LogJournal(
                 directory: try directory.path(), durability: durability, logger: logger, metrics: metrics)
         case .memory: MemoryJournal(keepsRecords: false)
         case .etcd: preconditionFailure("a node makes the journals of its shards")
@@ -25,7 +25,7 @@ extension Options {
     ) throws -> @Sendable () throws(JournalError) -> any Journal {
         let (path, durability) = (try directory.path(), durability)
         return { () throws(JournalError) in
-            try SQLiteJournal(
+            try LogJournal(
                 directory: path, durability: durability, logger: logger, mayBegin: false, metrics: metrics)
         }
     }
@@ -138,9 +138,9 @@ extension Options {
     func startMetadata(at addresses: [ListenAddress]) throws -> Logger.Metadata {
         let address = addresses.map(\.description).joined(separator: " ")
         return switch journal {
-        case .sqlite:
+        case .disk:
             [
-                "address": "\(address)", "journal": "\(SQLiteJournal.path(in: try directory.path()))",
+                "address": "\(address)", "journal": "\(try directory.path())",
                 "durability": "\(durability.rawValue)",
             ]
         case .memory: ["address": "\(address)", "journal": "memory"]

@@ -91,11 +91,14 @@ struct Options: ParsableArguments {
 
     @OptionGroup var cluster: ClusterOptions
 
-    @Option(help: "Where the journal is kept: sqlite; etcd, as a node of a cluster; or memory to keep nothing.")
-    var journal = JournalKind.sqlite
+    @Option(
+        help:
+            "Where the journal is kept: disk, in the directory of --data; etcd, as a node of a cluster; or memory to keep nothing."
+    )
+    var journal = JournalKind.disk
 
     @Option(help: "What a commit survives: crash, the death of the process; power, that of the machine too.")
-    var durability = SQLiteJournal.Durability.crash
+    var durability = LogJournal.Durability.crash
 
     @Flag(
         help: ArgumentHelp(
@@ -182,7 +185,7 @@ struct Options: ParsableArguments {
     }
 
     enum JournalKind: String, ExpressibleByArgument, CaseIterable {
-        case sqlite
+        case disk
         case etcd
         case memory
     }

@@ -106,7 +106,7 @@ final class OwnServing: Serving {
 
     /// How the engine recovers if its journal fails.
     private static func recovery(_ parts: ServingParts) throws -> JournalRecovery? {
-        guard parts.options.journal == .sqlite else { return nil }
+        guard parts.options.journal == .disk else { return nil }
         let (hub, loss, logger) = (parts.hub, parts.loss, parts.logger)
         let reopen = try parts.options.reopening(logger: logger, metrics: parts.metrics.engine.journal)
         return JournalRecovery(reopen: reopen) { lastEvents in

@@ -119,8 +119,8 @@ extension Integration {
             #expect(missing == .exited(EX_IOERR))
             #expect(errors.split(separator: "\n").count == 1)
             #expect(errors.contains(empty.path))
-            try Data(String(repeating: "no database ", count: 100).utf8)
-                .write(to: URL(fileURLWithPath: empty.path + "/journal.sqlite"))
+            try Data(String(repeating: "no journal ", count: 100).utf8)
+                .write(to: URL(fileURLWithPath: empty.path + "/log-1"))
             #expect(try journal(command, in: empty.path).0 == .exited(EX_DATAERR))
         }
     }

@@ -107,13 +107,13 @@ extension Integration {
             let session = try client.post("/sessions", ["client": "menu", "ttlSeconds": 300, "scene": "scene-0"])
             let token = try #require(session["token"].string)
             var known = try scenes.map { try live(in: $0, client, session: token) }
-            #expect(try copy("sqlite", "etcd", directory).status == .exited(EX_UNAVAILABLE))
+            #expect(try copy("disk", "etcd", directory).status == .exited(EX_UNAVAILABLE))
             try stop([daemon])
 
-            let there = try copy("sqlite", "etcd", directory)
+            let there = try copy("disk", "etcd", directory)
             #expect(there.status == .exited(0), "\(there.errors)")
             #expect(there.output.contains("the copy was read back, and is the same"))
-            let again = try copy("sqlite", "etcd", directory)
+            let again = try copy("disk", "etcd", directory)
             #expect(again.status != .exited(0) && again.errors.contains("already"))
 
             let nodes = try nodes()
@@ -129,10 +129,10 @@ extension Integration {
                 #expect(try #require(granted["fence"].integer) > latest)
             }
             #expect(try clients[1].post("/sessions/renew", headers: ["Arbiter-Session: \(token)"]).status == 200)
-            #expect(try copy("etcd", "sqlite", target).status == .exited(EX_UNAVAILABLE))
+            #expect(try copy("etcd", "disk", target).status == .exited(EX_UNAVAILABLE))
             try stop(nodes)
 
-            let back = try copy("etcd", "sqlite", target)
+            let back = try copy("etcd", "disk", target)
             #expect(back.status == .exited(0), "\(back.errors)")
             #expect(back.output.contains("the copy was read back, and is the same"))
             let new = try DaemonProcess(in: target)
@@ -172,7 +172,7 @@ extension Integration {
             let token = try #require(session["token"].string)
             let known = try scenes.map { try live(in: $0, client, session: token) }
             try stop([daemon])
-            #expect(try copy("sqlite", "etcd", directory).status == .exited(0))
+            #expect(try copy("disk", "etcd", directory).status == .exited(0))
             let nodes = try nodes()
             let other = try nodes[1].connect()
             #expect(try other.post("/sessions/end", headers: ["Arbiter-Session: \(token)"]).status == 200)
@@ -188,21 +188,21 @@ extension Integration {
             _ = try daemon.connect().start()
             daemon.signal(SIGKILL)
             try daemon.waitForExit()
-            let killed = try copy("sqlite", "etcd", directory)
+            let killed = try copy("disk", "etcd", directory)
             #expect(killed.status == .exited(EX_DATAERR))
             #expect(killed.errors.contains("start arbiterd with it, and stop it, first"))
             try stop([try DaemonProcess(in: directory)])
-            #expect(try copy("sqlite", "etcd", directory).status == .exited(0))
-            let full = try copy("etcd", "sqlite", directory)
-            #expect(full.status == .exited(EX_IOERR) && full.errors.contains("journal.sqlite already"))
-            #expect(try copy("etcd", "sqlite", target).status == .exited(0))
+            #expect(try copy("disk", "etcd", directory).status == .exited(0))
+            let full = try copy("etcd", "disk", directory)
+            #expect(full.status == .exited(EX_IOERR) && full.errors.contains("there is a journal in"))
+            #expect(try copy("etcd", "disk", target).status == .exited(0))
         }
 
         @Test(arguments: [
             (["--from", "etcd", "--to", "etcd"], "have to differ"),
-            (["--from", "sqlite", "--to", "etcd"], "needs --etcd"),
+            (["--from", "disk", "--to", "etcd"], "needs --etcd"),
             (["--to", "etcd"], "--from"),
-            (["--from", "sqlite", "--to", "etcd", "--etcd", "http://127.0.0.1:1", "--shards", "0"], "1 to 256"),
+            (["--from", "disk", "--to", "etcd", "--etcd", "http://127.0.0.1:1", "--shards", "0"], "1 to 256"),
         ])
         func `what cannot be meant is refused`(arguments: [String], reason: String) throws {
             let process = try ChildProcess("arbiterd", ["journal", "copy", "--data", directory.path] + arguments)

@@ -40,31 +40,6 @@ extension Integration {
             #expect(try manager.receive().first == "STOPPING=1")
         }
 
-        @Test func `while a commit hangs, there are no signs of life`() throws {
-            let manager = try NotificationSocket(directory.path + "/notify")
-            let daemon = try DaemonProcess(environment: ["NOTIFY_SOCKET": manager.name, "WATCHDOG_USEC": "100000"])
-            #expect(try manager.receive().first == "READY=1")
-            #expect(try manager.receive() == ["WATCHDOG=1"])
-            let client = try daemon.connect()
-            let lock = try #require(WriteAheadLock(of: daemon.directory))
-            try client.send("POST", "/transitions/start", body: "{}")
-            // The daemon waits for the lock five seconds. A daemon that is alive would speak twenty times in one.
-            #expect(try eventually(within: .seconds(5)) { try isSilent(manager) })
-            lock.release()
-            // The request's commit succeeds, and the signs come again.
-            #expect(try client.receive().status == 201)
-            #expect(try manager.receive() == ["WATCHDOG=1"])
-        }
-
-        private func isSilent(_ manager: NotificationSocket) throws -> Bool {
-            do throws(WireError) {
-                _ = try manager.receive(within: .seconds(1))
-                return false
-            } catch .timedOut {
-                return true
-            }
-        }
-
         @Test func `no connection is refused while the daemon restarts on the socket that it is given`() throws {
             let socket = try ListeningSocket(NetworkAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
             let port = try #require(socket.address.port)
@@ -149,26 +124,4 @@ private final class Crowd: Sendable {
         clients.wait()
         return state.withLock(\.failures)
     }
-}
-
-/// The lock with which SQLite lets one program at a time write a write-ahead log, held by this process.
-private final class WriteAheadLock {
-    /// The byte of the file that stands for WAL_WRITE_LOCK (https://www.sqlite.org/walformat.html#wal_locks).
-    private static let byte: off_t = 120
-    private var descriptor: Int32
-
-    init?(of directory: TemporaryDirectory) {
-        descriptor = unsafe open(directory.path + "/journal.sqlite-shm", O_RDWR | O_CLOEXEC)
-        var range = flock(
-            l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: Self.byte, l_len: 1, l_pid: 0)
-        guard descriptor >= 0, unsafe fcntl(descriptor, F_SETLKW, &range) == 0 else { return nil }
-    }
-
-    func release() {
-        guard descriptor >= 0 else { return }
-        close(descriptor)
-        descriptor = -1
-    }
-
-    deinit { release() }
 }

@@ -112,9 +112,9 @@ extension Integration {
                 _ = try process.readLine()
                 process.signal(SIGTERM)
                 #expect(try process.waitForExit() == .exited(0))
-                #expect(process.standardError.contains("\(home.path)\(place)/journal.sqlite"))
+                #expect(process.standardError.contains("\(home.path)\(place)"))
                 let inspected = try run(["journal", "verify"], environment: stated.merging(environment) { $1 })
-                #expect(inspected.output.contains("\(home.path)\(place)/journal.sqlite is sound"))
+                #expect(inspected.output.contains("\(home.path)\(place) is sound"))
             }
         }
 

@@ -64,6 +64,16 @@ package struct BinaryWriter: Sendable {
         bytes.removeAll(keepingCapacity: true)
     }
 
+    /// Forgets what was written, and keeps the memory.
+    package mutating func restart() {
+        bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Puts a number in the place of one that was written before.
+    package mutating func replace(_ value: UInt32, at offset: Int) {
+        for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index)) }
+    }
+
     package mutating func write(_ value: some FixedWidthInteger & UnsignedInteger) {
         var rest = value
         for _ in 0..<MemoryLayout.size(ofValue: value) {

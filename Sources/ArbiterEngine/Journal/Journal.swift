@@ -148,8 +148,6 @@ package struct JournalError: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// Another process uses it.
         case inUse
-        /// Another program has locked it for a long time.
-        case busy
         /// Its contents are not what was written.
         case damaged
         /// Its form is unknown to this version.
@@ -172,7 +170,7 @@ package struct JournalError: Error, Hashable, Sendable {
         /// Otherwise it failed for good, until it is repaired.
         package var isTemporary: Bool {
             switch self {
-            case .busy, .inaccessible, .stalled: true
+            case .inaccessible, .stalled: true
             case .inUse, .damaged, .unknownForm, .vanished, .closed, .notOwner, .refused: false
             }
         }

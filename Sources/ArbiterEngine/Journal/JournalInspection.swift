@@ -1,87 +1,120 @@
 package import ArbiterCore
 internal import Foundation
-internal import GRDB
 
 /// A journal as shown to a person; reading it changes nothing and works while a daemon writes it.
 package struct JournalInspection: Sendable {
+    /// How often a journal is read again because a daemon has replaced its files meanwhile.
+    private static let attempts = 10
+
+    /// The directory.
     package let path: String
-    /// The size of the file, in bytes.
+    /// The size of its files, in bytes.
     package let size: Int
-    package let form: Int32
+    package let form: UInt16
     package let durability: String
     /// Whether its last writer closed it.
     package let isClosed: Bool
     package let snapshot: JournalSnapshot?
     /// All records after the snapshot that can be read.
     package let records: [JournalEntry]
-    /// Whether the last batch differs from what was written; a start would cut it off.
+    /// How many logs have them.
+    package let logs: Int
+    /// Whether the last group is not what was written; a start would cut it off.
     package let isTorn: Bool
-    /// The number of batches that earlier starts have cut off.
+    /// The number of groups that earlier starts have cut off.
     package let tornBefore: Int
-    /// Whether the journal was not closed and its write-ahead log is gone, with the records in it.
+    /// Whether the newest log is gone, with the records in it.
     package let lacksLog: Bool
+    /// Which journal it is; its copies have the same.
+    let journal: UInt128
 
     /// Reads the journal in a directory.
     ///
     /// - Throws: `JournalError` if there is no journal, or if it is damaged.
     package init(directory: String) throws(JournalError) {
-        try self.init(path: TrustedPath.resolve(SQLiteJournal.path(in: directory)))
+        let path = try TrustedPath.resolve(directory)
+        guard FileManager.default.fileExists(atPath: path) else { throw Self.missing(path) }
+        for _ in 1..<Self.attempts {
+            do throws(JournalError) {
+                try self.init(once: path, isTaken: DirectoryLock.isTaken(in: path))
+                return
+            } catch {
+                guard error.kind == .vanished, DirectoryLock.isTaken(in: path) else { throw error }
+            }
+        }
+        try self.init(once: path, isTaken: DirectoryLock.isTaken(in: path))
     }
 
-    /// Reads the journal in a file.
+    /// Reads the journal in a directory that this process has locked.
     ///
-    /// - Throws: `JournalError` if there is no journal, or if it is damaged.
-    init(path: String) throws(JournalError) {
-        self.path = path
-        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else {
-            throw JournalError(reason: "there is no journal at \(path): name its directory with --data")
-        }
-        self.size = size
-        guard size > 0 else { throw SQLiteJournal.emptied(path) }
-        // A log that a daemon writes now, or has begun to write meanwhile, cannot be checked from outside.
-        var isTaken = JournalFile.isTaken(path)
-        var log = isTaken ? .sound : try WriteAheadLog.state(beside: path)
-        isTaken = isTaken || JournalFile.isTaken(path)
-        if isTaken { log = .sound }
-        do {
-            let database = try DatabaseQueue(path: path, configuration: SQLiteJournal.configuration(readOnly: true))
-            let (found, contents, form, life) = try database.read { database in
-                try SQLiteJournal.checkForm(of: database, at: path)
-                try SQLiteJournal.check(log, of: database, at: path, boot: SQLiteJournal.currentBoot() ?? "unknown")
-                try SQLiteJournal.checkPages(of: database, at: path)
-                var contents: (snapshot: JournalSnapshot?, records: [JournalEntry]) = (nil, [])
-                let found = try SQLiteJournal.read(database, path: path) {
-                    contents.snapshot = $0
-                } _: { records, _ in
-                    contents.records += records
-                }
-                return (
-                    found, contents,
-                    try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0,
-                    try Life(database, path: path)
-                )
-            }
-            try database.close()
-            self.form = form
-            durability = life?.durability.rawValue ?? "unknown"
-            isClosed = (life?.isClosed ?? false) && !isTaken && !JournalFile.isTaken(path)
-            lacksLog = life?.lacksLog(log) ?? false
-            snapshot = contents.snapshot
-            records = contents.records
-            isTorn = found.torn != nil
-            tornBefore = found.tornBefore
-        } catch {
-            throw JournalError(error, path: path)
-        }
+    /// - Throws: `JournalError` if it is damaged.
+    init(locked path: String) throws(JournalError) {
+        try self.init(once: path, isTaken: false)
     }
+
+    /// Reads the journal once; what a process writes now, if it is taken, cannot be checked from outside.
+    private init(once path: String, isTaken: Bool) throws(JournalError) {
+        let storage = DirectoryStorage(path)
+        let boot = MachineBoot.current() ?? 0
+        let reader = try LogReader(storage, boot: boot, isWritten: isTaken)
+        guard !reader.files.isEmpty else { throw Self.missing(path) }
+        var (snapshot, records): (JournalSnapshot?, [JournalEntry]) = (nil, [])
+        let found = try reader.read { newest throws(JournalError) in
+            snapshot = newest
+        } _: { more throws(JournalError) in
+            records += more
+        }
+        self.path = path
+        self.snapshot = snapshot
+        self.records = records
+        size = try Self.size(of: reader.files, in: storage)
+        form = LogFormat.form
+        durability = found.header?.durability.rawValue ?? "unknown"
+        isClosed = found.ending(in: boot) == .closed && !isTaken
+        logs = reader.files.logs.filter { $0 > found.snapshot }.count
+        isTorn = found.tail != .nothing && !isTaken
+        tornBefore = reader.files.torn
+        lacksLog = found.header == nil
+        journal = found.journal ?? 0
+    }
+
+    /// The last record; 0 if there is none.
+    package var last: UInt64 { records.last?.sequence ?? snapshot?.sequence ?? 0 }
 
     /// The state machine after a replay of the journal.
     ///
     /// - Throws: `JournalError` if the journal contradicts itself.
-    package func replayed() throws(JournalError) -> ArbiterStateMachine {
+    package func replayed() throws(JournalError) -> ArbiterStateMachine { try replay().finished() }
+
+    /// The state after a replay, with its place in the journal.
+    ///
+    /// - Throws: `JournalError` if the journal contradicts itself.
+    package func state() throws(JournalError) -> ShardState { try replay().state() }
+
+    private func replay() throws(JournalError) -> JournalReplay {
         var replay = JournalReplay()
         try replay.begin(snapshot)
         try replay.take(records)
-        return replay.finished()
+        return replay
+    }
+
+    private static func size(of files: LogFiles, in storage: DirectoryStorage) throws(JournalError) -> Int {
+        var size = 0
+        for name in files.snapshots.map(LogFormat.snapshot) + files.logs.map(LogFormat.log) {
+            size += try storage.open(name)?.size() ?? 0
+        }
+        return size
+    }
+
+    static func missing(_ path: String) -> JournalError {
+        JournalError(reason: "there is no journal in \(path): name its directory with --data")
+    }
+}
+
+extension JournalReplay {
+    /// The state after the replay, with its place in the journal.
+    package consuming func state() -> ShardState {
+        let (sequence, moment) = (sequence, moment)
+        return ShardState(machine: finished(), sequence: sequence, moment: moment)
     }
 }

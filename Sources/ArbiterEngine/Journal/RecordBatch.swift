@@ -28,15 +28,21 @@ package struct RecordBatch: Hashable, Sendable {
         self.first = first.sequence
         self.last = last.sequence
         var writer = BinaryWriter(capacity: Self.bytesOfMostRecords * records.count)
+        Self.encode(records, to: &writer)
+        bytes = writer.bytes
+        checksum = Checksum.crc32(bytes)
+    }
+
+    /// Encodes records made under the same rules.
+    static func encode(_ records: [JournalEntry], to writer: inout BinaryWriter) {
+        guard let rules = records.first?.rules else { preconditionFailure("a batch of no records") }
         precondition(records.count < 1 << 24, "a batch of \(records.count) records")
-        writer.write(UInt32(records.count) | UInt32(first.rules.rawValue) << 24)
+        writer.write(UInt32(records.count) | UInt32(rules.rawValue) << 24)
         for record in records {
-            precondition(record.rules == first.rules, "record \(record.sequence) was made under other rules")
+            precondition(record.rules == rules, "record \(record.sequence) was made under other rules")
             writer.write(record.moment)
             writer.write(record.record)
         }
-        bytes = writer.bytes
-        checksum = Checksum.crc32(bytes)
     }
 
     /// A batch as it was read.
@@ -51,22 +57,35 @@ package struct RecordBatch: Hashable, Sendable {
     ///
     /// - Throws: `JournalError` if they were made under rules that are not known here.
     package func records(of path: String) throws(JournalError) -> [JournalEntry]? {
-        guard Checksum.crc32(bytes) == checksum else { return nil }
+        guard last >= first, Checksum.crc32(bytes) == checksum else { return nil }
+        return try Self.records(first...last, in: bytes, of: path)
+    }
+
+    /// The records that bytes encode; `nil` if they do not encode these.
+    ///
+    /// - Throws: `JournalError` if they were made under rules that are not known here.
+    static func records(
+        _ sequences: ClosedRange<UInt64>, in bytes: [UInt8], of path: String
+    ) throws(JournalError) -> [JournalEntry]? {
         do {
-            return try decoded()
+            return try decoded(sequences, in: bytes)
         } catch {
             if error.isUnknownVersion { throw JournalError(newer: error.subject, in: path) }
             return nil
         }
     }
 
-    private func decoded() throws(BinaryDecodingError) -> [JournalEntry] {
+    private static func decoded(
+        _ sequences: ClosedRange<UInt64>, in bytes: [UInt8]
+    ) throws(BinaryDecodingError) -> [JournalEntry] {
         var reader = BinaryReader(bytes)
         let count = UInt64(try reader.read(UInt16.self)) | UInt64(try reader.read(UInt8.self)) << 16
         let rules: Rules = try reader.read()
-        guard last >= first, count == last - first + 1 else { throw reader.malformed("the number of records") }
+        guard count == sequences.upperBound - sequences.lowerBound + 1 else {
+            throw reader.malformed("the number of records")
+        }
         var records: [JournalEntry] = []
-        for sequence in first...last {
+        for sequence in sequences {
             records.append(
                 JournalEntry(
                     sequence: sequence, moment: try reader.read(), record: try reader.read(), rules: rules))

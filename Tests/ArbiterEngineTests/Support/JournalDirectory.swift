@@ -1,9 +1,10 @@
 import ArbiterCore
-import ArbiterEngine
 import ArbiterTestKit
 import Foundation
-import GRDB
 import Logging
+import Testing
+
+@testable import ArbiterEngine
 
 /// A directory with a journal, and ways to damage it.
 struct JournalDirectory {
@@ -14,16 +15,18 @@ struct JournalDirectory {
         directory = try TemporaryDirectory()
     }
 
-    var file: String { SQLiteJournal.path(in: directory.path) }
+    var path: String { directory.path }
+
+    var storage: DirectoryStorage { DirectoryStorage(path) }
 
     func open(
-        _ durability: SQLiteJournal.Durability = .crash, recordsBetweenSnapshots: UInt64 = 200_000,
+        _ durability: LogJournal.Durability = .crash, recordsBetweenSnapshots: UInt64 = 200_000,
         bytesBetweenSnapshots: Int = 64 << 20,
-        boot: String = "this boot"
-    ) throws(JournalError) -> SQLiteJournal {
-        try SQLiteJournal(
-            directory: directory.path, durability: durability, logger: logger,
-            recordsBetweenSnapshots: recordsBetweenSnapshots, bytesBetweenSnapshots: bytesBetweenSnapshots, boot: boot)
+        boot: UInt128 = .thisBoot
+    ) throws(JournalError) -> LogJournal {
+        try LogJournal(
+            directory: path, durability: durability, logger: logger, recordsBetweenSnapshots: recordsBetweenSnapshots,
+            bytesBetweenSnapshots: bytesBetweenSnapshots, boot: boot)
     }
 
     var logger: Logger {
@@ -32,82 +35,91 @@ struct JournalDirectory {
 
     /// Writes records to the journal and closes it.
     func keep(
-        _ records: [JournalEntry], recordsInBatch: Int = .max, recordsBetweenSnapshots: UInt64 = 200_000
+        _ records: [JournalEntry], _ durability: LogJournal.Durability = .crash, recordsInGroup: Int = .max,
+        recordsBetweenSnapshots: UInt64 = 200_000
     ) throws {
-        let journal = try open(recordsBetweenSnapshots: recordsBetweenSnapshots)
+        let journal = try open(durability, recordsBetweenSnapshots: recordsBetweenSnapshots)
         _ = try journal.contents()
         let commits = Commits(of: journal)
         for (index, record) in records.enumerated() {
-            journal.commit(record)
-            if (index + 1) % recordsInBatch == 0 { try commits.wait(for: record.sequence) }
+            _ = journal.append(record)
+            guard (index + 1) % recordsInGroup == 0 || index + 1 == records.count else { continue }
+            journal.flush()
+            try commits.wait(for: record.sequence)
         }
         if records.count > recordsBetweenSnapshots {
             // Closing the journal would interrupt the compaction.
-            guard try eventually({ try number("SELECT count(*) FROM snapshot") > 0 }) else { throw Commits.TimedOut() }
+            guard try eventually({ try !files().snapshots.isEmpty }) else { throw Commits.TimedOut() }
         }
         journal.close()
     }
 
     /// The contents that an engine would replay.
-    func contents() throws -> JournalContents {
-        let journal = try open()
+    func contents(boot: UInt128 = .thisBoot) throws -> JournalContents {
+        let journal = try open(boot: boot)
         defer { journal.close() }
         return try journal.contents()
     }
 
-    /// A copy as a process killed now would leave it, while a writer may be active.
-    ///
-    /// It has everything committed so far, and a write-ahead log.
+    /// A copy as a process killed now would leave it, while a writer may be active; it has everything committed so far.
     func asIfKilled() throws -> JournalDirectory {
-        let copy = try JournalDirectory()
-        try sql("VACUUM INTO '\(copy.file)'")
-        let database = try DatabaseQueue(path: copy.file)
-        return try database.writeWithoutTransaction { database in
-            // A change that leaves frames in the write-ahead log.
-            try database.execute(
-                sql: """
-                    PRAGMA journal_mode = WAL; INSERT INTO torn VALUES (0, 0, x'', 0); DELETE FROM torn WHERE last = 0
-                    """)
-            return try copy.killed()
+        for _ in 0..<100 {
+            let copy = try JournalDirectory()
+            let names = try names()
+            // A compaction may remove files meanwhile.
+            let isWhole = names.allSatisfy { name in
+                (try? FileManager.default.copyItem(atPath: path + "/" + name, toPath: copy.path + "/" + name)) != nil
+            }
+            if try isWhole && !LogFiles(in: copy.storage).isEmpty { return copy }
+        }
+        throw Commits.TimedOut()
+    }
+
+    /// The names of its files, without that of the lock.
+    func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path).filter { $0 != "lock" }.sorted()
+    }
+
+    /// The numbers of its files.
+    func files() throws -> LogFiles { try LogFiles(in: storage) }
+
+    /// What is in its files, by their names.
+    func allBytes() throws -> [String: Data] {
+        Dictionary(uniqueKeysWithValues: try names().map { ($0, self[$0]) })
+    }
+
+    /// The bytes of a file.
+    subscript(name: String) -> Data {
+        get { FileManager.default.contents(atPath: path + "/" + name) ?? Data() }
+        nonmutating set {
+            _ = FileManager.default.createFile(
+                atPath: path + "/" + name, contents: newValue, attributes: [.posixPermissions: 0o600])
         }
     }
 
-    /// A copy of the files byte by byte, as a process killed now would leave them; only while nothing is being written.
-    func killed() throws -> JournalDirectory {
-        let copy = try JournalDirectory()
-        for suffix in ["", "-wal"] {
-            try FileManager.default.copyItem(atPath: file + suffix, toPath: copy.file + suffix)
+    /// Where the groups of a log are in it, the one that closes the journal included.
+    func groups(of name: String) throws -> [Range<Int>] {
+        let first = try #require(name.split(separator: "-").last.flatMap { UInt64($0) })
+        var log = try LogCursor(first, in: storage)
+        var (groups, last) = ([Range<Int>](), first - 1)
+        while let group = try log.next(after: last) {
+            groups.append(group.offset..<group.offset + group.header.size)
+            last = group.header.last
         }
-        return copy
+        return groups
     }
 
-    /// Changes the database without the journal's knowledge.
-    func sql(_ statement: String) throws {
-        let database = try DatabaseQueue(path: file)
-        try database.writeWithoutTransaction { try $0.execute(sql: statement) }
-        try database.close()
+    /// Inverts a byte of a file.
+    func flip(_ name: String, at offset: Int) {
+        var bytes = self[name]
+        bytes[offset] = ~bytes[offset]
+        self[name] = bytes
     }
+}
 
-    func number(_ question: String) throws -> Int { try answer(question) ?? 0 }
-
-    func text(_ question: String) throws -> String { try answer(question) ?? "" }
-
-    private func answer<Value: DatabaseValueConvertible>(_ question: String) throws -> Value? {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
-        let database = try DatabaseQueue(path: file, configuration: configuration)
-        let answer = try database.read { try Value.fetchOne($0, sql: question) }
-        try database.close()
-        return answer
-    }
-
-    var bytes: Data { FileManager.default.contents(atPath: file) ?? Data() }
-
-    /// The bytes of the write-ahead log.
-    var writeAheadLog: Data {
-        get { FileManager.default.contents(atPath: file + "-wal") ?? Data() }
-        nonmutating set { _ = FileManager.default.createFile(atPath: file + "-wal", contents: newValue) }
-    }
+extension UInt128 {
+    /// The current boot of the machine, in which inspections look at a journal.
+    static let thisBoot = MachineBoot.current() ?? 1
 }
 
 extension JournalContents {

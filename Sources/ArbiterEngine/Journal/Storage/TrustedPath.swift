@@ -51,13 +51,4 @@ enum TrustedPath {
         }
         return target
     }
-
-    /// - Throws: `JournalError` if any of these paths is a symbolic link.
-    static func expectNoLinks(at paths: [String]) throws(JournalError) {
-        for path in paths {
-            var status = Glibc.stat()
-            guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { continue }
-            throw JournalError(reason: "\(path) is a symbolic link, and no journal has one there: remove it")
-        }
-    }
 }

@@ -7,15 +7,15 @@ import Testing
 
 /// A full disk loses nothing that was answered.
 @Suite(.enabled(if: TinyDisk.isPermitted, "a file system can only be mounted by root"))
-struct SQLiteJournalDiskTests {
+struct LogJournalDiskTests {
     private let disk: TinyDisk
 
     init() throws {
         disk = try TinyDisk(bytes: 512 * 1024)
     }
 
-    private func open() throws(JournalError) -> SQLiteJournal {
-        try SQLiteJournal(
+    private func open() throws(JournalError) -> LogJournal {
+        try LogJournal(
             directory: disk.directory.path, durability: .crash,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
@@ -64,7 +64,10 @@ struct SQLiteJournalDiskTests {
     }
 
     @Test func `a disk without room for a journal is refused`() throws {
-        try Data(count: 500 * 1024).write(to: URL(fileURLWithPath: disk.directory.path + "/filling"))
+        let filling = disk.directory.path + "/filling"
+        for count in stride(from: 512 * 1024, through: 4096, by: -4096) {
+            if (try? Data(count: count).write(to: URL(fileURLWithPath: filling))) != nil { break }
+        }
         let refusal = #expect(throws: JournalError.self) { try open() }
         #expect(refusal?.kind == .inaccessible)
         #expect(refusal?.reason.contains(disk.directory.path) == true)

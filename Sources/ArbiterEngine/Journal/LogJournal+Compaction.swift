@@ -1,0 +1,142 @@
+internal import ArbiterCore
+internal import CLinux
+internal import Dispatch
+internal import Logging
+
+// Keeps the files bounded: a snapshot replaces the logs before it.
+
+extension LogJournal {
+    /// Makes a snapshot if enough records, enough bytes of records or enough logs have gathered, and none is being made.
+    ///
+    /// If the last snapshot is larger than `bytesBetweenSnapshots`, as many bytes as it has must gather.
+    func compactIfDue() {
+        let isDue = state.withLock { state in
+            let isDue =
+                state.last >= state.attempt + recordsBetweenSnapshots
+                || state.bytes >= max(bytesBetweenSnapshots, state.snapshotBytes)
+                || state.needed.logs.count > Self.mostLogs
+            guard isDue, state.last > state.attempt, !state.isCompacting, !state.isClosed else { return false }
+            state.isCompacting = true
+            return true
+        }
+        if isDue { betweenCommits { self.compact() } }
+    }
+
+    /// Begins another log, and has a snapshot made of what is in those before it.
+    ///
+    /// The snapshot is made by a replay of files that do not change any more, so neither the engine nor the commits wait for
+    /// it.
+    private func compact() {
+        do throws(JournalError) {
+            guard let last = try beginNextLog() else { return state.withLock { $0.isCompacting = false } }
+            compaction.async { self.replaceLogs(through: last) }
+        } catch {
+            // The log may lack what has been committed, if the disk refused it.
+            if output.withLock({ $0?.isBroken ?? false }) { fail(error) }
+            noteFailedCompaction(error)
+        }
+    }
+
+    /// - Returns: the last record in the logs before the new one; `nil` if the journal is closed.
+    private func beginNextLog() throws(JournalError) -> UInt64? {
+        guard let old = state.withLock({ $0.isClosed ? nil : $0.header }) else { return nil }
+        let (journal, boot, durability) = (old.journal, boot, durability)
+        let header = try output.withLock { writer throws(JournalError) -> LogHeader in
+            guard var current = writer else { throw Self.vanished(storage) }
+            // A copy of the writer: this is rare.
+            defer { writer = current }
+            try current.finish()
+            let header = LogHeader(journal: journal, boot: boot, first: current.last + 1, durability: durability)
+            do throws(JournalError) {
+                let next = try LogWriter(header, nil, in: storage)
+                current.close()
+                current = next
+            } catch {
+                // If it has its name already, a start reads nothing of the old log that comes behind it.
+                if (try? LogFiles(in: storage).logs.contains(header.first)) != false { current.giveUp() }
+                throw error
+            }
+            return header
+        }
+        return state.withLock { state in
+            state.header = header
+            state.needed.logs.append(header.first)
+            (state.attempt, state.bytes) = (header.first - 1, 0)
+            return header.first - 1
+        }
+    }
+
+    /// Replaces all logs up to a record by a snapshot.
+    private func replaceLogs(through last: UInt64) {
+        do throws(JournalError) {
+            guard !state.withLock({ $0.isClosed }), let journal = state.withLock({ $0.header?.journal }) else {
+                return state.withLock { $0.isCompacting = false }
+            }
+            let snapshot = try snapshot(through: last)
+            try SnapshotFile.write(snapshot, of: journal, to: storage)
+            state.withLock { state in
+                state.needed.snapshot = last
+                state.needed.logs.removeAll { $0 <= last }
+                state.snapshotBytes = snapshot.state.count
+                state.isCompacting = false
+            }
+        } catch {
+            return noteFailedCompaction(error)
+        }
+        removeReplaced()
+        metrics.compactions.add()
+        logger.debug("compacted", metadata: ["sequence": "\(last)"])
+        compactIfDue()
+    }
+
+    /// The next attempt comes after as many records again, because an immediate one would probably fail too.
+    private func noteFailedCompaction(_ error: JournalError) {
+        metrics.failedCompactions.add()
+        logger.error("the journal was not compacted", metadata: ["reason": "\(error.reason)"])
+        state.withLock { state in
+            state.isCompacting = false
+            (state.attempt, state.bytes) = (state.last, 0)
+        }
+    }
+
+    private func snapshot(through last: UInt64) throws(JournalError) -> JournalSnapshot {
+        let snapshot = try encoded(through: last)
+        // Else glibc keeps the memory for this thread, and the next compaction may run on another one.
+        defer { arbiter_return_memory() }
+        arbiter_return_memory()
+        // The records before it will be deleted, so make sure that the snapshot can be decoded.
+        guard (try? ArbiterStateMachine(snapshot: snapshot.state))?.matches(snapshot.state) == true else {
+            throw JournalError(reason: "the snapshot up to record \(last) cannot be read back, and is not kept")
+        }
+        return snapshot
+    }
+
+    /// Replays the journal; the machine, which is as large as the engine's, is freed before the snapshot is used.
+    private func encoded(through last: UInt64) throws(JournalError) -> JournalSnapshot {
+        var replay = JournalReplay()
+        _ = try LogReader(storage, boot: boot).read(through: last) { snapshot throws(JournalError) in
+            try replay.begin(snapshot)
+        } _: { records throws(JournalError) in
+            try replay.take(records)
+        }
+        guard replay.sequence == last, let moment = replay.moment else {
+            throw JournalError(damage: "the records up to \(last) are missing", in: storage.path)
+        }
+        return JournalSnapshot(sequence: last, moment: moment, state: replay.finished().snapshot())
+    }
+
+    /// Removes the files that no start needs any more; what cannot be removed is tried again after the next snapshot.
+    func removeReplaced() {
+        let needed = state.withLock { $0.needed }
+        do throws(JournalError) {
+            let files = try LogFiles(in: storage)
+            for sequence in files.snapshots where sequence < needed.snapshot {
+                try storage.remove(LogFormat.snapshot(sequence))
+            }
+            for first in files.logs where first <= needed.snapshot { try storage.remove(LogFormat.log(first)) }
+            for name in files.unfinished.snapshots { try storage.remove(name) }
+        } catch {
+            logger.error("files of the journal were not removed", metadata: ["reason": "\(error.reason)"])
+        }
+    }
+}
