@@ -2,19 +2,27 @@ internal import ArbiterClusterSimulation
 internal import ArbiterSimulation
 internal import Glibc
 
-/// `simulate [--cluster [--fault name] [--trace]] [--seed n] [--seeds n] [--steps n]`: so many steps of so many consecutive seeds, of one
-/// engine, or of several nodes on a simulated etcd.
+/// `simulate [--cluster [--fault name] [--trace] | --disk [--fault name]] [--seed n] [--seeds n] [--steps n]`: so many steps of so many
+/// consecutive seeds, of one engine, of several nodes on a simulated etcd, or of a journal on a simulated disk.
 @main
 struct Simulate {
     static func main() {
         guard let options = Options(CommandLine.arguments.dropFirst()) else {
-            print("usage: simulate [--cluster [--fault name] [--trace]] [--seed n] [--seeds n] [--steps n]")
+            print(
+                """
+                usage: simulate [--cluster [--fault name] [--trace] | --disk [--fault name]] [--seed n] [--seeds n] [--steps n]
+                """)
             exit(2)
         }
         print("seeds \(options.seed) and on, \(options.seeds) of them, \(options.steps) steps each")
         var figures: [(number: Int, name: String)] = []
         let duration = ContinuousClock().measure {
-            figures = options.isCluster ? runCluster(options) : run(options)
+            figures =
+                switch options.subject {
+                case .engine: run(options)
+                case .cluster(let fault): runCluster(options, fault)
+                case .disk(let fault): runDisk(options, fault)
+                }
         }
         for figure in figures { print(padded("\(figure.number)"), figure.name) }
         let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
@@ -37,24 +45,40 @@ struct Simulate {
         return Statistics.Figure.allCases.map { (total[$0], $0.rawValue) }
     }
 
-    private static func runCluster(_ options: Options) -> [(number: Int, name: String)] {
+    private static func runCluster(_ options: Options, _ fault: ClusterFault) -> [(number: Int, name: String)] {
         var total = ClusterStatistics()
         for seed in options.seed..<(options.seed + options.seeds) {
-            var settings: ClusterSimulationSettings =
-                options.fault == .none ? .drawn(by: seed) : .init(with: options.fault)
+            var settings: ClusterSimulationSettings = fault == .none ? .drawn(by: seed) : .init(with: fault)
             settings.isTraced = options.isTraced
             var simulation = ClusterSimulation(seed: seed, settings: settings)
             do throws(ClusterViolation) {
                 try simulation.run(steps: options.steps)
             } catch {
                 print(error)
-                let fault = options.fault == .none ? "" : " FAULT=\(options.fault.rawValue)"
-                print("again: make simulate CLUSTER=1\(fault) SEED=\(seed) STEPS=\(error.step)")
+                let again = fault == .none ? "" : " FAULT=\(fault.rawValue)"
+                print("again: make simulate CLUSTER=1\(again) SEED=\(seed) STEPS=\(error.step)")
                 exit(1)
             }
             total.add(simulation.statistics)
         }
         return ClusterStatistics.Figure.allCases.map { (total[$0], $0.rawValue) }
+    }
+
+    private static func runDisk(_ options: Options, _ fault: DiskFault) -> [(number: Int, name: String)] {
+        var total = DiskStatistics()
+        for seed in options.seed..<(options.seed + options.seeds) {
+            var simulation = DiskSimulation(seed: seed, fault: fault)
+            do throws(DiskViolation) {
+                try simulation.run(steps: options.steps)
+            } catch {
+                print(error)
+                let again = fault == .none ? "" : " FAULT=\(fault.rawValue)"
+                print("again: make simulate DISK=1\(again) SEED=\(seed) STEPS=\(error.step)")
+                exit(1)
+            }
+            total.add(simulation.statistics)
+        }
+        return DiskStatistics.Figure.allCases.map { (total[$0], $0.rawValue) }
     }
 
     private static func padded(_ text: String) -> String {
@@ -64,22 +88,28 @@ struct Simulate {
 
 /// What was asked for on the command line.
 private struct Options {
+    /// What is simulated, with a mistake in it.
+    enum Subject {
+        case engine
+        case cluster(ClusterFault)
+        case disk(DiskFault)
+    }
+
     var seed = UInt64(UInt32.random(in: .min ... .max))
     var seeds: UInt64 = 1
     var steps = 100_000
-    var isCluster = false
-    var fault = ClusterFault.none
+    var subject = Subject.engine
     var isTraced = false
 
     init?(_ arguments: some Sequence<String>) {
         var words = arguments.makeIterator()
         while let name = words.next() {
             switch name {
-            case "--cluster": isCluster = true
+            case "--cluster": subject = .cluster(.none)
+            case "--disk": subject = .disk(.none)
             case "--trace": isTraced = true
             case "--fault":
-                guard let fault = words.next().flatMap(ClusterFault.init) else { return nil }
-                self.fault = fault
+                guard let fault = words.next(), plant(fault) else { return nil }
             case "--seed", "--seeds", "--steps":
                 guard let number = words.next().flatMap(UInt64.init) else { return nil }
                 switch name {
@@ -92,5 +122,19 @@ private struct Options {
         }
         // Consecutive seeds are to exist.
         guard seed.addingReportingOverflow(seeds).overflow == false else { return nil }
+    }
+
+    /// - Returns: false if what is simulated has no mistake of this name.
+    private mutating func plant(_ name: String) -> Bool {
+        switch subject {
+        case .engine: return false
+        case .cluster:
+            guard let fault = ClusterFault(rawValue: name) else { return false }
+            subject = .cluster(fault)
+        case .disk:
+            guard let fault = DiskFault(rawValue: name) else { return false }
+            subject = .disk(fault)
+        }
+        return true
     }
 }

@@ -12,6 +12,7 @@ protocol FoundViolation: Error {
 
 extension Violation: FoundViolation {}
 extension ClusterViolation: FoundViolation {}
+extension DiskViolation: FoundViolation {}
 
 /// Expects that one of the first twenty seeds finds a planted fault.
 ///

@@ -1,0 +1,70 @@
+internal import ArbiterCore
+internal import ArbiterEngine
+
+/// The records that a simulated arbiter makes, which do not contradict each other.
+struct DiskLife {
+    private(set) var records: [JournalEntry] = []
+    private var machine = ArbiterStateMachine()
+    private var unfinished: [Owned] = []
+    private var moment = Moment(
+        instant: Instant(nanoseconds: 5_000_000_000), timestamp: Timestamp(milliseconds: 1_767_225_600_000))
+
+    private struct Owned {
+        let id: TransitionID
+        let token: Token
+    }
+
+    /// The last record.
+    var last: Int { records.count }
+
+    /// Makes this many records more, with names up to a size in bytes.
+    mutating func live(_ count: Int, size: Int, _ chance: inout SplitMix64) {
+        let goal = records.count + count
+        while records.count < goal { step(size, &chance) }
+    }
+
+    private mutating func step(_ size: Int, _ chance: inout SplitMix64) {
+        moment = Moment(
+            instant: moment.instant.advanced(by: .milliseconds(1)),
+            timestamp: Timestamp(milliseconds: moment.timestamp.milliseconds + 1))
+        guard unfinished.count < 40, !chance.isOnce(in: 2) || unfinished.isEmpty else {
+            let owned = unfinished.remove(at: Int.random(in: unfinished.indices, using: &chance))
+            apply(
+                chance.isOnce(in: 5)
+                    ? .expire(owned.id, .abandoned)
+                    : .end(owned.id, token: owned.token, chance.isOnce(in: 2) ? .cancelled : .completed))
+            return
+        }
+        let owned = Owned(
+            id: TransitionID(rawValue: chance.next()), token: Token(high: chance.next(), low: chance.next()))
+        let length = min(Int.random(in: 1...size, using: &chance), Limits.clientNameBytes)
+        var request = TransitionRequest(client: ClientName(String(repeating: "n", count: length)))
+        if let scene = SceneName("scene-\(chance.next() % 8)") { request.scene = scene }
+        if chance.isOnce(in: 3) {
+            let filler = String(repeating: "k", count: Int.random(in: 0...min(size, 200), using: &chance))
+            request.idempotencyKey = IdempotencyKey("key-\(owned.id.rawValue)-\(filler)")
+        }
+        if apply(.serialize(request, id: owned.id, token: owned.token)) { unfinished.append(owned) }
+    }
+
+    @discardableResult
+    private mutating func apply(_ record: Record) -> Bool {
+        guard !machine.apply(record, at: moment).records.isEmpty else { return false }
+        records.append(JournalEntry(sequence: UInt64(records.count + 1), moment: moment, record: record))
+        return true
+    }
+
+    /// Goes on behind an earlier record, with the state that was found there.
+    mutating func goBack(to last: Int, with machine: ArbiterStateMachine) {
+        records.removeLast(records.count - last)
+        self.machine = machine
+        unfinished = []
+        for entry in records {
+            switch entry.record {
+            case .serialize(_, let id, let token): unfinished.append(Owned(id: id, token: token))
+            case .end(let id, _, _), .expire(let id, _): unfinished.removeAll { $0.id == id }
+            default: preconditionFailure("no such record is made here: \(entry.record)")
+            }
+        }
+    }
+}
