@@ -8,18 +8,23 @@ import signal
 import socket
 import ssl
 import subprocess
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from storage_faults import Faults
 from waiting import PATIENCE, Events, Lines
 
 
 class Daemon:
     """A daemon on ports that the system chooses."""
 
-    def __init__(self, directory: Path, *options: str, listen: str = "127.0.0.1:0") -> None:
+    def __init__(self, directory: Path, *options: str, listen: str = "127.0.0.1:0",
+                 environment: dict[str, str] | None = None) -> None:
         self.directory = directory
+        # Besides that of the tests; it counts from the next start on.
+        self.environment = environment or {}
         self._options = options
         self._listen = listen
         self.start()
@@ -27,7 +32,8 @@ class Daemon:
     def start(self) -> None:
         self.process = subprocess.Popen(
             [os.environ["ARBITERD"], "--listen", self._listen, "--data", str(self.directory / "data"), *self._options],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            env={**os.environ, **self.environment}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True)
         self.log = Lines(self.process.stderr)
         line = self.process.stdout.readline()
         ready = re.fullmatch(r"arbiterd .* ready on ([^;]+)(; .+)?\n", line)
@@ -92,13 +98,19 @@ def ask(connection: http.client.HTTPConnection, method: str, path: str, body: ob
     return response.status, json.loads(text) if is_json and text else text
 
 
+def arbiterd(*arguments: object) -> subprocess.CompletedProcess:
+    """Runs one of its commands."""
+    return subprocess.run([os.environ["ARBITERD"], *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE)
+
+
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[Callable[..., Daemon]]:
     """Starts daemons, which have to end by themselves."""
     daemons: list[Daemon] = []
 
-    def start(*options: str, listen: str = "127.0.0.1:0") -> Daemon:
-        daemons.append(Daemon(tmp_path, *options, listen=listen))
+    def start(*options: str, listen: str = "127.0.0.1:0", directory: Path = tmp_path,
+              environment: dict[str, str] | None = None) -> Daemon:
+        daemons.append(Daemon(directory, *options, listen=listen, environment=environment))
         return daemons[-1]
 
     yield start
@@ -139,6 +151,41 @@ class Authority:
 
 def openssl(*arguments: object) -> None:
     subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="session")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Compiles what is loaded with LD_PRELOAD, once."""
+    directory = tmp_path_factory.mktemp("libraries")
+
+    def compiled(name: str) -> Path:
+        library = directory / f"{name}.so"
+        if not library.exists():
+            source = Path(__file__).with_name(f"{name}.c")
+            subprocess.run(
+                ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+        return library
+
+    return compiled
+
+
+@pytest.fixture
+def another_boot(libraries, tmp_path: Path) -> Callable[[Daemon], None]:
+    """Has the next starts of a daemon find that the machine has booted since."""
+
+    def boot(running: Daemon) -> None:
+        number = tmp_path / "boot"
+        number.write_text(f"{uuid.uuid4()}\n")
+        running.environment |= {"LD_PRELOAD": str(libraries("another_boot")), "ANOTHER_BOOT": str(number)}
+
+    return boot
+
+
+@pytest.fixture
+def faults(libraries, tmp_path: Path) -> Iterator[Faults]:
+    """The faults of a disk, for the daemon that gets their environment."""
+    with Faults(libraries("storage_faults"), tmp_path / "data", tmp_path / "faults") as faults:
+        yield faults
 
 
 @pytest.fixture
