@@ -162,15 +162,16 @@ def test_a_daemon_that_grants_nothing_says_so(tmp_path: Path, open_page: OpenPag
     with MortalDaemon(tmp_path, "--data", str(tmp_path / "data")) as daemon:
         end(daemon, start(daemon, "menu"))
         daemon.kill()
-        # Without it, records may be missing, as after a power cut.
-        (tmp_path / "data" / "journal.sqlite-wal").unlink()
+        # What its end was cannot be told, so records may be missing, as after a power cut.
+        with (tmp_path / "data" / "log-1").open("ab") as log:
+            log.write(b"not what was written" * 10)
         daemon.start_again()
         shown = Shown(open_page, daemon)
         expect(shown.banner).to_contain_text(re.compile(r"Nothing is granted until \d\d:\d\d:\d\d: the machine died"))
         queue(daemon, "alert")
         expect(shown.card("waiting", "alert")).to_contain_text(
             "It waits until every lease is over that the daemon may have forgotten.")
-        expect(shown.holder).to_have_text("Nobody holds a lock in main.")
+        expect(shown.holder).to_contain_text("Nobody holds a lock in main.")
 
 
 def test_a_finger_and_participants_are_shown(daemon: Daemon, open_page: OpenPage) -> None:

@@ -1,24 +1,43 @@
-"""Backups of the journal, taken and restored under load."""
+"""Backups of the journal, taken and restored under load, and what else is done with its files."""
 
 import contextlib
 import os
 import re
-import subprocess
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from conftest import ask
+import pytest
+from conftest import Daemon, arbiterd, ask
 from waiting import PATIENCE, Load
 
-
-def arbiterd(*arguments: object) -> subprocess.CompletedProcess:
-    return subprocess.run([os.environ["ARBITERD"], *map(str, arguments)], capture_output=True, text=True)
+either_durability = pytest.mark.parametrize("durability", ["crash", "power"])
 
 
-def test_a_backup_under_load_has_everything_that_was_answered_before(daemon, tmp_path):
-    running = daemon()
-    data, copy = tmp_path / "data", tmp_path / "copy.sqlite"
+def names(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir())
+
+
+def size(directory: Path) -> int:
+    return sum(path.stat().st_size for path in directory.iterdir())
+
+
+def back_up(data: Path, copy: Path) -> str:
+    made = arbiterd("journal", "backup", copy, "--data", data)
+    assert made.returncode == 0, made.stderr
+    return made.stdout
+
+
+def restore(copy: Path, data: Path) -> None:
+    made = arbiterd("journal", "restore", copy, "--data", data)
+    assert made.returncode == 0, made.stderr
+
+
+@either_durability
+def test_a_backup_under_load_has_everything_that_was_answered_before(daemon, tmp_path, durability):
+    running = daemon("--durability", durability)
+    data, copy = tmp_path / "data", tmp_path / "copy"
     ended: list[list[str]] = [[] for _ in range(4)]
     # The load waits while a copy is looked at, or the journal would take ever longer to be restored and read.
     goes_on = threading.Event()
@@ -34,21 +53,20 @@ def test_a_backup_under_load_has_everything_that_was_answered_before(daemon, tmp
                 yield
 
     with Load(*map(cycles, range(len(ended)))) as load:
-        for number in range(5):
+        for number in range(3):
             load.wait_for_steps(100)
             answered = {id for ids in ended for id in list(ids)}
             held = running.ask("POST", "/transitions/start", {"scene": f"held{number}", "leaseSeconds": 300})[1]
-            made = arbiterd("journal", "backup", f"{copy}{number}", "--data", data)
-            assert made.returncode == 0, made.stderr
-            assert "is sound" in made.stdout
+            # Each takes the place of the one before.
+            assert "is sound" in back_up(data, copy)
             goes_on.clear()
             restored = tmp_path / f"restored{number}"
-            again = arbiterd("journal", "restore", f"{copy}{number}", "--data", restored)
-            assert again.returncode == 0, again.stderr
+            restore(copy, restored)
             exported = set(re.findall(r"t-[0-9a-z]+", arbiterd("journal", "export", "--data", restored).stdout))
             goes_on.set()
             assert answered <= exported
             assert held["id"] in exported
+    assert names(tmp_path) == ["copy", "data", *(f"restored{number}" for number in range(3))]
 
     # A daemon on the last one knows what was held, and grants nothing while leases from since may be held.
     running.stop()
@@ -64,59 +82,164 @@ def test_a_backup_under_load_has_everything_that_was_answered_before(daemon, tmp
     assert renewed[0] == 200
 
 
-def test_fences_jump_behind_those_given_after_the_backup(daemon, tmp_path):
-    running = daemon()
+@either_durability
+def test_fences_jump_behind_those_given_after_the_backup(daemon, tmp_path, durability):
+    running = daemon("--durability", durability)
     running.ask("POST", "/transitions/start", {"scene": "a"})
-    assert arbiterd("journal", "backup", tmp_path / "copy", "--data", tmp_path / "data").returncode == 0
+    back_up(tmp_path / "data", tmp_path / "copy")
     later = running.ask("POST", "/transitions/start", {"scene": "b"})[1]
     running.stop()
-    assert arbiterd("journal", "restore", tmp_path / "copy", "--data", tmp_path / "new" / "data").returncode == 0
+    restore(tmp_path / "copy", tmp_path / "new" / "data")
     running.directory = tmp_path / "new"
-    running._options = ["--trust-leases-over"]
+    running._options = ["--trust-leases-over", "--durability", durability]
     running.start()
     granted = running.ask("POST", "/transitions/start", {"scene": "c"})[1]
     assert granted["fence"] > later["fence"]
 
 
-def test_what_would_overwrite_or_disturb_is_refused(daemon, tmp_path):
-    running = daemon()
+@either_durability
+def test_a_backup_is_replaced_by_a_later_one_of_the_same_journal_only(daemon, tmp_path, durability):
+    running = daemon("--durability", durability)
+    running.ask("POST", "/transitions/start", {"scene": "a"})
+    data, copy, earlier = tmp_path / "data", tmp_path / "copy", tmp_path / "earlier"
+    back_up(data, earlier)
+    running.ask("POST", "/transitions/start", {"scene": "b"})
+    back_up(data, copy)
+    running.stop()
+    # Nothing new has happened, and a copy of a journal that was closed is a copy as well.
+    back_up(data, copy)
+    manifest = (copy / "manifest.json").read_text()
+
+    def refuses(journal: Path, target: Path) -> None:
+        refused = arbiterd("journal", "backup", target, "--data", journal)
+        assert refused.returncode != 0
+        assert "it is no earlier backup of this journal: move it away first" in refused.stderr
+
+    # It has less than the copy.
+    restore(earlier, tmp_path / "older")
+    refuses(tmp_path / "older", copy)
+    running.directory = tmp_path / "another"
+    running.start()
+    for number in range(10):
+        running.ask("POST", "/transitions/start", {"scene": f"s{number}"})
+    refuses(tmp_path / "another" / "data", copy)
+    running.stop()
+    for content in [None, "", "no backup"]:
+        thing = tmp_path / f"thing{content}"
+        thing.mkdir() if content is None else thing.write_text(content)
+        refuses(data, thing)
+        assert thing.is_dir() if content is None else thing.read_text() == content
+    refuses(data, data)
+    assert (copy / "manifest.json").read_text() == manifest
+    restore(copy, tmp_path / "restored")
+    assert not list(tmp_path.glob("**/*.part"))
+
+
+@pytest.mark.parametrize("closed", [False, True])
+@either_durability
+def test_what_would_overwrite_or_disturb_is_refused(daemon, tmp_path, durability, closed):
+    running = daemon("--durability", durability)
     running.ask("POST", "/transitions/start", {})
     data, copy = tmp_path / "data", tmp_path / "copy"
-    assert arbiterd("journal", "backup", copy, "--data", data).returncode == 0
-    for arguments, reason in [
-        (["backup", copy], "there is a file"), (["restore", copy], "another arbiterd uses"),
-        (["compact"], "another arbiterd uses"),
-    ]:
+    back_up(data, copy)
+    for arguments in [["restore", copy], ["compact"]]:
         refused = arbiterd("journal", *arguments, "--data", data)
         assert refused.returncode != 0
-        assert reason in refused.stderr
-    running.stop()
-    refused = arbiterd("journal", "restore", copy, "--data", data)
-    assert "already: move it away first" in refused.stderr
-    assert arbiterd("journal", "backup", copy, "--data", tmp_path / "nowhere").returncode != 0
-    copy.write_bytes(copy.read_bytes()[:5000])
-    assert arbiterd("journal", "restore", copy, "--data", tmp_path / "fresh").returncode != 0
-    assert not (tmp_path / "fresh" / "journal.sqlite").exists()
-    assert not list(tmp_path.glob("**/*.part"))
-    assert (os.stat(data / "journal.sqlite").st_mode & 0o777) == 0o600
-
-
-def test_a_log_that_was_left_behind_is_not_taken_for_the_copy_s_own(daemon, tmp_path):
-    running = daemon()
-    running.ask("POST", "/transitions/start", {})
-    data, copy = tmp_path / "data", tmp_path / "copy"
-    assert arbiterd("journal", "backup", copy, "--data", data).returncode == 0
-    running.kill()
-    assert (data / "journal.sqlite-wal").exists()
-    (data / "journal.sqlite").rename(tmp_path / "old")
+        assert "another arbiterd uses" in refused.stderr
+    running.stop() if closed else running.kill()
+    before = {path.name: path.read_bytes() for path in data.iterdir()}
     refused = arbiterd("journal", "restore", copy, "--data", data)
     assert refused.returncode != 0
-    assert "journal.sqlite-wal already: move it away first" in refused.stderr
-    assert not (data / "journal.sqlite").exists()
+    assert "already: move it away first" in refused.stderr
+    assert arbiterd("journal", "backup", copy, "--data", tmp_path / "nowhere").returncode != 0
+    assert not (tmp_path / "nowhere").exists()
+    assert {path.name: path.read_bytes() for path in data.iterdir()} == before
+    for directory in [data, copy]:
+        assert {path.stat().st_mode & 0o777 for path in [directory, *directory.iterdir()]} == {0o600, 0o700}
 
 
-def test_a_journal_that_was_not_closed_is_not_compacted(daemon, tmp_path):
+@pytest.mark.parametrize("harm", ["cut", "change", "remove"])
+def test_a_damaged_copy_is_not_restored(daemon, tmp_path, harm):
     running = daemon()
+    for number in range(10):
+        running.ask("POST", "/transitions/start", {"scene": f"s{number}"})
+    back_up(tmp_path / "data", tmp_path / "copy")
+    running.stop()
+    whole = tmp_path / "copy"
+    for name in names(whole):
+        copy, fresh = tmp_path / f"copy-{name}", tmp_path / f"fresh-{name}"
+        shutil.copytree(whole, copy)
+        content = (copy / name).read_bytes()
+        match harm:
+            case "cut":
+                (copy / name).write_bytes(content[:-10])
+            case "change":
+                middle = len(content) // 2
+                (copy / name).write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1:])
+            case "remove":
+                (copy / name).unlink()
+        refused = arbiterd("journal", "restore", copy, "--data", fresh)
+        assert refused.returncode != 0, name
+        # There is nothing that a daemon could take for a journal.
+        assert not fresh.exists() or names(fresh) == ["lock"]
+        restore(whole, fresh)
+
+
+@either_durability
+def test_a_file_that_was_left_behind_is_not_taken_for_the_copy_s_own(daemon, tmp_path, durability):
+    running = daemon("--durability", durability)
+    data, copy = tmp_path / "data", tmp_path / "copy"
+    running.ask("POST", "/transitions/start", {})
+    back_up(data, copy)
+    running.kill()
+    running.start()
+    running.ask("POST", "/transitions/start", {"scene": "second"})
+    running.kill()
+    logs = [name for name in names(data) if name.startswith("log-")]
+    assert len(logs) == 2
+    for name in logs:
+        left = tmp_path / f"left-{name}"
+        left.mkdir()
+        shutil.copy(data / name, left)
+        refused = arbiterd("journal", "restore", copy, "--data", left)
+        assert refused.returncode != 0
+        assert "already: move it away first" in refused.stderr
+        assert names(left) == sorted([name, "lock"])
+
+
+def fill(running: Daemon) -> None:
+    """Has records that a snapshot does not need: a storyboard that replaces another."""
+    with contextlib.closing(running.connect()) as connection:
+        for number in range(20):
+            views = [f"{number}-{child}".ljust(100, "v") for child in range(100)]
+            storyboard = {"root": {"id": "root", "kind": "tabs", "children": views}}
+            assert ask(connection, "PUT", "/scenes/main/storyboard", storyboard)[0] == 200
+
+
+def test_a_part_of_a_restored_journal_is_not_started(daemon, tmp_path):
+    running = daemon()
+    fill(running)
+    running.stop()
+    data, copy = tmp_path / "data", tmp_path / "copy"
+    assert arbiterd("journal", "compact", "--data", data).returncode == 0
+    back_up(data, copy)
+    restore(copy, tmp_path / "whole" / "data")
+    assert [name.split("-")[0] for name in names(tmp_path / "whole" / "data")] == ["lock", "log", "snapshot"]
+    # The names that a restore was killed between.
+    part = tmp_path / "part"
+    shutil.copytree(tmp_path / "whole" / "data", part)
+    next(part.glob("snapshot-*")).unlink()
+    refused = arbiterd("--listen", "127.0.0.1:0", "--data", part)
+    assert refused.returncode == os.EX_DATAERR
+    assert "are missing" in refused.stderr
+    running.directory = tmp_path / "whole"
+    running.start()
+    assert running.said == "; nothing is granted for 420 seconds"
+
+
+@either_durability
+def test_a_journal_that_was_not_closed_is_not_compacted(daemon, tmp_path, durability):
+    running = daemon("--durability", durability)
     running.ask("POST", "/transitions/start", {})
     running.kill()
     refused = arbiterd("journal", "compact", "--data", tmp_path / "data")
@@ -126,30 +249,34 @@ def test_a_journal_that_was_not_closed_is_not_compacted(daemon, tmp_path):
     assert running.ask("POST", "/transitions/start", {"scene": "other"})[0] == 201
 
 
-def test_a_compacted_journal_says_the_same_and_is_smaller(daemon, tmp_path):
-    running = daemon()
-    connection = running.connect()
-    held = ask(connection, "POST", "/transitions/start", {"scene": "held", "leaseSeconds": 300})[1]
-    for number in range(12_000):
-        body = {"scene": f"s{number % 50}", "client": "x" * 100}
-        started = ask(connection, "POST", "/transitions/start", body)[1]
-        if number % 50 or number < 11_000:
-            ask(connection, "POST", "/transitions/end", {"id": started["id"], "token": started["token"]})
-    connection.close()
+@either_durability
+def test_a_compacted_journal_says_the_same_and_is_smaller(daemon, tmp_path, durability):
+    running = daemon("--durability", durability)
+    fill(running)
+    held = running.ask("POST", "/transitions/start", {"scene": "held", "leaseSeconds": 300})[1]
+    ended = running.ask("POST", "/transitions/start", {"scene": "ended"})[1]
+    running.ask("POST", "/transitions/end", {"id": ended["id"], "token": ended["token"]})
     before = running.ask("GET", "/transitions?limit=1000")[1]
     running.stop()
     data = tmp_path / "data"
-    journal: Path = data / "journal.sqlite"
-    compacted = arbiterd("journal", "compact", "--data", data)
-    assert compacted.returncode == 0, compacted.stderr
-    assert arbiterd("journal", "verify", "--data", data).returncode == 0
-    assert "closed      yes" in arbiterd("journal", "inspect", "--data", data).stdout
-    size = journal.stat().st_size
-    assert arbiterd("journal", "compact", "--data", data).returncode == 0
-    assert journal.stat().st_size <= size
+    sizes = [size(data)]
+    for _ in range(2):
+        compacted = arbiterd("journal", "compact", "--data", data)
+        assert compacted.returncode == 0, compacted.stderr
+        assert arbiterd("journal", "verify", "--data", data).returncode == 0
+        inspected = arbiterd("journal", "inspect", "--data", data).stdout
+        assert re.search("^closed +yes$", inspected, re.MULTILINE)
+        assert re.search("^records +0 after it$", inspected, re.MULTILINE)
+        sizes.append(size(data))
+    assert sizes[0] > sizes[1] == sizes[2]
     running.start()
+    assert running.said is None
     after = running.ask("GET", "/transitions?limit=1000")[1]
     ids = lambda answer: [each["id"] for each in answer["transitions"]]
     assert ids(after) == ids(before)
     renewed = running.ask("POST", "/transitions/renew", {"id": held["id"], "token": held["token"]})
     assert renewed[0] == 200
+    # What follows is behind the snapshot, in a backup too.
+    back_up(data, tmp_path / "copy")
+    running.stop()
+    restore(tmp_path / "copy", tmp_path / "restored")

@@ -1,29 +1,23 @@
 """What a power cut, of which the journal remembers another boot of the machine, takes from whom."""
 
-import signal
-import subprocess
-import sys
+from collections.abc import Callable
 
-from conftest import Daemon, Tool
-
-# Gives a journal another boot, and leaves its write-ahead log there, which SQLite would remove at its end.
-ANOTHER_BOOT = """
-import os, signal, sqlite3, sys
-journal = sqlite3.connect(sys.argv[1])
-journal.execute("UPDATE life SET boot = 'another'")
-journal.commit()
-os.kill(os.getpid(), signal.SIGKILL)
-"""
+import pytest
+from conftest import Daemon, Tool, arbiterd
 
 
-def cut(running: Daemon) -> None:
-    """Ends the daemon as if the machine had died: it has booted since, and the journal was not closed."""
-    running.kill()
-    run = subprocess.run([sys.executable, "-c", ANOTHER_BOOT, running.directory / "data" / "journal.sqlite"])
-    assert run.returncode == -signal.SIGKILL
+@pytest.fixture
+def cut(another_boot) -> Callable[[Daemon], None]:
+    """Ends a daemon as if the machine had died: it has booted since, and the journal was not closed."""
+
+    def cut(running: Daemon) -> None:
+        running.kill()
+        another_boot(running)
+
+    return cut
 
 
-def test_on_loopback_grants_go_on_at_once_and_fences_jump(daemon):
+def test_on_loopback_grants_go_on_at_once_and_fences_jump(daemon, cut):
     running = daemon()
     before = running.ask("POST", "/transitions/start", {"scene": "held"})[1]
     cut(running)
@@ -34,7 +28,7 @@ def test_on_loopback_grants_go_on_at_once_and_fences_jump(daemon):
     assert granted[1]["fence"] > before["fence"] + 1_000_000
 
 
-def test_where_clients_may_have_outlived_it_all_say_that_nothing_is_granted(daemon):
+def test_where_clients_may_have_outlived_it_all_say_that_nothing_is_granted(daemon, cut):
     # By a name it is reached through a proxy.
     running = daemon("--allow-host", "kiosk.example")
     running.ask("POST", "/transitions/start", {"scene": "held"})
@@ -56,7 +50,47 @@ def test_where_clients_may_have_outlived_it_all_say_that_nothing_is_granted(daem
     assert "nothing is granted for" in doctor.stdout
 
 
-def test_who_allows_shorter_leases_waits_for_less(daemon):
+def test_who_waits_for_the_disk_has_lost_nothing_and_goes_on_at_once(daemon, cut):
+    running = daemon("--allow-host", "kiosk.example", "--durability", "power")
+    held = running.ask("POST", "/transitions/start", {"scene": "held", "leaseSeconds": 300})[1]
+    cut(running)
+    running.start()
+    assert running.said is None
+    assert running.ask("GET", "/readyz")[0] == 200
+    assert running.ask("POST", "/transitions/renew", {"id": held["id"], "token": held["token"]})[0] == 200
+    granted = running.ask("POST", "/transitions/start", {"scene": "free"})
+    assert granted[0] == 201
+    assert granted[1]["fence"] > held["fence"] + 1_000_000
+
+
+@pytest.mark.parametrize("durability", ["crash", "power"])
+def test_a_machine_that_was_switched_off_in_order_has_lost_nothing(daemon, another_boot, durability):
+    running = daemon("--allow-host", "kiosk.example", "--durability", durability)
+    held = running.ask("POST", "/transitions/start", {"scene": "held", "leaseSeconds": 300})[1]
+    running.stop()
+    another_boot(running)
+    running.start()
+    assert running.said is None
+    granted = running.ask("POST", "/transitions/start", {"scene": "free"})
+    assert (granted[0], granted[1]["fence"]) == (201, held["fence"] + 1)
+
+
+def test_a_copy_may_lack_records_in_whatever_boot_it_is_started(daemon, cut, tmp_path):
+    running = daemon("--durability", "power")
+    running.ask("POST", "/transitions/start", {"scene": "held"})
+    data = tmp_path / "data"
+    backup = arbiterd("journal", "backup", tmp_path / "copy", "--data", data)
+    assert backup.returncode == 0, backup.stderr
+    cut(running)
+    data.rename(tmp_path / "old")
+    restore = arbiterd("journal", "restore", tmp_path / "copy", "--data", data)
+    assert restore.returncode == 0, restore.stderr
+    running.start()
+    assert running.said == "; nothing is granted for 420 seconds"
+    running.stop()
+
+
+def test_who_allows_shorter_leases_waits_for_less(daemon, cut):
     options = ["--allow-host", "kiosk.example", "--max-lease-seconds", "10", "--max-wait-seconds", "1"]
     running = daemon(*options)
     refused = running.ask("POST", "/transitions/start", {"leaseSeconds": 11})
