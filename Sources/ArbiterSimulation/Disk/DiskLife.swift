@@ -4,6 +4,10 @@ internal import ArbiterEngine
 /// The records that a simulated arbiter makes, which do not contradict each other.
 struct DiskLife {
     private(set) var records: [JournalEntry] = []
+    /// Ends that a start has not found.
+    ///
+    /// What a process has cut off comes back if the machine dies before that is on the disk.
+    private var lost: [(after: Int, records: [JournalEntry])] = []
     private var machine = ArbiterStateMachine()
     private var unfinished: [Owned] = []
     private var moment = Moment(
@@ -54,8 +58,25 @@ struct DiskLife {
         return true
     }
 
+    /// Whether what a start has found behind a snapshot are these records, or an end that comes back.
+    mutating func includes(_ found: [JournalEntry], behind snapshot: Int) -> Bool {
+        let last = snapshot + found.count
+        if last <= records.count, found.elementsEqual(records[snapshot..<last]) { return true }
+        for end in lost.reversed() where end.after <= records.count {
+            let candidate = records.prefix(end.after) + end.records
+            guard last <= candidate.count, found.elementsEqual(candidate[snapshot..<last]) else { continue }
+            records = Array(candidate)
+            return true
+        }
+        return false
+    }
+
+    /// Notes that a log was begun, so that no end comes back any more.
+    mutating func goOn() { lost = [] }
+
     /// Goes on behind an earlier record, with the state that was found there.
     mutating func goBack(to last: Int, with machine: ArbiterStateMachine) {
+        if last < records.count { lost.append((last, Array(records[last...]))) }
         records.removeLast(records.count - last)
         self.machine = machine
         unfinished = []

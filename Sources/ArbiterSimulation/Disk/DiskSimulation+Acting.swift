@@ -104,6 +104,7 @@ extension DiskSimulation {
         facts.told = committed
         if !writer.hasBegun {
             self.writer?.hasBegun = true
+            life.goOn()
             (facts.hasMachineDied, facts.isFlipAccepted) = (false, false)
             (facts.suspected, facts.mayBeClosed) = (nil, false)
             facts.durability = writer.durability

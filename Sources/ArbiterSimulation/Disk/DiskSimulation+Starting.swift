@@ -78,12 +78,12 @@ extension DiskSimulation {
         let snapshot = Int(contents.snapshot?.sequence ?? 0)
         let last = snapshot + contents.records.count
         note("a start finds \(last), \(snapshot) in a snapshot: \(contents.ending)")
-        guard last <= life.last, contents.records.elementsEqual(life.records[snapshot..<last]) else {
+        guard snapshot <= life.last, life.includes(contents.records, behind: snapshot) else {
             throw BrokenPromise(.content, "the records up to \(last) are not those that were appended")
         }
         let replay = try replayed(contents, snapshot)
         try check(contents.ending, last)
-        if last < life.last { life.goBack(to: last, with: replay.finished()) }
+        life.goBack(to: last, with: replay.finished())
         if last < facts.told {
             statistics.count(.losses)
             statistics.count(.lost, by: facts.told - last)
