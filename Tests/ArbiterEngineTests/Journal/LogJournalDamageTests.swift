@@ -74,6 +74,19 @@ struct LogJournalDamageTests {
         #expect(try directory.contents() == contents)
     }
 
+    /// What is behind the last whole group of a log, in which a bit of the length flips.
+    @Test(arguments: [0, 1, 27, 28, 100])
+    func `a last group with another length does not look like one that was not written to its end`(torn: Int) throws {
+        let (directory, records) = try sound(killed: true)
+        let groups = try directory.groups(of: Self.log)
+        let (whole, last) = (try #require(groups.dropLast().last), try #require(groups.last))
+        directory[Self.log] = directory[Self.log].prefix(last.lowerBound + torn)
+        directory.flip(Self.log, at: whole.lowerBound + 6)
+        let contents = try directory.contents()
+        #expect(contents.records == Array(records.prefix(20)))
+        #expect(contents.isIncomplete)
+    }
+
     @Test func `the only group of a log may be torn too`() throws {
         let directory = try JournalDirectory()
         let records = RecordedLife(seed: 5, records: 4).records

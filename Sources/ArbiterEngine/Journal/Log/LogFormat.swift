@@ -190,9 +190,9 @@ struct GroupHeader: Hashable {
         return group.last == LogFormat.endOfGroup && CRC32C.of(group.dropFirst(MemoryLayout<UInt32>.size)) == checksum
     }
 
-    /// Makes the length in a group that of its bytes.
-    static func setLength(of group: inout [UInt8]) {
-        let length = UInt32(clamping: group.count - LogFormat.groupFrameBytes)
+    /// Makes the length in a group that of a group of this size.
+    static func setLength(of group: inout [UInt8], size: Int) {
+        let length = UInt32(clamping: size - LogFormat.groupFrameBytes)
         for index in 0..<4 { group[placeOfLength + index] = UInt8(truncatingIfNeeded: length >> (8 * index)) }
     }
 

@@ -228,10 +228,13 @@ struct LogCursor {
         guard let header = try header(at: offset), header.before == before, header.first == last + 1,
             offset + header.size > end
         else { return .different(offset..<end) }
-        // If only its length differs, it was written to its end.
+        // If only its length differs, it was written to its end, which is somewhere before that of a group behind it.
         var group = try contents(of: offset..<end)
-        GroupHeader.setLength(of: &group)
-        return header.isWhole(group[...], size: group.count) ? .different(offset..<end) : .incomplete(offset..<end)
+        for last in LogFormat.groupHeaderBytes..<group.count where group[last] == LogFormat.endOfGroup {
+            GroupHeader.setLength(of: &group, size: last + 1)
+            if header.isWhole(group[...], size: last + 1) { return .different(offset..<end) }
+        }
+        return .incomplete(offset..<end)
     }
 
     /// Where a whole group begins within a range, one that was written once; `nil` if there is none.
