@@ -171,6 +171,9 @@ struct LogCursor {
         let records: [JournalEntry]
     }
 
+    /// How many places are tried where a group of another length may end; records have few of that byte.
+    private static let mostEnds = 1_000
+
     let path: String
     let header: LogHeader
     let file: any StoredFile
@@ -230,7 +233,8 @@ struct LogCursor {
         else { return .different(offset..<end) }
         // If only its length differs, it was written to its end, which is somewhere before that of a group behind it.
         var group = try contents(of: offset..<end)
-        for last in LogFormat.groupHeaderBytes..<group.count where group[last] == LogFormat.endOfGroup {
+        let ends = (LogFormat.groupHeaderBytes..<group.count).lazy.filter { group[$0] == LogFormat.endOfGroup }
+        for last in Array(ends.prefix(Self.mostEnds)) {
             GroupHeader.setLength(of: &group, size: last + 1)
             if header.isWhole(group[...], size: last + 1) { return .different(offset..<end) }
         }
