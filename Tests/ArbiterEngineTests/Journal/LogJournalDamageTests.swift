@@ -221,6 +221,15 @@ struct LogJournalDamageTests {
         #expect(try directory.contents().records == Array(records.prefix(30)) + Array(others))
     }
 
+    @Test func `names with numbers that no journal has are none of its files`() throws {
+        let (directory, records) = try sound()
+        for name in ["log-0", "snapshot-0", "snapshot-\(UInt64.max)", "log-\(UInt64.max)", "log-01", "log--1"] {
+            directory[name] = directory[Self.log]
+        }
+        #expect(try directory.contents().records == records)
+        #expect(try directory.contents().ending == .closed)
+    }
+
     @Test func `an emptied, foreign or renamed log is refused`() throws {
         let (directory, _) = try sound()
         let bytes = directory[Self.log]

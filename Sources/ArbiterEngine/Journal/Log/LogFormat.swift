@@ -12,6 +12,8 @@ enum LogFormat {
     /// The form of logs and snapshots; those of a newer form are refused.
     static let form: UInt16 = 1
     static let headerBytes = 64
+    /// More than a journal ever has; so numbers can be counted on without an overflow.
+    static let mostRecords = UInt64(Int64.max)
     static let groupHeaderBytes = 28
     /// The last byte of a group; no text has it, so no request can have a group within it.
     static let endOfGroup: UInt8 = 0xff
@@ -47,7 +49,9 @@ struct LogFiles {
                 if name.hasPrefix("log-") { unfinished.logs.append(name) }
             }
             let parts = name.split(separator: "-", omittingEmptySubsequences: false)
-            guard parts.count == 2, let number = UInt64(parts[1]), "\(number)" == parts[1] else { continue }
+            guard parts.count == 2, let number = UInt64(parts[1]), "\(number)" == parts[1],
+                1...LogFormat.mostRecords ~= number
+            else { continue }
             switch parts[0] {
             case "snapshot": snapshots.append(number)
             case "log": logs.append(number)
@@ -171,7 +175,7 @@ struct GroupHeader: Hashable {
                 UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self))
             )
         }
-        guard first > 0, last < .max, last &+ 1 >= first else { return nil }
+        guard first > 0, last < LogFormat.mostRecords, last + 1 >= first else { return nil }
         guard length > 0 ? last >= first : last + 1 == first else { return nil }
     }
 

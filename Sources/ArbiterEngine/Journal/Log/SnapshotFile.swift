@@ -60,7 +60,7 @@ struct SnapshotFile {
     ///
     /// - Throws: `JournalError` if it is not what was written.
     func read() throws(JournalError) -> JournalSnapshot {
-        guard try file.size() == Self.headBytes + byteCount else {
+        guard try file.size() - Self.headBytes == byteCount else {
             throw JournalError(damage: "it has not the size that was written", in: path)
         }
         let state = try file.read(byteCount, at: Self.headBytes)
