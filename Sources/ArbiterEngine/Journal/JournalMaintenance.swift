@@ -40,7 +40,10 @@ package enum JournalMaintenance {
     /// - Throws: `JournalError` if there is something else than an earlier copy of the journal.
     private static func checkReplaces(_ journal: JournalInspection, _ target: String) throws(JournalError) {
         let earlier = try? JournalBackup(in: target)
-        guard let earlier, earlier.journal == String(journal.journal, radix: 16), earlier.sequence <= journal.last
+        // Whatever else is there, such as the lock of a daemon that uses it, is not ours to remove.
+        let names = Set((try? DirectoryStorage(target).names()) ?? [])
+        guard let earlier, names == Set(earlier.files.map(\.name) + [JournalBackup.manifest]),
+            earlier.journal == String(journal.journal, radix: 16), earlier.sequence <= journal.last
         else {
             throw JournalError(
                 reason: "there is \(target) already, and it is no earlier backup of this journal: move it away first")

@@ -73,6 +73,8 @@ extension LogJournal {
                 return state.withLock { $0.isCompacting = false }
             }
             let snapshot = try snapshot(through: last)
+            // Another journal may be in the place of one that was moved away.
+            guard !state.withLock({ $0.hasFailed }) else { return state.withLock { $0.isCompacting = false } }
             try SnapshotFile.write(snapshot, of: journal, to: storage)
             state.withLock { state in
                 state.needed.snapshot = last
@@ -127,7 +129,7 @@ extension LogJournal {
 
     /// Removes the files that no start needs any more; what cannot be removed is tried again after the next snapshot.
     func removeReplaced() {
-        let needed = state.withLock { $0.needed }
+        guard let needed = state.withLock({ $0.hasFailed ? nil : $0.needed }) else { return }
         do throws(JournalError) {
             let files = try LogFiles(in: storage)
             for sequence in files.snapshots where sequence < needed.snapshot {
