@@ -9,6 +9,8 @@ enum Signals {
     /// Blocks the signals; to be called before threads are started, because they inherit the mask.
     static func block() {
         signal(SIGPIPE, SIG_IGN)
+        // A file that may not grow fails like a full disk.
+        signal(SIGXFSZ, SIG_IGN)
         var set = set()
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }

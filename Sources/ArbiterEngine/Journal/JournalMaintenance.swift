@@ -88,6 +88,14 @@ package enum JournalMaintenance {
         }
     }
 
+    /// - Throws: `JournalError` if there is no journal, but the beginning of one that was being put there.
+    static func checkIsNotUnfinished(_ storage: DirectoryStorage) throws(JournalError) {
+        guard try storage.names().contains(unfinished), try LogFiles(in: storage).isEmpty else { return }
+        throw JournalError(
+            .damaged,
+            reason: "a restore into \(storage.path) was cut short: run it again, or remove \(unfinished) to begin anew")
+    }
+
     /// Makes a journal in a directory, and keeps daemons away from it meanwhile.
     ///
     /// Its files get their names when all of them are whole. A start refuses to go on with a part of them.

@@ -14,7 +14,7 @@ extension LogJournal {
             let isDue =
                 state.last >= state.attempt + recordsBetweenSnapshots
                 || state.bytes >= max(bytesBetweenSnapshots, state.snapshotBytes)
-                || state.needed.logs.count > Self.mostLogs
+                || state.needed.logs.count > state.logsAtFailure + Self.mostLogs
             guard isDue, state.last > state.attempt, !state.isCompacting, !state.isClosed else { return false }
             state.isCompacting = true
             return true
@@ -80,7 +80,7 @@ extension LogJournal {
                 state.needed.snapshot = last
                 state.needed.logs.removeAll { $0 <= last }
                 state.snapshotBytes = snapshot.state.count
-                state.isCompacting = false
+                (state.logsAtFailure, state.isCompacting) = (0, false)
             }
         } catch {
             return noteFailedCompaction(error)
@@ -91,13 +91,13 @@ extension LogJournal {
         compactIfDue()
     }
 
-    /// The next attempt comes after as many records again, because an immediate one would probably fail too.
+    /// The next attempt comes after as many records, or logs, again, because an immediate one would probably fail too.
     private func noteFailedCompaction(_ error: JournalError) {
         metrics.failedCompactions.add()
         logger.error("the journal was not compacted", metadata: ["reason": "\(error.reason)"])
         state.withLock { state in
             state.isCompacting = false
-            (state.attempt, state.bytes) = (state.last, 0)
+            (state.attempt, state.bytes, state.logsAtFailure) = (state.last, 0, state.needed.logs.count)
         }
     }
 

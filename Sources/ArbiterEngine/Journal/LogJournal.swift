@@ -24,6 +24,7 @@ package final class LogJournal: Journal {
     static let groupsAtOnce = 4
     /// The most logs that a start should have to read; each process begins one.
     static let mostLogs = 32
+
     let storage: any JournalStorage
     let logger: Logger
     /// The number of records after which a snapshot is made.
@@ -70,6 +71,8 @@ package final class LogJournal: Journal {
         var needed = NeededFiles()
         /// The last record at the last attempt to make a snapshot.
         var attempt: UInt64 = 0
+        /// How many logs there were when a snapshot could not be made; 0 if none was tried since the last one.
+        var logsAtFailure = 0
         /// The size of the newest snapshot, in bytes.
         var snapshotBytes = 0
         /// The size of the records after the last attempt at a snapshot, in bytes.
@@ -117,8 +120,10 @@ package final class LogJournal: Journal {
         let storage = DirectoryStorage(directory, logger: logger)
         if !mayBegin, try LogFiles(in: storage).isEmpty { throw Self.vanished(storage) }
         DirectoryStorage.checkWriters(of: directory, logger: logger)
+        let lock = try DirectoryLock(directory: directory)
+        try JournalMaintenance.checkIsNotUnfinished(storage)
         try self.init(
-            storage, locked: try DirectoryLock(directory: directory), durability: durability, logger: logger,
+            storage, locked: lock, durability: durability, logger: logger,
             recordsBetweenSnapshots: recordsBetweenSnapshots, bytesBetweenSnapshots: bytesBetweenSnapshots,
             mayBegin: mayBegin, boot: current ?? .random(in: .min ... .max), metrics: metrics)
     }

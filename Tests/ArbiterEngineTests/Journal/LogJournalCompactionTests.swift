@@ -117,6 +117,19 @@ struct LogJournalCompactionTests {
         #expect(contents.records == life.records)
     }
 
+    @Test func `behind many logs, a snapshot that cannot be made is tried once a process`() throws {
+        let directory = try JournalDirectory()
+        let records = RecordedLife(seed: 4, records: LogJournal.mostLogs + 100).records
+        for record in records.prefix(LogJournal.mostLogs) { try directory.keep([record]) }
+        for sequence in 1...records.count {
+            try FileManager.default.createDirectory(
+                atPath: "\(directory.path)/snapshot-\(sequence).new", withIntermediateDirectories: false)
+        }
+        try directory.keep(Array(records.dropFirst(LogJournal.mostLogs)), recordsInGroup: 1)
+        #expect(directory.log[.error].count { $0.contains("was not compacted") } == 1)
+        #expect(try directory.contents().records == records)
+    }
+
     @Test(arguments: Seeds.first(3, atNight: 8))
     func `a journal closed during its compaction has the same state when it is opened again`(seed: UInt64) throws {
         let directory = try JournalDirectory()

@@ -221,6 +221,36 @@ struct LogJournalDamageTests {
         #expect(try directory.contents().records == Array(records.prefix(30)) + Array(others))
     }
 
+    @Test func `no journal begins beside one whose restore was cut short`() throws {
+        let (source, records) = try sound()
+        let directory = try JournalDirectory()
+        let copy = source.path + "/copy"
+        _ = try JournalMaintenance.backUp(source.path, to: copy)
+        try FileManager.default.createDirectory(
+            atPath: directory.path + "/unfinished", withIntermediateDirectories: false)
+        let refusal = #expect(throws: JournalError.self) { try directory.open() }
+        #expect(refusal?.kind == .damaged)
+        #expect(refusal?.reason.contains("run it again") == true)
+        _ = try JournalMaintenance.restore(copy, to: directory.path)
+        #expect(try directory.contents().records == records)
+    }
+
+    @Test func `a backup replaces nothing but an earlier backup of the same journal`() throws {
+        let (source, _) = try sound()
+        let copy = source.path + "/copy"
+        _ = try JournalMaintenance.backUp(source.path, to: copy)
+        _ = try JournalMaintenance.backUp(source.path, to: copy)
+        // A daemon has come to use it, or somebody has put a file there.
+        for name in ["lock", "notes"] {
+            let path = copy + "/" + name
+            _ = FileManager.default.createFile(atPath: path, contents: Data())
+            #expect(throws: JournalError.self) { try JournalMaintenance.backUp(source.path, to: copy) }
+            #expect(FileManager.default.fileExists(atPath: path))
+            try FileManager.default.removeItem(atPath: path)
+        }
+        _ = try JournalMaintenance.backUp(source.path, to: copy)
+    }
+
     @Test func `names with numbers that no journal has are none of its files`() throws {
         let (directory, records) = try sound()
         for name in ["log-0", "snapshot-0", "snapshot-\(UInt64.max)", "log-\(UInt64.max)", "log-01", "log--1"] {
