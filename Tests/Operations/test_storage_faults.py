@@ -4,6 +4,7 @@ import contextlib
 import errno
 import http.client
 import os
+import resource
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -341,3 +342,16 @@ def test_a_daemon_that_hangs_is_killed_and_has_lost_nothing(daemon, faults, dura
         running.kill()
     restart(running)
     answered.expect_all(running)
+
+
+@either_durability
+def test_a_file_that_may_not_grow_is_a_full_disk(daemon, durability):
+    running = daemon("--durability", durability)
+    assert running.ask("POST", "/transitions/start", {"scene": "before"})[0] == 201
+    before = resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE, (100, before[1]))
+    status, refused = running.ask("POST", "/transitions/start", {"scene": "during"})[:2]
+    assert status == 503 and refused["code"] == "journal-unavailable" and "make room" in refused["detail"]
+    resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE, before)
+    assert polled(lambda: is_ready(running))
+    assert running.ask("POST", "/transitions/start", {"scene": "before"})[0] == 409
