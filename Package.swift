@@ -47,11 +47,7 @@ let package = Package(
     ],
     targets: [
         // In the order a request travels: the C door, the core that decides, the engine around it, the HTTP shell.
-        .systemLibrary(
-            name: "CMicroHTTPD",
-            pkgConfig: "libmicrohttpd",
-            providers: [.apt(["libmicrohttpd-dev"])]
-        ),
+        .target(name: "CMicroHTTPD"),
         .systemLibrary(
             name: "CGnuTLS",
             pkgConfig: "gnutls",

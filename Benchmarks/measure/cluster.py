@@ -21,8 +21,6 @@ from measure.results import Results
 from measure.races import Race, WARM_UP_SECONDS, add_hand_overs, run_race
 from measure.servers import Programs, Server, ServerMissing
 
-# Fewer than 128 for each of two threads: a thread of libmicrohttpd that finds exactly 128 of its connections ready waits for
-# one more event before it serves them, and in a closed loop there may be none.
 RACES = [Race("own-64", 64, False), Race("own-240", 240, False), Race("shared-2", 2, True), Race("shared-64", 64, True)]
 
 # The clusters that are compared: name, nodes, shards. The moves are those of the last one.

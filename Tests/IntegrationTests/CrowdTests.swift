@@ -1,5 +1,6 @@
 internal import ArbiterHTTP
 internal import ArbiterTestKit
+internal import Glibc
 internal import Testing
 
 extension Integration {
@@ -59,6 +60,18 @@ extension Integration {
             // Every connection can still be used.
             for waiter in waiters { try waiter.send("GET", "/livez") }
             for waiter in waiters { #expect(try waiter.receive().status == 200) }
+        }
+
+        @Test(arguments: [127, 128, 129, 256])
+        func `requests that one thread finds at the same moment are all answered`(count: Int) throws {
+            let daemon = try DaemonProcess(["--threads", "1"])
+            let clients = try (0..<count).map { _ in try daemon.connect() }
+            for client in clients { #expect(try client.get("/livez").status == 200) }
+            daemon.signal(SIGSTOP)
+            try #require(eventually { daemon.isStopped })
+            for client in clients { try client.send("GET", "/livez") }
+            daemon.signal(SIGCONT)
+            for client in clients { #expect(try client.receive().status == 200) }
         }
 
         @Test func `five hundred in a queue pass the lock on in order`() throws {

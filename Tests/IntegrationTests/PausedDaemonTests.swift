@@ -16,12 +16,6 @@ extension Integration {
             waiter = try daemon.connect()
         }
 
-        /// Whether the daemon's process is stopped, according to the state after its name in /proc.
-        private var isStopped: Bool {
-            let stat = try? String(contentsOfFile: "/proc/\(daemon.identifier)/stat", encoding: .utf8)
-            return stat?.split(separator: ")").last?.hasPrefix(" T") == true
-        }
-
         private func renew(_ transition: WireResponse) throws -> WireClient {
             let client = try daemon.connect()
             try client.send("POST", "/transitions/renew", body: transition.credentials.text)
@@ -32,7 +26,7 @@ extension Integration {
         private func pause(for duration: Duration, _ send: () throws -> Void) throws {
             daemon.signal(SIGSTOP)
             defer { daemon.signal(SIGCONT) }
-            try #require(eventually { isStopped })
+            try #require(eventually { daemon.isStopped })
             try send()
             // No request is answered meanwhile, so this time passes for the clients.
             #expect(throws: WireError.timedOut(received: "")) { _ = try waiter.receive(within: duration) }
@@ -76,7 +70,7 @@ extension Integration {
             try #require(try client.areParked(0))
             // The daemon reads the request when the connection has been closed.
             daemon.signal(SIGSTOP)
-            try #require(eventually { isStopped })
+            try #require(eventually { daemon.isStopped })
             try last.send(
                 "POST", "/transitions/start", headers: [header],
                 body: #"{"scene":"other","leaseSeconds":300}"#)
@@ -95,5 +89,13 @@ extension Integration {
             #expect(try client.record(of: holder["id"])["state"] == "running")
             #expect(try waiter.receive().json.ending == "expired/lease")
         }
+    }
+}
+
+extension DaemonProcess {
+    /// Whether its process is stopped, according to the state after its name in /proc.
+    var isStopped: Bool {
+        let stat = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
+        return stat?.split(separator: ")").last?.hasPrefix(" T") == true
     }
 }
