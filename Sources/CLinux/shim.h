@@ -109,13 +109,6 @@ static inline uint64_t arbiter_received_bytes(int descriptor)
     return bytes;
 }
 
-/* How many of these bytes have not been read yet. ioctl is variadic, and Swift imports no variadic function. */
-static inline uint64_t arbiter_unread_bytes(int descriptor)
-{
-    int count = 0;
-    return ioctl(descriptor, FIONREAD, &count) == 0 && count > 0 ? (uint64_t) count : 0;
-}
-
 /* Whether the other end has closed the connection, or its side of it. */
 static inline int arbiter_is_closed_by_peer(int descriptor)
 {

@@ -41,6 +41,7 @@ struct ProblemTests {
                 "too-many-connections", "draining", "recovering", "journal-unavailable", "out-of-room", "not-owner",
                 "older-rules",
             ],
+            505: ["unsupported-version"],
         ]
         #expect(statuses[code.status]?.contains(code.rawValue) == true)
         #expect(code.statuses == (code == .unknownController ? [422, 404] : [code.status]))

@@ -47,21 +47,49 @@ extension Integration {
             "GET /livez\u{0} HTTP/1.1", "GET /livez\u{0}?a=b HTTP/1.1", "GET /li\u{0}vez HTTP/1.1",
             "GET /livez?a\u{0}b HTTP/1.1", "GET /livez?a\u{0} HTTP/1.1", "GET /livez?\u{0} HTTP/1.1",
             "GET /livez\u{0}HTTP/1.1\u{0}\u{0}?a&b HTTP/1.1", "GET /livez\r HTTP/1.1", "GET /livez\t HTTP/1.1",
-            "GET  /livez HTTP/1.1", "GE\rT /livez HTTP/1.1", "GE\u{0}T /livez HTTP/1.1", "G@T /livez HTTP/1.1",
+            "GET  /livez HTTP/1.1", "GET /li vez HTTP/1.1", "GE\rT /livez HTTP/1.1", "GE\u{0}T /livez HTTP/1.1",
+            "G@T /livez HTTP/1.1",
         ])
         func `a request line with control characters or superfluous spaces is refused`(line: String) throws {
             try client.send("\(line)\r\nHost: localhost\r\n\r\n".utf8)
             try expectRefusal(field: nil)
         }
 
-        @Test(arguments: ["13a", "+2", "-2", "0x2", "2 ", "", "2,2", "2;", "٢", "99999999999999999999"])
+        @Test(arguments: ["13a", "+2", "-2", "0x2", "2 x", "", "2,2", "2;", "٢"])
         func `a length that is not all digits is refused`(length: String) throws {
             try client.send(
                 "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(length)\r\n\r\n{}".utf8)
-            // Only the first line of libmicrohttpd's own answers is read.
-            let said = try client.receiveUntilClosed()
-            #expect(said.hasPrefix(length.utf8.count == 20 ? "HTTP/1.1 413 " : "HTTP/1.1 400 "))
+            try expectRefusal(field: "Content-Length")
+        }
+
+        @Test(arguments: Unreadable.all)
+        func `what cannot be read is refused once, as every other request is`(unreadable: Unreadable) throws {
+            // The connection has served a request before, and another request would follow.
+            try client.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n\(unreadable.text)".utf8)
+            #expect(try client.receive().status == 200)
+            let refused = try client.receive()
+            #expect(refused.status == unreadable.status)
+            #expect(refused.header("Content-Type") == "application/problem+json; charset=utf-8")
+            #expect(refused["status"].integer == unreadable.status)
+            #expect(refused["code"].string == unreadable.code)
+            #expect(refused["field"].string == unreadable.field)
+            #expect(refused.header("Connection") == "close")
+            #expect(refused.header("Cache-Control") == "no-store")
+            #expect(refused.header("X-Request-Id") != nil)
+            #expect(client.isClosedByPeer())
             #expect(try daemon.connect().get("/scenes").json == ["scenes": []])
+        }
+
+        @Test func `what cannot be read is refused with the id that its request has`() throws {
+            try client.send(
+                "GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: my-request\r\nContent-Length: x\r\n\r\n".utf8)
+            #expect(try client.receive().header("X-Request-Id") == "my-request")
+        }
+
+        @Test(arguments: ["", "Host:\r\n"])
+        func `a request without a host is refused`(field: String) throws {
+            try client.send("GET /livez HTTP/1.1\r\n\(field)\r\n".utf8)
+            try expectRefusal(field: "Host")
         }
 
         @Test func `a field behind the last chunk is held to the same`() throws {
@@ -83,6 +111,7 @@ extension Integration {
             let query = (0..<count).map { "\($0)" }.joined(separator: "&")
             let refused = try client.request("GET", "/transitions?\(query)", within: .seconds(8))
             #expect(refused.status == (query.utf8.count > 12 * 1024 ? 431 : 400))
+            if refused.status == 431 { #expect(refused["code"] == "header-fields-too-large") }
             if refused.status == 400 {
                 #expect(refused["code"] == "invalid-field")
                 #expect(try client.get("/livez").status == 200)
@@ -118,4 +147,53 @@ extension Integration {
             #expect(try other.receive().status == 201)
         }
     }
+}
+
+/// Something that the HTTP server cannot read as a request, and how it is refused.
+struct Unreadable: Sendable, CustomTestStringConvertible {
+    let text: String
+    let status: Int
+    let code: String
+    let field: String?
+
+    private init(_ text: String, _ status: Int, _ code: String, field: String? = nil) {
+        self.text = text
+        self.status = status
+        self.code = code
+        self.field = field
+    }
+
+    var testDescription: String { text.replacing("\r\n", with: "↵").prefix(80).description }
+
+    private static let head =
+        "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    private static let chunked = head + "Transfer-Encoding: chunked\r\n\r\n"
+    private static let long = String(repeating: "a", count: 20_000)
+
+    static let all =
+        [
+            "GET /\(long) HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            "GET /livez?\(long) HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            "\(long) / HTTP/1.1\r\nHost: localhost\r\n\r\n", head + "X: \(long)\r\n\r\n",
+            head + String(repeating: "X: abcdefg\r\n", count: 1_800) + "\r\n",
+            head + String(repeating: "X:\r\n", count: 600) + "\r\n", head + "Cookie: \(long.prefix(9_000))\r\n\r\n",
+            head + "X: a\r\n \(long.prefix(14_000))\r\n\r\n", chunked + "2\r\n{}\r\n0\r\nX: \(long)\r\n\r\n",
+        ].map { Unreadable($0, 431, "header-fields-too-large") }
+        + ["No colon\r\n\r\n", "X: a\r\nNo colon\r\n\r\n", "Content-Length: 2 \r\n\r\n{}"].map {
+            Unreadable(head + $0, 400, "invalid-field")
+        }
+        + ["GET /livez\r\n", "GET  HTTP/1.1\r\n\r\n", "GET /livez HTTP/x\r\n\r\n", "GET /livez http/1.1\r\n\r\n"]
+        .map { Unreadable($0, 400, "invalid-field") }
+        + [
+            "zz\r\n{}\r\n0\r\n\r\n", "2\r\n{}x\r\n0\r\n\r\n", "2;\(long)\r\n{}\r\n0\r\n\r\n",
+            "2\r\n{}\r\n0\r\nX\r\n\r\n",
+        ]
+        .map { Unreadable(chunked + $0, 400, "invalid-field", field: "Transfer-Encoding") }
+        + [head + "Content-Length: 99999999999999999999\r\n\r\n{}", chunked + "fffffffffffffffff\r\n"]
+        .map { Unreadable($0, 413, "body-too-large") }
+        + [
+            "GET /livez HTTP/0.9\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+            "POST /transitions/start HTTP/9.9\r\n\r\n",
+        ]
+        .map { Unreadable($0, 505, "unsupported-version") }
 }

@@ -216,6 +216,7 @@ extension Integration {
             try hasty.send(garbage.text.utf8)
             let said = try hasty.receiveUntilClosed()
             #expect(said.isEmpty || said.hasPrefix("HTTP/1.1 4") || said.hasPrefix("HTTP/1.1 505"))
+            #expect(said.isEmpty || said.contains("Content-Type: application/problem+json"))
             try expectNothingTaken()
         }
     }

@@ -1,6 +1,8 @@
 """TLS, with the clients that people use."""
 
 import contextlib
+import http.client
+import json
 import os
 import shutil
 import socket
@@ -40,6 +42,20 @@ def test_curl_speaks_with_it_and_refuses_a_certificate_that_it_does_not_trust(da
 def test_plain_http_gets_no_answer(daemon, authority):
     running = daemon(*served(authority("a")), **TLS)
     assert curl(f"http://127.0.0.1:{running.port}/livez").stdout == ""
+
+
+def test_what_cannot_be_read_is_refused_over_tls_too(daemon, authority):
+    trusted = authority("a")
+    running = daemon(*served(trusted), **TLS)
+    with trusted.trust().wrap_socket(
+        plain_socket(running.port), server_hostname="127.0.0.1", suppress_ragged_eofs=False
+    ) as client:
+        client.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n")
+        refused = http.client.HTTPResponse(client)
+        refused.begin()
+        assert (refused.status, refused.headers["Content-Type"]) == (400, "application/problem+json; charset=utf-8")
+        assert json.load(refused)["field"] == "Content-Length"
+        assert client.recv(1) == b""
 
 
 @pytest.mark.parametrize("version, works", [("1.1", False), ("1.2", True), ("1.3", True)])

@@ -44,7 +44,8 @@ package struct WebAccess: Sendable {
 
     private func authority(of request: Request) throws(Problem) -> Authority {
         guard let host = request.headers.value(of: .host), !host.isEmpty else {
-            throw Problem(.invalidField, "Name the daemon in Host.", field: HeaderName.host.rawValue)
+            throw Problem(
+                .invalidField, "Name the daemon in Host.", field: HeaderName.host.rawValue, closesConnection: true)
         }
         let isAbsolute = request.path.utf8.first != UInt8(ascii: "/")
         if !isAbsolute, let authority = lastHost.authority(of: host) { return authority }

@@ -206,6 +206,24 @@ package final class Router: Sendable {
         refuse(request, exchange, problem, context)
     }
 
+    /// The refusal of what is no request, and has no exchange.
+    ///
+    /// - Parameters:
+    ///   - request: what is known of it.
+    ///   - problem: what is wrong with it.
+    /// - Returns: what has to be sent.
+    package func refusal(of request: Request, _ problem: Problem) -> Response {
+        var response = problem.response
+        let requestID = requestID(of: request)
+        response.requestID = requestID
+        response.allowedOrigin = (try? web.admit(request)) ?? nil
+        metrics.note(problem.code)
+        logger.debug(
+            "no request \(problem.status)",
+            metadata: ["request": "\(loggable(requestID))", "code": "\(problem.code.rawValue)"])
+        return response
+    }
+
     func refuse(_ request: Request, _ exchange: any Exchange, _ problem: Problem, _ context: Call.Context) {
         switch problem.code {
         case .tooManyConnections, .tooManyRequests: operatorLog.noteRefusal(problem)

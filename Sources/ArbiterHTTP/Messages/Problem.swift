@@ -108,6 +108,7 @@ package struct Problem: Error, Sendable {
         case outOfRoom = "out-of-room"
         case notOwner = "not-owner"
         case olderRules = "older-rules"
+        case unsupportedVersion = "unsupported-version"
 
         /// Every status that an answer with the code may have; its own first.
         package var statuses: [Int] { self == .unknownController ? [status, 404] : [status] }
@@ -136,6 +137,7 @@ package struct Problem: Error, Sendable {
             case .headersTooLarge: 431
             case .tooManyConnections, .draining, .recovering, .journalUnavailable, .outOfRoom, .notOwner, .olderRules:
                 503
+            case .unsupportedVersion: 505
             }
         }
 
@@ -203,6 +205,7 @@ package struct Problem: Error, Sendable {
             case .outOfRoom: "The state takes as much memory as it may"
             case .notOwner: "Another node serves the scene"
             case .olderRules: "A node of an earlier version does not know the call"
+            case .unsupportedVersion: "The version of HTTP is not spoken here"
             }
         }
     }

@@ -29,9 +29,6 @@ package struct ServerLimits: Hashable, Sendable {
     static let controllersAtOnce = 1_000
     /// The most parameters that a query may have.
     package static let queryParameters = 32
-    /// The longest that a line before a chunk is without an extension, in bytes: who has sent no more is not to blame where
-    /// libmicrohttpd cannot hold a line.
-    static let chunkLineBytes: UInt64 = 32
     /// How long a connection may be idle between requests, in seconds.
     static let idleSeconds = 60
     /// How long the head of a request may take to come, from its first byte to its last; the first one on a connection

@@ -8,19 +8,29 @@ internal import Glibc
 ///
 /// `@unchecked`: it is used only on the thread that serves the connection, apart from `resume`, which libmicrohttpd
 /// allows on any thread, and `descriptor`, which does not change. libmicrohttpd frees no suspended connection.
-@safe struct MicroHTTPDConnection: StreamConnection, @unchecked Sendable {
+@safe struct MicroHTTPDConnection: StreamConnection, HeaderFields, @unchecked Sendable {
     let pointer: OpaquePointer
 
     /// The value of `Content-Length`; libmicrohttpd has already refused a value that is not a number.
     var announcedBytes: Int {
-        unsafe value(of: .contentLength).map { unsafe strtol($0, nil, 10) } ?? 0
+        unsafe first(.contentLength).map { unsafe strtol($0, nil, 10) } ?? 0
     }
 
     /// Whether the trailer fields after the last chunk are unambiguous.
     var trailersAreSound: Bool { unsafe arbiter_MHD_trailers_are_sound(pointer) != 0 }
 
-    func header(_ name: HeaderName) -> String? {
-        guard let first = unsafe value(of: name) else { return nil }
+    /// Removes the white space around the value, which is not part of it (RFC 9110, section 5.5).
+    func value(of name: HeaderName) -> String? {
+        guard let value = text(of: name) else { return nil }
+        let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        guard value.utf8.first.map(isSpace) == true || value.utf8.last.map(isSpace) == true else { return value }
+        let start = value.utf8.firstIndex { !isSpace($0) } ?? value.endIndex
+        let last = value.utf8.lastIndex { !isSpace($0) }
+        return last.map { String(value[start...$0]) } ?? ""
+    }
+
+    private func text(of name: HeaderName) -> String? {
+        guard let first = unsafe first(name) else { return nil }
         let isAlone = unsafe name.rawValue.withCString { unsafe arbiter_MHD_line_count(pointer, $0) == 1 }
         if isAlone { return unsafe KnownTexts.values.text(first) }
         var lines: [HeaderField] = []
@@ -30,7 +40,7 @@ internal import Glibc
         return lines.filter { $0.name.lowercased() == name.rawValue.lowercased() }.map(\.value).joined(separator: ", ")
     }
 
-    private func value(of name: HeaderName) -> UnsafePointer<CChar>? {
+    private func first(_ name: HeaderName) -> UnsafePointer<CChar>? {
         unsafe name.rawValue.withCString { name in
             unsafe MHD_lookup_connection_value(pointer, .HEADER_KIND, name)
         }

@@ -77,7 +77,6 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         if hasPlace { server.places.parked.leave() }
         if hasLongAnswer { server.places.longAnswers.leave() }
         if largePlace == .taken { server.places.largeBodies.leave() }
-        if head.isChunked { server.chunkedBodies.end(record) }
         record.answerHasLeft(head.isChunked ? .unknown : .bytes(head.bytes + receivedBytes))
         server.exchanges.leave()
     }
@@ -93,42 +92,19 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         } else if let ambiguity = head.ambiguity {
             refuse(ambiguity)
         } else if head.bytes > ServerLimits.headerBytes {
-            refuse(
-                Problem(
-                    .headersTooLarge, "Request line and header fields may have \(ServerLimits.headerBytes) bytes.",
-                    closesConnection: true))
+            refuse(.headersTooLarge)
         } else {
             let announced = connection.announcedBytes
             if announced > ServerLimits.bodyBytes, announced > bodyBytes + ServerLimits.discardedBytes {
                 refuse(tooLarge)
             }
         }
-        if let answer = takeAnswer() { return answer }
-        if head.isChunked, record.canSayLast { watchChunks() }
-        return nil
-    }
-
-    /// Ensures that a line before a chunk that is too long is refused with 400, not with libmicrohttpd's 500.
-    private func watchChunks() {
-        server.chunkedBodies.begin(record, thread: UInt(pthread_self()), headBytes: head.bytes) { [weak self] in
-            self?.lastWords(
-                Problem(
-                    .invalidField, "The line before a chunk is too long; send no chunk extensions.",
-                    field: HeaderName.transferEncoding.rawValue, closesConnection: true))
-        }
-    }
-
-    /// The bytes of a refusal that is sent without libmicrohttpd, on the connection's own thread.
-    private func lastWords(_ problem: Problem) -> [UInt8]? {
-        refuse(problem)
-        guard case .response(let response) = takeAnswer() else { return nil }
-        return response.asLastWords(at: time(nil))
+        return takeAnswer()
     }
 
     /// - Returns: whether the body may continue.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         receivedBytes += bytes.count
-        if head.isChunked { server.chunkedBodies.goOn(record) }
         guard receivedBytes > ServerLimits.bodyBytes else {
             unsafe body.append(contentsOf: bytes)
             return true
@@ -151,7 +127,6 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     ///
     /// - Returns: the answer; `nil` if the connection has been suspended until there is one.
     func handle() -> MicroHTTPDAnswer? {
-        if head.isChunked { server.chunkedBodies.end(record) }
         if record.requestIsWhole() { server.connections.establish(record) }
         if let answer = takeAnswer() { return answer }
         if receivedBytes > ServerLimits.bodyBytes, receivedBytes > bodyBytes {
@@ -187,15 +162,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         Problem(.bodyTooLarge, "A body may have \(bodyBytes) bytes here.")
     }
 
-    /// Removes the white space around the value, which is not part of it (RFC 9110, section 5.5).
-    func value(of name: HeaderName) -> String? {
-        guard let value = connection.header(name) else { return nil }
-        let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        guard value.utf8.first.map(isSpace) == true || value.utf8.last.map(isSpace) == true else { return value }
-        let start = value.utf8.firstIndex { !isSpace($0) } ?? value.endIndex
-        let last = value.utf8.lastIndex { !isSpace($0) }
-        return last.map { String(value[start...$0]) } ?? ""
-    }
+    func value(of name: HeaderName) -> String? { connection.value(of: name) }
 
     // MARK: Answering
 

@@ -95,7 +95,6 @@ internal import Glibc
             MHD_OptionItem(.CONNECTION_LIMIT, connectionLimit),
             MHD_OptionItem(.CONNECTION_MEMORY_LIMIT, ServerLimits.connectionBytes),
             MHD_OptionItem(.CONNECTION_TIMEOUT, ServerLimits.idleSeconds),
-            MHD_OptionItem(.STRICT_FOR_CLIENT, 1),
         ]
         var daemons: [MicroHTTPDDaemon] = []
         do throws(ServerError) {
@@ -262,8 +261,15 @@ private func leaveEscaped(
     return unsafe strlen(text)
 }
 
-/// Called just before libmicrohttpd answers with an error of its own.
-private func errorFollows(context: UnsafeMutableRawPointer?, status: UInt32) {
-    guard status == 500, let context = unsafe context else { return }
-    unsafe listener(context).server.chunkedBodies.refuseLongestLine(onThread: UInt(pthread_self()))
+/// Called just before libmicrohttpd answers with an error of its own, which is said here in its place.
+private func errorFollows(context: UnsafeMutableRawPointer?, connection: OpaquePointer?, status: UInt32) {
+    guard let context = unsafe context, let connection = unsafe connection, let record = unsafe record(of: connection)
+    else { return }
+    let listener = unsafe listener(context)
+    let headers = unsafe MicroHTTPDConnection(pointer: connection)
+    let request = unsafe Request(
+        method: "", path: "", headers: headers, peer: peer(of: connection, record, at: listener))
+    let refusal = listener.server.router.refusal(
+        of: request, Problem(unreadable: status, headers, hasHead: record.isReceivingBody))
+    unsafe record.sayLast(refusal.asLastWords(at: time(nil)), overTLS: arbiter_MHD_tls_session(connection))
 }

@@ -11,7 +11,6 @@ package final class MicroHTTPDServer: Sendable {
     /// Every exchange enters it when it begins, and leaves it when it ends.
     let exchanges = DispatchGroup()
     let connections: Connections
-    let chunkedBodies = ChunkedBodies()
 
     private let limits: ServerLimits
     private let listeners: Guarded<[MicroHTTPDListener]> = Guarded([])

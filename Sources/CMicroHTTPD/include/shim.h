@@ -2,7 +2,6 @@
 #define ARBITER_CMICROHTTPD_SHIM_H
 
 #include <microhttpd.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -285,27 +284,14 @@ static inline void *arbiter_MHD_socket_context(struct MHD_Connection *connection
 }
 
 /* Called on the thread that serves the connection, before libmicrohttpd answers with an error of its own. */
-typedef void (*arbiter_MHD_ErrorCallback)(void *context, unsigned int status);
+typedef void (*arbiter_MHD_ErrorCallback)(void *context, struct MHD_Connection *connection, unsigned int status);
 
 struct arbiter_MHD_ErrorReader {
     arbiter_MHD_ErrorCallback callback;
     void *context;
 };
 
-/* libmicrohttpd reports its own error answers only in its log. All other lines of the log are ignored. */
-static inline void arbiter_MHD_read_log(void *context, const char *format, va_list arguments)
-{
-    static const char start[] = "Error processing request (HTTP response code is %u";
-    const struct arbiter_MHD_ErrorReader *reader = context;
-    if (strncmp(format, start, sizeof start - 1) == 0)
-        reader->callback(reader->context, va_arg(arguments, unsigned int));
-}
-
 /* Must be the first option, and needs MHD_USE_ERROR_LOG. The reader has to live as long as the daemon. */
-static inline struct MHD_OptionItem arbiter_MHD_notify_error(const struct arbiter_MHD_ErrorReader *reader)
-{
-    struct MHD_OptionItem item = {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t) &arbiter_MHD_read_log, (void *) reader};
-    return item;
-}
+struct MHD_OptionItem arbiter_MHD_notify_error(const struct arbiter_MHD_ErrorReader *reader);
 
 #endif

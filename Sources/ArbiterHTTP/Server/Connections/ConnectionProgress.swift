@@ -2,7 +2,7 @@
 struct ConnectionProgress {
     private var phase: Phase
     /// The bytes of all earlier requests on the connection.
-    private(set) var consumedBytes: UInt64 = 0
+    private var consumedBytes: UInt64 = 0
 
     private enum Phase {
         /// A request has begun, and its head is incomplete. Can transition to: `body`.

@@ -1,4 +1,5 @@
 internal import ArbiterEngine
+internal import CGnuTLS
 internal import CLinux
 internal import Glibc
 
@@ -63,9 +64,6 @@ final class ConnectionRecord: Sendable {
         }
     }
 
-    /// Whether libmicrohttpd can be left out of an answer.
-    var canSayLast: Bool { if case .network = client { true } else { false } }
-
     /// The target of a request has been received.
     func targetIsKnown(_ target: RequestTarget, at address: UInt) {
         state.withLock { state in
@@ -112,19 +110,22 @@ final class ConnectionRecord: Sendable {
         }
     }
 
-    /// The bytes that have been read from the socket since the connection began.
-    var readBytes: UInt64 {
-        let received = arbiter_received_bytes(descriptor)
-        return received - min(received, arbiter_unread_bytes(descriptor))
-    }
-
-    var consumedBytes: UInt64 { state.withLock(\.progress.consumedBytes) }
+    /// Whether the head of a request is complete, and its body is not.
+    var isReceivingBody: Bool { state.withLock(\.progress.isReceivingBody) }
 
     /// Sends an answer without libmicrohttpd, which has nothing to send now, and prevents it from sending more.
-    func sayLast(_ text: [UInt8]) {
+    ///
+    /// - Parameters:
+    ///   - text: the whole answer.
+    ///   - session: the session of GnuTLS, if the connection has one.
+    func sayLast(_ text: [UInt8], overTLS session: UnsafeMutableRawPointer?) {
         unsafe text.withUnsafeBytes { bytes in
-            _ = unsafe send(
-                descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            if let session = unsafe session {
+                unsafe arbiter_say_last(session, bytes.baseAddress, bytes.count)
+            } else {
+                _ = unsafe send(
+                    descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            }
         }
         shutdown(descriptor, Int32(SHUT_WR))
     }
