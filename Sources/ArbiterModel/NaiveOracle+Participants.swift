@@ -33,8 +33,9 @@ extension NaiveOracle {
     /// Ends a session and everything bound to it, and grants only afterwards.
     package mutating func end(_ id: SessionID, because ending: SessionEnding) {
         guard let (token, session) = sessions.first(where: { $0.value.id == id }) else { return }
-        let joined = line.filter { $0.members.contains { $0.client == session.client } }.map(\.scene)
-        let scenes = session.scenes.union(joined).sorted { $0.description < $1.description }
+        let joined = line.filter { $0.members.contains { $0.client == session.client } }
+            .sorted { $0.order > $1.order }.prefix(Limits.scenesOfSession).map(\.scene)
+        let scenes = namedAtEnd(of: session, joined)
         sessions.removeValue(forKey: token)
         for entry in line where entry.session == id && !entry.completesAtGrant {
             close(entry.id, as: .expired(.sessionLost))
@@ -42,6 +43,13 @@ extension NaiveOracle {
         if let client = session.client, !sessions.values.contains(where: { $0.client == client }) { part(client) }
         for scene in scenes { tell(.sessionEnded(id, ending), in: scene) }
         for scene in scenes { settle(scene) }
+    }
+
+    /// The scenes that get an event of a session's end: those used last.
+    private func namedAtEnd(of session: Session, _ joined: [SceneName]) -> [SceneName] {
+        let bound = line.filter { $0.session == session.id && !$0.completesAtGrant }.map(\.scene)
+        return session.scenes.union(joined).union(bound).sorted { scene($0).lastOrder > scene($1).lastOrder }
+            .prefix(Limits.scenesOfSession).sorted { $0.description < $1.description }
     }
 
     /// The tickets that expire with an unclaimed grant, itself included, in line order.
@@ -74,12 +82,15 @@ extension NaiveOracle {
 
     /// The last session of a client has ended: no transition waits for it any more.
     private mutating func part(_ client: ClientName) {
-        for id in line.sorted(by: { $0.order < $1.order }).map(\.id) {
-            guard let index = line.firstIndex(where: { $0.id == id }), line[index].state != .running else { continue }
-            for member in line[index].members.indices where line[index].members[member].client == client {
-                if line[index].members[member].state == .waiting { line[index].members[member].state = .gone }
-            }
-            runIfReady(index)
+        for id in line.sorted(by: { $0.order < $1.order }).map(\.id) { part(client, from: id) }
+    }
+
+    /// A transition does not wait for a participant any more.
+    mutating func part(_ client: ClientName, from id: TransitionID) {
+        guard let index = line.firstIndex(where: { $0.id == id }), line[index].state != .running else { return }
+        for member in line[index].members.indices where line[index].members[member].client == client {
+            if line[index].members[member].state == .waiting { line[index].members[member].state = .gone }
         }
+        runIfReady(index)
     }
 }

@@ -102,6 +102,7 @@ package struct NaiveOracle {
         case .decide(let id, let gesture): decide(id, gesture.decision)
         case .perform(let id, let operation): perform(id, operation)
         case .markReady(let id, let client): markReady(id, client)
+        case .markGone(let id, let client): part(client, from: id)
         case .timeOutParticipants(let id): timeOutParticipants(of: id)
         case .openSession(let client, let timeToLive, let id, let token, _):
             sessions[token] = Session(id: id, client: client, timeToLive: timeToLive)
@@ -145,13 +146,21 @@ package struct NaiveOracle {
         make(request.scene)
         lastOrder += 1
         scenes[request.scene]?.lastOrder = lastOrder
-        if let token = request.session { sessions[token]?.scenes.insert(request.scene) }
+        if let token = request.session { visit(request.scene, by: token) }
         var entry = Entry(
             asking: asking, order: lastOrder, scope: scene(request.scene).resolvedScope(of: request),
             session: request.session.flatMap { sessions[$0]?.id },
             members: request.participants.map { Member(client: $0.client, isRequired: $0.isRequired) })
         if overlooksMoves { entry.clear = clearWays(of: entry, at: index) }
         line.insert(entry, at: index)
+    }
+
+    /// A session is known in so many scenes, and leaves the one used longest ago.
+    private mutating func visit(_ scene: SceneName, by token: Token) {
+        sessions[token]?.scenes.insert(scene)
+        guard let visited = sessions[token]?.scenes, visited.count > Limits.scenesOfSession else { return }
+        let oldest = visited.min { self.scene($0).lastOrder < self.scene($1).lastOrder }
+        if let oldest { sessions[token]?.scenes.remove(oldest) }
     }
 
     private mutating func serialize(_ asking: Asking) {
@@ -179,11 +188,14 @@ package struct NaiveOracle {
         let scope = scene.resolvedScope(of: request)
         let own = scene.locked(by: request, scope)
         var found: [Int] = []
+        var seen = 0
         for older in line.indices.reversed() {
             let other = line[older]
-            guard other.scene == request.scene, other.asking.isSerialized, other.request.coalescing?.key == key,
-                other.state == .queued, !other.completesAtGrant, other.gesture == nil
+            guard other.scene == request.scene, other.asking.isSerialized, other.request.coalescing?.key == key
             else { continue }
+            seen += 1
+            guard seen <= Limits.coalesced else { break }
+            guard other.state == .queued, !other.completesAtGrant, other.gesture == nil else { continue }
             let isSeparated = line.indices[(older + 1)...].contains { index in
                 guard line[index].scene == request.scene, !found.contains(index) else { return false }
                 let between = line[index]

@@ -139,7 +139,8 @@ struct Ledger {
         case .endSession(let id, _): close(id, sequence: sequence)
         case .distrust, .skipFences:
             lastFence = Fence(rawValue: lastFence.rawValue + Limits.fenceJump)
-        case .end, .revoke, .declare, .patch, .delete, .expire, .expireUnclaimed, .timeOutParticipants, .adopt, .resume,
+        case .end, .revoke, .declare, .patch, .delete, .markGone, .expire, .expireUnclaimed, .timeOutParticipants,
+            .adopt, .resume,
             .stop:
             break
         }

@@ -73,7 +73,8 @@ struct Rulebook {
             switch record {
             case .start(_, let id, let token), .serialize(_, let id, let token): (transition, self.token) = (id, token)
             case .openSession(_, _, let id, let token, _): (session, self.token) = (id, token)
-            case .end, .revoke, .decide, .perform, .markReady, .endSession, .declare, .patch, .delete, .expire,
+            case .end, .revoke, .decide, .perform, .markReady, .markGone, .endSession, .declare, .patch, .delete,
+                .expire,
                 .expireUnclaimed,
                 .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop, nil:
                 break

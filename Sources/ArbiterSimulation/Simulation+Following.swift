@@ -63,7 +63,8 @@ extension Simulation {
             if let pending = turn.pending { return try judge(pending, kept: entry, at: entry.sequence, &turn) }
             guard !configuration.watchesJournal else { throw Broken(.record, "nobody asked for \(entry.record)") }
             try keep(entry, asIf: nil, &turn)
-        case .expire, .expireUnclaimed, .timeOutParticipants, .endSession(_, .expired), .adopt, .distrust, .skipFences,
+        case .expire, .expireUnclaimed, .markGone, .timeOutParticipants, .endSession(_, .expired), .adopt, .distrust,
+            .skipFences,
             .resume, .stop:
             // A ticket is given up because its owner's connection has closed.
             if case .expire(let id, .abandoned) = entry.record,
@@ -180,8 +181,8 @@ extension Record {
     var request: TransitionRequest? {
         switch self {
         case .start(let request, _, _), .serialize(let request, _, _): request
-        case .end, .revoke, .decide, .perform, .markReady, .openSession, .endSession, .declare, .patch, .delete,
-            .expire,
+        case .end, .revoke, .decide, .perform, .markReady, .markGone, .openSession, .endSession, .declare, .patch,
+            .delete, .expire,
             .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:
             nil
         }

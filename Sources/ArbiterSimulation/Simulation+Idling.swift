@@ -102,7 +102,8 @@ extension Simulation {
     mutating func noteIdling(after record: Record) {
         switch record {
         case .declare(let scene, _), .delete(let scene): idleTimes.begin(scene, at: now)
-        case .start, .serialize, .end, .revoke, .decide, .perform, .markReady, .openSession, .endSession, .patch,
+        case .start, .serialize, .end, .revoke, .decide, .perform, .markReady, .markGone, .openSession, .endSession,
+            .patch,
             .expire,
             .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:
             break

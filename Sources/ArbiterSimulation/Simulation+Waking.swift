@@ -151,8 +151,8 @@ extension Record {
     fileprivate var newTransition: TransitionID? {
         switch self {
         case .start(_, let id, _), .serialize(_, let id, _): id
-        case .end, .revoke, .decide, .perform, .markReady, .openSession, .endSession, .declare, .patch, .delete,
-            .expire,
+        case .end, .revoke, .decide, .perform, .markReady, .markGone, .openSession, .endSession, .declare, .patch,
+            .delete, .expire,
             .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:
             nil
         }

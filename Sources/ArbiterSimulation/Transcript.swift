@@ -143,6 +143,7 @@ extension Record {
         case .decide(let id, _): id.rawValue &+ 5
         case .perform(let id, _): id.rawValue &+ 34
         case .markReady(let id, _): id.rawValue &+ 6
+        case .markGone(let id, _): id.rawValue &+ 35
         case .openSession(_, _, let id, _, _): id.rawValue &+ 7
         case .endSession(let id, let ending): id.rawValue &+ (ending == .expired ? 9 : 8)
         case .declare(let scene, _): scene.subject &+ 10

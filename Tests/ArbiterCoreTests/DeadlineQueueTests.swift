@@ -8,21 +8,24 @@ struct DeadlineQueueTests {
     private let b = DeadlineQueue.Subject.waiter(WaiterID(rawValue: 1))
     private var queue = DeadlineQueue()
 
+    /// The first deadline that is due if everything said before has been heard.
+    private mutating func due(at now: Instant) -> DeadlineQueue.Subject? { queue.firstDue(at: now, heardUntil: now) }
+
     private func instant(_ nanoseconds: Int64) -> Instant { Instant(nanoseconds: nanoseconds) }
 
     @Test mutating func `a deadline is due at its instant and not before`() {
         queue.schedule(a, at: instant(5))
         #expect(queue.next == instant(5))
-        #expect(queue.firstDue(at: instant(4)) == nil)
-        #expect(queue.firstDue(at: instant(5)) == a)
-        #expect(queue.firstDue(at: instant(5)) == a)
+        #expect(due(at: instant(4)) == nil)
+        #expect(due(at: instant(5)) == a)
+        #expect(due(at: instant(5)) == a)
     }
 
     @Test mutating func `a deadline can be moved both ways`() {
         queue.schedule(a, at: instant(5))
         queue.schedule(a, at: instant(9))
-        #expect(queue.firstDue(at: instant(8)) == nil)
-        #expect(queue.firstDue(at: instant(9)) == a)
+        #expect(due(at: instant(8)) == nil)
+        #expect(due(at: instant(9)) == a)
         queue.schedule(a, at: instant(3))
         #expect(queue[a] == instant(3))
         #expect(queue.next == instant(3))
@@ -32,7 +35,7 @@ struct DeadlineQueueTests {
     @Test mutating func `a cancelled deadline is never due`() {
         queue.schedule(a, at: instant(5))
         queue.cancel(a)
-        #expect(queue.firstDue(at: instant(100)) == nil)
+        #expect(due(at: instant(100)) == nil)
         #expect(queue[a] == nil)
         #expect(queue.count == 0)
     }
@@ -41,9 +44,18 @@ struct DeadlineQueueTests {
         queue.schedule(a, at: instant(5))
         queue.schedule(b, at: instant(7))
         queue.schedule(a, at: instant(9))
-        #expect(queue.firstDue(at: instant(20)) == b)
+        #expect(due(at: instant(20)) == b)
         queue.cancel(b)
-        #expect(queue.firstDue(at: instant(20)) == a)
+        #expect(due(at: instant(20)) == a)
+    }
+
+    @Test mutating func `a deadline of silence is not due while words may be unheard`() {
+        queue.schedule(a, at: instant(5))
+        queue.schedule(b, at: instant(7))
+        #expect(queue.next == instant(5))
+        #expect(queue.firstDue(at: instant(6), heardUntil: instant(4)) == nil)
+        #expect(queue.firstDue(at: instant(7), heardUntil: instant(4)) == b)
+        #expect(queue.firstDue(at: instant(7), heardUntil: instant(5)) == a)
     }
 
     @Test(arguments: Seeds.first(40, atNight: 400))
@@ -78,12 +90,12 @@ struct DeadlineQueueTests {
             #expect(queue.next.map { $0 <= first } == true, "seed \(seed)")
         }
         while let first = naive.values.min(), first <= now {
-            let due = queue.firstDue(at: now)
+            let due = due(at: now)
             #expect(due.flatMap { naive[$0] } == first, "seed \(seed)")
             guard let due else { return }
             queue.cancel(due)
             naive.removeValue(forKey: due)
         }
-        #expect(queue.firstDue(at: now) == nil, "seed \(seed)")
+        #expect(due(at: now) == nil, "seed \(seed)")
     }
 }

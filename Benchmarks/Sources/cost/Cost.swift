@@ -3,7 +3,8 @@ internal import ArbiterCore
 /// Measures the core's decisions, by the length of the queue and the size of the tree.
 ///
 /// Usage: `cost REPETITIONS`. Prints a JSON object a line, with every duration in nanoseconds. Fails if a decision is
-/// another than the one that is measured.
+/// another than the one that is measured. `cost turns [NAME]` prints the longest turn of each kind, or of
+/// one, instead (`LongestTurns`).
 @main
 struct Cost {
     private static let waiting = [10, 100, 1_000, 10_000, 100_000]
@@ -11,6 +12,13 @@ struct Cost {
     private static let controllers = [10, 100, 1_000, 6_000]
 
     static func main() throws {
+        if CommandLine.arguments.dropFirst().first == "turns" {
+            let words = CommandLine.arguments.dropFirst(2).joined(separator: " ")
+            for (name, measure) in LongestTurns.kinds where words.isEmpty || name.contains(words) {
+                print("{\"turn\":\"\(name)\",\"nanoseconds\":\(measure().wholeNanoseconds)}")
+            }
+            return
+        }
         guard CommandLine.arguments.count == 2, let repetitions = Int(CommandLine.arguments[1]) else {
             fatalError("usage: cost REPETITIONS")
         }

@@ -48,7 +48,9 @@ extension ArbiterStateMachine {
     /// The shards in which a session has something to do, its home among them.
     fileprivate func shards(of session: Session, among count: Int) -> Set<Int> {
         let bound = (durable.index.bound[session.id] ?? []).compactMap { durable.transitions[$0] }
-        let used = session.scenes.union((bound + participations(of: session)).map(\.request.scene))
+        let joined = participations(of: session).all.compactMap { durable.transitions[$0.id] }
+            .filter { session.caller.scenes.contains($0.request.scene) }
+        let used = session.scenes.union((bound + joined).map(\.request.scene))
         return Set(used.map { Slot($0).shard(of: count) }).union([session.id.slot.shard(of: count)])
     }
 }

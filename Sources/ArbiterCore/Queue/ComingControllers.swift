@@ -8,6 +8,8 @@ struct ComingControllers {
         var bringers: [RequestOrder] = []
         /// The waiting transitions that name it.
         var namers: [RequestOrder] = []
+        /// The granted ones that do; they wait for nothing any more.
+        var holders: [RequestOrder] = []
     }
 
     private var lines: [ControllerID: Line] = [:]
@@ -22,7 +24,7 @@ extension ComingControllers {
     mutating func addBringer(_ order: RequestOrder, of id: ControllerID) -> ArraySlice<RequestOrder> {
         var line = lines.removeValue(forKey: id) ?? Line()
         let next = line.bringers.first
-        line.bringers.insert(order, at: line.bringers.index(of: order))
+        line.bringers.insertMember(order)
         defer { lines[id] = line }
         return line.namers(after: order, upTo: next)
     }
@@ -43,7 +45,7 @@ extension ComingControllers {
     /// - Returns: whether it waits for the id.
     mutating func addNamer(_ order: RequestOrder, of id: ControllerID) -> Bool {
         var line = lines.removeValue(forKey: id) ?? Line()
-        line.namers.insert(order, at: line.namers.index(of: order))
+        line.namers.insertMember(order)
         defer { lines[id] = line }
         return line.holdsUp(order)
     }
@@ -57,6 +59,45 @@ extension ComingControllers {
         line.namers.removeMember(order)
         defer { if !line.isEmpty { lines[id] = line } }
         return line.holdsUp(order)
+    }
+}
+
+// MARK: - Granted and hidden transitions
+
+extension ComingControllers {
+    /// Adds a granted transition that names the id.
+    mutating func addHolder(_ order: RequestOrder, of id: ControllerID) {
+        lines[id, default: Line()].holders.insertMember(order)
+    }
+
+    /// Removes a granted transition that named the id.
+    mutating func removeHolder(_ order: RequestOrder, of id: ControllerID) {
+        guard var line = lines.removeValue(forKey: id) else { preconditionFailure("nothing names \(id)") }
+        line.holders.removeMember(order)
+        if !line.isEmpty { lines[id] = line }
+    }
+
+    /// Takes a waiting transition out, until it is revealed; what waits is not told.
+    mutating func hide(_ order: RequestOrder, bringing brought: [ControllerID], naming named: [ControllerID]) {
+        for id in brought { lines[id]?.bringers.removeMember(order) }
+        for id in named { lines[id]?.namers.removeMember(order) }
+    }
+
+    /// Puts a hidden transition in again.
+    mutating func reveal(_ order: RequestOrder, bringing brought: [ControllerID], naming named: [ControllerID]) {
+        for id in brought { lines[id]?.bringers.insertMember(order) }
+        for id in named { lines[id]?.namers.insertMember(order) }
+    }
+
+    /// Whether a transition after an order brings in the id.
+    func hasBringer(of id: ControllerID, after order: RequestOrder) -> Bool {
+        lines[id]?.bringers.last.map { order < $0 } ?? false
+    }
+
+    /// Whether a transition after an order, granted or not, names the id.
+    func hasNamer(of id: ControllerID, after order: RequestOrder) -> Bool {
+        guard let line = lines[id] else { return false }
+        return [line.namers.last, line.holders.last].contains { $0.map { order < $0 } ?? false }
     }
 }
 
@@ -80,7 +121,7 @@ extension ComingControllers {
 }
 
 extension ComingControllers.Line {
-    fileprivate var isEmpty: Bool { bringers.isEmpty && namers.isEmpty }
+    fileprivate var isEmpty: Bool { bringers.isEmpty && namers.isEmpty && holders.isEmpty }
 
     /// Whether a transition that names the id waits for an earlier one.
     fileprivate func holdsUp(_ order: RequestOrder) -> Bool { bringers.first.map { $0 < order } ?? false }
@@ -101,6 +142,8 @@ extension [RequestOrder] {
 
     /// Where the orders after this one begin.
     fileprivate func index(behind order: RequestOrder) -> Int { prefixLength { $0 <= order } }
+
+    fileprivate mutating func insertMember(_ order: RequestOrder) { insert(order, at: index(of: order)) }
 
     fileprivate mutating func removeMember(_ order: RequestOrder) {
         let index = index(of: order)

@@ -34,6 +34,15 @@ struct PlaceTree {
         var earliest: RequestOrder?
         /// The earliest part that waits for nothing at or below this place.
         var candidate: RequestOrder?
+        /// What the children have published as their latest parts.
+        var childrenLatest = SortedLine<Published>()
+        /// The latest part at or below this place that is not hidden.
+        var latest: RequestOrder?
+        /// The first of the parts at this place that are hidden; all behind it are.
+        var firstHidden: RequestOrder?
+
+        /// The latest part at this place that is not hidden.
+        var latestOwn: RequestOrder? { firstHidden.map { parts.last(before: $0) } ?? parts.last }
     }
 
     /// An order that a child has published; outdated if the child has another one by now.
@@ -65,6 +74,7 @@ extension PlaceTree {
             places[place].isFirstClear = false
         }
         places[place].parts.insert(order)
+        updateLatest(from: place)
         update(from: place)
         return overtaken
     }
@@ -73,6 +83,7 @@ extension PlaceTree {
     mutating func remove(_ order: RequestOrder, from place: Int) {
         if places[place].parts.first == order { places[place].isFirstClear = false }
         places[place].parts.remove(order)
+        updateLatest(from: place)
         update(from: place)
     }
 
@@ -115,6 +126,17 @@ extension PlaceTree {
         return false
     }
 
+    /// Whether a granted part, or one before `order`, is at a place of the path or below its end.
+    func isHeldUp(_ path: ScopePath, before order: RequestOrder) -> Bool {
+        var place = Self.top
+        for name in path {
+            if places[place].holder != nil || places[place].parts.first.map({ $0 < order }) == true { return true }
+            guard let child = places[place].children[name] else { return false }
+            place = child
+        }
+        return places[place].granted > 0 || places[place].earliest.map { $0 < order } == true
+    }
+
     /// How many waiting parts are at the place and at the places above it.
     func waitingOnTheWay(to place: Int) -> Int {
         var count = 0
@@ -147,6 +169,61 @@ extension PlaceTree {
             place = child
         }
         return places[place].earliest == nil
+    }
+}
+
+// MARK: - The latest parts
+
+extension PlaceTree {
+    /// Leaves out a part, and those behind it at the same place, when it is asked for the latest ones.
+    mutating func hide(_ order: RequestOrder, at place: Int) {
+        places[place].firstHidden = order
+        updateLatest(from: place)
+    }
+
+    /// Leaves out no part at a place any more.
+    mutating func reveal(at place: Int) {
+        places[place].firstHidden = nil
+        updateLatest(from: place)
+    }
+
+    /// Whether a part that is not hidden and comes after `order` is at a place of the path or below its end.
+    func hasPart(at path: ScopePath, after order: RequestOrder) -> Bool {
+        var place = Self.top
+        for name in path {
+            if isAfter(order, places[place].latestOwn) { return true }
+            guard let child = places[place].children[name] else { return false }
+            place = child
+        }
+        return isAfter(order, places[place].latest)
+    }
+
+    /// Whether a part that is not hidden and comes after `order` is at a place, above it or below it.
+    func hasPart(at place: Int, after order: RequestOrder) -> Bool {
+        if isAfter(order, places[place].latest) { return true }
+        var above = places[place].parent
+        while let place = above {
+            if isAfter(order, places[place].latestOwn) { return true }
+            above = places[place].parent
+        }
+        return false
+    }
+
+    private func isAfter(_ order: RequestOrder, _ latest: RequestOrder?) -> Bool { latest.map { order < $0 } ?? false }
+
+    /// Recomputes the latest part of the place and of those above it, until it does not change any more.
+    private mutating func updateLatest(from start: Int) {
+        var place = start
+        while true {
+            let before = places[place].latest
+            let after = [places[place].latestOwn, places[place].childrenLatest.last?.order].compactMap(\.self).max()
+            guard before != after else { return }
+            places[place].latest = after
+            guard let parent = places[place].parent else { return }
+            if let before { places[parent].childrenLatest.remove(Published(order: before, child: place)) }
+            if let after { places[parent].childrenLatest.insert(Published(order: after, child: place)) }
+            place = parent
+        }
     }
 }
 

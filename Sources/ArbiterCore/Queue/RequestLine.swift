@@ -1,23 +1,28 @@
 /// An ordered set of request orders that answers which is first and what rank one has.
+typealias RequestLine = SortedLine<RequestOrder>
+
+/// An ordered set: a sorted array in pieces of bounded size.
 ///
-/// It is a sorted array in pieces of bounded size. Each operation costs the work on one piece, and one step for each
-/// piece before it.
-struct RequestLine {
+/// Each operation costs the work on one piece, and one step for each piece before it.
+struct SortedLine<Member: Comparable & Sendable>: Sendable {
     /// The pieces, no two neighbours of which would together fit into half a piece.
     ///
     /// Only a line without members may have an empty piece, which keeps its memory for the next member.
-    private var pieces: [[RequestOrder]] = []
+    private var pieces: [[Member]] = []
     private(set) var count = 0
 
-    static let membersInPiece = 256
+    static var membersInPiece: Int { 256 }
 
     var isEmpty: Bool { count == 0 }
 
     /// The earliest member.
-    var first: RequestOrder? { pieces.first?.first }
+    var first: Member? { pieces.first?.first }
+
+    /// The latest member.
+    var last: Member? { pieces.last?.last }
 
     /// Inserts a member at its sorted position.
-    mutating func insert(_ order: RequestOrder) {
+    mutating func insert(_ order: Member) {
         count += 1
         guard let place = place(of: order) else {
             if pieces.isEmpty { pieces.append([]) }
@@ -33,7 +38,7 @@ struct RequestLine {
         pieces[place.piece].removeSubrange(cut...)
     }
 
-    mutating func remove(_ order: RequestOrder) {
+    mutating func remove(_ order: Member) {
         let place = placeOfMember(order)
         count -= 1
         pieces[place.piece].remove(at: place.index)
@@ -46,19 +51,19 @@ struct RequestLine {
     }
 
     /// The position of a member, counted from 1.
-    func rank(of order: RequestOrder) -> Int {
+    func rank(of order: Member) -> Int {
         let place = placeOfMember(order)
         return pieces[..<place.piece].reduce(place.index + 1) { $0 + $1.count }
     }
 
     /// The earliest members, at most `maximum`, and only those before `limit` if there is one.
-    func prefix(_ maximum: Int, before limit: RequestOrder?) -> [RequestOrder] {
+    func prefix(_ maximum: Int, before limit: Member?) -> [Member] {
         let earliest = pieces.lazy.joined().prefix(maximum)
         return Array(limit.map { limit in earliest.prefix { $0 < limit } } ?? earliest.prefix { _ in true })
     }
 
     /// Visits the members in their order, only those before `limit` if there is one, as long as `visit` returns true.
-    func visit(before limit: RequestOrder?, _ visit: (RequestOrder) -> Bool) {
+    func visit(before limit: Member?, _ visit: (Member) -> Bool) {
         for piece in pieces {
             for member in piece {
                 if let limit, member >= limit { return }
@@ -67,36 +72,51 @@ struct RequestLine {
         }
     }
 
-    /// The members after an order, which need not be a member itself.
-    func members(after order: RequestOrder) -> [RequestOrder] {
-        guard let place = place(of: order) else { return [] }
-        let index = place.isTaken(in: pieces, by: order) ? place.index + 1 : place.index
-        return Array(pieces[place.piece][index...]) + pieces[(place.piece + 1)...].joined()
+    /// The latest member before an order, which need not be a member itself.
+    func last(before order: Member) -> Member? {
+        guard let place = place(of: order) else { return nil }
+        if place.index > 0 { return pieces[place.piece][place.index - 1] }
+        return place.piece > 0 ? pieces[place.piece - 1].last : nil
     }
+
+    /// The first member after another one, which need not be a member itself any more; without that, the first of all.
+    func first(after member: Member?) -> Member? {
+        guard let member else { return first }
+        guard let place = place(of: member) else { return nil }
+        let index = place.isTaken(in: pieces, by: member) ? place.index + 1 : place.index
+        return index < pieces[place.piece].count
+            ? pieces[place.piece][index] : pieces[(place.piece + 1)...].first?.first
+    }
+
+    /// All members, in their order.
+    var all: some Sequence<Member> { pieces.lazy.joined() }
+
+    /// The latest members, at most `maximum`, the last one first.
+    func latest(_ maximum: Int) -> [Member] { Array(pieces.reversed().lazy.flatMap { $0.reversed() }.prefix(maximum)) }
 }
 
 // MARK: - Places
 
-extension RequestLine {
+extension SortedLine {
     /// The position at which a member is, or would be inserted.
     private struct Place {
         let piece: Int
         let index: Int
 
-        func isTaken(in pieces: [[RequestOrder]], by order: RequestOrder) -> Bool {
+        func isTaken(in pieces: [[Member]], by order: Member) -> Bool {
             index < pieces[piece].count && pieces[piece][index] == order
         }
     }
 
     /// - Returns: `nil` if there is no member.
-    private func place(of order: RequestOrder) -> Place? {
+    private func place(of order: Member) -> Place? {
         guard pieces.first?.isEmpty == false else { return nil }
         // The last piece that begins at or before the order; if there is none, the first piece.
         let piece = max(0, pieces.prefixLength { $0[0] <= order } - 1)
         return Place(piece: piece, index: pieces[piece].prefixLength { $0 < order })
     }
 
-    private func placeOfMember(_ order: RequestOrder) -> Place {
+    private func placeOfMember(_ order: Member) -> Place {
         guard let place = place(of: order), place.isTaken(in: pieces, by: order) else {
             preconditionFailure("\(order) is not in the line")
         }

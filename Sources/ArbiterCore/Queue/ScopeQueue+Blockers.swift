@@ -7,6 +7,11 @@ extension ScopeQueue {
         blockers(of: scope, naming: ids, before: nil, limit: limit).found
     }
 
+    /// The same of a new request that takes an earlier place: what is behind that is in its way only if it is granted.
+    func blockers(of new: Claim, at place: RequestOrder, limit: Int) -> [TransitionID] {
+        blockers(of: new.paths, naming: new.arrivals.named, before: place, limit: limit).found
+    }
+
     /// The transitions that a waiting transition waits for, granted ones first, at most `limit`.
     func blockers(of order: RequestOrder, limit: Int) -> [TransitionID] { someBlockers(of: order, limit: limit).found }
 

@@ -50,21 +50,23 @@ extension ScopeQueue {
     /// Looks at what was added, moved or granted since the last call, so it costs nothing where nothing changed.
     mutating func takeContended() -> [TransitionID] {
         guard !changed.isEmpty else { return [] }
-        // The same one may be found several times; it is noted once.
-        var found: [RequestOrder] = []
-        if uncontended > 0 {
-            for order in changed {
-                guard let entry = self[order] else { continue }
-                if !entry.isGranted {
-                    found += uncontended(inTheWayOf: entry, at: order)
-                } else if !entry.isContended, count > granted.count, waiting(for: order, limit: 1) > 0 {
-                    found.append(order)
-                }
+        var found: [(order: RequestOrder, id: TransitionID)] = []
+        // Once all that are granted are waited for, there is nothing to look for.
+        for order in changed where uncontended > 0 {
+            guard let entry = self[order] else { continue }
+            if !entry.isGranted {
+                for holder in uncontended(inTheWayOf: entry, at: order) { note(holder) }
+            } else if !entry.isContended, count > granted.count, waiting(for: order, limit: 1) > 0 {
+                note(order)
             }
         }
         forgetChanges()
-        if found.count > 1 { found.sort() }
-        return found.compactMap { noteContention(of: $0) }
+        if found.count > 1 { found.sort { $0.order < $1.order } }
+        return found.map(\.id)
+
+        func note(_ order: RequestOrder) {
+            if let id = noteContention(of: order) { found.append((order, id)) }
+        }
     }
 
     /// The granted transitions that a waiting one waits for and that have not been waited for before.

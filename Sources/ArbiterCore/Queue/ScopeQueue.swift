@@ -20,7 +20,7 @@ struct ScopeQueue {
     private var entries = Table<RequestOrder, Entry>()
     private(set) var granted: Set<RequestOrder> = []
     /// The parts of all entries.
-    private(set) var places = PlaceTree()
+    var places = PlaceTree()
     /// Transitions whose parts are all clear; may contain outdated ones, which were granted, ended or wait again.
     private var ready = Heap<RequestOrder>()
     /// Transitions whose parts are clear, but which conflict with others because parts were refiled.
@@ -28,7 +28,7 @@ struct ScopeQueue {
     /// The unfinished transitions whose paths depend on a controller.
     private var dependants: [ControllerID: Set<RequestOrder>] = [:]
     /// Which controllers are coming, and which transitions wait for them.
-    private(set) var coming = ComingControllers()
+    var coming = ComingControllers()
     /// The transitions that were added, moved or granted since `takeContended` was called.
     private(set) var changed: [RequestOrder] = []
     /// The number of granted transitions that no other one has waited for yet.
@@ -38,7 +38,8 @@ struct ScopeQueue {
     struct Arrivals {
         /// The ids of the controllers that it brings in.
         var brought: [ControllerID] = []
-        /// The ids that it names, each once, unless it locks the whole scene and so waits for everything.
+        /// The ids that it names, each once, unless it locks the whole scene and so waits for everything. Only a transition that
+        /// is not granted waits for them.
         var named: [ControllerID] = []
     }
 
@@ -116,13 +117,16 @@ extension ScopeQueue {
         if entries[order]?.waiting == 0 { ready.insert(order) }
     }
 
-    /// From now on, the later transitions that name these controllers wait for a granted one, which brought in none.
-    mutating func give(_ order: RequestOrder, bringing ids: [ControllerID]) {
+    /// Sets what a granted transition, which brought in nothing, has to do with controllers: from now on, the later transitions
+    /// that name what it brings in wait for it.
+    mutating func give(_ order: RequestOrder, _ arrivals: Arrivals) {
         guard let entry = entries[order], entry.isGranted, entry.arrivals.brought.isEmpty else {
             preconditionFailure("\(order) is not granted, or brings in controllers already")
         }
-        entries[order]?.arrivals.brought = ids
-        bringIn(ids, by: order)
+        for id in entry.arrivals.named { coming.removeHolder(order, of: id) }
+        for id in arrivals.named { coming.addHolder(order, of: id) }
+        entries[order]?.arrivals = arrivals
+        bringIn(arrivals.brought, by: order)
         changed.append(order)
     }
 
@@ -159,6 +163,15 @@ extension ScopeQueue {
         if entry.waiting == 0 { ready.insert(order) }
         changed.append(order)
         reconsider()
+    }
+
+    /// Notes that a granted transition names these controllers; it waits for none of them.
+    mutating func note(_ order: RequestOrder, naming ids: [ControllerID]) {
+        guard let entry = entries[order], entry.isGranted, entry.arrivals.named.isEmpty else {
+            preconditionFailure("\(order) is not granted, or names controllers already")
+        }
+        entries[order]?.arrivals.named = ids
+        for id in ids { coming.addHolder(order, of: id) }
     }
 
     /// Grants the next transition whose turn has come.
@@ -213,6 +226,7 @@ extension ScopeQueue {
 
     private mutating func grant(_ order: RequestOrder) -> TransitionID? {
         stopWaitingForArrivals(order)
+        for id in entries[order]?.arrivals.named ?? [] { coming.addHolder(order, of: id) }
         entries[order]?.isGranted = true
         uncontended += 1
         if changed.last != order { changed.append(order) }
@@ -223,11 +237,14 @@ extension ScopeQueue {
 
     /// Removes a transition that has ended.
     mutating func remove(_ order: RequestOrder) {
-        stopWaitingForArrivals(order)
+        if entries[order]?.isGranted == false { stopWaitingForArrivals(order) }
         guard let entry = entries.removeValue(forKey: order) else {
             preconditionFailure("\(order) is not in the queue")
         }
-        if granted.remove(order) != nil, !entry.isContended { uncontended -= 1 }
+        if granted.remove(order) != nil {
+            if !entry.isContended { uncontended -= 1 }
+            for id in entry.arrivals.named { coming.removeHolder(order, of: id) }
+        }
         forget(entry.names, of: order)
         keepAway(entry.arrivals.brought, by: order)
         for place in entry.places {
@@ -312,7 +329,6 @@ extension ScopeQueue {
         for id in entries[order]?.arrivals.named ?? [] where coming.removeNamer(order, of: id) {
             entries[order]?.waiting -= 1
         }
-        entries[order]?.arrivals.named = []
     }
 }
 
@@ -322,5 +338,11 @@ extension ScopeQueue {
     /// Whether no unfinished transition conflicts with a new request for the scope that names these controllers.
     func isFree(_ scope: [ScopePath], naming ids: [ControllerID] = []) -> Bool {
         scope.allSatisfy { places.isFree($0) } && !ids.contains { coming.isComing($0) }
+    }
+
+    /// Whether a new request that takes an earlier place would be granted there at once.
+    func isFree(_ new: Claim, at place: RequestOrder) -> Bool {
+        !new.paths.contains { places.isHeldUp($0, before: place) }
+            && !new.arrivals.named.contains { !coming.bringers(of: $0, before: place).isEmpty }
     }
 }

@@ -34,16 +34,16 @@ extension ArbiterStateMachine {
     ///
     /// A granted transition gets its full lease, unless it is still to be claimed. A queued one is due to expire at once,
     /// unless its request had a key: then its owner may ask again within `Limits.grace`.
-    mutating func abandon(_ id: TransitionID, at now: Instant) {
+    mutating func abandon(_ id: TransitionID, in step: borrowing Step) {
         guard let transition = durable.transitions[id] else { return }
         switch transition.phase {
         case .queued(let queued):
             guard !queued.completesAtGrant, transition.session == nil else { return }
-            momentary.attention[id]?.heardAt = now
+            momentary.attention[id]?.heardAt = step.now
             let isExpected = transition.request.idempotencyKey != nil
             let grace = min(limits.grace, transition.request.ticket)
-            schedule(transition, silence: isExpected ? now.advanced(by: grace) : now)
-        case .preparing, .running: noteAnswer(to: id, at: now)
+            schedule(transition, silence: isExpected ? step.now.advanced(by: grace) : step.heardUntil)
+        case .preparing, .running: noteAnswer(to: id, at: step.now)
         case .ended: break
         }
     }
@@ -106,95 +106,5 @@ extension ArbiterStateMachine {
         guard let attention = momentary.attention[transition.id], attention.ownersWaiting == 0, !attention.isUnclaimed
         else { return }
         momentary.deadlines.schedule(.transition(transition.id), at: now.advanced(by: transition.lease))
-    }
-}
-
-// MARK: - Deadlines
-
-extension ArbiterStateMachine {
-    /// An instant before which nothing is due; `nil` if there is no deadline.
-    package var nextDeadline: Instant? { momentary.deadlines.next }
-
-    /// Does everything that is due, in the order of the deadlines, and forgets idle scenes if memory is short.
-    mutating func doWhatIsDue(in step: inout Step) {
-        while let deadline = momentary.deadlines.firstDue(at: step.now) {
-            switch deadline {
-            case .waiter(let waiter): answerAsItStands(waiter, in: &step)
-            case .quiet(let scene): wakeIdlers(of: scene, in: &step)
-            case .resumption: resume(in: &step)
-            case .hold(let id): expire(id, because: .hold, in: &step)
-            case .ready(let id): timeOutParticipants(of: id, in: &step)
-            case .session(let id):
-                if !excuse(id, at: step.now) { end(id, because: .expired, in: &step) }
-            case .transition(let id):
-                let reason = reasonToExpire(id)
-                let silent = reason == .unclaimed ? silentTickets(behind: id) : []
-                if silent.isEmpty {
-                    expire(id, because: reason, in: &step)
-                } else {
-                    expireUnclaimed([id] + silent, in: &step)
-                }
-            }
-            precondition(momentary.deadlines[deadline].map { $0 > step.now } ?? true, "\(deadline) is still due")
-        }
-        forgetIdleScenes(in: &step)
-    }
-
-    private func reasonToExpire(_ id: TransitionID) -> ExpiryReason {
-        guard let transition = durable.transitions[id] else {
-            preconditionFailure("\(id) has a deadline but is not known")
-        }
-        switch transition.phase {
-        case .queued:
-            // The deadline is the earlier of the two, so it tells the reason even if the alarm is late.
-            return momentary.deadlines[.transition(id)] == queueTimeout(of: transition) ? .queueTimeout : .abandoned
-        case .preparing, .running:
-            return momentary.attention[id]?.isUnclaimed == true ? .unclaimed : .lease
-        case .ended:
-            preconditionFailure("\(id) has a deadline but has ended")
-        }
-    }
-
-    /// Ends a grant that was not claimed, and the silent tickets behind it, before anything is granted.
-    mutating func expireUnclaimed(_ ids: [TransitionID], in step: inout Step) {
-        guard let scene = ids.first.flatMap({ durable.transitions[$0] })?.request.scene,
-            ids.allSatisfy({ durable.transitions[$0].map { !$0.isEnded } ?? false })
-        else { return }
-        step.keep(.expireUnclaimed(ids))
-        for id in ids { end(id, as: .expired(.unclaimed), in: &step) }
-        settle(scene, step: &step)
-        prune(at: step.now)
-    }
-
-    /// The tickets whose turn would come if an unclaimed grant ended, and whose owners have said nothing since that grant,
-    /// in the order of their places; so a row of dead owners costs the time of one claim.
-    ///
-    /// A ticket whose end is remembered blocks none of them: it ends in its turn.
-    private func silentTickets(behind id: TransitionID) -> [TransitionID] {
-        guard !durable.isHoldingGrants, let unclaimed = durable.transitions[id],
-            let since = momentary.attention[id]?.grantedAt, let scene = durable.scenes[unclaimed.request.scene]
-        else { return [] }
-        var queue = scene.queue
-        queue.remove(unclaimed.place)
-        var silent: [Transition] = []
-        while let next = queue.grantNext().flatMap({ durable.transitions[$0] }) {
-            let isSilent = isSilent(next, since: since)
-            if isSilent { silent.append(next) }
-            // What is neither silent nor ended keeps the others behind it waiting.
-            if isSilent || next.completesAtGrant { queue.remove(next.place) }
-        }
-        return silent.sorted { $0.place < $1.place }.map(\.id)
-    }
-
-    private func isSilent(_ ticket: Transition, since: Instant) -> Bool {
-        guard let attention = momentary.attention[ticket.id], !ticket.completesAtGrant else { return false }
-        return attention.ownersWaiting == 0 && ticket.session == nil && attention.heardAt <= since
-    }
-
-    /// Ends an unfinished transition for which a deadline has passed.
-    mutating func expire(_ id: TransitionID, because reason: ExpiryReason, in step: inout Step) {
-        guard let transition = durable.transitions[id], !transition.isEnded else { return }
-        step.keep(.expire(id, reason))
-        endAndGrant(id, as: .expired(reason), in: &step)
     }
 }

@@ -87,7 +87,7 @@ extension ArbiterStateMachine {
         if leaveIdler(waiter, isCut: isCut, in: &step) { return }
         guard let waiting = unpark(waiter, at: step.now, isCut: isCut), waiting.isOwner else { return }
         guard isCut else { return noteAnswer(to: waiting.transition, at: step.now) }
-        if momentary.attention[waiting.transition]?.ownersWaiting == 0 { abandon(waiting.transition, at: step.now) }
+        if momentary.attention[waiting.transition]?.ownersWaiting == 0 { abandon(waiting.transition, in: step) }
     }
 
     /// Answers every parked await with the current state; from then on no await parks.

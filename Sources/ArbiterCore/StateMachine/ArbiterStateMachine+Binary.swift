@@ -78,6 +78,7 @@ extension DurableState: BinaryCodable {
         for session in try reader.readArray(of: Session.self) {
             guard sessions.updateValue(session, forKey: session.id) == nil else { throw reader.malformed("a session") }
             memory.sessionCount += 1
+            memory.visits += session.scenes.count
         }
         let known: [Transition] = try reader.readArray()
         var previous = RequestOrder(rawValue: 0)
@@ -137,8 +138,7 @@ extension DurableState: BinaryCodable {
         else { throw reader.malformed("the places of the unfinished transitions") }
         for transition in unfinished { index.enter(transition) }
         for transition in unfinished where transition.state != .queued {
-            scenes[transition.request.scene]?.queueUp(transition)
-            guard scenes[transition.request.scene]?.queue.grantNext() == transition.id else {
+            guard scenes[transition.request.scene]?.restore(transition) == true else {
                 throw reader.malformed("a granted transition")
             }
             try reserve(what: transition, &reader)

@@ -87,11 +87,12 @@ extension ArbiterStateMachine {
 
     // MARK: Answers
 
-    /// Answers the awaits of a scene that has been idle for long enough.
+    /// Answers the awaits of a scene that has been idle for long enough, as many as the portion of the turn allows.
     mutating func wakeIdlers(of name: SceneName, in step: inout Step) {
         let idleFor = momentary.idling.since(name).duration(to: step.now)
-        while let first = momentary.idling.first(of: name), first.quiet <= idleFor {
+        while step.portion > 0, let first = momentary.idling.first(of: name), first.quiet <= idleFor {
             answerIdler(first.waiter, in: &step)
+            step.spend(1)
         }
         scheduleQuiet(of: name)
     }

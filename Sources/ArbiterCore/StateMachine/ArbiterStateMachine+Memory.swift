@@ -26,8 +26,10 @@ extension ArbiterStateMachine {
         let after =
             durable.scenes[request.scene]?.byteCount(with: request) ?? unusedScene.byteCount(with: request)
         let session = request.session.flatMap { durable.index.sessions[$0] }
+        let isVisited = session.flatMap { durable.sessions[$0]?.scenes.contains(request.scene) } ?? true
         try admit(
-            after - before, sceneAfter: after, of: request.scene, owned: request.byteCount, by: session)
+            after - before + (isVisited ? 0 : Limits.bytesPerVisit), sceneAfter: after, of: request.scene,
+            owned: request.byteCount, by: session)
     }
 
     /// - Throws: `outOfRoom` or `shareUsedUp` if a transition would exceed a limit once it has its operation.
@@ -99,9 +101,12 @@ extension ArbiterStateMachine {
     /// A scene is idle if nothing is declared about it and it has no unfinished transition.
     mutating func forgetIdleScenes(in step: inout Step) {
         // An eighth stays free for requests until the next turn.
-        while let memory = limits.memory, durable.memory.held > memory - memory / 8, let name = nextIdleScene() {
+        while step.portion > 0, let memory = limits.memory, durable.memory.held > memory - memory / 8,
+            let name = nextIdleScene()
+        {
             step.keep(.delete(name))
             forget(name, in: &step)
+            step.spend(1)
         }
     }
 

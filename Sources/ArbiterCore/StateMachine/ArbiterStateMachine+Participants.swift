@@ -91,30 +91,7 @@ extension ArbiterStateMachine {
         wakeWaiters(of: running, in: &step)
     }
 
-    /// A session has ended: where it was the last one of its client that counts, no transition waits for this
-    /// participant any more.
-    mutating func removeParticipant(of session: Session, in step: inout Step) {
-        guard let client = session.client else { return }
-        // A running transition keeps its laggards.
-        let waiting = participations(of: session).filter {
-            ($0.state == .queued || $0.state == .preparing)
-                && $0.participants.contains { $0.client == client && $0.state == .waiting }
-                && !durable.index.isPresent(client, in: $0.request.scene)
-        }
-        for transition in waiting.sorted(by: { $0.order < $1.order }) {
-            durable.transitions[transition.id]?.mark(client, as: .gone)
-            runIfAllAreReady(transition.id, in: &step)
-        }
-    }
-
-    /// The unfinished transitions in which a session's client takes part, in the scenes that the session counts in.
-    func participations(of session: Session) -> [Transition] {
-        let unfinished = session.client.flatMap { durable.index.participations[$0] } ?? []
-        return unfinished.compactMap { durable.transitions[$0] }
-            .filter { session.caller.scenes.contains($0.request.scene) }
-    }
-
-    private mutating func runIfAllAreReady(_ id: TransitionID, in step: inout Step) {
+    mutating func runIfAllAreReady(_ id: TransitionID, in step: inout Step) {
         guard let transition = durable.transitions[id], case .preparing = transition.phase,
             !transition.isMissingParticipants
         else { return }

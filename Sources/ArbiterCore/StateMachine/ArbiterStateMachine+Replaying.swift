@@ -62,10 +62,11 @@ extension ArbiterStateMachine {
         case .decide(let id, let gesture): decide(id, gesture, in: &step)
         case .perform(let id, let operation): perform(id, operation, in: &step)
         case .markReady(let id, let client): markReady(id, client: client, in: &step)
+        case .markGone(let id, let client): markGone(id, client: client, in: &step)
         case .openSession(let client, let timeToLive, let id, let token, let caller):
             _ = try openSession(
                 client: client, timeToLive: timeToLive, by: caller, id: id, token: token, in: &step)
-        case .endSession(let id, let ending): end(id, because: ending, in: &step)
+        case .endSession(let id, let ending): conclude(id, because: ending, in: &step)
         case .declare(let scene, let storyboard): _ = try declare(scene, storyboard, if: .none, in: &step)
         case .patch(let scene, let patch): _ = try self.patch(scene, patch, if: .none, in: &step)
         case .delete(let scene): try delete(scene, if: .none, in: &step)

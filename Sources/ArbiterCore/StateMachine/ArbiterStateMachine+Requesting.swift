@@ -199,10 +199,7 @@ extension ArbiterStateMachine {
         durable.memory.queued += 1
         durable.memory.charge(transition.request.byteCount, to: transition.session)
         durable.index.enter(transition)
-        if let session = transition.session {
-            durable.sessions[session]?.scenes.insert(request.scene)
-            durable.index.visitors[request.scene, default: []].insert(session)
-        }
+        if let session = transition.session { durable.visit(request.scene, by: session) }
         momentary.attention[id] = Attention(heardAt: step.now)
         remember(id, at: durable.lastOrder)
     }
@@ -260,6 +257,7 @@ extension ArbiterStateMachine {
         durable.forgotten.event = max(durable.forgotten.event, EventNumber(rawValue: last))
         for session in durable.index.visitors.removeValue(forKey: name) ?? [] {
             durable.sessions[session]?.scenes.remove(name)
+            durable.memory.visits -= 1
         }
     }
 }

@@ -48,11 +48,12 @@ extension ArbiterStateMachine {
 
     /// The client of a session ends it.
     ///
+    /// - Returns: the session; or that more is bound to it than ends in one turn, and its end follows.
     /// - Throws: `unknownSession`.
-    package mutating func endSession(_ token: Token, in step: inout Step) throws(ArbiterError) -> SessionView {
+    package mutating func endSession(_ token: Token, in step: inout Step) throws(ArbiterError) -> SessionAnswer {
         let session = try session(token)
         end(session.id, because: .ended, in: &step)
-        return view(of: session, at: step.now)
+        return momentary.leaving[session.id] == nil ? .over(view(of: session, at: step.now)) : .leaving(session.id)
     }
 
     /// A connection is attached to a session, which has no deadline while one is.
@@ -160,7 +161,9 @@ extension ArbiterStateMachine {
 
     /// Starts the time of a session again, without a word of its client, unless a connection is attached.
     mutating func extend(_ id: SessionID, at now: Instant) {
-        guard momentary.attachments[id] == nil, let session = durable.sessions[id] else { return }
+        guard momentary.attachments[id] == nil, momentary.leaving[id] == nil, let session = durable.sessions[id] else {
+            return
+        }
         momentary.deadlines.schedule(.session(id), at: now.advanced(by: timeLeft(for: session)))
     }
 
@@ -168,39 +171,6 @@ extension ArbiterStateMachine {
     func timeLeft(for session: Session) -> Duration {
         session.timeToLive
             + (momentary.guestShards[session.id] == nil ? .zero : Limits.reportMargin(of: session.timeToLive))
-    }
-
-    /// Ends a session and everything bound to it, in the order of places, and only then grants what this unblocks.
-    mutating func end(_ id: SessionID, because ending: SessionEnding, in step: inout Step) {
-        guard let session = durable.sessions[id] else { return }
-        step.keep(.endSession(id, ending))
-        // A remembered end is the owner's last word: the end of its session does not take it back.
-        let bound = (durable.index.bound[session.id] ?? []).compactMap { durable.transitions[$0] }
-            .filter { !$0.completesAtGrant }
-        let scenes = self.scenes(of: session)
-        durable.sessions.removeValue(forKey: session.id)
-        durable.memory.sessionCount -= 1
-        durable.index.leave(session)
-        momentary.deadlines.cancel(.session(session.id))
-        momentary.attachments.removeValue(forKey: session.id)
-        momentary.guestShards.removeValue(forKey: session.id)
-        momentary.leftAt.removeValue(forKey: session.id)
-        momentary.guests.remove(session.id)
-        momentary.spoken.removeValue(forKey: session.id)
-        step.add(.notify(.sessionEnded(session, ending)))
-        for transition in bound.sorted(by: { $0.place < $1.place }) {
-            end(transition.id, as: .expired(.sessionLost), in: &step)
-        }
-        removeParticipant(of: session, in: &step)
-        for scene in scenes { publish(.sessionEnded(session.id, session.client, ending), in: scene, &step) }
-        for scene in scenes { settle(scene, step: &step) }
-        prune(at: step.now)
-    }
-
-    /// The scenes that get an event of the session's end: where it requested transitions or takes part in one.
-    private func scenes(of session: Session) -> [SceneName] {
-        let joined = participations(of: session).map(\.request.scene)
-        return session.scenes.union(joined).sorted { $0.description < $1.description }
     }
 
     /// A session at an instant.
@@ -234,10 +204,7 @@ extension DurableState.Index {
         }
         bound.removeValue(forKey: session.id)
         if let principal = session.caller.principal { change(principal) { $0.sessions -= 1 } }
-        for scene in session.scenes {
-            visitors[scene]?.remove(session.id)
-            if visitors[scene]?.isEmpty == true { visitors.removeValue(forKey: scene) }
-        }
+        for scene in session.scenes { leave(scene, session.id) }
         guard let client = session.client, var sessions = clients[client] else { return }
         let count = sessions[session.caller.scenes] ?? 0
         sessions[session.caller.scenes] = count > 1 ? count - 1 : nil
@@ -251,8 +218,22 @@ extension DurableState.Index {
     }
 
     /// Whether a client has a session that counts in a scene.
-    func isPresent(_ client: ClientName, in scene: SceneName) -> Bool {
-        clients[client]?.keys.contains { $0.contains(scene) } == true
+    ///
+    /// - Parameters:
+    ///   - client: the client.
+    ///   - scene: the scene.
+    ///   - leaving: the scenes of a session that is ending; another one is looked for.
+    /// - Returns: whether there is one.
+    func isPresent(_ client: ClientName, in scene: SceneName, besides leaving: SceneSelection? = nil) -> Bool {
+        clients[client]?.contains { scenes, count in
+            (scenes != leaving || count > 1) && scenes.contains(scene)
+        } == true
+    }
+
+    /// Notes that a session is no longer known in a scene.
+    mutating func leave(_ scene: SceneName, _ session: SessionID) {
+        visitors[scene]?.remove(session)
+        if visitors[scene]?.isEmpty == true { visitors.removeValue(forKey: scene) }
     }
 
     private mutating func change(_ principal: PrincipalName, _ body: (inout DurableState.Use) -> Void) {
@@ -266,11 +247,11 @@ extension DurableState.Index {
         if let session = transition.session { bound[session, default: []].insert(transition.id) }
         if let principal = transition.request.principal { change(principal) { $0.unfinished += 1 } }
         for participant in transition.participants {
-            participations[participant.client, default: []].insert(transition.id)
+            participations[participant.client, default: SortedLine()].insert(transition.participation)
         }
         guard let coalescing = transition.request.coalescing, transition.isSerialized else { return }
         let place = DurableState.CoalescingPlace(of: transition.request, coalescing)
-        self.coalescing[place, default: []].insert(transition.id)
+        self.coalescing[place, default: RequestLine()].insert(transition.place)
     }
 
     /// Removes a transition that ends.
@@ -281,14 +262,14 @@ extension DurableState.Index {
             if bound[session]?.isEmpty == true { bound.removeValue(forKey: session) }
         }
         for participant in transition.participants {
-            participations[participant.client]?.remove(transition.id)
+            participations[participant.client]?.remove(transition.participation)
             if participations[participant.client]?.isEmpty == true {
                 participations.removeValue(forKey: participant.client)
             }
         }
-        guard let coalescing = transition.request.coalescing else { return }
+        guard let coalescing = transition.request.coalescing, transition.isSerialized else { return }
         let place = DurableState.CoalescingPlace(of: transition.request, coalescing)
-        self.coalescing[place]?.remove(transition.id)
+        self.coalescing[place]?.remove(transition.place)
         if self.coalescing[place]?.isEmpty == true { self.coalescing.removeValue(forKey: place) }
     }
 }

@@ -5,8 +5,8 @@ internal import DequeModule
 /// It reads no clock, draws no random numbers and does no I/O: the same events at the same moments give the same state,
 /// answers, effects and records.
 ///
-/// Each event is a method with its own answer type. The shell runs it in a *turn*, which also does what is due; a
-/// replay applies records instead. A refused event changes nothing.
+/// Each event is a method with its own answer type. The shell runs it in a *turn*, which also does what is due, or a portion
+/// of it; a replay applies records instead. A refused event changes nothing.
 package struct ArbiterStateMachine: Sendable {
     package internal(set) var limits: Limits
     /// Whether hardly any room is left where the state is stored, so that nothing new is admitted.
@@ -42,6 +42,10 @@ package struct Outcome<Answer> {
 /// A step can be used for one turn after another; its arrays keep their memory.
 package struct Step: Sendable {
     package private(set) var moment: Moment
+    /// Words of clients that came before this instant have been heard, so what was due then is done.
+    package private(set) var heardUntil: Instant
+    /// How much of `Limits.portion` is left.
+    fileprivate(set) var portion = Limits.portion
     /// Whether the client whose request is carried out has closed its connection.
     package private(set) var isCallerGone = false
     /// In the order in which they happened; the shell carries them out once the records are committed.
@@ -54,17 +58,28 @@ package struct Step: Sendable {
 
     package init(moment: Moment) {
         self.moment = moment
+        heardUntil = moment.instant
     }
 
     /// Begins the next turn.
-    package mutating func restart(at moment: Moment, isCallerGone: Bool = false) {
+    ///
+    /// - Parameters:
+    ///   - moment: the moment of the turn.
+    ///   - lag: for how long words of clients may have lain unheard.
+    ///   - isCallerGone: whether the client whose request is carried out has closed its connection.
+    package mutating func restart(at moment: Moment, lag: Duration = .zero, isCallerGone: Bool = false) {
         self.moment = moment
+        heardUntil = moment.instant.advanced(by: .zero - lag)
+        portion = Limits.portion
         self.isCallerGone = isCallerGone
         effects.removeAll(keepingCapacity: effects.count <= Self.keptCapacity)
         records.removeAll(keepingCapacity: records.count <= Self.keptCapacity)
     }
 
     var now: Instant { moment.instant }
+
+    /// Takes a part of the portion.
+    mutating func spend(_ work: Int) { portion -= work }
 
     /// Adds something that the shell has to do after the commit.
     mutating func add(_ effect: Effect) { effects.append(effect) }
@@ -78,7 +93,8 @@ package struct Step: Sendable {
 extension ArbiterStateMachine {
     /// Does what is due, runs an event, and does what is due because of it.
     ///
-    /// What is due comes first, so that a late alarm gives no client an advantage.
+    /// What is due comes first, so that a late alarm gives no client an advantage. If more is due than `Limits.portion`, the
+    /// next turns do the rest (`isBehind`), and what clients say meanwhile is heard before it.
     ///
     /// - Parameters:
     ///   - step: a step that has just begun, at a moment not before that of the previous turn; gets the effects and
@@ -208,9 +224,17 @@ struct DurableState: Sendable {
         /// The sessions that have requested a transition in each scene.
         var visitors: [SceneName: Set<SessionID>] = [:]
         /// The unfinished transitions in which each client takes part.
-        var participations: [ClientName: Set<TransitionID>] = [:]
-        /// The unfinished serialized transitions with each coalescing key.
-        var coalescing: [CoalescingPlace: Set<TransitionID>] = [:]
+        var participations: [ClientName: SortedLine<Participation>] = [:]
+        /// The places of the unfinished serialized transitions with each coalescing key.
+        var coalescing: [CoalescingPlace: RequestLine] = [:]
+    }
+
+    /// A transition in which a client takes part.
+    struct Participation: Comparable, Sendable {
+        let order: RequestOrder
+        let id: TransitionID
+
+        static func < (left: Participation, right: Participation) -> Bool { left.order < right.order }
     }
 
     /// What a principal has.
@@ -241,6 +265,8 @@ struct MomentaryState: Sendable {
     var attachments: [SessionID: Int] = [:]
     /// The shards that have reported of a guest, by the session; an entry without shards if they are not known yet.
     var guestShards: [SessionID: [Int: GuestShard]] = [:]
+    /// The sessions of which a part has ended, and what is left of them.
+    var leaving: [SessionID: Leaving] = [:]
     /// When the client of a session closed its last attached connection, if it has said nothing since.
     var leftAt: [SessionID: Instant] = [:]
     /// The sessions that are at home in another shard.

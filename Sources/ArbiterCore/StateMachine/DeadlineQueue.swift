@@ -21,6 +21,14 @@ struct DeadlineQueue {
         /// The end of the time for which grants are withheld after a crash.
         case resumption
 
+        /// Whether it ends what nobody says anything about; then a word that came before it, and is not heard yet, counts first.
+        var isOfSilence: Bool {
+            switch self {
+            case .transition, .ready, .session: true
+            case .waiter, .quiet, .hold, .resumption: false
+            }
+        }
+
         /// Mixes the bits of the number, as `Numbered` does.
         func _rawHashValue(seed: Int) -> Int {
             switch self {
@@ -59,11 +67,12 @@ struct DeadlineQueue {
     }
 
     private var deadlines = Table<Subject, Entry>()
-    private var heap = Heap<Filed>()
+    private var silences = Heap<Filed>()
+    private var others = Heap<Filed>()
     private var filings: UInt64 = 0
 
     /// An instant before which nothing is due; it may be before the first deadline, but never after it.
-    var next: Instant? { heap.min?.instant }
+    var next: Instant? { [silences.min, others.min].compactMap { $0?.instant }.min() }
 
     var count: Int { deadlines.count }
 
@@ -76,8 +85,9 @@ struct DeadlineQueue {
             return
         }
         file(subject, at: instant)
-        guard heap.count > 2 * deadlines.count + 1024 else { return }
-        heap = Heap(heap.unordered.filter { deadlines[$0.subject]?.filing == $0.filing })
+        guard silences.count + others.count > 2 * deadlines.count + 1024 else { return }
+        silences = Heap(silences.unordered.filter { deadlines[$0.subject]?.filing == $0.filing })
+        others = Heap(others.unordered.filter { deadlines[$0.subject]?.filing == $0.filing })
     }
 
     mutating func cancel(_ subject: Subject) {
@@ -87,22 +97,38 @@ struct DeadlineQueue {
     /// The subject of the earliest deadline that has passed.
     ///
     /// The deadline remains until it is cancelled or scheduled again.
-    mutating func firstDue(at now: Instant) -> Subject? {
-        while let first = heap.min, first.instant <= now {
+    ///
+    /// - Parameters:
+    ///   - now: the present.
+    ///   - heardUntil: until when silence is certain; deadlines of silence after it are not looked at.
+    mutating func firstDue(at now: Instant, heardUntil: Instant) -> Subject? {
+        while let first = firstFiled(at: now, heardUntil: heardUntil) {
             guard let deadline = deadlines[first.subject], deadline.filing == first.filing else {
-                heap.removeMin()
+                drop(first)
                 continue
             }
             guard deadline.instant > first.instant else { return first.subject }
-            heap.removeMin()
+            drop(first)
             file(first.subject, at: deadline.instant)
         }
         return nil
     }
 
+    private func firstFiled(at now: Instant, heardUntil: Instant) -> Filed? {
+        let silence = silences.min.flatMap { $0.instant <= min(now, heardUntil) ? $0 : nil }
+        let other = others.min.flatMap { $0.instant <= now ? $0 : nil }
+        return [silence, other].compactMap(\.self).min()
+    }
+
+    /// Removes the first entry of one of the heaps.
+    private mutating func drop(_ first: Filed) {
+        if first.subject.isOfSilence { silences.removeMin() } else { others.removeMin() }
+    }
+
     private mutating func file(_ subject: Subject, at instant: Instant) {
         filings += 1
         deadlines[subject] = Entry(instant: instant, filedAt: instant, filing: filings)
-        heap.insert(Filed(instant: instant, filing: filings, subject: subject))
+        let filed = Filed(instant: instant, filing: filings, subject: subject)
+        if subject.isOfSilence { silences.insert(filed) } else { others.insert(filed) }
     }
 }

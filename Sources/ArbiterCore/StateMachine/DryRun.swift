@@ -39,7 +39,7 @@ package struct DryRun: Hashable, Sendable {
 extension ArbiterStateMachine {
     /// What would come of a request now.
     ///
-    /// Nothing changes, so an idempotency key has no meaning.
+    /// Nothing changes (see `coalesced`), so an idempotency key has no meaning.
     ///
     /// - Parameters:
     ///   - request: what the client would request.
@@ -48,7 +48,7 @@ extension ArbiterStateMachine {
     /// - Returns: what would come of it; transitions that are in the way and grants that are withheld are no refusal.
     /// - Throws: every other refusal of the request; that of a `start` also where the turn of a `serialize` would come at
     ///   once and end it as rejected.
-    package func dryRun(
+    package mutating func dryRun(
         _ request: TransitionRequest, isSerialized: Bool, at now: Instant
     ) throws(ArbiterError) -> DryRun {
         if let token = request.session { _ = try session(token) }
@@ -70,7 +70,7 @@ extension ArbiterStateMachine {
         return outcome
     }
 
-    private func outcomeOfSerialize(
+    private mutating func outcomeOfSerialize(
         _ request: TransitionRequest, at now: Instant
     ) throws(ArbiterError) -> DryRun.Outcome {
         try admit(request)
@@ -80,7 +80,7 @@ extension ArbiterStateMachine {
         case .givesWay(let older): return .superseded(by: older.id)
         case .takesOver(let older):
             if let withheld = withheld(at: now) { return withheld }
-            if let blockers = blockers(of: request, takingOver: older, at: now) { return .blocked(by: blockers) }
+            if let blockers = blockers(of: request, takingOver: older) { return .blocked(by: blockers) }
             return preview(of: try possibleTurn(of: request), request)
         case nil:
             if let withheld = withheld(at: now) { return withheld }
@@ -102,21 +102,12 @@ extension ArbiterStateMachine {
         }
     }
 
-    /// The transitions in the way of a request that takes over the place of older tickets, tried on a copy of the queue;
-    /// `nil` if its turn comes at once.
-    private func blockers(
-        of request: TransitionRequest, takingOver older: [Transition], at now: Instant
-    ) -> [TransitionID]? {
-        guard var scene = durable.scenes[request.scene], let place = older.first?.place else { return nil }
-        for replaced in older { scene.leave(replaced) }
-        // Neither the id nor the token is anybody's: the copy knows the ticket by its place.
-        scene.queueUp(
-            newTransition(
-                request, id: TransitionID(rawValue: 0), token: Token(high: 0, low: 0), isSerialized: true, place: place,
-                at: Moment(instant: now, timestamp: Timestamp(milliseconds: 0))))
-        let blockers = scene.queue.blockers(of: place, limit: Limits.blockersShown)
-        while scene.queue.grantNext() != nil {}
-        return scene.queue[place]?.isGranted == true ? nil : blockers
+    /// The transitions in the way of a request that takes over the place of older tickets; `nil` if its turn comes at once.
+    private func blockers(of request: TransitionRequest, takingOver older: [Transition]) -> [TransitionID]? {
+        guard let place = older.first?.place, let scene = durable.scenes[request.scene] else { return nil }
+        let claim = scene.claim(of: request)
+        guard !scene.queue.isFree(claim, at: place) else { return nil }
+        return scene.queue.blockers(of: claim, at: place, limit: Limits.blockersShown)
     }
 
     private func preview(of turn: Turn, _ request: TransitionRequest) -> DryRun.Outcome {

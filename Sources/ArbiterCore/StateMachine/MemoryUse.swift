@@ -11,11 +11,13 @@ struct MemoryUse: Hashable, Sendable {
     /// The ended transitions.
     var ended = 0
     var sessionCount = 0
+    /// The scenes in which sessions are known, counted for each session.
+    var visits = 0
     /// The queued transitions of all scenes.
     var queued = 0
 
     /// Everything except the ended transitions; the memory limit applies to this.
-    var held: Int { scenes + sessionCount * Limits.bytesPerSession }
+    var held: Int { scenes + sessionCount * Limits.bytesPerSession + visits * Limits.bytesPerVisit }
 
     /// Adds the bytes of an unfinished transition, or removes them if `bytes` is negative.
     mutating func charge(_ bytes: Int, to session: SessionID?) {

@@ -21,6 +21,7 @@ extension Record: BinaryCodable {
         static let patch: UInt8 = 17
         static let adopt: UInt8 = 18
         static let perform: UInt8 = 19
+        static let markGone: UInt8 = 20
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -72,6 +73,10 @@ extension Record: BinaryCodable {
             writer.write(operation)
         case .markReady(let id, let client):
             writer.write(Code.markReady)
+            writer.write(id)
+            writer.write(client)
+        case .markGone(let id, let client):
+            writer.write(Code.markGone)
             writer.write(id)
             writer.write(client)
         case .timeOutParticipants(let id):
@@ -129,6 +134,8 @@ extension Record: BinaryCodable {
             self = .perform(try reader.read(), try reader.read())
         case Code.markReady:
             self = .markReady(try reader.read(), client: try reader.read())
+        case Code.markGone:
+            self = .markGone(try reader.read(), client: try reader.read())
         case Code.timeOutParticipants:
             self = .timeOutParticipants(try reader.read())
         case Code.openSession:

@@ -17,6 +17,8 @@ package enum Record: Hashable, Sendable {
     case decide(TransitionID, DecidedGesture)
     /// A running transition was given its operation.
     case perform(TransitionID, Operation)
+    /// A participant is gone, because its last session is ending.
+    case markGone(TransitionID, client: ClientName)
     /// A participant became ready.
     case markReady(TransitionID, client: ClientName)
     /// A session was opened.

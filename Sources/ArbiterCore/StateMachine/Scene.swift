@@ -59,12 +59,23 @@ extension Scene {
         unfinishedBytes += transition.request.byteCount
         comingControllers += transition.request.controllerCount
         let operation = transition.request.operationOutline
-        var arrivals = storyboard.arrivals(of: transition.request, scope: transition.scope)
+        var claim = storyboard.claim(of: transition.request, scope: transition.scope)
         // One that is granted waits for nothing any more.
-        if !transition.isQueued { arrivals.named = [] }
+        if !transition.isQueued { claim.arrivals.named = [] }
         queue.append(
-            transition.place, id: transition.id, scope: storyboard.paths(of: transition.scope, operation),
-            names: storyboard.names(of: transition.scope, operation), arrivals: arrivals)
+            transition.place, id: transition.id, scope: claim.paths,
+            names: storyboard.names(of: transition.scope, operation), arrivals: claim.arrivals)
+    }
+
+    /// Adds a granted transition to the queue, as it was before it was stored.
+    ///
+    /// - Returns: whether nothing before it is in its way.
+    mutating func restore(_ transition: Transition) -> Bool {
+        queueUp(transition)
+        guard queue.grantNext() == transition.id else { return false }
+        queue.note(
+            transition.place, naming: storyboard.arrivals(of: transition.request, scope: transition.scope).named)
+        return true
     }
 
     /// Removes a transition that ends from the queue; its ticket is removed separately.
@@ -80,8 +91,7 @@ extension Scene {
         unfinishedBytes += performed.request.byteCount - transition.request.byteCount
         comingControllers += performed.request.controllerCount
         reserved.formUnion(arriving)
-        let arrivals = storyboard.arrivals(of: performed.request, scope: performed.scope)
-        queue.give(performed.place, bringing: arrivals.brought)
+        queue.give(performed.place, storyboard.arrivals(of: performed.request, scope: performed.scope))
     }
 
     /// Stores a waiting transition anew, because the segue that it performs is defined now.

@@ -26,4 +26,9 @@ package struct SessionView: Hashable, Sendable {
     package let session: Session
     /// The time until it expires; `nil` while a connection is attached.
     package let remaining: Duration?
+
+    package init(session: Session, remaining: Duration?) {
+        self.session = session
+        self.remaining = remaining
+    }
 }

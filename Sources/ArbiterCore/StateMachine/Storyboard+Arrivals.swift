@@ -8,6 +8,12 @@ extension Storyboard {
             brought: Array(brought), named: Array(named(by: request, scope: scope, bringing: brought)))
     }
 
+    /// What a request conflicts by.
+    func claim(of request: TransitionRequest, scope: Scope) -> Claim {
+        Claim(
+            paths: paths(of: scope, request.operationOutline), arrivals: arrivals(of: request, scope: scope))
+    }
+
     /// The controllers that a request names: in its scope, in its operation and its arrivals, and in its expectations.
     ///
     /// - Returns: none if it locks the whole scene, and so waits for everything.

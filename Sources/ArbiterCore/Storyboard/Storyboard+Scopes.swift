@@ -14,8 +14,13 @@ extension Storyboard {
         case .controllers(let named): controllers = named + controllers
         }
         let paths = controllers.map { hierarchy.path(to: $0) ?? [$0] }.sorted { $0.count < $1.count }
-        return paths.reduce(into: []) { kept, path in
-            if !kept.contains(where: path.starts(with:)) { kept.append(path) }
+        guard paths.count > 1 else { return paths }
+        // A path ends at its controller, so one that contains the end of another is below it.
+        var ends: Set<ControllerID> = []
+        return paths.filter { path in
+            guard !path.contains(where: ends.contains), let end = path.last else { return false }
+            ends.insert(end)
+            return true
         }
     }
 

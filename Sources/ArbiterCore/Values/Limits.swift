@@ -34,6 +34,11 @@ package struct Limits: Hashable, Sendable {
     /// Scenes that no longer exist and of which it is known since when they are idle.
     package static let goneScenes = 10_000
 
+    // MARK: Coalescing
+
+    /// The tickets with a coalescing key that a new one is coalesced with are looked for among so many, the newest ones.
+    package static let coalesced = 1_000
+
     // MARK: Sessions, gestures and participants
 
     package static let participants = 64
@@ -67,6 +72,13 @@ package struct Limits: Hashable, Sendable {
 
     /// How long an idempotency key is remembered.
     package static let idempotency = Duration.seconds(600)
+
+    // MARK: The work of a turn
+
+    /// The deadlines that a turn handles, and the transitions that it ends because of one; the next turns do what is left.
+    package static let portion = 128
+    /// The scenes in which a session is known, those used last: its end is an event of each.
+    package static let scenesOfSession = 256
 
     // MARK: The arbiter's clock
 
@@ -118,6 +130,8 @@ package struct Limits: Hashable, Sendable {
     /// A participant: its name in the request and in the transition, and its share of the index of clients.
     static let bytesPerParticipant = 384
     static let bytesPerSession = 1_024
+    /// A scene in which a session is known, with the share of the index.
+    static let bytesPerVisit = 256
     /// A scene without hierarchy, segues and transition types.
     static let bytesPerScene = 1_024
     static let bytesPerSegue = 512

@@ -181,20 +181,25 @@ extension Engine {
 
     /// Answers all withheld and parked requests that the journal is unavailable, or that another process takes over.
     func giveUp(because error: JournalError) {
-        let (error, lost, parked, idlers) = state.withLock {
-            state -> (JournalError, [Withheld], [Parked], [IdleCompletion]) in
+        let (error, lost, parked, idlers, leavers) = state.withLock {
+            state -> (JournalError, [Withheld], [Parked], [IdleCompletion], [Answer<SessionView>]) in
             let failure = state.failure ?? error
             state.failure = failure
             defer {
                 state.withheld.removeAll()
                 state.parked.removeAll()
                 state.idlers.removeAll()
+                state.leavers.removeAll()
             }
-            return (failure, Array(state.withheld), Array(state.parked.values), Array(state.idlers.values))
+            return (
+                failure, Array(state.withheld), Array(state.parked.values), Array(state.idlers.values),
+                Array(state.leavers.values)
+            )
         }
         for withheld in lost { withheld.delivery.deliver(unless: error.meaning(hasRecorded: withheld.hasRecorded)) }
         for waiter in parked { waiter.completion(.failure(error.meaning(hasRecorded: waiter.hasRecorded))) }
         for completion in idlers { completion(.failure(error.meaning(hasRecorded: false))) }
+        for completion in leavers { completion(.failure(error.meaning(hasRecorded: true))) }
     }
 
     /// Opens the journal again and continues from its contents; if this fails, schedules the next try.

@@ -67,13 +67,23 @@ extension Engine {
         }
     }
 
-    /// Ends a session, for its client.
+    /// Ends a session, for its client; answered when everything bound to it has ended.
     package func endSession(
         _ token: Token, by caller: Caller = .anyone, completion: @escaping Answer<SessionView>
     ) {
-        ask(by: caller, completion) { machine, step throws(ArbiterError) in
+        run(by: caller) { machine, _, step throws(ArbiterError) in
             try machine.check(caller, owns: token)
             return try machine.endSession(token, in: &step)
+        } answer: { state, result in
+            let answer: Result<SessionView, EngineError>
+            switch result {
+            case .success(.leaving(let session)):
+                state.leavers[session] = completion
+                return nil
+            case .success(.over(let view)): answer = .success(view)
+            case .failure(let error): answer = .failure(error)
+            }
+            return .answer { completion($0.map { .failure($0) } ?? answer) }
         }
     }
 

@@ -40,7 +40,7 @@ extension Engine {
                 return (Answers(own: answer(&state, .failure(refusal(after: failure)))), nil, true, false)
             }
             let moment = now()
-            state.step.restart(at: moment, isCallerGone: caller.isGone)
+            state.step.restart(at: moment, lag: lag(in: state, at: moment.instant), isCallerGone: caller.isGone)
             let result = state.machine.turn(in: &state.step, with: &state.identities, event)
             // Before the effects, because a request that parks may be woken in the same turn.
             let own = answer(&state, result.mapError(EngineError.refused))
@@ -90,7 +90,13 @@ extension Engine {
             case .wakeForIdle(let waiter, let view):
                 guard let completion = state.idlers.removeValue(forKey: waiter) else { continue }
                 answers.woken.append((.idle(completion, .success(view)), false))
-            case .notify(let notice): notices.append(.happened(notice))
+            case .notify(let notice):
+                notices.append(.happened(notice))
+                guard case .sessionEnded(let session, _) = notice,
+                    let completion = state.leavers.removeValue(forKey: session.id)
+                else { continue }
+                let view = SessionView(session: session, remaining: .zero)
+                answers.woken.append((.answer { completion($0.map { .failure($0) } ?? .success(view)) }, true))
             }
         }
         if let refusal { notices.append(refusal) }
@@ -107,6 +113,11 @@ extension Engine {
         for notice in notices { state.withhold(.notice(notice)) }
         if let own { state.withhold(own, hasRecorded: hasRecorded) }
         return Answers()
+    }
+
+    /// For how long words of clients may have lain unheard, if something is due.
+    private func lag(in state: borrowing State, at now: Instant) -> Duration {
+        state.machine.nextDeadline.map { $0 <= now } == true ? hearing.lag : .zero
     }
 
     /// The completion of a parked request, which measures how long its answer takes.
@@ -314,10 +325,16 @@ extension Engine {
         // An alarm that rings before the deadline is enough: the turn that it starts sets the next one.
         guard let next = state.machine.nextDeadline, state.alarms.last.map({ next < $0 }) ?? true else { return }
         state.alarms.append(next)
+        // What is due already was more than a portion, or may be contradicted by words that are not heard yet.
+        let isUnheard = next <= now && next > state.step.heardUntil
+        let delay = isUnheard ? Self.pauseToHear : max(.zero, now.duration(to: next))
         // The alarm uses the machine's clock, which continues while the arbiter's stands still. If it still rings too
         // early, nothing is due, and it is set again.
-        alarm.ring(after: now.duration(to: next) + time.standstill) { [weak self] in self?.tick(for: next) }
+        alarm.ring(after: delay + time.standstill) { [weak self] in self?.tick(for: next) }
     }
+
+    /// How long what is due waits for words that are not heard yet, before it is looked at again.
+    private static let pauseToHear = Duration.milliseconds(1)
 }
 
 extension Engine.Subject {

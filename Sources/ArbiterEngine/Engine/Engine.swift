@@ -23,6 +23,8 @@ package final class Engine: Sendable {
     let listener: Listener
     let observer: Observer
     let metrics: EngineMetrics
+    /// What hears clients; asked in each turn in which something is due.
+    let hearing: any Hearing
     /// What shows that answers may leave, if another process may take over the journal.
     let ownership: (any Ownership)?
     /// How far the arbiter's clock is ahead of `time`; negative if it is behind.
@@ -46,6 +48,8 @@ package final class Engine: Sendable {
         var parked: [WaiterID: Parked] = [:]
         /// The completions of the waiters that are parked for an idle scene.
         var idlers: [WaiterID: IdleCompletion] = [:]
+        /// The completions of the requests that end a session, where that takes several turns.
+        var leavers: [SessionID: Answer<SessionView>] = [:]
         var lastSequence: UInt64 = 0
         var committedSequence: UInt64 = 0
         /// The number of the current turn.
@@ -163,6 +167,8 @@ package final class Engine: Sendable {
     ///
     /// If the journal is behind `terms`, the first record adopts them.
     ///
+    /// Nothing ends for silence as long as words of clients may lie unheard, by what `hearing` says.
+    ///
     /// - Throws: `JournalError` if the journal cannot be read.
     package init(
         limits: Limits = Limits(),
@@ -175,6 +181,7 @@ package final class Engine: Sendable {
         alarm: any Alarm = SystemAlarm(),
         random: any RandomNumberGenerator & Sendable = SystemRandom(),
         metrics: EngineMetrics = EngineMetrics(),
+        hearing: any Hearing = ImmediateHearing(),
         listener: @escaping Listener = { _ in },
         observer: @escaping Observer = { _ in }
     ) throws(JournalError) {
@@ -196,6 +203,7 @@ package final class Engine: Sendable {
         self.listener = listener
         self.observer = observer
         self.metrics = metrics
+        self.hearing = hearing
         ownership = journal.ownership
         ownership?.begin { [weak self] in self?.noteShown($0) }
         journal.begin { [weak self] in self?.committed($0, in: 0) }

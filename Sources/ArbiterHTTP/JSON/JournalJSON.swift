@@ -60,6 +60,10 @@ extension JSONWriter {
             member("command", "markReady")
             member("id", id)
             member("client", client.description)
+        case .markGone(let id, let client):
+            member("command", "markGone")
+            member("id", id)
+            member("client", client.description)
         case .expireUnclaimed(let ids):
             member("command", "expireUnclaimed")
             array("ids", ids) { writer, id in writer.string(id.description) }

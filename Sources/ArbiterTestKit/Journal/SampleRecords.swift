@@ -43,7 +43,7 @@ extension SampleRecords {
 extension SampleRecords {
     /// The cases of `Record`; if one is missing here, `kind(of:)` does not compile.
     private enum Kind: CaseIterable {
-        case start, serialize, end, revoke, decide, perform, markReady, expireUnclaimed, timeOutParticipants,
+        case start, serialize, end, revoke, decide, perform, markReady, markGone, expireUnclaimed, timeOutParticipants,
             openSession,
             endSession, declare, patch, delete, expire
         case adopt, distrust, skipFences, resume, stop
@@ -58,6 +58,7 @@ extension SampleRecords {
         case .decide: .decide
         case .perform: .perform
         case .markReady: .markReady
+        case .markGone: .markGone
         case .expireUnclaimed: .expireUnclaimed
         case .timeOutParticipants: .timeOutParticipants
         case .openSession: .openSession
@@ -90,6 +91,7 @@ extension SampleRecords {
             case .perform:
                 each { id, _ in SampleHierarchies.requests.compactMap(\.operation).map { .perform(id, $0) } }
             case .markReady: each { id, _ in [.markReady(id, client: SampleCooperation.client)] }
+            case .markGone: each { id, _ in [.markGone(id, client: SampleCooperation.client)] }
             case .expireUnclaimed: [.expireUnclaimed([]), .expireUnclaimed(numbers.map(TransitionID.init))]
             case .timeOutParticipants: each { id, _ in [.timeOutParticipants(id)] }
             case .openSession: SampleCooperation.openings

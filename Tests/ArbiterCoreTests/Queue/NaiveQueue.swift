@@ -54,6 +54,22 @@ struct NaiveQueue {
         }
     }
 
+    /// Of some waiting members, those that a new one may replace, because nothing that is not replaced separates them from it.
+    func replaceable(_ candidates: [Member], by new: Claim) -> [RequestOrder] {
+        var found: [RequestOrder] = []
+        for older in candidates.sorted(by: { $0.order > $1.order }) {
+            let isSeparated = members.contains { between in
+                guard older.order < between.order, !found.contains(between.order) else { return false }
+                return Self.conflict(between.scope, older.scope) || Self.conflict(between.scope, new.paths)
+                    || older.brings(oneOf: between.arrivals.named)
+                    || new.arrivals.brought.contains { between.arrivals.named.contains($0) }
+                    || between.brings(oneOf: new.arrivals.named)
+            }
+            if !isSeparated { found.append(older.order) }
+        }
+        return found.reversed()
+    }
+
     static func conflict(_ left: [ScopePath], _ right: [ScopePath]) -> Bool {
         left.contains { one in right.contains { other in one.starts(with: other) || other.starts(with: one) } }
     }

@@ -33,8 +33,11 @@ struct RequestLineTests {
             #expect(all == Array(naive.prefix(count)), "seed \(seed)")
             let some = line.prefix(count, before: limit)
             #expect(some == Array(naive.filter { $0 < limit }.prefix(count)), "seed \(seed)")
-            let behind = naive.filter { limit < $0 }
-            #expect(line.members(after: limit) == behind, "seed \(seed)")
+            #expect(line.last == naive.last, "seed \(seed)")
+            #expect(line.last(before: limit) == naive.last { $0 < limit }, "seed \(seed)")
+            #expect(line.first(after: limit) == naive.first { limit < $0 }, "seed \(seed)")
+            #expect(Array(line.all) == naive, "seed \(seed)")
+            #expect(line.latest(count) == naive.suffix(count).reversed(), "seed \(seed)")
             guard let middle = naive.indices.randomElement(using: &random) else { continue }
             for index in [0, middle, naive.count - 1] {
                 let rank = line.rank(of: naive[index])

@@ -215,6 +215,7 @@ private struct Run {
         for limit in [limit, Limits.blockersLookedAt] {
             checkAll(queue.allBlockers(of: scope, naming: named, limit: limit), conflicting, limit: limit)
         }
+        checkReplacing(Claim(paths: scope, arrivals: forest.arrivals(using: &random)))
         if let member = naive.members.randomElement(using: &random) {
             let blockers = queue.blockers(of: member.order, limit: limit)
             checkBlockers(blockers, among: naive.blockers(of: member), limit: limit)
@@ -223,6 +224,22 @@ private struct Run {
                     queue.allBlockers(of: member.order, limit: limit), naive.blockers(of: member), limit: limit)
             }
         }
+    }
+
+    private mutating func checkReplacing(_ new: Claim) {
+        let candidates = naive.members.filter { !$0.isGranted && random.isOnce(in: 2) }
+        let found = queue.replaceable(candidates.map(\.order).reversed(), by: new)
+        #expect(found == naive.replaceable(candidates, by: new), comment)
+        guard let place = found.first else { return }
+        let inTheWay = naive.members.filter { other in
+            guard !found.contains(other.order) else { return false }
+            if other.order < place, new.arrivals.named.contains(where: { other.arrivals.brought.contains($0) }) {
+                return true
+            }
+            return (other.order < place || other.isGranted) && NaiveQueue.conflict(other.scope, new.paths)
+        }
+        #expect(queue.isFree(new, at: place) == inTheWay.isEmpty, comment)
+        checkBlockers(queue.blockers(of: new, at: place, limit: 8), among: inTheWay, limit: 8)
     }
 
     /// If it is said that these are all blockers, they are; and it is said, unless they are too many or the limit is small.

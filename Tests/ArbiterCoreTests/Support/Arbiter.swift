@@ -85,10 +85,12 @@ extension Arbiter {
         #expect(journal.count == recorded, "something was due before nextDeadline", sourceLocation: location)
     }
 
-    /// Lets time pass without turns, followed by one late turn.
-    mutating func oversleep(_ duration: Duration, at location: SourceLocation = #_sourceLocation) {
+    /// Lets time pass without turns, followed by one late turn, before which words may lie unheard for so long.
+    mutating func oversleep(
+        _ duration: Duration, lag: Duration = .zero, at location: SourceLocation = #_sourceLocation
+    ) {
         now = now.advanced(by: duration)
-        tick(at: location)
+        tick(lag: lag, at: location)
     }
 
     mutating func jumpWallClock(by duration: Duration) {
@@ -96,15 +98,28 @@ extension Arbiter {
     }
 
     /// Runs a turn without an event.
-    private mutating func tick(at location: SourceLocation) {
-        let outcome = machine.turn(at: moment) { _, _ in }
-        note(outcome, at: location)
+    private mutating func tick(lag: Duration = .zero, at location: SourceLocation) {
+        var step = Step(moment: moment)
+        step.restart(at: moment, lag: lag)
+        var context: Void = ()
+        _ = machine.turn(in: &step, with: &context) { _, _, _ in }
+        note(step.records, step.effects, at: location)
     }
 }
 
 // MARK: - Turns
 
 extension Arbiter {
+    /// What would come of a request now; the state is compared before and after.
+    func dryRun(_ request: TransitionRequest, isSerialized: Bool) throws(ArbiterError) -> DryRun {
+        var machine = machine
+        defer {
+            #expect(machine.snapshot() == self.machine.snapshot())
+            #expect(machine.nextDeadline == self.machine.nextDeadline)
+        }
+        return try machine.dryRun(request, isSerialized: isSerialized, at: now)
+    }
+
     mutating func nextID() -> TransitionID {
         lastID += 1
         return TransitionID(rawValue: lastID)
@@ -139,7 +154,7 @@ extension Arbiter {
             #expect(before == after, "a refused event changed something: \(error)", sourceLocation: location)
         }
         if let waiter, case .success = outcome.answer { parked.insert(waiter) }
-        note(outcome, at: location)
+        note(outcome.records, outcome.effects, at: location)
         return try outcome.answer.get()
     }
 
@@ -179,10 +194,10 @@ extension Arbiter {
         parked.remove(waiter)
     }
 
-    private mutating func note<Answer>(_ outcome: Outcome<Answer>, at location: SourceLocation) {
-        #expect(machine.brokenInvariant() == nil, "after \(outcome.records)", sourceLocation: location)
-        journal += outcome.records.map { Entry(record: $0, moment: moment) }
-        for effect in outcome.effects {
+    private mutating func note(_ records: [Record], _ effects: [Effect], at location: SourceLocation) {
+        #expect(machine.brokenInvariant() == nil, "after \(records)", sourceLocation: location)
+        journal += records.map { Entry(record: $0, moment: moment) }
+        for effect in effects {
             switch effect {
             case .wake(let waiter, let view):
                 #expect(parked.remove(waiter) != nil, "\(waiter) is woken but not parked", sourceLocation: location)

@@ -30,18 +30,15 @@ struct DryRunTests {
     private func dryRun(
         _ request: TransitionRequest, isSerialized: Bool? = nil, at location: SourceLocation = #_sourceLocation
     ) throws -> DryRun {
-        let before = (arbiter.machine.snapshot(), arbiter.machine.nextDeadline)
         let calls = isSerialized.map { [$0] } ?? [false, true]
-        let answers = try calls.map { try arbiter.machine.dryRun(request, isSerialized: $0, at: arbiter.now) }
+        let answers = try calls.map { try arbiter.dryRun(request, isSerialized: $0) }
         #expect(answers.allSatisfy { $0 == answers[0] }, sourceLocation: location)
-        #expect(arbiter.machine.snapshot() == before.0, sourceLocation: location)
-        #expect(arbiter.machine.nextDeadline == before.1, sourceLocation: location)
         return answers[0]
     }
 
     private func refusal(_ request: TransitionRequest, isSerialized: Bool) -> ArbiterError? {
         do throws(ArbiterError) {
-            _ = try arbiter.machine.dryRun(request, isSerialized: isSerialized, at: arbiter.now)
+            _ = try arbiter.dryRun(request, isSerialized: isSerialized)
             return nil
         } catch {
             return error
@@ -202,17 +199,17 @@ struct DryRunTests {
         let holder = try arbiter.start()
         _ = try arbiter.serialize()
         // A start learns who is in the way before it learns that there is no room; a serialize does not.
-        let said = try arbiter.machine.dryRun(Self.request(), isSerialized: false, at: arbiter.now)
+        let said = try arbiter.dryRun(Self.request(), isSerialized: false)
         guard case .blocked(let blockers) = said.outcome else { return }
         #expect(blockers.first == holder.id)
         #expect(throws: ArbiterError.tooManyTransitions(limit: 2)) {
-            try arbiter.machine.dryRun(Self.request(), isSerialized: true, at: arbiter.now)
+            try arbiter.dryRun(Self.request(), isSerialized: true)
         }
         var elsewhere = Self.request()
         elsewhere.scene = try #require(SceneName("elsewhere"))
         for isSerialized in [false, true] {
             #expect(throws: ArbiterError.tooManyTransitions(limit: 2)) {
-                try arbiter.machine.dryRun(elsewhere, isSerialized: isSerialized, at: arbiter.now)
+                try arbiter.dryRun(elsewhere, isSerialized: isSerialized)
             }
         }
         limits.unfinished = 9
@@ -220,7 +217,7 @@ struct DryRunTests {
         _ = try queue.start()
         _ = try queue.serialize()
         #expect(throws: ArbiterError.queueFull(limit: 1)) {
-            try queue.machine.dryRun(Self.request(), isSerialized: true, at: queue.now)
+            try queue.dryRun(Self.request(), isSerialized: true)
         }
     }
 
