@@ -644,6 +644,15 @@ const SCENES_REMEMBERED = 10_000;
 /** The most events that wait for their reader in a window, or are remembered. */
 const LONGEST_FEED = 1000;
 
+/** Whether there is what windows share a stream by. Browsers have locks, and digests, on `https:` and `localhost` only. */
+const canShare = () => typeof BroadcastChannel !== 'undefined' && !!globalThis.navigator?.locks && !!crypto?.subtle;
+
+/** A name that says nothing of the key, which has the token: any script of the origin can list the names of locks. */
+async function nameFor(key) {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key)));
+  return `arbiter ${Array.from(digest, byte => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
 /**
  * One stream of all scenes for all windows of an origin, because a browser opens six connections to a host.
  *
@@ -656,7 +665,7 @@ class SharedEvents {
   /** The stream of a daemon, as a client with these headers sees it, until the client leaves it. */
   static of(arbiter) {
     // The number is that of what windows tell each other: those of another version share a stream of their own.
-    const key = `arbiter 2 ${arbiter.url} ${JSON.stringify(arbiter.headers)}`;
+    const key = JSON.stringify([2, arbiter.url, arbiter.headers]);
     if (!this.#all.has(key)) this.#all.set(key, new SharedEvents(arbiter, key));
     const shared = this.#all.get(key);
     shared.#clients += 1;
@@ -666,6 +675,9 @@ class SharedEvents {
   /** Whether the stream is open, as far as is known here. */
   isOpen = false;
   #clients = 0;
+  /** What the lock and the channel are called, and the channel; null until the name is made, and where nothing can be shared. */
+  #name = null;
+  #channel = null;
   /** Whether this window reads the stream. */
   #leads = false;
   #listeners = new Set();
@@ -680,12 +692,22 @@ class SharedEvents {
     this.key = key;
     // It belongs to no client of the window, each of which may be closed.
     this.arbiter = new Arbiter({ url, headers, fetch, shared: false });
-    this.channel = new BroadcastChannel(key);
-    this.channel.onmessage = ({ data }) => {
-      if (data.name !== HELLO.name) this.#take(data);
-      else if (this.#leads) this.channel.postMessage(this.isOpen ? OPEN : CUT);
-    };
-    this.channel.postMessage(HELLO);
+    this.#begin();
+  }
+
+  async #begin() {
+    if (canShare()) {
+      const name = await nameFor(this.key);
+      if (this.#clients === 0) return;
+      this.#name = name;
+      this.#channel = new BroadcastChannel(name);
+      this.#channel.onmessage = ({ data }) => {
+        if (data.name !== HELLO.name) this.#take(data);
+        else if (this.#leads) this.#channel.postMessage(this.isOpen ? OPEN : CUT);
+      };
+      // What was told before is missed.
+      this.gap();
+    }
     this.#lead();
   }
 
@@ -694,12 +716,12 @@ class SharedEvents {
     if (this.#clients > 0) return;
     SharedEvents.#all.delete(this.key);
     this.arbiter.close();
-    this.channel.close();
+    this.#channel?.close();
   }
 
   /** Says that this window may have missed events. */
   gap() {
-    this.channel.postMessage(HELLO);
+    this.#channel?.postMessage(HELLO);
     this.#take(GAP);
   }
 
@@ -739,7 +761,8 @@ class SharedEvents {
     this.#refusal = null;
     const read = () => this.#read();
     try {
-      await navigator.locks.request(this.key, read).catch(error => {
+      if (this.#name === null) await read();
+      else await navigator.locks.request(this.#name, read).catch(error => {
         if (error instanceof ArbiterError) throw error;
         // A page that may not use locks reads a stream of its own.
         return read();
@@ -762,7 +785,7 @@ class SharedEvents {
   }
 
   #tell(event) {
-    this.channel.postMessage(event);
+    this.#channel?.postMessage(event);
     this.#take(event);
   }
 
@@ -841,8 +864,6 @@ class Feed {
   }
 }
 
-const canShare = () => typeof window !== 'undefined' && typeof BroadcastChannel !== 'undefined' && !!globalThis.navigator?.locks;
-
 // The client
 
 export class Arbiter {
@@ -863,7 +884,7 @@ export class Arbiter {
     if (event.persisted) this.#shared?.gap();
   };
 
-  constructor({ url, token, client, patience = 30, headers = {}, shared = canShare(), fetch } = {}) {
+  constructor({ url, token, client, patience = 30, headers = {}, shared = typeof window !== 'undefined' && canShare(), fetch } = {}) {
     this.url = checkedURL(
       url ?? globalThis.location?.origin ?? (globalThis.process?.env?.ARBITER_URL || 'http://127.0.0.1:8080'));
     this.client = client;

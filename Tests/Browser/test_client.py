@@ -189,3 +189,59 @@ def test_a_window_that_comes_back_reads_what_it_has_missed(tmp_path: Path, origi
         has(leader, 3, "b")
         window.evaluate("window.isFrozen = false; dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
         has(window, 3, "b")
+
+
+def test_no_name_that_a_script_of_the_origin_can_list_tells_the_token(daemon: Daemon, open_page: OpenPage) -> None:
+    # The daemon knows no tokens, so that it takes any.
+    token = "arbiter_5ec2e7"
+    page = open_page(f"{daemon.url}/livez")
+    page.evaluate("""() => {
+      window.channels = [];
+      window.BroadcastChannel = class extends BroadcastChannel {
+        constructor(name) { super(name); channels.push(name); }
+      };
+    }""")
+    page.evaluate("""async token => {
+      const { Arbiter } = await import('/client.js');
+      window.arbiter = new Arbiter({ token });
+      await arbiter.scene('main').withTransition(() => {});
+    }""", token)
+    names = page.evaluate("""async () => {
+      const { held, pending } = await navigator.locks.query();
+      return {
+        locks: [...held, ...pending].map(({ name }) => name), channels,
+        others: [document.title, document.cookie, location.href, ...Object.keys(localStorage), ...Object.keys(sessionStorage),
+          ...performance.getEntries().map(({ name }) => name), ...await caches.keys(),
+          ...(await indexedDB.databases()).map(({ name }) => name)],
+      };
+    }""")
+    # The stream is shared, by one name.
+    assert len(names["locks"]) == 1 and names["channels"] == names["locks"], names
+    assert not [name for each in names.values() for name in each if token in name], names
+
+
+def test_clients_with_different_tokens_share_nothing(daemon: Daemon, open_page: OpenPage) -> None:
+    page = open_page(f"{daemon.url}/livez")
+    names = page.evaluate("""async () => {
+      const { Arbiter } = await import('/client.js');
+      window.arbiters = ['a', 'b', 'b'].map(token => new Arbiter({ token }));
+      await Promise.all(arbiters.map(each => each.scene('main').withTransition(() => {})));
+      return (await navigator.locks.query()).held.map(({ name }) => name);
+    }""")
+    assert len(set(names)) == len(names) == 2, names
+
+
+def test_a_page_that_has_no_locks_reads_a_stream_of_its_own(daemon: Daemon, open_page: OpenPage) -> None:
+    page = open_page(f"{daemon.url}/livez")
+    fence = page.evaluate("""async () => {
+      Object.defineProperty(navigator, 'locks', { value: undefined });
+      const { Arbiter } = await import('/client.js');
+      window.arbiter = new Arbiter({ shared: true });
+      return arbiter.scene('main').withTransition(({ fence }) => fence);
+    }""")
+    assert fence == 1
+    # The list of requests has those whose answers have begun.
+    page.evaluate("(async () => { for await (const _ of arbiter.scene('main').events()) window.heard = true; })(), null")
+    daemon.ask("POST", "/transitions/start", {"scene": "main"})
+    page.wait_for_function("window.heard")
+    assert daemon.requests().count("GET /events 200") == 1
