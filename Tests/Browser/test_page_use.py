@@ -476,6 +476,76 @@ def test_a_recording_of_another_host_is_not_read(daemon: Daemon, open_page: Open
     expect(shown.banner).to_contain_text("can only be read from this daemon itself")
 
 
+# Answers of the page's own origin that are no recording: the first piece, the piece that comes again and again, and a type.
+ENDLESS = """([first, again, type]) => {
+  const { fetch } = window;
+  const encoder = new TextEncoder();
+  const piece = encoder.encode(again);
+  window.fetch = (url, options) => {
+    if (!String(url).endsWith('/endless')) return fetch(url, options);
+    const body = new ReadableStream({
+      start(controller) {
+        options.signal.addEventListener('abort', () => controller.error(options.signal.reason));
+        controller.enqueue(encoder.encode(first));
+      },
+      pull(controller) {
+        window.asked = true;
+        if (piece.length) controller.enqueue(piece);
+      },
+    });
+    return Promise.resolve(new Response(body, { headers: { 'Content-Type': type } }));
+  };
+}"""
+
+
+def endless(daemon: Daemon, context: BrowserContext, first: str, again: str, media_type: str = "application/jsonl") -> Page:
+    """The page, before it has read a recording that has no end."""
+    context.add_init_script(f"({ENDLESS})({json.dumps([first, again, media_type])})")
+    return context.new_page()
+
+
+@pytest.mark.parametrize(("path", "words"), [
+    ("/events", "This is a stream of events, which has no end."),
+    ("/scenes/main/events?since=0", "This is a stream of events, which has no end."),
+    ("/transitions", "This is no recording of a transition arbiter"),
+    ("/", "Line 1 of the file is no JSON."),
+    ("/trace?format=chrome", "This is a trace for Perfetto."),
+    ("/nothing", "There is no recording at /nothing: the answer was 404."),
+    ("/trace?format=other", "There is no recording at /trace: the answer was 400."),
+])
+def test_an_address_that_is_no_recording_is_refused_in_words(
+    daemon: Daemon, open_page: OpenPage, path: str, words: str
+) -> None:
+    shown = Shown(open_page, daemon, f"?trace={quote(path)}")
+    expect(shown.banner).to_contain_text(words)
+    expect(shown.status).to_have_text("There is no recording")
+
+
+@pytest.mark.parametrize(("first", "again", "words"), [
+    (head() + "\n", "\n" * 2**24, "The file is larger than 256 MB."),
+    ("[", " " * 2**24, "The file is larger than 256 MB."),
+    ("[\n1", ",\n1", "Line 1 of the file is no JSON."),
+    (": nothing\n", "", "Line 1 of the file is no JSON."),
+])
+def test_an_answer_that_has_no_end_is_refused_in_words(
+    daemon: Daemon, context: BrowserContext, first: str, again: str, words: str
+) -> None:
+    page = endless(daemon, context, first, again)
+    page.goto(f"{daemon.url}/?trace=/endless")
+    expect(page.locator("#banner")).to_contain_text(words)
+    expect(page.locator("#status")).to_have_text("There is no recording")
+
+
+def test_an_answer_that_falls_silent_is_refused_in_words(daemon: Daemon, context: BrowserContext) -> None:
+    page = endless(daemon, context, head() + "\n", "")
+    page.clock.install()
+    page.goto(f"{daemon.url}/?trace=/endless")
+    page.wait_for_function("window.asked")
+    page.clock.fast_forward(31_000)
+    expect(page.locator("#banner")).to_contain_text("The answer at /endless has no end: nothing came for 30 seconds.")
+    expect(page.locator("#status")).to_have_text("There is no recording")
+
+
 # Keyboard
 
 def test_the_page_is_used_by_keyboard_alone(busy: Daemon, open_page: OpenPage) -> None:

@@ -67,3 +67,5 @@ export const CHECK_AFTER = 250;
 export const CHECK_AGAIN_AFTER = 500;
 /** The longest recording that can be opened, in bytes. */
 export const RECORDING_BYTES = 256 * 1024 * 1024;
+/** How long the answer with a recording may be silent, in milliseconds. */
+export const RECORDING_SILENCE = 30_000;

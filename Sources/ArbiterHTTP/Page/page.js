@@ -206,7 +206,10 @@ class Page {
     const text = error instanceof Unreadable ? inWords(error.message) : `Something went wrong in the page: ${error.message}`;
     // Without a daemon or a recording there is nothing else to be seen.
     if (this.live || this.recording) this.messages.tell(text);
-    else banner('lost', text);
+    else {
+      status('lost', 'There is no recording');
+      banner('lost', text);
+    }
     this.painter.changed('status');
   }
 

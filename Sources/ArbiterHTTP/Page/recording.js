@@ -1,7 +1,7 @@
 // @ts-check
 // A recording: the answer to GET /trace?format=jsonl, which is looked at without a daemon.
 
-import { BASE, RECORDING_BYTES, TOKEN } from './limits.js';
+import { BASE, RECORDING_BYTES, RECORDING_SILENCE, TOKEN } from './limits.js';
 import { instant, SceneModel } from './model.js';
 import { isEvent, isHead } from './recording-form.js';
 import { Disorder, RecordingOrder } from './recording-order.js';
@@ -33,7 +33,7 @@ export async function fetchRecording(path) {
   if (url?.origin !== location.origin) {
     throw new Unreadable('A recording can only be read from this daemon itself. Save it, and drop the file here.');
   }
-  return readRecording(await fetchFile(url));
+  return readRecording(await fetchFile(url, checkPieces()));
 }
 
 /** What has happened in a scene, as a file that can be opened as a recording. @param {string} scene @throws {Unreadable} */
@@ -41,38 +41,93 @@ export function fetchTrace(scene) {
   return fetchFile(new URL(`${BASE}/scenes/${encodeURIComponent(scene)}/trace?format=jsonl`));
 }
 
-/** @param {URL} url of this origin, because the token goes with the request */
-async function fetchFile(url) {
+/**
+ * Reads an answer, which need not end.
+ * @param {URL} url of this origin, because the token goes with the request
+ * @param {(piece: Uint8Array) => void} check throws if the answer is not wanted
+ * @returns {Promise<Blob>} @throws {Unreadable}
+ */
+async function fetchFile(url, check = () => {}) {
   const token = sessionStorage.getItem(TOKEN);
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
+  const silent = new AbortController();
+  let timer = 0;
+  const came = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silent.abort(), RECORDING_SILENCE);
+  };
   try {
-    const response = await fetch(url, { cache: 'no-store', headers });
-    if (response.ok) return await response.blob();
+    came();
+    const response = await fetch(url, { cache: 'no-store', headers, signal: silent.signal });
+    came();
     if (response.status === 401) {
       throw new Unreadable('The daemon wants a token. Close the recording, give the token, and open it again.');
     }
-    throw new Unreadable(`There is no recording at ${url.pathname}: the answer was ${response.status}.`);
+    if (!response.ok) throw new Unreadable(`There is no recording at ${url.pathname}: the answer was ${response.status}.`);
+    if (response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
+      throw new Unreadable('This is a stream of events, which has no end. A recording is at /trace?format=jsonl.');
+    }
+    const pieces = [];
+    const reader = response.body?.getReader();
+    for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+      came();
+      pieces.push(read.value);
+      check(read.value);
+    }
+    return new Blob(pieces);
   } catch (error) {
     if (error instanceof Unreadable) throw error;
+    if (silent.signal.aborted) {
+      throw new Unreadable(`The answer at ${url.pathname} has no end: nothing came for ${RECORDING_SILENCE / 1000} seconds.`);
+    }
     throw new Unreadable(`The daemon at ${location.host} does not answer.`);
+  } finally {
+    clearTimeout(timer);
+    silent.abort();
   }
 }
 
-/** @param {Blob} file @returns {Promise<Recording>} @throws {Unreadable} */
-export async function readRecording(file) {
-  if (file.size > RECORDING_BYTES) throw new Unreadable(`The file is larger than ${RECORDING_BYTES / 1024 / 1024} MB.`);
-  const text = await file.text().catch(() => { throw new Unreadable('The file could not be read.'); });
-  if (!text.trim()) throw new Unreadable('The file is empty.');
+/** Checks, piece by piece, whether what comes may be a recording: how long it is, and its first line. */
+function checkPieces() {
+  const decoder = new TextDecoder();
+  let [size, beginning, hasLine, isJudged] = [0, '', false, false];
+  return piece => {
+    size += piece.length;
+    checkSize(size);
+    if (isJudged) return;
+    beginning += decoder.decode(piece, { stream: true });
+    hasLine ||= piece.includes(0x0a);
+    // A bracket alone may begin a trace for Perfetto, as the next lines show.
+    isJudged = hasLine && (beginning.length >= FOR_PERFETTO_WITHIN || !/^\s*[[{]?\s*$/.test(beginning.split('\n', 1)[0]));
+    if (isJudged) checkHead(beginning);
+  };
+}
+
+function checkSize(bytes) {
+  if (bytes > RECORDING_BYTES) throw new Unreadable(`The file is larger than ${RECORDING_BYTES / 1024 / 1024} MB.`);
+}
+
+/** What the first line of a recording says. @param {string} text which has that line whole @throws {Unreadable} */
+function checkHead(text) {
   if (/^\s*(\{.*"traceEvents":|\[\s*\{)/.test(text.slice(0, FOR_PERFETTO_WITHIN))) {
     throw new Unreadable('This is a trace for Perfetto. Open it at https://ui.perfetto.dev; a recording is saved with format=jsonl.');
   }
-  const lines = text.split('\n');
-  const head = parsed(lines[0], 1);
+  const head = parsed(text.split('\n', 1)[0], 1);
   if (head?.trace !== 'transition-arbiter') {
     throw new Unreadable('This is no recording of a transition arbiter: its first line does not say so.');
   }
   if (head.form !== FORM) throw new Unreadable(`The recording has the form ${head.form}, and this page knows form ${FORM} only.`);
   if (!isHead(head)) throw new Unreadable('Line 1 does not say what a recording has to say.');
+  return head;
+}
+
+/** @param {Blob} file @returns {Promise<Recording>} @throws {Unreadable} */
+export async function readRecording(file) {
+  checkSize(file.size);
+  const text = await file.text().catch(() => { throw new Unreadable('The file could not be read.'); });
+  if (!text.trim()) throw new Unreadable('The file is empty.');
+  const head = checkHead(text);
+  const lines = text.split('\n');
   const at = instant(head.at) ?? 0;
   const { scenes: states, dropped = 0 } = head;
   /** @type {Map<string, SceneModel>} */
