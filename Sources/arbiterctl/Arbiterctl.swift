@@ -41,6 +41,7 @@ struct Arbiterctl: AsyncParsableCommand {
     static func main() async {
         Terminal.holdClosed()
         do {
+            try Tool.checkName()
             var command = try await asyncParseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

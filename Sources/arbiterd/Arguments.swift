@@ -7,6 +7,11 @@ enum Arguments {
 
     /// The command that the arguments of the process name.
     static func parsed() throws -> any ParsableCommand {
+        // Who starts a program with no arguments at all, or leaves its name out, has not said what it should do. Linux gives
+        // it an empty name then (execve(2)).
+        guard let name = CommandLine.arguments.first, !name.isEmpty, !name.hasPrefix("-") else {
+            throw Failure(EX_USAGE, "the name of the program is missing before its arguments (argv[0])")
+        }
         let given = ofThisProcess
         switch given.first {
         case "help":
