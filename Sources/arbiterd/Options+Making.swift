@@ -128,7 +128,8 @@ extension Options {
     func makeAccessControl() throws -> AccessControl {
         guard let access else { return AccessControl() }
         do throws(SettingsFile.Malformed) {
-            return try AccessControl(SettingsFile.read(access, upTo: AccessFile.fileBytes))
+            return try AccessControl(
+                SettingsFile.read(access, upTo: AccessFile.fileBytes), allowsNoOne: allowNoOne)
         } catch {
             throw Failure(EX_CONFIG, error.description(in: access))
         }

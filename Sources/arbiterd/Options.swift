@@ -47,6 +47,10 @@ struct Options: ParsableArguments {
 
     @OptionGroup var accessFile: AccessFileOption
 
+    @Flag(
+        help: "Take an access file without entries, so that every client is refused; otherwise it counts as a mistake.")
+    var allowNoOne = false
+
     @Option(
         help: ArgumentHelp(
             "The certificate for addresses with tls:, in PEM, followed by those between it and a trusted one. Read again "

@@ -35,6 +35,7 @@ struct Setting: Sendable {
         Setting("socket-group") { [$0.socketGroup].compactMap(\.self) },
         Setting(flag: "insecure") { $0.insecure },
         Setting("access") { [$0.access].compactMap(\.self) },
+        Setting(flag: "allow-no-one") { $0.allowNoOne },
         Setting("tls-certificate") { [$0.tlsCertificate].compactMap(\.self) },
         Setting("tls-key") { [$0.tlsKey].compactMap(\.self) },
         Setting("tls-client-ca") { [$0.tlsClientCa].compactMap(\.self) },

@@ -5,25 +5,44 @@ internal import ArbiterEngine
 package final class AccessControl: Sendable {
     /// `nil` if there is no access control, so that every client may do everything.
     private let table: Guarded<AccessTable?>
+    /// Whether a file without entries is meant so.
+    private let allowsNoOne: Bool
 
     /// Without access control.
     package init() {
         table = Guarded(nil)
+        allowsNoOne = false
     }
 
     /// With the entries of an access file.
     ///
-    /// - Throws: `SettingsFile.Malformed` if the text is not that of an access file.
-    package init(_ text: String) throws(SettingsFile.Malformed) {
-        table = Guarded(try AccessFile.table(text))
+    /// - Parameters:
+    ///   - text: the file.
+    ///   - allowsNoOne: whether the file, also one that replaces it, may have no entries. A file that is being written has
+    ///     none for a moment.
+    /// - Throws: `SettingsFile.Malformed` if the text is not that of an access file, or has no entries.
+    package init(_ text: String, allowsNoOne: Bool = false) throws(SettingsFile.Malformed) {
+        table = Guarded(try Self.table(text, allowsNoOne: allowsNoOne))
+        self.allowsNoOne = allowsNoOne
     }
 
     /// Replaces the entries; those that are gone, changed, or perhaps no longer the ones that count are revoked.
     ///
-    /// - Throws: `SettingsFile.Malformed` if the text is not that of an access file; then the entries stay.
+    /// - Throws: `SettingsFile.Malformed` if the text is not that of an access file, or has no entries; then the entries
+    ///   stay.
     package func replace(with text: String) throws(SettingsFile.Malformed) {
-        let new = try AccessFile.table(text)
+        let new = try Self.table(text, allowsNoOne: allowsNoOne)
         table.withLock { table in table = table.map { new.replacing($0) } ?? new }
+    }
+
+    private static func table(_ text: String, allowsNoOne: Bool) throws(SettingsFile.Malformed) -> AccessTable {
+        let table = try AccessFile.table(text)
+        guard allowsNoOne || !table.entries.isEmpty else {
+            throw SettingsFile.Malformed(
+                line: nil,
+                reason: "has no entries, so that every client would be refused; --allow-no-one if that is meant")
+        }
+        return table
     }
 
     /// How many entries there are; `nil` without access control.

@@ -244,8 +244,17 @@ struct AccessControlTests {
         #expect(throws: SettingsFile.Malformed.self) { try access.replace(with: "principals: 7") }
         #expect(try ask("kiosk", "GET", "/scenes/main").status == 403)
         #expect(try ask("ops", "GET", "/transitions").status == 200)
-        try access.replace(with: "")
-        #expect(try ask("ops", "GET", "/transitions").status == 401)
+    }
+
+    @Test(arguments: ["", "{}", "principals:", "principals: []"])
+    func `a file without entries is a mistake unless it is said that it may have none`(text: String) throws {
+        #expect(throws: SettingsFile.Malformed.self) { try access.replace(with: text) }
+        #expect(try ask("ops", "GET", "/transitions").status == 200)
+        #expect(throws: SettingsFile.Malformed.self) { try AccessControl(text) }
+        #expect(try AccessControl(text, allowsNoOne: true).entryCount == 0)
+        let emptied = try AccessControl(Self.file(), allowsNoOne: true)
+        try emptied.replace(with: text)
+        #expect(emptied.entryCount == 0)
     }
 
     @Test(
