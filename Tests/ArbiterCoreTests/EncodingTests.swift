@@ -133,6 +133,45 @@ struct EncodingTests {
         }
     }
 
+    private static func written(_ value: Int64) -> BinaryReader {
+        var writer = BinaryWriter()
+        writer.write(value)
+        return BinaryReader(writer.bytes)
+    }
+
+    private func expect<Value: BinaryCodable & Equatable>(
+        _ range: ClosedRange<Int64>, of subject: String, _ value: (Int64) -> Value
+    ) throws {
+        for number in [range.lowerBound, 0, range.upperBound] {
+            var reader = Self.written(number)
+            #expect(try reader.read(Value.self) == value(number))
+        }
+        for number in [range.lowerBound - 1, range.upperBound + 1, .min, .max] {
+            var reader = Self.written(number)
+            let error = #expect(throws: BinaryDecodingError.self) { try reader.read(Value.self) }
+            #expect(error?.subject == subject)
+            #expect(error?.isUnknownVersion == false)
+        }
+    }
+
+    @Test func `a time that no journal can have is damage`() throws {
+        try expect(Limits.storedInstants, of: "an instant") { Instant(nanoseconds: $0) }
+        try expect(Limits.storedDurations, of: "a duration") { Duration.nanoseconds($0) }
+        try expect(Limits.storedTimestamps, of: "a time") { Timestamp(milliseconds: $0) }
+    }
+
+    @Test func `the times that a journal can have are added and subtracted without an overflow`() {
+        let instants = [Limits.storedInstants.lowerBound, Limits.storedInstants.upperBound].map(
+            Instant.init(nanoseconds:))
+        let durations = [Limits.storedDurations.lowerBound, Limits.storedDurations.upperBound].map(Duration.nanoseconds)
+        for (from, to) in instants.flatMap({ from in instants.map { (from, $0) } }) {
+            for (one, other) in durations.flatMap({ one in durations.map { (one, $0) } }) {
+                let deadline = to.advanced(by: one).advanced(by: other)
+                #expect(from.advanced(by: from.duration(to: deadline)) == deadline)
+            }
+        }
+    }
+
     @Test func `every truncation of a record is refused`() throws {
         for record in Self.records {
             var writer = BinaryWriter()

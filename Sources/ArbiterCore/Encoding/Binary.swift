@@ -171,6 +171,15 @@ package struct BinaryReader: Sendable {
         Int64(bitPattern: try read(UInt64.self))
     }
 
+    /// A number that is in a range.
+    package mutating func readInt64(
+        in range: ClosedRange<Int64>, _ subject: String
+    ) throws(BinaryDecodingError) -> Int64 {
+        let value = try readInt64()
+        guard range.contains(value) else { throw malformed(subject) }
+        return value
+    }
+
     package mutating func readBool() throws(BinaryDecodingError) -> Bool {
         switch try read(UInt8.self) {
         case 0: return false

@@ -2,7 +2,7 @@ extension Instant: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) { writer.write(nanoseconds) }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
-        self.init(nanoseconds: try reader.readInt64())
+        self.init(nanoseconds: try reader.readInt64(in: Limits.storedInstants, "an instant"))
     }
 }
 
@@ -10,7 +10,7 @@ extension Timestamp: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) { writer.write(milliseconds) }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
-        self.init(milliseconds: try reader.readInt64())
+        self.init(milliseconds: try reader.readInt64(in: Limits.storedTimestamps, "a time"))
     }
 }
 
@@ -30,6 +30,6 @@ extension Duration: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) { writer.write(wholeNanoseconds) }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
-        self = .nanoseconds(try reader.readInt64())
+        self = .nanoseconds(try reader.readInt64(in: Limits.storedDurations, "a duration"))
     }
 }

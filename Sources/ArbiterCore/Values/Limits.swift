@@ -98,6 +98,19 @@ package struct Limits: Hashable, Sendable {
     /// How far revisions jump then, so that no revision that was sent is used for another hierarchy.
     package static let revisionJump: UInt64 = 1_000_000
 
+    // MARK: Times in a journal
+
+    // Beyond these, what is stored is damage. Within them, the sum of an instant and two durations, and what is between such
+    // sums and another instant, is below 292 years, which 64 bits of nanoseconds have room for.
+
+    /// The instants that a journal may have, in nanoseconds: up to 146 years after the origin of the clock, which is as far as
+    /// Linux counts, and up to 36 years before it, as the instants of journals that are merged may be.
+    package static let storedInstants = -(Int64.max / 8)...Int64.max / 2
+    /// The durations that a journal may have, in nanoseconds: up to 36 years in either direction.
+    package static let storedDurations = -(Int64.max / 8)...Int64.max / 8
+    /// The wall-clock times that a journal may have, in milliseconds since 1970: the years 0 to 9999, which RFC 3339 can write.
+    package static let storedTimestamps = -62_167_219_200_000...Int64(253_402_300_799_999)
+
     // MARK: Answers
 
     package static let blockersShown = 8

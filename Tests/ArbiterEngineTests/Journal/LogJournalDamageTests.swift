@@ -1,3 +1,4 @@
+import ArbiterCore
 import ArbiterTestKit
 import Foundation
 import Logging
@@ -174,6 +175,17 @@ struct LogJournalDamageTests {
         directory[Self.log] = order.reduce(bytes.prefix(LogFormat.headerBytes)) { file, number in
             file + (number == 9 ? Data(count: groups[1].count) : bytes[groups[number]])
         }
+        try expectRefusal(.damaged, of: directory)
+    }
+
+    @Test(arguments: [Int64.min, .min / 2, .max / 2 + 1, .max])
+    func `a record at an instant that cannot be is refused, although its checksum is right`(nanoseconds: Int64) throws {
+        let (directory, records) = try sound()
+        let last = try #require(records.last)
+        let moment = Moment(instant: Instant(nanoseconds: nanoseconds), timestamp: last.moment.timestamp)
+        try directory.keep([
+            JournalEntry(sequence: last.sequence + 1, moment: moment, record: .skipFences, rules: last.rules)
+        ])
         try expectRefusal(.damaged, of: directory)
     }
 
