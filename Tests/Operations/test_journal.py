@@ -1,10 +1,14 @@
 """Backups of the journal, taken and restored under load, and what else is done with its files."""
 
 import contextlib
+import fcntl
 import os
 import re
 import shutil
+import signal
+import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -133,6 +137,94 @@ def test_a_backup_is_replaced_by_a_later_one_of_the_same_journal_only(daemon, tm
     assert (copy / "manifest.json").read_text() == manifest
     restore(copy, tmp_path / "restored")
     assert not list(tmp_path.glob("**/*.part"))
+
+
+def test_what_a_killed_backup_left_behind_is_removed_by_the_next_one(daemon, tmp_path):
+    running = daemon()
+    running.ask("POST", "/transitions/start", {"scene": "a"})
+    data, copy = tmp_path / "data", tmp_path / "copy"
+    back_up(data, copy)
+    # As processes leave it that are killed before the first file, before the manifest is whole, while a snapshot is written, and
+    # after the copy had its name. Process 1 lives, and makes no backup.
+    (tmp_path / "copy.99999.part").mkdir()
+    for process in (1, 99998, 99997):
+        shutil.copytree(copy, tmp_path / f"copy.{process}.part")
+    (tmp_path / "copy.99998.part" / "manifest.json").write_text("{")
+    (tmp_path / "copy.99997.part" / "snapshot-7.new").write_text("")
+    # Of another name, or not of a backup.
+    others = ["other.99999.part", "copy.1st.part", "copy.01.part", "copy.part"]
+    for name in others:
+        (tmp_path / name).mkdir()
+    notes, file = tmp_path / "copy.2024.part" / "notes", tmp_path / "copy.2025.part"
+    notes.parent.mkdir()
+    notes.write_text("mine")
+    file.write_text("mine")
+    link = tmp_path / "copy.2026.part"
+    link.symlink_to(tmp_path / "linked")
+    shutil.copytree(copy, tmp_path / "linked")
+    # A process that lives has locked its own.
+    held = tmp_path / "copy.99996.part"
+    shutil.copytree(copy, held)
+    descriptor = os.open(held, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+    back_up(data, copy)
+    kept = sorted([*others, notes.parent.name, file.name, link.name, held.name])
+    assert sorted(path.name for path in tmp_path.glob("*.part")) == kept
+    assert notes.read_text() == file.read_text() == "mine"
+    assert names(tmp_path / "linked") == names(held) == names(copy)
+    os.close(descriptor)
+    back_up(data, copy)
+    assert not held.exists()
+
+
+def is_locked(directory: Path) -> bool:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def stopped_backup(data: Path, copy: Path) -> tuple[subprocess.Popen, Path]:
+    """A backup that is stopped while it is made, and where it is made."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        backup = subprocess.Popen([os.environ["ARBITERD"], "journal", "backup", copy, "--data", data])
+        part = copy.with_name(f"{copy.name}.{backup.pid}.part")
+        while backup.poll() is None:
+            if part.exists():
+                backup.send_signal(signal.SIGSTOP)
+                os.waitid(os.P_PID, backup.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+                if part.exists() and is_locked(part):
+                    return backup, part
+                backup.send_signal(signal.SIGCONT)
+                break
+        assert backup.wait(PATIENCE) == 0
+    raise AssertionError("no backup was stopped while it had locked what it makes")
+
+
+def test_a_backup_that_is_being_made_is_not_taken_for_one_that_was_left_behind(daemon, tmp_path):
+    running = daemon()
+    for number in range(100):
+        running.ask("POST", "/transitions/start", {"scene": f"s{number}"})
+    data, copy = tmp_path / "data", tmp_path / "copy"
+    back_up(data, copy)
+    backup, part = stopped_backup(data, copy)
+    back_up(data, copy)
+    assert part.exists()
+    backup.send_signal(signal.SIGCONT)
+    assert backup.wait(PATIENCE) == 0
+    backup, part = stopped_backup(data, copy)
+    backup.kill()
+    backup.wait(PATIENCE)
+    assert part.exists()
+    back_up(data, copy)
+    assert not list(tmp_path.glob("*.part"))
+    restore(copy, tmp_path / "restored")
 
 
 @pytest.mark.parametrize("closed", [False, True])

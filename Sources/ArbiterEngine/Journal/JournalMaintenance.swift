@@ -25,14 +25,14 @@ package enum JournalMaintenance {
         let target = try TrustedPath.resolve(target)
         let isThere = FileManager.default.fileExists(atPath: target)
         if isThere { try checkReplaces(journal, target) }
-        let part = try emptyDirectory("\(target).\(getpid()).part")
+        let part = try BackupPart(of: target)
         do throws(JournalError) {
-            let backup = try JournalBackup(of: journal, to: DirectoryStorage(part))
-            _ = try backup.contents(of: part)
+            let backup = try JournalBackup(of: journal, to: DirectoryStorage(part.path))
+            _ = try backup.contents(of: part.path)
             try put(part, at: target, isThere: isThere)
             return backup.sequence
         } catch {
-            try? FileManager.default.removeItem(atPath: part)
+            part.remove()
             throw error
         }
     }
@@ -51,12 +51,12 @@ package enum JournalMaintenance {
     }
 
     /// Gives a directory its name, in the place of another one.
-    private static func put(_ part: String, at target: String, isThere: Bool) throws(JournalError) {
+    private static func put(_ part: borrowing BackupPart, at target: String, isThere: Bool) throws(JournalError) {
         if isThere {
-            guard unsafe arbiter_exchange(part, target) == 0 else { throw JournalError("write", target, errno) }
-            try? FileManager.default.removeItem(atPath: part)
+            guard unsafe arbiter_exchange(part.path, target) == 0 else { throw JournalError("write", target, errno) }
+            part.remove()
         } else {
-            guard unsafe rename(part, target) == 0 else { throw JournalError("write", target, errno) }
+            guard unsafe rename(part.path, target) == 0 else { throw JournalError("write", target, errno) }
         }
         try DirectoryStorage((target as NSString).deletingLastPathComponent).synchronize()
     }
