@@ -236,6 +236,11 @@ cluster-bench: deps $(DAEMON) ## one to three nodes on three members of etcd, be
 	@scripts/install-packages etcd-server python3 python3-venv
 	@scripts/bench --cluster $(if $(QUICK),--quick)
 
+.PHONY: others-bench
+others-bench: deps $(DAEMON) ## what one client costs the others, which is a part of `bench`: QUICK=1, ARBITERD=
+	@scripts/install-packages python3 python3-venv
+	@scripts/bench --others $(if $(QUICK),--quick)
+
 .PHONY: allocation-test
 allocation-test: $(DAEMON) ## count what the daemon that `install` installs allocates for each request
 	@scripts/install-packages gcc libc6-dev python3

@@ -20,6 +20,10 @@ class Plan:
     journal_cycles: tuple[int, ...]
     # Scenes, tickets and sessions whose memory is measured.
     kept: int
+    # What an attack builds, as a part of what the default settings let it build.
+    attack_scale: float
+    # How long an attack lasts that repeats something.
+    attack_seconds: float
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,8 @@ WHOLE_CLUSTER = ClusterPlan(rounds=5, seconds=3, moves=5)
 QUICK_CLUSTER = ClusterPlan(rounds=3, seconds=1, moves=2)
 
 WHOLE = Plan(rounds=5, seconds=3, parked=10_000, resting_seconds=5, readers=(1, 10, 100, 1_000), grants=100, kills=5,
-             journal_cycles=(500, 5_000, 20_000, 50_000, 95_000), kept=8_000)
+             journal_cycles=(500, 5_000, 20_000, 50_000, 95_000), kept=8_000,
+             attack_scale=1, attack_seconds=5)
 QUICK = Plan(rounds=3, seconds=0.5, parked=10_000, resting_seconds=1, readers=(1, 10, 100, 1_000), grants=20, kills=2,
-             journal_cycles=(500, 5_000, 20_000), kept=8_000)
+             journal_cycles=(500, 5_000, 20_000), kept=8_000,
+             attack_scale=0.2, attack_seconds=2)

@@ -76,6 +76,12 @@ def processor_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def memory_peak(pid: int) -> int:
+    """The most memory that a process has had in RAM, in bytes."""
+    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return int(fields["VmHWM"].split()[0]) * 1024
+
+
 def bytes_written(pid: int) -> int:
     """What a process has given to write calls.
 

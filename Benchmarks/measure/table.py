@@ -62,15 +62,15 @@ def cells(rows: Sequence[Row | RatioRow], servers: Mapping[str, str], figures: F
     return [[cell for cell, is_used in zip(line, used) if is_used] for line in [header, *body]]
 
 
-def as_text(table: Cells) -> str:
-    """The table for a terminal, in columns."""
+def as_text(table: Cells, texts: int = 2) -> str:
+    """The table for a terminal, in columns, of which the first ones are texts."""
     widths = [max(map(len, column)) for column in zip(*table)]
     return "\n".join(
-        "  ".join(cell.ljust(width) if index < 2 else cell.rjust(width)
+        "  ".join(cell.ljust(width) if index < texts else cell.rjust(width)
                   for index, (cell, width) in enumerate(zip(line, widths))).rstrip()
         for line in table)
 
 
-def as_markdown(table: Cells) -> str:
-    rule = ["---", "---"] + ["---:"] * (len(table[0]) - 2)
+def as_markdown(table: Cells, texts: int = 2) -> str:
+    rule = ["---"] * texts + ["---:"] * (len(table[0]) - texts)
     return "\n".join("| " + " | ".join(line) + " |" for line in [table[0], rule, *table[1:]])
