@@ -54,7 +54,8 @@ struct ServingParts {
         let counting = Counting()
         let engine = try Engine(
             limits: limits ?? options.arbiterLimits, journal: journal, ahead: ahead, terms: terms, recovery: recovery,
-            earlierClients: earlierClients, time: RunningTime(), metrics: metrics.engine
+            earlierClients: earlierClients, time: RunningTime(), hearing: MicroHTTPDHearing(),
+            metrics: metrics.engine
         ) { [hub, metrics] events in
             if counting.hasBegun { metrics.note(events) }
             hub.publish(events, of: shard)

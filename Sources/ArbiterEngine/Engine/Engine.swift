@@ -178,10 +178,10 @@ package final class Engine: Sendable {
         recovery: JournalRecovery? = nil,
         earlierClients: EarlierClients = .anywhere,
         time: any TimeSource = SystemTimeSource(),
+        hearing: any Hearing = ImmediateHearing(),
         alarm: any Alarm = SystemAlarm(),
         random: any RandomNumberGenerator & Sendable = SystemRandom(),
         metrics: EngineMetrics = EngineMetrics(),
-        hearing: any Hearing = ImmediateHearing(),
         listener: @escaping Listener = { _ in },
         observer: @escaping Observer = { _ in }
     ) throws(JournalError) {

@@ -15,7 +15,8 @@ final class LoopbackServer {
     init(parked: Int) throws {
         let hub = EventHub()
         self.hub = hub
-        engine = try Engine(journal: MemoryJournal(keepsRecords: false), listener: { [hub] in hub.publish($0) })
+        engine = try Engine(journal: MemoryJournal(keepsRecords: false), hearing: MicroHTTPDHearing(),
+            listener: { [hub] in hub.publish($0) })
         let router = Router(
             shards: Shards(only: engine), hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let socket = try ListeningSocket(NetworkAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
