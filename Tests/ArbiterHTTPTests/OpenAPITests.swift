@@ -1,4 +1,5 @@
 import ArbiterEngine
+import ArbiterTestKit
 import Foundation
 import Logging
 import Testing
@@ -212,6 +213,7 @@ struct OpenAPITests {
         let exchange = RecordingExchange()
         router.handle(
             Request(method: "GET", path: path, headers: DictionaryHeaders(fields: [.host: "localhost"])), exchange)
+        _ = eventually { router.longWork.count == 0 }
         return exchange.responses.first
     }
 }

@@ -10,6 +10,8 @@ final class Call: Sendable {
     /// What the router has found out about a request.
     struct Context: Sendable {
         let requestID: String
+        /// How long it has waited for long work, or for its shard, before its endpoint was asked.
+        var held = Duration.zero
         /// The origin of the page that asks, where it is another's and allowed.
         var allowedOrigin: String?
         /// What the client may do; nothing has been checked if the route needs no role.
@@ -22,12 +24,14 @@ final class Call: Sendable {
         var query = Query()
         /// Whether its session may still have to become a guest; false once its home has been asked.
         var mayNeedGuest = true
-        /// How long it has waited for its shard before its endpoint was asked.
-        var held = Duration.zero
         /// Whether its client had closed the connection when the request was read.
         var isOrphaned = false
         /// When the request was complete.
-        let begun = ContinuousClock.now
+        let begun: ContinuousClock.Instant
+
+        init(requestID: String, held: Duration = .zero) {
+            (self.requestID, self.held, begun) = (requestID, held, .now - held)
+        }
 
         /// To whom the client's sessions and keys belong, which scenes there are for it, and whether it is gone.
         var caller: Caller {
@@ -136,6 +140,9 @@ final class Call: Sendable {
     /// Every route.
     var routes: [Route] { router.routes }
 
+    /// Does what takes more than a few milliseconds, and answers, on a thread that serves no connection.
+    func asLongWork(_ work: @escaping @Sendable () -> Void) { router.longWork.add(work) }
+
     /// What asks other nodes; `nil` if the daemon is no node of a cluster.
     var forwarder: Forwarder? { router.forwarder }
 
@@ -211,15 +218,25 @@ final class Call: Sendable {
         let beginning = document.take(atLeast: ServerLimits.answerBytes)
         if document.isOver {
             respond(Response(status, type, body: beginning, headers: headers))
-        } else if request.method == "GET", !exchange.reserveLongAnswer() {
-            // Only a question may be refused here: what has been done has to be answered.
-            respond(
-                Problem(
-                    .tooManyConnections, "There are too many long answers on their way; try again.",
-                    retryAfter: Problem.briefly
-                ).response)
         } else {
-            stream(Response(status, type, body: [], headers: headers), from: DocumentSource(beginning, document))
+            do throws(Problem) {
+                // Only a question may be refused here: what has been done has to be answered.
+                if request.method == "GET" { try reserveLongAnswer() }
+                stream(Response(status, type, body: [], headers: headers), from: DocumentSource(beginning, document))
+            } catch {
+                respond(error.response)
+            }
+        }
+    }
+
+    /// Takes one of the places for long answers.
+    ///
+    /// - Throws: `too-many-connections` if there is none.
+    func reserveLongAnswer() throws(Problem) {
+        guard exchange.reserveLongAnswer() else {
+            throw Problem(
+                .tooManyConnections, "There are too many long answers on their way; try again.",
+                retryAfter: Problem.briefly)
         }
     }
 

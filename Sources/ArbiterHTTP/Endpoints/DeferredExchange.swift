@@ -13,8 +13,6 @@ final class DeferredExchange: Exchange {
     private let hasPlace: Bool
     private let state = Guarded(State())
 
-    /// On the thread of the connection.
-    ///
     /// - Parameters:
     ///   - exchange: the exchange.
     ///   - hasPlace: whether it has one of the places for parked connections.

@@ -10,6 +10,7 @@ struct MetricsEndpoint: Sendable {
     let hub: EventHub
     let metrics: Metrics
     let places: ServerPlaces
+    let longWork: LongWork
     let version: String
 
     func show(_ call: Call) throws(Problem) {
@@ -93,6 +94,8 @@ struct MetricsEndpoint: Sendable {
         page.single("arbiter_event_streams", .gauge, "Event streams that are open.", hub.readerCount)
         page.single("arbiter_large_bodies", .gauge, "Large bodies on their way.", places.largeBodies.count)
         page.single("arbiter_long_answers", .gauge, "Long answers on their way.", places.longAnswers.count)
+        page.single(
+            "arbiter_long_work", .gauge, "Large requests and long answers that wait to be worked on.", longWork.count)
         if let time = metrics.certificateExpiration {
             page.single(
                 "arbiter_tls_certificate_expiration_seconds", .gauge,

@@ -26,6 +26,8 @@ package final class Router: Sendable {
     let guests: Guests?
     /// The clients of other nodes that have left.
     let departures = Departures()
+    /// Where large requests are carried out, and long answers are made.
+    let longWork = LongWork()
     private let isDraining = Atomic(false)
     /// The last request id that was made; where it begins tells one run from another.
     private let lastRequestID = Atomic(UInt64.random(in: 0..<1 << 59))
@@ -62,7 +64,8 @@ package final class Router: Sendable {
         self.metrics = metrics
         routes = Route.all(
             shards: shards, hub: hub,
-            MetricsEndpoint(shards: shards, hub: hub, metrics: metrics, places: places, version: version),
+            MetricsEndpoint(
+                shards: shards, hub: hub, metrics: metrics, places: places, longWork: longWork, version: version),
             IdentityEndpoint(version: version),
             TraceEndpoints(shards: shards, hub: hub, places: places, version: version), opensMetrics: opensMetrics)
         plain = Dictionary(grouping: routes.filter(\.isPlain), by: \.template).mapValues { routes in
@@ -117,8 +120,13 @@ package final class Router: Sendable {
     /// 6. The body, if there is one, is JSON.
     /// 7. The query has the parameters that the route takes, and no others, unless the route leaves it to the client.
     /// 8. The endpoint reads header fields and body, checks that the client may use the scene, and asks the engine.
-    package func handle(_ request: Request, _ exchange: any Exchange) {
-        var context = Call.Context(requestID: requestID(of: request))
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - exchange: what is answered.
+    ///   - held: how long the request has waited since it was complete.
+    package func handle(_ request: Request, _ exchange: any Exchange, after held: Duration = .zero) {
+        var context = Call.Context(requestID: requestID(of: request), held: held)
         do throws(Problem) {
             context.allowedOrigin = try admit(request)
             if request.isNodesOwn { return try hearNode(request, exchange, context) }

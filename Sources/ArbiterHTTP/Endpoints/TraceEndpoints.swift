@@ -34,13 +34,11 @@ struct TraceEndpoints: Sendable {
                 record(result, of: .scene(name), call, engine)
             }
         case .chrome:
-            engine.read { machine, now throws(ArbiterError) in
-                _ = try machine.scene(name, at: now)
+            try call.reserveLongAnswer()
+            engine.read { machine, _ throws(ArbiterError) in
+                guard machine.hierarchy(of: name) != nil else { throw .unknownScene(name) }
             } completion: { result in
-                switch result {
-                case .success: writeChrome(call, TransitionFilter(scene: name), [], engine)
-                case .failure(let error): call.respond(Problem(error).response)
-                }
+                answer(call, result) { _ in writeChrome(call, TransitionFilter(scene: name), [], engine) }
             }
         }
     }
@@ -50,17 +48,26 @@ struct TraceEndpoints: Sendable {
             throw Problem(
                 .notFound, "A cluster of several shards has no recording of all scenes; ask for /scenes/{scene}/trace.")
         }
-        switch try form(call) {
+        let form = try form(call)
+        try call.reserveLongAnswer()
+        switch form {
         case .jsonl:
-            engine.read { machine, now throws(ArbiterError) in
-                let names = machine.scenes(call.caller.scenes, after: nil, limit: Self.scenes).map(\.name)
-                var scenes: [SceneView] = []
-                for name in names { scenes.append(try machine.scene(name, at: now)) }
-                return (scenes: scenes, limits: machine.limits)
+            engine.read { machine, _ in
+                (names: machine.scenes(call.caller.scenes, limit: Self.scenes).map(\.name), limits: machine.limits)
             } completion: { result in
-                record(result, of: .allScenes, call, engine)
+                answer(call, result) { record(call, $0.names[...], [], $0.limits, engine) }
             }
-        case .chrome: writeChrome(call, TransitionFilter(), [], engine)
+        case .chrome: call.asLongWork { writeChrome(call, TransitionFilter(), [], engine) }
+        }
+    }
+
+    /// Goes on as long work, or says what went wrong.
+    private func answer<Value: Sendable>(
+        _ call: Call, _ result: Result<Value, EngineError>, goingOn work: @escaping @Sendable (Value) -> Void
+    ) {
+        switch result {
+        case .success(let value): call.asLongWork { work(value) }
+        case .failure(let error): call.respond(Problem(error).response)
         }
     }
 
@@ -71,6 +78,30 @@ struct TraceEndpoints: Sendable {
             }
             return form
         } ?? .jsonl
+    }
+
+    /// Reads one scene after the other, so that none of the engine's turns is long, and answers.
+    ///
+    /// - Parameters:
+    ///   - call: what is answered.
+    ///   - names: the scenes that are still to be read.
+    ///   - scenes: those that have been read.
+    ///   - limits: what they say of the limits.
+    ///   - engine: where they are.
+    private func record(
+        _ call: Call, _ names: ArraySlice<SceneName>, _ scenes: [SceneView], _ limits: Limits, _ engine: Engine
+    ) {
+        guard let name = names.first else {
+            return record(.success((scenes: scenes, limits: limits)), of: .allScenes, call, engine)
+        }
+        engine.read { machine, now in
+            // One that has been deleted meanwhile is not shown.
+            try? machine.scene(name, at: now)
+        } completion: { result in
+            answer(call, result) { scene in
+                record(call, names.dropFirst(), scene.map { scenes + [$0] } ?? scenes, limits, engine)
+            }
+        }
     }
 
     private func record(
@@ -124,7 +155,7 @@ struct TraceEndpoints: Sendable {
         return JSONDocument(parts)
     }
 
-    /// Reads the transitions page by page, so that none of the engine's turns is long, and answers.
+    /// Reads the transitions page by page, as long work, so that none of the engine's turns is long, and answers.
     ///
     /// - Parameters:
     ///   - call: what is answered.
@@ -138,9 +169,7 @@ struct TraceEndpoints: Sendable {
         engine.read { [page] machine, now in
             machine.list(page, at: now)
         } completion: { result in
-            switch result {
-            case .failure(let error): call.respond(Problem(error).response)
-            case .success(let page):
+            answer(call, result) { page in
                 let views = page + newer
                 guard page.count == Self.page, let first = page.first, views.count < Self.transitions else {
                     let isWhole = page.count < Self.page

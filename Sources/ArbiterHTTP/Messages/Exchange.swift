@@ -13,9 +13,9 @@ package protocol Exchange: StreamOutlet {
     ///   - source: where the body comes from.
     func stream(_ head: Response, from source: any StreamSource)
 
-    /// Takes one of the places that there are for parked connections, until the exchange is over.
+    /// Takes one of the places that there are for parked connections, until the exchange is over, unless it has one already.
     ///
-    /// - Returns: whether there was one left.
+    /// - Returns: whether it has one.
     func reservePlace() -> Bool
 
     /// Takes one of the places that there are for long answers on their way, until the exchange is over.
@@ -23,6 +23,6 @@ package protocol Exchange: StreamOutlet {
     /// - Returns: whether there was one left.
     func reserveLongAnswer() -> Bool
 
-    /// Says what to do if the client closes its connection before it is answered.
+    /// Says what to do if the client closes its connection before it is answered; nothing if it is answered already.
     func whenAbandoned(_ action: @escaping @Sendable () -> Void)
 }

@@ -6,6 +6,8 @@ package struct ServerLimits: Hashable, Sendable {
     package static let bodyBytes = 64 * 1024
     /// The longest storyboard that is read, in bytes.
     package static let storyboardBytes = 4 * 1024 * 1024
+    /// A request with a longer body is carried out as long work, so that short ones need not wait until it is read.
+    package static let shortBodyBytes = 4 * 1024
     /// Bodies longer than `bodyBytes` that are received at once.
     package static let largeBodies = 16
     /// Long answers to GET on their way at once: each keeps what it tells until its client has taken it.

@@ -5,8 +5,8 @@ internal import Glibc
 /// One request, from its first line to the last byte of its response.
 ///
 /// `@unchecked`, because everything that changes outside `phase` belongs to the one thread that serves the connection.
-/// On other threads only answering, waking and `reserveLongAnswer` run. They touch `phase` alone, and what is changed under
-/// its lock, and resume the connection once, if `phase` says that it is suspended.
+/// On other threads only answering, waking, `whenAbandoned` and taking places run. They touch `phase` alone, and what is changed
+/// under its lock, and resume the connection once, if `phase` says that it is suspended.
 final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     private let server: MicroHTTPDServer
     private let connection: MicroHTTPDConnection
@@ -25,9 +25,9 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     private lazy var bodyBytes = server.router.bodyBytes(for: head.request(self, from: peer))
     private var largePlace = LargePlace.unasked
     private let phase = Guarded(Phase.handling)
-    /// Used on the connection's own thread only; when the exchange is parked, the watcher gets a copy.
+    /// Used under the lock of `phase`; when the exchange is parked, the watcher gets it.
     private var whenAbandoned: (@Sendable () -> Void)?
-    /// Used on the connection's own thread only.
+    /// Changed under the lock of `phase`, and read when the exchange completes.
     private var hasPlace = false
     /// Changed under the lock of `phase`, and read when the exchange completes.
     private var hasLongAnswer = false
@@ -50,6 +50,14 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         case streaming(MicroHTTPDStream)
         /// libmicrohttpd has the whole answer. Can transition to: nothing.
         case over
+
+        /// Whether places may be taken: once there is an answer, the exchange may have completed, and would not give them back.
+        var lacksAnswer: Bool {
+            switch self {
+            case .handling, .parked: true
+            case .answered, .streaming, .over: false
+            }
+        }
     }
 
     init(
@@ -139,19 +147,30 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         } else if head.isChunked, !connection.trailersAreSound {
             refuse(MicroHTTPDHead.Fault.trailer.problem)
         } else if let query = head.query {
-            server.router.handle(
-                Request(
-                    method: method, path: path, query: query, headers: self, body: body, peer: peer,
-                    isOrphaned: isOrphaned), self)
+            carryOut(query)
         } else {
             refuse(Problem(.invalidField, "A query may have \(ServerLimits.queryParameters) parameters at most."))
         }
         return takeAnswer() ?? park()
     }
 
-    /// Whether its client is gone, which matters for words of sessions, and of owners.
-    private var isOrphaned: Bool {
-        (method == "POST" || value(of: .session) != nil) && connection.isClosedByPeer
+    /// Has the router carry out the request: now, or as long work if its body is large.
+    private func carryOut(_ query: [QueryItem]) {
+        // What nodes say for themselves keeps sessions alive.
+        guard body.count > ServerLimits.shortBodyBytes, !head.request(self, from: peer).isNodesOwn else {
+            return server.router.handle(request(query, self), self)
+        }
+        // The connection may have been answered, and closed, before the work is over.
+        server.router.longWork.add { [self, headers = KeptFields(self), complete = ContinuousClock.now] in
+            server.router.handle(request(query, headers), self, after: complete.duration(to: .now))
+        }
+    }
+
+    /// The whole request, and whether its client is gone, which matters for words of sessions, and of owners.
+    private func request(_ query: [QueryItem], _ headers: any HeaderFields) -> Request {
+        let isOrphaned = (method == "POST" || headers.value(of: .session) != nil) && connection.isClosedByPeer
+        return Request(
+            method: method, path: path, query: query, headers: headers, body: body, peer: peer, isOrphaned: isOrphaned)
     }
 
     private func refuse(_ problem: Problem) {
@@ -236,25 +255,35 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     // MARK: Waiting
 
     func reservePlace() -> Bool {
-        guard server.places.parked.take() else { return false }
-        hasPlace = true
-        return true
+        phase.withLock { phase in
+            guard phase.lacksAnswer else { return false }
+            hasPlace = hasPlace || server.places.parked.take()
+            return hasPlace
+        }
     }
 
-    /// Takes none once there is an answer: the exchange may have completed, and would not give the place back.
     func reserveLongAnswer() -> Bool {
         phase.withLock { phase in
-            switch phase {
-            case .handling, .parked: break
-            case .answered, .streaming, .over: return false
-            }
+            guard phase.lacksAnswer else { return false }
             hasLongAnswer = hasLongAnswer || server.places.longAnswers.take()
             return hasLongAnswer
         }
     }
 
     func whenAbandoned(_ action: @escaping @Sendable () -> Void) {
-        whenAbandoned = action
+        phase.withLock { phase in
+            switch phase {
+            case .handling: whenAbandoned = action
+            case .parked:
+                watch(action)
+                phase = .parked(isWatched: true)
+            case .answered, .streaming, .over: break
+            }
+        }
+    }
+
+    private func watch(_ leave: @escaping @Sendable () -> Void) {
+        record.peer.watch { [weak self] in self?.abandon(leave) }
     }
 
     /// Suspends the connection, unless there is an answer by now.
@@ -266,7 +295,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
             connection.suspend()
             // An exchange that waits only for a commit is answered soon, so its peer is not watched.
             let leave = whenAbandoned.take()
-            if let leave { record.peer.watch { [weak self] in self?.abandon(leave) } }
+            if let leave { watch(leave) }
             phase = .parked(isWatched: leave != nil)
             return true
         }

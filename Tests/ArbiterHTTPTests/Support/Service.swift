@@ -76,13 +76,15 @@ struct Service {
         send(method, target, bytes: Array(body.utf8), headers: headers, to: exchange)
     }
 
-    /// Sends a request that is answered at once.
+    /// Sends a request that is answered at once, or after long work.
     @discardableResult
     func ask(
         _ method: String, _ target: String, _ body: String = "", headers: [HeaderName: String] = [:],
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> Answer {
-        try send(method, target, body, headers: headers).answer(sourceLocation: sourceLocation)
+        let exchange = send(method, target, body, headers: headers)
+        _ = eventually { router.longWork.count == 0 }
+        return try exchange.answer(sourceLocation: sourceLocation)
     }
 
     // MARK: What tests need often
