@@ -187,8 +187,8 @@ SEEDS ?= 1
 STEPS ?= 100000
 
 .PHONY: simulate
-simulate: $(RELEASE)/simulate ## long random histories of the core, of a cluster (CLUSTER=1) or of a journal (DISK=1): SEED=, SEEDS=, STEPS=, FAULT=
-	@$< $(if $(CLUSTER),--cluster) $(if $(DISK),--disk) $(if $(FAULT),--fault $(FAULT)) $(if $(SEED),--seed $(SEED)) --seeds $(SEEDS) --steps $(STEPS)
+simulate: $(RELEASE)/simulate ## long random histories of the core, of a cluster (CLUSTER=1), of a journal (DISK=1) or of thousands of tickets (CROWD=1): SEED=, SEEDS=, STEPS=, FAULT=
+	@$< $(if $(CLUSTER),--cluster) $(if $(DISK),--disk) $(if $(CROWD),--crowd) $(if $(FAULT),--fault $(FAULT)) $(if $(SEED),--seed $(SEED)) --seeds $(SEEDS) --steps $(STEPS)
 
 .PHONY: model
 model: ## check the models of the cluster's protocol with spin, and that it finds the faults planted in them
@@ -220,7 +220,7 @@ nightly: programs ## everything that hunts, for hours: with a seed that is drawn
 
 # Two at a time, the longest first.
 HUNTS := 'cluster-test FAULTS=1000 LOG_LEVEL=info' check sanitize-thread sanitize-address jitter-test client-test 'simulate STEPS=1000000' \
-	'simulate CLUSTER=1 SEEDS=200' 'simulate DISK=1 SEEDS=200 STEPS=1000' damage 'soak FAULTS=0' \
+	'simulate CLUSTER=1 SEEDS=200' 'simulate DISK=1 SEEDS=200 STEPS=1000' 'simulate CROWD=1 SEEDS=40 STEPS=20000' damage 'soak FAULTS=0' \
 	'soak FAULTS=0 DURABILITY=power' 'lost-machine-test ROUNDS=100' 'fuzz FUZZ_SECONDS=600' model 'image-test WHOLE=1'
 NIGHT_PACKAGES := e2fsprogs etcd-server gcc iproute2 libc6-dev nftables nodejs openssl python3 python3-venv spin
 

@@ -2,15 +2,17 @@ internal import ArbiterClusterSimulation
 internal import ArbiterSimulation
 internal import Glibc
 
-/// `simulate [--cluster [--fault name] [--trace] | --disk [--fault name]] [--seed n] [--seeds n] [--steps n]`: so many steps of so many
-/// consecutive seeds, of one engine, of several nodes on a simulated etcd, or of a journal on a simulated disk.
+/// `simulate [--cluster [--fault name] [--trace] | --disk [--fault name] | --crowd] [--seed n] [--seeds n] [--steps n]`: so many steps
+/// of so many consecutive seeds, of one engine, of several nodes on a simulated etcd, of a journal on a simulated disk, or of a scene
+/// with thousands of tickets.
 @main
 struct Simulate {
     static func main() {
         guard let options = Options(CommandLine.arguments.dropFirst()) else {
             print(
                 """
-                usage: simulate [--cluster [--fault name] [--trace] | --disk [--fault name]] [--seed n] [--seeds n] [--steps n]
+                usage: simulate [--cluster [--fault name] [--trace] | --disk [--fault name] | --crowd]
+                                [--seed n] [--seeds n] [--steps n]
                 """)
             exit(2)
         }
@@ -22,6 +24,7 @@ struct Simulate {
                 case .engine: run(options)
                 case .cluster(let fault): runCluster(options, fault)
                 case .disk(let fault): runDisk(options, fault)
+                case .crowd: runCrowd(options)
                 }
         }
         for figure in figures { print(padded("\(figure.number)"), figure.name) }
@@ -81,6 +84,22 @@ struct Simulate {
         return DiskStatistics.Figure.allCases.map { (total[$0], $0.rawValue) }
     }
 
+    private static func runCrowd(_ options: Options) -> [(number: Int, name: String)] {
+        var total = CrowdStatistics()
+        for seed in options.seed..<(options.seed + options.seeds) {
+            var simulation = CrowdSimulation(seed: seed)
+            do throws(CrowdSimulation.Surprise) {
+                try simulation.run(steps: options.steps)
+            } catch {
+                print(error)
+                print("again: make simulate CROWD=1 SEED=\(seed) STEPS=\(error.step)")
+                exit(1)
+            }
+            total.add(simulation.statistics)
+        }
+        return CrowdStatistics.Figure.allCases.map { (total[$0], $0.rawValue) }
+    }
+
     private static func padded(_ text: String) -> String {
         String(repeating: " ", count: max(0, 10 - text.count)) + text
     }
@@ -93,6 +112,7 @@ private struct Options {
         case engine
         case cluster(ClusterFault)
         case disk(DiskFault)
+        case crowd
     }
 
     var seed = UInt64(UInt32.random(in: .min ... .max))
@@ -107,6 +127,7 @@ private struct Options {
             switch name {
             case "--cluster": subject = .cluster(.none)
             case "--disk": subject = .disk(.none)
+            case "--crowd": subject = .crowd
             case "--trace": isTraced = true
             case "--fault":
                 guard let fault = words.next(), plant(fault) else { return nil }
@@ -127,7 +148,7 @@ private struct Options {
     /// - Returns: false if what is simulated has no mistake of this name.
     private mutating func plant(_ name: String) -> Bool {
         switch subject {
-        case .engine: return false
+        case .engine, .crowd: return false
         case .cluster:
             guard let fault = ClusterFault(rawValue: name) else { return false }
             subject = .cluster(fault)
