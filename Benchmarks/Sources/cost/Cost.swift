@@ -28,6 +28,8 @@ struct Cost {
                 report("refuse a start", count, size, durations(repetitions) { bench.refuse() })
                 report("wait and give up", count, size, durations(repetitions) { bench.giveUp() })
                 report("end, grant, wait anew", count, size, durations(repetitions) { bench.handOver() })
+                var keyed = try Bench(waiting: count, controllers: size, isKeyed: true)
+                report("wait with a key, and give up", count, size, durations(repetitions) { keyed.giveUp() })
             }
         }
     }
@@ -55,8 +57,11 @@ private struct Bench {
     private var heads: [Int] = []
     private var next = 0
     private var lastID: UInt64 = 0
+    /// Whether the tickets of each line have two coalescing keys in turns, so that each is separated from the one before.
+    private let isKeyed: Bool
 
-    init(waiting: Int, controllers: Int) throws {
+    init(waiting: Int, controllers: Int, isKeyed: Bool = false) throws {
+        self.isKeyed = isKeyed
         var limits = Limits()
         limits.queuedPerScene = 2 * waiting + 1
         limits.unfinished = 2 * (waiting + controllers)
@@ -117,8 +122,10 @@ private struct Bench {
         guard let view = ControllerID("new-\(lastID)"),
             let node = try? Hierarchy(root: view, controllers: [Controller(id: view)])
         else { fatalError("new-\(lastID) is no id") }
+        let key = isKeyed ? CoalescingKey("\(index) \(lines[index].count % 2)") : nil
         return TransitionRequest(
-            scope: .operation, operation: .push(navigation: stacks[index], controller: node))
+            scope: .operation, operation: .push(navigation: stacks[index], controller: node),
+            coalescing: key.map { Coalescing(key: $0, keep: .latest) })
     }
 
     private func token(of id: TransitionID) -> Token { Token(high: id.rawValue, low: id.rawValue) }

@@ -74,9 +74,11 @@ struct Crowd {
         return ids
     }
 
-    mutating func end(_ id: TransitionID, as outcome: EndOutcome = .completed) {
-        turn { machine, step throws(ArbiterError) in
-            try machine.end(id, token: Self.token(id.rawValue), as: outcome, in: &step)
+    mutating func end(_ ids: [TransitionID], as outcome: EndOutcome = .completed) {
+        for id in ids {
+            turn { machine, step throws(ArbiterError) in
+                try machine.end(id, token: Self.token(id.rawValue), as: outcome, in: &step)
+            }
         }
     }
 

@@ -28,7 +28,7 @@ enum LongestTurns {
         let holder = crowd.ask(1) { _ in TransitionRequest() }
         _ = crowd.ask(100_000, isSerialized: true) { _ in TransitionRequest(ticket: .seconds(3600)) }
         return crowd.longest { crowd in
-            holder.forEach { crowd.end($0) }
+            crowd.end(holder)
             crowd.wait(.seconds(5))
         }
     }
@@ -56,8 +56,7 @@ enum LongestTurns {
         var crowd = Crowd()
         let session = crowd.openSession()
         for number in 0..<40_000 {
-            crowd.ask(1) { _ in TransitionRequest(scene: Crowd.scene(number), session: session) }
-                .forEach { crowd.end($0) }
+            crowd.end(crowd.ask(1) { _ in TransitionRequest(scene: Crowd.scene(number), session: session) })
         }
         return crowd.longest { $0.endSession(session) }
     }
@@ -72,7 +71,7 @@ enum LongestTurns {
             let locked = (0..<Limits.scopeControllers).map { Crowd.name((ticket * 13 + $0 * 11) % 800) }
             return TransitionRequest(scope: .controllers(locked), ticket: .seconds(3600))
         }
-        return crowd.longest { crowd in holder.forEach { crowd.end($0) } }
+        return crowd.longest { $0.end(holder) }
     }
 
     private static func granted() -> Duration {
@@ -82,10 +81,12 @@ enum LongestTurns {
         _ = crowd.ask(9_990, isSerialized: true) {
             TransitionRequest(scope: .controllers([Crowd.name($0)]), ticket: .seconds(3600))
         }
-        return crowd.longest { crowd in holder.forEach { crowd.end($0) } }
+        return crowd.longest { $0.end(holder) }
     }
 
-    /// Tickets with one key and a controller each. A ticket for the same controller separates each from the next one.
+    /// Tickets with one key and a controller each.
+    ///
+    /// A ticket for the same controller separates each from the next one.
     private static func keyed(_ crowd: inout Crowd) -> (separating: [TransitionID], new: TransitionRequest) {
         crowd.declare(9_990)
         guard let key = CoalescingKey("key") else { fatalError("key is no key") }
@@ -104,7 +105,7 @@ enum LongestTurns {
     private static func replaced() -> Duration {
         var crowd = Crowd()
         let (separating, new) = keyed(&crowd)
-        for id in separating { crowd.end(id, as: .cancelled) }
+        crowd.end(separating, as: .cancelled)
         return crowd.longest { crowd in
             crowd.turn { machine, step throws(ArbiterError) in
                 try machine.dryRun(new, isSerialized: true, at: step.moment.instant)
@@ -121,11 +122,11 @@ enum LongestTurns {
 
     private static func awaited() -> Duration {
         var crowd = Crowd()
-        guard let holder = crowd.ask(1, { _ in TransitionRequest(lease: .seconds(300)) }).first else { return .zero }
+        let holder = crowd.ask(1) { _ in TransitionRequest(lease: .seconds(300)) }
         for _ in 0..<5_000 {
             let park = Park(waiter: WaiterID(rawValue: crowd.nextID()), wait: .seconds(120))
             crowd.turn { machine, step throws(ArbiterError) in
-                try machine.wait(on: holder, token: nil, until: .ended, park: park, in: &step)
+                try machine.wait(on: holder[0], token: nil, until: .ended, park: park, in: &step)
             }
         }
         return crowd.longest { $0.end(holder) }
@@ -140,10 +141,10 @@ enum LongestTurns {
         var crowd = Crowd()
         crowd.declare(1)
         return crowd.longest { crowd in
-            crowd.ask(1, isSerialized: true) { _ in
-                TransitionRequest(scope: .operation, operation: .setRoot(Crowd.stack(9_000)))
-            }
-            .forEach { crowd.end($0) }
+            crowd.end(
+                crowd.ask(1, isSerialized: true) { _ in
+                    TransitionRequest(scope: .operation, operation: .setRoot(Crowd.stack(9_000)))
+                })
         }
     }
 }

@@ -92,7 +92,9 @@ struct SortedLine<Member: Comparable & Sendable>: Sendable {
     var all: some Sequence<Member> { pieces.lazy.joined() }
 
     /// The latest members, at most `maximum`, the last one first.
-    func latest(_ maximum: Int) -> [Member] { Array(pieces.reversed().lazy.flatMap { $0.reversed() }.prefix(maximum)) }
+    func latest(_ maximum: Int) -> some Sequence<Member> {
+        pieces.reversed().lazy.flatMap { $0.reversed() }.prefix(maximum)
+    }
 }
 
 // MARK: - Places

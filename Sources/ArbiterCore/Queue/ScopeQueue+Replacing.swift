@@ -14,15 +14,20 @@ extension ScopeQueue {
     /// that are replaced separate nothing. One candidate costs the depth of its places times a logarithm.
     ///
     /// - Parameters:
-    ///   - candidates: the orders of waiting transitions, the last one first.
+    ///   - candidates: the orders of unfinished transitions, the last one first.
     ///   - new: what the new one conflicts by.
+    ///   - mayBeReplaced: whether a candidate, which waits, may be replaced at all.
     /// - Returns: their orders, the first one first.
-    mutating func replaceable(_ candidates: [RequestOrder], by new: Claim) -> [RequestOrder] {
+    mutating func replaceable(
+        _ candidates: some Sequence<RequestOrder>, by new: Claim, where mayBeReplaced: (TransitionID) -> Bool
+    ) -> [RequestOrder] {
         var found: [RequestOrder] = []
         for order in candidates {
             // What separates the new one from this candidate separates it from every earlier one too.
             if isSeparated(new, from: order) { break }
-            guard !isSeparated(order) else { continue }
+            guard let entry = self[order], !entry.isGranted, mayBeReplaced(entry.id), !isSeparated(order) else {
+                continue
+            }
             found.append(order)
             hide(order)
         }
@@ -44,7 +49,9 @@ extension ScopeQueue {
             || entry.arrivals.brought.contains { coming.hasNamer(of: $0, after: order) }
     }
 
-    /// Has a waiting transition separate nothing. Those at its places that come after it are hidden already.
+    /// Has a waiting transition separate nothing.
+    ///
+    /// Those at its places that come after it are hidden already.
     private mutating func hide(_ order: RequestOrder) {
         guard let entry = self[order] else { preconditionFailure("\(order) is not in the queue") }
         for place in entry.places { places.hide(order, at: place) }

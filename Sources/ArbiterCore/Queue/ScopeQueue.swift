@@ -38,8 +38,9 @@ struct ScopeQueue {
     struct Arrivals {
         /// The ids of the controllers that it brings in.
         var brought: [ControllerID] = []
-        /// The ids that it names, each once, unless it locks the whole scene and so waits for everything. Only a transition that
-        /// is not granted waits for them.
+        /// The ids that it names, each once, unless it locks the whole scene and so waits for everything.
+        ///
+        /// A granted transition waits for none of them.
         var named: [ControllerID] = []
     }
 

@@ -26,10 +26,11 @@ extension ArbiterStateMachine {
             let line = durable.index.coalescing[DurableState.CoalescingPlace(of: request, coalescing)],
             let claim = durable.scenes[request.scene]?.claim(of: request)
         else { return nil }
-        let candidates = line.latest(Limits.coalesced)
-            .filter { transition(at: $0, in: request.scene)?.isReplaceable == true }
-        let found = (durable.scenes[request.scene]?.queue.replaceable(candidates, by: claim) ?? [])
-            .compactMap { transition(at: $0, in: request.scene) }
+        let transitions = durable.transitions
+        let places = durable.scenes[request.scene]?.queue.replaceable(line.latest(Limits.coalesced), by: claim) {
+            transitions[$0]?.isReplaceable == true
+        }
+        let found = (places ?? []).compactMap { transition(at: $0, in: request.scene) }
         guard let first = found.first else { return nil }
         switch coalescing.keep {
         case .latest: return .takesOver(found)

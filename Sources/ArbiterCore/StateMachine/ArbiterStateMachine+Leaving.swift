@@ -128,7 +128,9 @@ extension ArbiterStateMachine {
         participations(of: session).all.filter { isWaiting($0, for: session, isOver: isOver) }
     }
 
-    /// Whether a transition waits for a session's client. A running one keeps its laggards.
+    /// Whether a transition waits for a session's client.
+    ///
+    /// A running one keeps its laggards.
     private func isWaiting(_ joined: DurableState.Participation, for session: Session, isOver: Bool) -> Bool {
         guard let client = session.client, durable.transitions[joined.id]?.waits(for: client) == true,
             let scene = durable.transitions[joined.id]?.request.scene, session.caller.scenes.contains(scene)

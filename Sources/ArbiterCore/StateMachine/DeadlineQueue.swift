@@ -94,13 +94,14 @@ struct DeadlineQueue {
         deadlines.removeValue(forKey: subject)
     }
 
-    /// The subject of the earliest deadline that has passed.
+    /// Finds the earliest deadline that has passed.
     ///
     /// The deadline remains until it is cancelled or scheduled again.
     ///
     /// - Parameters:
     ///   - now: the present.
     ///   - heardUntil: until when silence is certain; deadlines of silence after it are not looked at.
+    /// - Returns: its subject; `nil` if nothing is due.
     mutating func firstDue(at now: Instant, heardUntil: Instant) -> Subject? {
         while let first = firstFiled(at: now, heardUntil: heardUntil) {
             guard let deadline = deadlines[first.subject], deadline.filing == first.filing else {

@@ -228,7 +228,7 @@ private struct Run {
 
     private mutating func checkReplacing(_ new: Claim) {
         let candidates = naive.members.filter { !$0.isGranted && random.isOnce(in: 2) }
-        let found = queue.replaceable(candidates.map(\.order).reversed(), by: new)
+        let found = queue.replaceable(candidates.map(\.order).reversed(), by: new) { _ in true }
         #expect(found == naive.replaceable(candidates, by: new), comment)
         guard let place = found.first else { return }
         let inTheWay = naive.members.filter { other in

@@ -15,7 +15,8 @@ final class LoopbackServer {
     init(parked: Int) throws {
         let hub = EventHub()
         self.hub = hub
-        engine = try Engine(journal: MemoryJournal(keepsRecords: false), hearing: MicroHTTPDHearing(),
+        engine = try Engine(
+            journal: MemoryJournal(keepsRecords: false), hearing: MicroHTTPDHearing(),
             listener: { [hub] in hub.publish($0) })
         let router = Router(
             shards: Shards(only: engine), hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
