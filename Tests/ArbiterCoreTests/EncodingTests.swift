@@ -1,4 +1,5 @@
 import ArbiterTestKit
+import Synchronization
 import Testing
 
 @testable import ArbiterCore
@@ -18,6 +19,45 @@ struct EncodingTests {
         #expect(restored.scenes() == machine.scenes(), "seed \(seed)")
         restored.recover(at: Self.moment(1_000_000).instant)
         #expect(restored.brokenInvariant() == nil, "seed \(seed)")
+    }
+
+    @Test(arguments: [1, 7, 1000])
+    func `a snapshot is read in pieces as it is read whole, and cut off it is refused`(size: Int) throws {
+        let bytes = Self.machine(seed: 1).snapshot()
+        func reader(of bytes: [UInt8]) -> BinaryReader { BinaryReader { Array(bytes.dropFirst($0).prefix(size)) } }
+        #expect(try ArbiterStateMachine(snapshot: reader(of: bytes)).snapshot() == bytes)
+        let error = #expect(throws: BinaryDecodingError.self) {
+            try ArbiterStateMachine(snapshot: reader(of: Array(bytes.dropLast())))
+        }
+        let whole = #expect(throws: BinaryDecodingError.self) {
+            try ArbiterStateMachine(snapshot: Array(bytes.dropLast()))
+        }
+        #expect(error == whole)
+        #expect(throws: BinaryDecodingError.self) { try ArbiterStateMachine(snapshot: reader(of: bytes + [0])) }
+    }
+
+    @Test func `a snapshot is written in pieces as it is written whole, until one is not taken`() {
+        var machine = ArbiterStateMachine()
+        for number in UInt64(1)...800 {
+            let animation = AnimationRequest(
+                userInfo: Array(repeating: UInt8(number % 100), count: Limits.userInfoBytes))
+            let request = TransitionRequest(scene: SceneName(unchecked: "scene-\(number)"), animation: animation)
+            let record = Record.start(request, id: TransitionID(rawValue: number), token: Token(high: 0, low: number))
+            #expect(machine.apply(record, at: Self.moment(1)).records == [record])
+        }
+        let bytes = machine.snapshot()
+        let pieces = Mutex<[Int]>([])
+        let count = machine.snapshot { piece, offset in
+            pieces.withLock { $0.append(piece.count) }
+            return bytes[offset..<offset + piece.count].elementsEqual(piece)
+        }
+        #expect(count == bytes.count)
+        #expect(pieces.withLock { $0.count } > 2)
+        #expect(pieces.withLock { $0.max() ?? 0 } < 2 << 20)
+        #expect(machine.snapshot { _, offset in offset == 0 } == nil)
+        #expect(machine.matches(bytes))
+        #expect(!machine.matches(Array(bytes.dropLast())))
+        #expect(!machine.matches(bytes + [0]))
     }
 
     @Test(arguments: Seeds.first(3, atNight: 20))

@@ -25,42 +25,46 @@ package struct BinaryDecodingError: Error, Hashable, Sendable {
 /// Appends encoded values to a byte array.
 package struct BinaryWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
-    /// What is expected, if the writer only compares.
-    private let expected: [UInt8]?
-    /// The bytes that have been compared and dropped.
-    private var compared = 0
-    private var isAsExpected = true
+    /// Takes a piece of what is written, which begins at an offset, and says whether to go on.
+    package typealias Sink = @Sendable (_ piece: [UInt8], _ offset: Int) -> Bool
 
-    /// The bytes that a writer that compares holds at once, at least.
-    private static let comparedAtOnce = 1 << 20
+    /// What takes the pieces, if the writer does not keep what is written.
+    private let sink: Sink?
+    /// The bytes that have been passed on.
+    private var passedOn = 0
+    private var goesOn = true
+
+    /// The bytes that a writer with a sink holds at once, at least.
+    private static let passedOnAtOnce = 1 << 20
 
     /// - Parameter capacity: the bytes for which memory is reserved.
     package init(capacity: Int = 0) {
-        expected = nil
+        sink = nil
         bytes.reserveCapacity(capacity)
     }
 
-    /// A writer that compares what is written with what is expected, piece by piece, instead of keeping it.
-    init(expecting bytes: [UInt8]) {
-        expected = bytes
+    /// A writer that passes on what is written, piece by piece, instead of keeping it.
+    init(to sink: @escaping Sink) {
+        self.sink = sink
     }
 
-    /// Whether exactly what was expected has been written.
-    consuming func isComplete() -> Bool {
-        comparePiece()
-        return isAsExpected && compared == expected?.count
+    /// Passes on the rest.
+    ///
+    /// - Returns: how many bytes were written; `nil` if a piece was not taken.
+    consuming func finish() -> Int? {
+        passPieceOn()
+        return goesOn ? passedOn : nil
     }
 
-    /// Compares what has gathered, if that is much.
-    mutating func compareIfMuch() {
-        if expected != nil, bytes.count >= Self.comparedAtOnce { comparePiece() }
+    /// Passes on what has gathered, if that is much.
+    mutating func passOnIfMuch() {
+        if sink != nil, bytes.count >= Self.passedOnAtOnce { passPieceOn() }
     }
 
-    private mutating func comparePiece() {
-        guard let expected else { return }
-        let end = min(compared + bytes.count, expected.count)
-        isAsExpected = isAsExpected && expected[compared..<end].elementsEqual(bytes)
-        compared = end
+    private mutating func passPieceOn() {
+        guard let sink else { return }
+        goesOn = goesOn && sink(bytes, passedOn)
+        passedOn += bytes.count
         bytes.removeAll(keepingCapacity: true)
     }
 
@@ -130,37 +134,68 @@ package struct BinaryWriter: Sendable {
         write(UInt32(values.count))
         for value in values {
             write(value)
-            compareIfMuch()
+            passOnIfMuch()
         }
     }
 }
 
-/// Decodes values from a byte array, from the first byte to the last.
+/// Decodes values from bytes, from the first to the last.
 package struct BinaryReader: Sendable {
-    private let bytes: [UInt8]
+    /// Reads the next bytes from an offset on; none at the end.
+    package typealias Source = @Sendable (_ offset: Int) -> [UInt8]
+
+    private var bytes: [UInt8]
     private var offset = 0
+    /// The bytes before those that are here.
+    private var passed = 0
+    private let source: Source?
 
     package init(_ bytes: [UInt8]) {
         self.bytes = bytes
+        source = nil
     }
 
-    package var isAtEnd: Bool { offset == bytes.count }
+    /// A reader that has only a piece of the bytes at once.
+    package init(from source: @escaping Source) {
+        bytes = []
+        self.source = source
+    }
+
+    package var isAtEnd: Bool { offset == bytes.count && source?(passed + bytes.count).isEmpty ?? true }
+
+    /// Whether there are so many bytes more; they are here then.
+    private mutating func has(_ count: Int) -> Bool {
+        bytes.count - offset >= count || fetch(count)
+    }
+
+    private mutating func fetch(_ count: Int) -> Bool {
+        guard let source else { return false }
+        passed += offset
+        bytes.removeFirst(offset)
+        offset = 0
+        while bytes.count < count {
+            let more = source(passed + bytes.count)
+            guard !more.isEmpty else { return false }
+            if bytes.isEmpty { bytes = more } else { bytes += more }
+        }
+        return true
+    }
 
     /// The error for the value that was read last.
     package func malformed(_ subject: String) -> BinaryDecodingError {
-        BinaryDecodingError(subject: subject, offset: offset, isUnknownVersion: false)
+        BinaryDecodingError(subject: subject, offset: passed + offset, isUnknownVersion: false)
     }
 
     /// The error for a version, read last, that only a newer daemon knows.
     package func unknownVersion(_ subject: String) -> BinaryDecodingError {
-        BinaryDecodingError(subject: subject, offset: offset, isUnknownVersion: true)
+        BinaryDecodingError(subject: subject, offset: passed + offset, isUnknownVersion: true)
     }
 
     package mutating func read<Value: FixedWidthInteger & UnsignedInteger>(
         _ type: Value.Type = Value.self
     ) throws(BinaryDecodingError) -> Value {
         let size = MemoryLayout<Value>.size
-        guard bytes.count - offset >= size else { throw malformed("an integer") }
+        guard has(size) else { throw malformed("an integer") }
         var value: Value = 0
         for index in (0..<size).reversed() { value = value << 8 | Value(bytes[offset + index]) }
         offset += size
@@ -190,7 +225,7 @@ package struct BinaryReader: Sendable {
 
     package mutating func readText() throws(BinaryDecodingError) -> String {
         let count = Int(try read(UInt16.self))
-        guard bytes.count - offset >= count,
+        guard has(count),
             let text = String(validating: bytes[offset..<offset + count], as: UTF8.self)
         else { throw malformed("a text") }
         offset += count
@@ -234,7 +269,7 @@ package struct BinaryReader: Sendable {
     package mutating func readOptionalBytes() throws(BinaryDecodingError) -> [UInt8]? {
         guard try readBool() else { return nil }
         let count = Int(try read(UInt32.self))
-        guard bytes.count - offset >= count else { throw malformed("\(count) bytes") }
+        guard has(count) else { throw malformed("\(count) bytes") }
         offset += count
         return Array(bytes[offset - count..<offset])
     }

@@ -9,19 +9,36 @@ extension ArbiterStateMachine {
         return writer.bytes
     }
 
+    /// Writes the same bytes piece by piece, so that they are never in memory as a whole.
+    ///
+    /// - Returns: how many there are; `nil` if the sink did not take a piece.
+    package func snapshot(to sink: @escaping BinaryWriter.Sink) -> Int? {
+        var writer = BinaryWriter(to: sink)
+        writer.write(durable)
+        return writer.finish()
+    }
+
     /// Whether a snapshot is the same as this machine's, which is not made as a whole.
     package func matches(_ snapshot: [UInt8]) -> Bool {
-        var writer = BinaryWriter(expecting: snapshot)
-        writer.write(durable)
-        return writer.isComplete()
+        let count = self.snapshot { piece, offset in
+            offset + piece.count <= snapshot.count && snapshot[offset..<offset + piece.count].elementsEqual(piece)
+        }
+        return count == snapshot.count
     }
 
     /// Reads the durable state from a snapshot; the momentary state is empty until `recover(at:)`.
     ///
     /// - Throws: `BinaryDecodingError` if the bytes are not a snapshot.
     package init(snapshot: [UInt8], limits: Limits = Limits()) throws(BinaryDecodingError) {
+        try self.init(snapshot: BinaryReader(snapshot), limits: limits)
+    }
+
+    /// Reads the durable state from a snapshot of which only a piece is in memory.
+    ///
+    /// - Throws: `BinaryDecodingError` if the bytes are not a snapshot.
+    package init(snapshot: BinaryReader, limits: Limits = Limits()) throws(BinaryDecodingError) {
         self.init(limits: limits)
-        var reader = BinaryReader(snapshot)
+        var reader = snapshot
         durable = try reader.read()
         guard reader.isAtEnd else { throw reader.malformed("the end of a snapshot") }
     }
@@ -59,7 +76,7 @@ extension DurableState: BinaryCodable {
             writer.write(scene.isDeclared ? Kept.declared : scene.hasStoryboard ? Kept.undeclared : Kept.nothing)
             if scene.hasStoryboard { writer.write(scene.storyboard) }
             if scene.isDeclared { writer.write(scene.patches) }
-            writer.compareIfMuch()
+            writer.passOnIfMuch()
         }
         writer.write(scenes.values.flatMap(\.queue.contended).sorted())
     }

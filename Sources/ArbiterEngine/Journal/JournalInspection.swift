@@ -60,7 +60,7 @@ package struct JournalInspection: Sendable {
         guard !reader.files.isEmpty else { throw Self.missing(path) }
         var (snapshot, records): (JournalSnapshot?, [JournalEntry]) = (nil, [])
         let found = try reader.read { newest throws(JournalError) in
-            snapshot = newest
+            snapshot = try newest?.read()
         } _: { more throws(JournalError) in
             records += more
         }

@@ -50,13 +50,27 @@ package struct JournalReplay {
     /// - Throws: `JournalError` if the snapshot cannot be decoded.
     package mutating func begin(_ snapshot: JournalSnapshot?) throws(JournalError) {
         guard let snapshot else { return }
+        try begin(BinaryReader(snapshot.state), snapshot.sequence, snapshot.moment)
+    }
+
+    /// Restores a snapshot from its file, which is never in memory as a whole.
+    ///
+    /// - Throws: `JournalError` if the snapshot cannot be decoded.
+    mutating func begin(_ snapshot: SnapshotFile?) throws(JournalError) {
+        guard let snapshot else { return }
+        try begin(snapshot.reader, snapshot.sequence, snapshot.moment)
+    }
+
+    private mutating func begin(
+        _ state: BinaryReader, _ sequence: UInt64, _ moment: Moment
+    ) throws(JournalError) {
         do {
-            machine = try ArbiterStateMachine(snapshot: snapshot.state, limits: machine.limits)
+            machine = try ArbiterStateMachine(snapshot: state, limits: machine.limits)
         } catch {
             if error.isUnknownVersion { throw JournalError(newer: error.subject) }
             throw JournalError(.damaged, reason: "the journal's snapshot cannot be decoded: restore a copy of it")
         }
-        (sequence, moment) = (snapshot.sequence, snapshot.moment)
+        (self.sequence, self.moment) = (sequence, moment)
     }
 
     /// Replays the next records.

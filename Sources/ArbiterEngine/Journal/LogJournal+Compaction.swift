@@ -72,14 +72,14 @@ extension LogJournal {
             guard !state.withLock({ $0.isClosed }), let journal = state.withLock({ $0.header?.journal }) else {
                 return state.withLock { $0.isCompacting = false }
             }
-            let snapshot = try snapshot(through: last)
-            // Another journal may be in the place of one that was moved away.
-            guard !state.withLock({ $0.hasFailed }) else { return state.withLock { $0.isCompacting = false } }
-            try SnapshotFile.write(snapshot, of: journal, to: storage)
+            guard let byteCount = try writeSnapshot(through: last, of: journal) else {
+                return state.withLock { $0.isCompacting = false }
+            }
+            try SnapshotFile.finish(last, in: storage)
             state.withLock { state in
                 state.needed.snapshot = last
                 state.needed.logs.removeAll { $0 <= last }
-                state.snapshotBytes = snapshot.state.count
+                state.snapshotBytes = byteCount
                 (state.logsAtFailure, state.isCompacting) = (0, false)
             }
         } catch {
@@ -101,20 +101,41 @@ extension LogJournal {
         }
     }
 
-    private func snapshot(through last: UInt64) throws(JournalError) -> JournalSnapshot {
-        let snapshot = try encoded(through: last)
+    /// Writes a snapshot that no start reads yet, and checks that it can be read.
+    ///
+    /// Beside the engine's state there is one other in memory, and of the bytes of the snapshot a piece.
+    ///
+    /// - Returns: the bytes of the state in it; `nil` if the journal has failed.
+    private func writeSnapshot(through last: UInt64, of journal: UInt128) throws(JournalError) -> Int? {
         // Else glibc keeps the memory for this thread, and the next compaction may run on another one.
         defer { arbiter_return_memory() }
+        guard try writeReplayed(through: last, of: journal) else { return nil }
         arbiter_return_memory()
-        // The records before it will be deleted, so make sure that the snapshot can be decoded.
-        guard (try? ArbiterStateMachine(snapshot: snapshot.state))?.matches(snapshot.state) == true else {
-            throw JournalError(reason: "the snapshot up to record \(last) cannot be read back, and is not kept")
+        do throws(JournalError) {
+            // The records before it will be deleted, so make sure that the snapshot can be decoded.
+            let file = try SnapshotFile(last, in: storage, isFinished: false)
+            try file.check()
+            guard let machine = try? ArbiterStateMachine(snapshot: file.reader), file.matches(machine) else {
+                throw JournalError(reason: "the snapshot up to record \(last) cannot be read back, and is not kept")
+            }
+            guard mayWrite else {
+                SnapshotFile.giveUp(last, in: storage)
+                return nil
+            }
+            return file.byteCount
+        } catch {
+            SnapshotFile.giveUp(last, in: storage)
+            throw error
         }
-        return snapshot
     }
 
-    /// Replays the journal; the machine, which is as large as the engine's, is freed before the snapshot is used.
-    private func encoded(through last: UInt64) throws(JournalError) -> JournalSnapshot {
+    /// Whether the files are those of this journal; another one may be in the place of one that was moved away.
+    private var mayWrite: Bool { state.withLock { !$0.hasFailed } }
+
+    /// Replays the journal, and writes the snapshot; the machine, which is as large as the engine's, is freed before that is read.
+    ///
+    /// - Returns: false if nothing was written, because the journal has failed.
+    private func writeReplayed(through last: UInt64, of journal: UInt128) throws(JournalError) -> Bool {
         var replay = JournalReplay()
         _ = try LogReader(storage, boot: boot).read(through: last) { snapshot throws(JournalError) in
             try replay.begin(snapshot)
@@ -124,7 +145,10 @@ extension LogJournal {
         guard replay.sequence == last, let moment = replay.moment else {
             throw JournalError(damage: "the records up to \(last) are missing", in: storage.path)
         }
-        return JournalSnapshot(sequence: last, moment: moment, state: replay.finished().snapshot())
+        let machine = replay.finished()
+        guard mayWrite else { return false }
+        try SnapshotFile.begin(last, moment, of: journal, in: storage) { machine.snapshot(to: $0) }
+        return true
     }
 
     /// Removes the files that no start needs any more; what cannot be removed is tried again after the next snapshot.

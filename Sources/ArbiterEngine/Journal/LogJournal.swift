@@ -162,7 +162,7 @@ package final class LogJournal: Journal {
         _ begin: (JournalSnapshot?) throws(JournalError) -> Void, _ take: ([JournalEntry]) throws(JournalError) -> Void
     ) throws(JournalError) -> JournalContents.Ending {
         let reader = try LogReader(storage, boot: boot)
-        let found = try reader.read(begin, take)
+        let found = try reader.read({ file throws(JournalError) in try begin(file?.read()) }, take)
         let ending = found.ending(in: boot)
         if found.header == nil {
             logger.warning(

@@ -72,7 +72,7 @@ struct LogReader {
     /// - Throws: `JournalError` if the journal cannot be read, if something is missing, or if anything but what a dead writer
     ///   may have left differs from what was written; and the errors of the closures.
     func read(
-        through limit: UInt64 = .max, _ begin: (JournalSnapshot?) throws(JournalError) -> Void,
+        through limit: UInt64 = .max, _ begin: (SnapshotFile?) throws(JournalError) -> Void,
         _ take: ([JournalEntry]) throws(JournalError) -> Void
     ) throws(JournalError) -> Found {
         var found = Found()
@@ -80,7 +80,8 @@ struct LogReader {
             let snapshot = try SnapshotFile(newest, in: storage)
             (found.journal, found.last) = (snapshot.journal, newest)
             (found.snapshot, found.snapshotBytes) = (newest, snapshot.byteCount)
-            try begin(try snapshot.read())
+            try snapshot.check()
+            try begin(snapshot)
         } else {
             try begin(nil)
         }

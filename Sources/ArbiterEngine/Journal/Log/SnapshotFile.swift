@@ -9,17 +9,22 @@ struct SnapshotFile {
     /// Which journal it is of.
     let journal: UInt128
     private let file: any StoredFile
-    private let sequence: UInt64
-    private let moment: Moment
+    let sequence: UInt64
+    let moment: Moment
     /// The bytes of the state.
     let byteCount: Int
     private let checksum: UInt32
 
     /// Opens a snapshot and reads its head.
     ///
+    /// - Parameters:
+    ///   - sequence: the last record that it includes.
+    ///   - storage: where it is.
+    ///   - isFinished: whether it has its own name.
     /// - Throws: `JournalError` if there is none after this record, or if its head is wrong.
-    init(_ sequence: UInt64, in storage: any JournalStorage) throws(JournalError) {
-        let name = LogFormat.snapshot(sequence)
+    init(_ sequence: UInt64, in storage: any JournalStorage, isFinished: Bool = true) throws(JournalError) {
+        let finished = LogFormat.snapshot(sequence)
+        let name = isFinished ? finished : LogFormat.unfinished(finished)
         path = "\(storage.path)/\(name)"
         self.sequence = sequence
         guard let file = try storage.open(name) else {
@@ -56,56 +61,146 @@ struct SnapshotFile {
         }
     }
 
-    /// Reads the state.
+    /// Reads the state as a whole.
     ///
     /// - Throws: `JournalError` if it is not what was written.
     func read() throws(JournalError) -> JournalSnapshot {
-        guard try file.size() - Self.headBytes == byteCount else {
-            throw JournalError(damage: "it has not the size that was written", in: path)
-        }
+        try check()
         let state = try file.read(byteCount, at: Self.headBytes)
-        guard state.count == byteCount, CRC32C.of(state) == checksum else {
-            throw JournalError(damage: "its state is not what was written", in: path)
-        }
         return JournalSnapshot(sequence: sequence, moment: moment, state: state)
     }
 
+    /// What reads the state piece by piece, of which `check` has been called.
+    var reader: BinaryReader {
+        BinaryReader { [file, byteCount] offset in
+            let count = min(LogFormat.bytesAtOnce, byteCount - offset)
+            return count > 0 ? (try? file.read(count, at: Self.headBytes + offset)) ?? [] : []
+        }
+    }
+
+    /// Checks that the state is what was written; it is never in memory as a whole.
+    ///
+    /// - Throws: `JournalError` if it is not.
+    func check() throws(JournalError) {
+        guard try file.size() - Self.headBytes == byteCount else {
+            throw JournalError(damage: "it has not the size that was written", in: path)
+        }
+        var sum = CRC32C()
+        for start in stride(from: 0, to: byteCount, by: LogFormat.bytesAtOnce) {
+            sum.add(try file.read(min(LogFormat.bytesAtOnce, byteCount - start), at: Self.headBytes + start))
+        }
+        guard sum.value == checksum else {
+            throw JournalError(damage: "its state is not what was written", in: path)
+        }
+    }
+
+    /// Whether a machine that was read from it would be written in the same way.
+    func matches(_ machine: borrowing ArbiterStateMachine) -> Bool {
+        let count = machine.snapshot { [file] piece, offset in
+            (try? file.holds(piece[...], at: Self.headBytes + offset)) ?? false
+        }
+        return count == byteCount
+    }
+}
+
+// MARK: - Writing
+
+extension SnapshotFile {
     /// Writes a snapshot; no reader takes it in before it is whole and on the disk.
     ///
     /// - Throws: `JournalError` if it cannot be written.
     static func write(
         _ snapshot: JournalSnapshot, of journal: UInt128, to storage: any JournalStorage
     ) throws(JournalError) {
-        let name = LogFormat.snapshot(snapshot.sequence)
-        let unfinished = LogFormat.unfinished(name)
+        try begin(snapshot.sequence, snapshot.moment, of: journal, in: storage) { take in
+            for start in stride(from: 0, to: snapshot.state.count, by: LogFormat.bytesAtOnce) {
+                let end = min(start + LogFormat.bytesAtOnce, snapshot.state.count)
+                guard take(Array(snapshot.state[start..<end]), start) else { return nil }
+            }
+            return snapshot.state.count
+        }
+        try finish(snapshot.sequence, in: storage)
+    }
+
+    /// Writes a snapshot that no reader takes in yet, and has it on the disk.
+    ///
+    /// - Parameters:
+    ///   - sequence: the last record that it includes.
+    ///   - moment: the moment of that record.
+    ///   - journal: which journal it is of.
+    ///   - storage: where it goes.
+    ///   - write: writes the state piece by piece, and returns how many bytes that was; `nil` if a piece was not taken.
+    /// - Throws: `JournalError` if it cannot be written.
+    static func begin(
+        _ sequence: UInt64, _ moment: Moment, of journal: UInt128, in storage: any JournalStorage,
+        _ write: (_ take: @escaping BinaryWriter.Sink) -> Int?
+    ) throws(JournalError) {
+        let unfinished = LogFormat.unfinished(LogFormat.snapshot(sequence))
         let file = try storage.create(unfinished, appends: false)
         defer { file.close() }
         do throws(JournalError) {
-            try file.write(head(of: snapshot, journal), at: 0)
-            for start in stride(from: 0, to: snapshot.state.count, by: LogFormat.bytesAtOnce) {
-                let piece = snapshot.state[start..<min(start + LogFormat.bytesAtOnce, snapshot.state.count)]
-                try file.write(Array(piece), at: headBytes + start)
+            try file.write([UInt8](repeating: 0, count: headBytes), at: 0)
+            let progress = Guarded(Progress())
+            let count = write { piece, offset in
+                progress.withLock { progress in
+                    progress.checksum.add(piece)
+                    do throws(JournalError) {
+                        try file.write(piece, at: headBytes + offset)
+                    } catch {
+                        progress.failure = error
+                    }
+                    return progress.failure == nil
+                }
             }
+            let (checksum, failure) = progress.withLock { ($0.checksum.value, $0.failure) }
+            guard let count, failure == nil else {
+                throw failure ?? JournalError(reason: "\(unfinished) was not written to its end")
+            }
+            try file.write(head(sequence, moment, of: journal, byteCount: count, checksum), at: 0)
             try file.synchronize()
-            try storage.rename(unfinished, to: name)
         } catch {
             // What it takes is needed by others.
             try? storage.remove(unfinished)
             throw error
         }
+    }
+
+    private struct Progress {
+        var checksum = CRC32C()
+        var failure: JournalError?
+    }
+
+    /// Has readers take in a snapshot that was written.
+    ///
+    /// - Throws: `JournalError` if the disk refuses.
+    static func finish(_ sequence: UInt64, in storage: any JournalStorage) throws(JournalError) {
+        let name = LogFormat.snapshot(sequence)
+        do throws(JournalError) {
+            try storage.rename(LogFormat.unfinished(name), to: name)
+        } catch {
+            giveUp(sequence, in: storage)
+            throw error
+        }
         try storage.synchronize()
     }
 
-    private static func head(of snapshot: JournalSnapshot, _ journal: UInt128) -> [UInt8] {
+    /// Removes a snapshot that no reader has taken in.
+    static func giveUp(_ sequence: UInt64, in storage: any JournalStorage) {
+        try? storage.remove(LogFormat.unfinished(LogFormat.snapshot(sequence)))
+    }
+
+    private static func head(
+        _ sequence: UInt64, _ moment: Moment, of journal: UInt128, byteCount: Int, _ checksum: UInt32
+    ) -> [UInt8] {
         var writer = BinaryWriter(capacity: headBytes)
         for byte in magic { writer.write(byte) }
         writer.write(LogFormat.form)
         writer.write(UInt16(0))
-        writer.write(CRC32C.of(snapshot.state))
+        writer.write(checksum)
         writer.write(journal)
-        writer.write(snapshot.sequence)
-        writer.write(UInt64(snapshot.state.count))
-        writer.write(snapshot.moment)
+        writer.write(sequence)
+        writer.write(UInt64(byteCount))
+        writer.write(moment)
         precondition(writer.bytes.count <= headBytes - MemoryLayout<UInt32>.size, "the head of a snapshot is too long")
         while writer.bytes.count < headBytes - MemoryLayout<UInt32>.size { writer.write(UInt8(0)) }
         writer.write(CRC32C.of(writer.bytes))
