@@ -34,6 +34,20 @@
 /* Returns freed memory to the system; glibc keeps it for the thread that used it. */
 static inline void arbiter_return_memory(void) { malloc_trim(0); }
 
+/* The bytes that are in memory for nothing that was allocated: what was freed, and stacks. 0 if that cannot be told. */
+static inline int64_t arbiter_unused_memory(void)
+{
+    unsigned long resident = 0, shared = 0;
+    struct mallinfo2 used = mallinfo2();
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%*u %lu %lu", &resident, &shared) != 2)
+        resident = shared = 0;
+    fclose(file);
+    return (int64_t) (resident - shared) * sysconf(_SC_PAGESIZE) - (int64_t) (used.uordblks + used.hblkhd);
+}
+
 /* Exchanges two files or directories in one step. glibc declares renameat2 for _GNU_SOURCE only. */
 static inline int arbiter_exchange(const char *one, const char *other)
 {

@@ -73,6 +73,8 @@ struct Arbiterd: ParsableCommand {
         for socket in sockets { try server.listen(on: socket, identity: identity) }
         if let peerSocket { try server.listen(on: peerSocket, identity: peers?.identity, isForNodes: true) }
         serving.start()
+        let freedMemory = FreedMemory()
+        freedMemory.begin()
         let addresses = sockets.map(\.address)
         let start = try options.startMetadata(at: addresses)
         logger.info("started", metadata: start)
@@ -95,6 +97,7 @@ struct Arbiterd: ParsableCommand {
         server.stop()
         serving.stop()
         logger.info("drained")
+        withExtendedLifetime(freedMemory) {}
         if let error = loss.error { throw error }
     }
 
