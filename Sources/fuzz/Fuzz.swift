@@ -76,7 +76,7 @@ private final class Heard: Exchange, HeaderFields {
     func wake() {}
     func cut() {}
     func reservePlace() -> Bool { false }
-    func reserveLongAnswer() -> Bool { true }
+    func reserve(_ room: AnswerRoom) -> Bool { true }
     func whenAbandoned(_ action: @escaping @Sendable () -> Void) {}
     func value(of name: HeaderName) -> String? {
         switch name {

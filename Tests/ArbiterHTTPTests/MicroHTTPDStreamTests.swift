@@ -100,7 +100,7 @@ final class MicroHTTPDStreamTests {
     }
 
     @Test func `a body that has an end is sent to a peer that has closed its side`() throws {
-        let source = DocumentSource([1], JSONDocument([]))
+        let source = DocumentSource([1], JSONDocument([], keeping: 0))
         let (stream, connection) = try stream(source)
         connection.closePeer()
         stream.begin()

@@ -60,6 +60,23 @@ extension TransitionRequest {
     }
 }
 
+extension TransitionView {
+    /// What a copy of it keeps in memory.
+    package var byteCount: Int { transition.endedByteCount }
+}
+
+extension SceneSummary {
+    /// What a copy of it keeps in memory.
+    package var byteCount: Int { Limits.bytesPerName }
+}
+
+extension SceneView {
+    /// What a copy of it keeps in memory.
+    package var byteCount: Int {
+        (running + queue).reduce(Limits.bytesPerScene + storyboard.byteCount) { $0 + $1.byteCount }
+    }
+}
+
 extension Transition {
     /// Its size once it has ended.
     var endedByteCount: Int {
@@ -72,7 +89,8 @@ extension Transition {
 }
 
 extension Storyboard {
-    var byteCount: Int {
+    /// Its size in memory.
+    package var byteCount: Int {
         let brought = declaredControllers + hierarchy.count
         return brought * Limits.bytesPerController + segues.count * Limits.bytesPerSegue
             + transitionTypes.count * Limits.bytesPerTransitionType

@@ -137,7 +137,7 @@ package struct Limits: Hashable, Sendable {
     /// A controller of a hierarchy, its id included.
     static let bytesPerController = 704
     /// A name in a list of names, with its share of the index.
-    static let bytesPerName = 192
+    package static let bytesPerName = 192
     /// A controller in a list that is locked, with its share of the queue.
     static let bytesPerLocked = 512
     /// A participant: its name in the request and in the transition, and its share of the index of clients.
@@ -146,7 +146,7 @@ package struct Limits: Hashable, Sendable {
     /// A scene in which a session is known, with the share of the index.
     static let bytesPerVisit = 256
     /// A scene without hierarchy, segues and transition types.
-    static let bytesPerScene = 1_024
+    package static let bytesPerScene = 1_024
     static let bytesPerSegue = 512
     static let bytesPerTransitionType = 256
 

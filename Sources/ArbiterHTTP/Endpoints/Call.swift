@@ -41,7 +41,10 @@ final class Call: Sendable {
         }
     }
 
+    /// The request without its body.
     let request: Request
+    /// The body until it is read, so that a request that waits does not keep it.
+    private let body: Guarded<[UInt8]>
     let exchange: any Exchange
     private let context: Context
     private let router: Router
@@ -62,7 +65,8 @@ final class Call: Sendable {
     private var logger: Logger { router.logger }
 
     init(_ request: Request, _ exchange: any Exchange, _ context: Context, router: Router) {
-        self.request = request
+        self.request = request.withoutBody
+        body = Guarded(request.body)
         self.exchange = exchange
         self.context = context
         self.router = router
@@ -119,6 +123,10 @@ final class Call: Sendable {
     /// Answers; without the content if the client has it already.
     func respond(_ response: consuming Response) {
         if let unchanged = unchanged(response.status, response.headers) { response = unchanged }
+        guard
+            request.method == "HEAD" || response.body.count <= ServerLimits.answerBytes
+                || reserve(response.body.count, for: response.contentType)
+        else { return leaveUnanswered(response.status) }
         note(response)
         addCommonHeaders(to: &response)
         exchange.respond(response)
@@ -218,26 +226,25 @@ final class Call: Sendable {
         let beginning = document.take(atLeast: ServerLimits.answerBytes)
         if document.isOver {
             respond(Response(status, type, body: beginning, headers: headers))
+        } else if request.method != "HEAD",
+            !reserve(document.byteCount + ServerLimits.answerBytes, isLong: true, for: type)
+        {
+            leaveUnanswered(status)
         } else {
-            do throws(Problem) {
-                // Only a question may be refused here: what has been done has to be answered.
-                if request.method == "GET" { try reserveLongAnswer() }
-                stream(Response(status, type, body: [], headers: headers), from: DocumentSource(beginning, document))
-            } catch {
-                respond(error.response)
-            }
+            stream(Response(status, type, body: [], headers: headers), from: DocumentSource(beginning, document))
         }
     }
 
-    /// Takes one of the places for long answers.
-    ///
-    /// - Throws: `too-many-connections` if there is none.
-    func reserveLongAnswer() throws(Problem) {
-        guard exchange.reserveLongAnswer() else {
-            throw Problem(
-                .tooManyConnections, "There are too many long answers on their way; try again.",
-                retryAfter: Problem.briefly)
-        }
+    /// Takes room for an answer; what has been done, and what operators ask, may take more of it than other questions.
+    private func reserve(_ bytes: Int, isLong: Bool = false, for type: ContentType?) -> Bool {
+        exchange.reserve(
+            AnswerRoom(byteCount: bytes, isLong: isLong, isQuestion: request.onlyReads && type != .metrics))
+    }
+
+    /// Refuses a question; what has been done cannot be refused any more, so the connection is closed within the answer.
+    private func leaveUnanswered(_ status: Int) {
+        guard !request.onlyReads else { return respond(Problem.tooManyLongAnswers.response) }
+        stream(Response(status, .json, body: []), from: CutSource())
     }
 
     /// Answers with what was found, or with what went wrong.
@@ -261,14 +268,23 @@ extension Call {
     ///
     /// - Throws: `malformed-json`, and what `member` throws.
     func readBody(_ member: (String, inout JSONReader) throws(Problem) -> Void) throws(Problem) {
-        guard !request.body.isEmpty else { return }
-        try readRequiredBody(member)
+        let body = takeBody()
+        guard !body.isEmpty else { return }
+        try JSONReader.readObject(body, member)
     }
 
     /// Reads the body's members, where nothing is said by saying nothing.
     ///
     /// - Throws: `malformed-json` also if there is no body, and what `member` throws.
     func readRequiredBody(_ member: (String, inout JSONReader) throws(Problem) -> Void) throws(Problem) {
-        try JSONReader.readObject(request.body, member)
+        try JSONReader.readObject(takeBody(), member)
+    }
+
+    /// The body, which can be taken once.
+    func takeBody() -> [UInt8] {
+        body.withLock { body in
+            defer { body = [] }
+            return body
+        }
     }
 }

@@ -61,6 +61,6 @@ extension ControllerView {
                 writer.endObject()
                 writer.endLine()
             })
-        return JSONDocument(parts)
+        return JSONDocument(parts, keeping: (path.count + controller.children.count) * Limits.bytesPerName)
     }
 }

@@ -33,7 +33,7 @@ final class DeferredExchange: Exchange {
 
     func reservePlace() -> Bool { hasPlace }
 
-    func reserveLongAnswer() -> Bool { exchange.reserveLongAnswer() }
+    func reserve(_ room: AnswerRoom) -> Bool { exchange.reserve(room) }
 
     func wake() { exchange.wake() }
 

@@ -34,6 +34,6 @@ final class DocumentSource: StreamSource {
     }
 
     func close() {
-        state.withLock { $0 = State(written: [], document: JSONDocument([])) }
+        state.withLock { $0 = State(written: [], document: JSONDocument([], keeping: 0)) }
     }
 }

@@ -149,7 +149,8 @@ package final class Forwarder: Sendable {
             } + ForwardedClient.fields(of: request, call.permission, waiting: wait) + [
                 "\(HeaderName.requestID.rawValue): \(call.requestID)", "\(HeaderName.forwarded.rawValue): \(name)",
             ]
-        if !request.body.isEmpty || !request.onlyReads { transfer.body = request.body }
+        let body = call.takeBody()
+        if !body.isEmpty || !request.onlyReads { transfer.body = body }
         transfer.mayBeSentTwice = false
         transfer.trust = trust.withLock { $0 }
         transfer.connecting = times.connecting

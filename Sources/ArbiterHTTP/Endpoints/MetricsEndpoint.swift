@@ -92,10 +92,16 @@ struct MetricsEndpoint: Sendable {
         page.single(
             "arbiter_parked_connections_limit", .gauge, "How many there may be (--max-parked).", places.parked.limit)
         page.single("arbiter_event_streams", .gauge, "Event streams that are open.", hub.readerCount)
+        page.single(
+            "arbiter_event_reset_bytes", .gauge,
+            "The estimated size of the states that event streams begin with, and have not read to their end.",
+            hub.resetBytes)
         page.single("arbiter_large_bodies", .gauge, "Large bodies on their way.", places.largeBodies.count)
         page.single("arbiter_long_answers", .gauge, "Long answers on their way.", places.longAnswers.count)
         page.single(
             "arbiter_long_work", .gauge, "Large requests and long answers that wait to be worked on.", longWork.count)
+        page.single(
+            "arbiter_answer_bytes", .gauge, "The estimated size of answers on their way.", places.bytesOfAnswers.count)
         if let time = metrics.certificateExpiration {
             page.single(
                 "arbiter_tls_certificate_expiration_seconds", .gauge,

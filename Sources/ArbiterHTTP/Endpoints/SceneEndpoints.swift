@@ -60,7 +60,7 @@ struct SceneEndpoints: Sendable {
                             writer.endObject()
                             writer.endLine()
                         }
-                    ])
+                    ], keeping: scene.byteCount)
                 let queue = HeaderField.link(
                     "related", to: "/transitions",
                     ["scene": name.description, "state": TransitionState.queued.rawValue])

@@ -26,7 +26,9 @@ struct TraceEndpoints: Sendable {
     func ofScene(_ call: Call) throws(Problem) {
         let name = try SceneName(namedBy: call)
         let engine = try shards.engine(of: name)
-        switch try form(call) {
+        let form = try form(call)
+        try reserve(call)
+        switch form {
         case .jsonl:
             engine.read { machine, now throws(ArbiterError) in
                 (scenes: [try machine.scene(name, at: now)], limits: machine.limits)
@@ -34,7 +36,7 @@ struct TraceEndpoints: Sendable {
                 record(result, of: .scene(name), call, engine)
             }
         case .chrome:
-            try call.reserveLongAnswer()
+            try reserve(call)
             engine.read { machine, _ throws(ArbiterError) in
                 guard machine.hierarchy(of: name) != nil else { throw .unknownScene(name) }
             } completion: { result in
@@ -49,7 +51,7 @@ struct TraceEndpoints: Sendable {
                 .notFound, "A cluster of several shards has no recording of all scenes; ask for /scenes/{scene}/trace.")
         }
         let form = try form(call)
-        try call.reserveLongAnswer()
+        try reserve(call)
         switch form {
         case .jsonl:
             engine.read { machine, _ in
@@ -69,6 +71,12 @@ struct TraceEndpoints: Sendable {
         case .success(let value): call.asLongWork { work(value) }
         case .failure(let error): call.respond(Problem(error).response)
         }
+    }
+
+    /// Takes room before anything is read, because a recording is large while it is gathered.
+    private func reserve(_ call: Call) throws(Problem) {
+        let room = AnswerRoom(byteCount: ServerLimits.bytesOfOneAnswer, isLong: true, isQuestion: true)
+        guard call.request.method == "HEAD" || call.exchange.reserve(room) else { throw .tooManyLongAnswers }
     }
 
     private func form(_ call: Call) throws(Problem) -> Form {
@@ -152,7 +160,7 @@ struct TraceEndpoints: Sendable {
                 writer.endLine()
             })
         parts.append(.each(history.events.indices) { writer, index in writer.line(ofEvent: history.events[index]) })
-        return JSONDocument(parts)
+        return JSONDocument(parts, keeping: ServerLimits.bytesOfOneAnswer)
     }
 
     /// Reads the transitions page by page, as long work, so that none of the engine's turns is long, and answers.
@@ -171,7 +179,8 @@ struct TraceEndpoints: Sendable {
         } completion: { result in
             answer(call, result) { page in
                 let views = page + newer
-                guard page.count == Self.page, let first = page.first, views.count < Self.transitions else {
+                let isLarge = views.reduce(0) { $0 + $1.byteCount } > ServerLimits.bytesOfOneAnswer
+                guard page.count == Self.page, let first = page.first, views.count < Self.transitions, !isLarge else {
                     let isWhole = page.count < Self.page
                     let document = ChromeTrace(views, now: engine.now().timestamp).document(
                         dropped: !isWhole, parked: filter.scene == nil ? places.parked.count : nil)

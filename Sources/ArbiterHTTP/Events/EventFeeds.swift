@@ -15,8 +15,8 @@ struct EventFeeds {
         case detach(EventSubscription)
         /// Tells what is stored of a topic.
         case read(EventTopic, SceneSelection, @Sendable (EventHistory) -> Void)
-        /// Continues a reader after a reset; `nil` if there is nothing to follow any more.
-        case resume(EventSubscription, EventSnapshot?)
+        /// Answers what was asked for a reset, by its number; `nil` if there is nothing to follow any more.
+        case resume(Int, EventSnapshot?)
         /// Starts a shard afresh; its streams end.
         case restart(Shard)
         /// Ends the streams by which a session lived; it has ended.
@@ -44,10 +44,12 @@ struct EventFeeds {
     private var attached: [SessionID: [ObjectIdentifier: EventSubscription]] = [:]
     /// The topics whose readers may have something to read, with how many events are new.
     private var stirred: [EventTopic: Int] = [:]
+    private var resets: EventResets
     private var actions: [EventSubscription.Action] = []
 
-    init(limits: EventLimits) {
+    init(limits: EventLimits, meter: ResetMeter = ResetMeter()) {
         self.limits = limits
+        resets = EventResets(limit: limits.resetBytes, meter: meter)
     }
 
     /// Applies the commands in order.
@@ -75,11 +77,13 @@ struct EventFeeds {
         case .attach(let reader): attach(reader)
         case .detach(let reader): detach(reader)
         case .read(let topic, let scenes, let completion): read(topic, of: scenes, completion)
-        case .resume(let reader, let snapshot): resume(reader, from: snapshot)
+        case .resume(let question, let snapshot): resume(question, from: snapshot)
         case .endStreams(let session): for reader in (attached[session] ?? [:]).values { act(reader.end()) }
         case .endRevoked: for feed in feeds.values { tell(feed) { $0.isRevoked ? $0.end() : nil } }
         case .tick: for feed in feeds.values { tell(feed) { $0.tick() } }
-        case .restart(let shard): for topic in Array(feeds.keys) where topic.belongs(to: shard) { restart(topic) }
+        case .restart(let shard):
+            resets.close { $0.belongs(to: shard) }
+            for topic in Array(feeds.keys) where topic.belongs(to: shard) { restart(topic) }
         case .close:
             isClosed = true
             for feed in feeds.values { tell(feed) { $0.end() } }
@@ -128,7 +132,7 @@ extension EventFeeds {
     private mutating func finish(_ topic: EventTopic, isBroken: Bool, _ bytes: Int) {
         byteCount += bytes - (feeds[topic]?.byteCount ?? 0)
         feeds[topic]?.byteCount = bytes
-        if isBroken { tell(feeds[topic]) { $0.beginAnew() } }
+        if isBroken, let feed = feeds[topic] { for reader in feed.readers.values { begin(reader) } }
         if stirred[topic] == nil { stirred[topic] = 0 }
         dropIdleFeeds(except: topic)
     }
@@ -179,7 +183,7 @@ extension EventFeeds {
         // With this id, a reader that loses its connection before its first event can resume without missing any.
         let newest = reader.after == nil ? shared.ring.withLock(\.newest) : nil
         let lines = newest.map { reader.topic.linesOfBeginning(at: $0) } ?? []
-        act(cursor.map { reader.follow(shared, from: $0, saying: lines) } ?? reader.beginAnew())
+        if let cursor { act(reader.follow(shared, from: cursor, saying: lines)) } else { begin(reader) }
         if isClosed { act(reader.end()) }
     }
 
@@ -192,6 +196,7 @@ extension EventFeeds {
     }
 
     private mutating func detach(_ reader: EventSubscription) {
+        resets.leave(reader)
         feeds[reader.topic]?.readers.removeValue(forKey: ObjectIdentifier(reader))
         if let session = reader.session {
             attached[session]?.removeValue(forKey: ObjectIdentifier(reader))
@@ -202,11 +207,49 @@ extension EventFeeds {
         if feed.shared.ring.withLock({ $0.newest == nil }) { drop(reader.topic) }
     }
 
-    private mutating func resume(_ reader: EventSubscription, from snapshot: EventSnapshot?) {
-        guard let feed = feeds[reader.topic], feed.readers[ObjectIdentifier(reader)] != nil else { return }
-        guard let snapshot else { return act(reader.end()) }
+}
+
+// MARK: - Resets
+
+extension EventFeeds {
+    /// Has a reader begin with a reset.
+    private mutating func begin(_ reader: EventSubscription) {
+        switch reader.beginAnew() {
+        case .needsReset:
+            if !share(with: reader), let question = resets.wait(reader) {
+                actions.append(.askForScene(reader, question))
+            }
+        case .cut(let action): actions.append(action)
+        case .nothing: break
+        }
+    }
+
+    /// Gives a reader the state of all scenes that others read still, if everything that has happened since is in the ring.
+    ///
+    /// Not the state of a scene: that tells what is left of leases.
+    private mutating func share(with reader: EventSubscription) -> Bool {
+        guard case .shard = reader.topic, let feed = feeds[reader.topic],
+            let reset = resets.newest(for: reader.audience),
+            let cursor = feed.shared.ring.withLock({
+                $0.cursor(behind: reset.snapshot.number, allowsFuture: false)
+            })
+        else { return false }
+        act(reader.follow(feed.shared, from: cursor, behindReset: reset))
+        return true
+    }
+
+    private mutating func resume(_ question: Int, from snapshot: EventSnapshot?) {
+        guard let (audience, all) = resets.take(question), let feed = feeds[audience.topic] else { return }
+        let readers = all.filter { feed.readers[ObjectIdentifier($0)] != nil }
+        guard !readers.isEmpty else { return }
+        guard let snapshot else {
+            for reader in readers { act(reader.end()) }
+            return
+        }
+        let (reset, dropped) = resets.hold(snapshot, for: audience)
         // The snapshot may include events that have not arrived here yet; the cursor skips them when they do.
         let cursor = feed.shared.ring.withLock { $0.cursor(behind: snapshot.number, allowsFuture: true) }
-        act(reader.follow(feed.shared, from: cursor, behindReset: snapshot.events))
+        for reader in readers { act(reader.follow(feed.shared, from: cursor, behindReset: reset)) }
+        for each in dropped { tell(feeds[each.topic]) { $0.giveUp(each.reset) } }
     }
 }

@@ -14,6 +14,7 @@ package final class EventHub: Sendable {
     /// Reads scenes for resets, which is slow and must not delay events.
     private let resets = DispatchQueue(label: "arbiter.events.resets")
     private let inbox = Guarded(Inbox())
+    private let meter = ResetMeter()
     let gate: WakeGate
     /// The longest silence of a stream.
     var longestSilence: Duration { limits.longestSilence }
@@ -58,7 +59,7 @@ package final class EventHub: Sendable {
         self.limits = limits
         self.alarm = alarm
         gate = WakeGate(limit: limits.wakesAtOnce)
-        feeds = Guarded(EventFeeds(limits: limits))
+        feeds = Guarded(EventFeeds(limits: limits, meter: meter))
         setAlarm()
     }
 
@@ -143,6 +144,9 @@ package final class EventHub: Sendable {
     /// How many streams are open.
     var readerCount: Int { inbox.withLock { $0.readers.values.reduce(0, +) } }
 
+    /// How many bytes the states take that resets tell, estimated.
+    var resetBytes: Int { meter.byteCount }
+
     // MARK: For readers
 
     /// Follows a topic, from an event or from now on.
@@ -205,8 +209,8 @@ package final class EventHub: Sendable {
         if isFirst { poke() }
     }
 
-    func resume(_ subscription: EventSubscription, from snapshot: EventSnapshot?) {
-        post(.resume(subscription, snapshot))
+    func resume(_ question: Int, from snapshot: EventSnapshot?) {
+        post(.resume(question, snapshot))
     }
 
     // MARK: On the queue
@@ -236,7 +240,7 @@ package final class EventHub: Sendable {
         case .wake(let subscription): gate.wake(subscription)
         case .cut(let outlet): outlet.cut()
         case .tell(let history, let completion): resets.async { completion(history) }
-        case .askForScene(let subscription): resets.async { subscription.askForScene() }
+        case .askForScene(let subscription, let question): resets.async { subscription.askForScene(question) }
         }
     }
 

@@ -15,6 +15,12 @@ package struct EventLimits: Hashable, Sendable {
     package var waitingEvents = 16_384
     /// The most bytes of events that wait for readers, by the arbiter's estimate of their transitions.
     package var waitingBytes = 32 << 20
+    /// The most bytes in the states that resets tell, together, by the arbiter's estimate; the newest is held regardless of
+    /// its size.
+    ///
+    /// A state is held once for all its readers, until they have read it. Beyond the limit, the readers of the oldest are cut
+    /// off.
+    package var resetBytes = 32 << 20
     /// The most readers that have been woken and have not read yet, so that requests are served in between.
     package var wakesAtOnce = 16
     /// The longest silence of a stream before it sends a comment.

@@ -33,7 +33,7 @@ extension EventSnapshot {
     /// A scene whole.
     fileprivate init(of view: SceneView, _ limits: Limits) {
         self.init(
-            number: view.summary.lastEvent,
+            number: view.summary.lastEvent, byteCount: view.byteCount,
             object: [
                 .brief { writer in
                     writer.beginObject()

@@ -3,7 +3,7 @@ internal import ArbiterEngine
 
 /// A reader of a topic's events: its place in the topic's ring, and what has to be sent besides.
 ///
-/// It owns only a few lines, and during a reset the state of the scene until that has been sent.
+/// It owns only a few lines, and during a reset its place in the state, which others may read as well.
 package final class EventSubscription: StreamSource {
     /// Gets the current state; `nil` if there is nothing to follow any more, and the stream is over.
     package typealias Reset = @Sendable (@escaping @Sendable (EventSnapshot?) -> Void) -> Void
@@ -27,13 +27,26 @@ package final class EventSubscription: StreamSource {
         var stage = Stage.arriving
         /// Bytes to send before anything else.
         var pending: ArraySlice<UInt8> = firstLines
-        /// Documents to write and send after `pending`, before anything from the ring.
-        var documents: [JSONDocument] = []
+        /// What to write and send after `pending`, before anything from the ring.
+        var resets: [Reading] = []
         var attention = Attention.reading
         /// Whether the stream ends when there is nothing more to read.
         var isEnding = false
         /// How often the hub's alarm has rung since something was last sent.
         var silentTicks = 0
+
+        /// Gives back what was to be sent.
+        mutating func forget() {
+            pending = []
+            resets = []
+        }
+    }
+
+    /// A reset that is being read.
+    private struct Reading {
+        let reset: SharedReset
+        /// What remains of it.
+        var events: JSONDocument
     }
 
     private enum Stage {
@@ -80,6 +93,9 @@ package final class EventSubscription: StreamSource {
         self.whenClosed = whenClosed
     }
 
+    /// With whom it shares resets.
+    var audience: EventResets.Audience { EventResets.Audience(topic: topic, scenes: permission.caller.scenes) }
+
     /// Whether its client may not follow any more.
     var isRevoked: Bool { permission.isRevoked }
 
@@ -107,9 +123,9 @@ package final class EventSubscription: StreamSource {
 
     private func next(_ state: inout State, upTo count: Int) -> StreamPiece {
         if case .cut = state.stage { return .cut }
-        if state.pending.isEmpty, !state.documents.isEmpty {
-            state.pending = state.documents[0].take(atLeast: count)[...]
-            if state.documents[0].isOver { state.documents.removeFirst() }
+        if state.pending.isEmpty, !state.resets.isEmpty {
+            state.pending = state.resets[0].events.take(atLeast: count)[...]
+            if state.resets[0].events.isOver { state.resets.removeFirst() }
         }
         guard state.pending.isEmpty else {
             let piece = state.pending.prefix(count)
@@ -138,6 +154,7 @@ package final class EventSubscription: StreamSource {
     package func close() {
         let (wasWoken, isCut) = state.withLock { state in
             let isOurs = if case .cut = state.stage { true } else { state.isEnding }
+            state.forget()
             return (turn(&state, to: .over), !isOurs)
         }
         if wasWoken { hub.gate.passed() }
@@ -153,7 +170,8 @@ extension EventSubscription {
     enum Action {
         case wake(EventSubscription)
         case cut(any StreamOutlet)
-        case askForScene(EventSubscription)
+        /// Asks for the state for a reset, by the number of the question.
+        case askForScene(EventSubscription, Int)
         /// Tells what is stored of a topic.
         case tell(EventHistory, @Sendable (EventHistory) -> Void)
     }
@@ -167,33 +185,51 @@ extension EventSubscription {
         }
     }
 
-    /// Asks for a reset; if an event has been sent in part, the stream is cut off instead.
-    func beginAnew() -> Action? {
+    /// How a reader begins anew.
+    enum Beginning {
+        case needsReset
+        case cut(Action)
+        /// It does so already, or is over.
+        case nothing
+    }
+
+    /// Needs a reset from now on; if an event has been sent in part, the stream is cut off instead.
+    func beginAnew() -> Beginning {
         state.withLock { state in
             switch state.stage {
-            case .asking, .cut: return nil
-            case .following(_, let cursor) where cursor.offset > 0: return cut(&state)
+            case .asking, .cut: return .nothing
+            case .following(_, let cursor) where cursor.offset > 0: return .cut(cut(&state))
             case .arriving, .following:
                 state.stage = .asking
-                return .askForScene(self)
+                return .needsReset
             }
         }
     }
 
     /// Continues after a reset; if the events after it are gone as well, the stream is cut off.
-    func follow(_ shared: SharedRing, from cursor: EventRing.Cursor?, behindReset events: JSONDocument) -> Action? {
+    func follow(_ shared: SharedRing, from cursor: EventRing.Cursor?, behindReset reset: SharedReset) -> Action? {
         state.withLock { state in
             guard case .asking = state.stage else { return nil }
             guard let cursor else { return cut(&state) }
-            state.documents.append(events)
+            guard state.attention != .over else { return nil }
+            state.resets.append(Reading(reset: reset, events: reset.snapshot.events))
             state.stage = .following(shared, cursor)
             return wake(&state)
         }
     }
 
     /// Gets the current state for the reset.
-    func askForScene() {
-        reset { [self] snapshot in hub.resume(self, from: snapshot) }
+    ///
+    /// - Parameter question: the number under which the hub waits for it.
+    func askForScene(_ question: Int) {
+        reset { [hub] snapshot in hub.resume(question, from: snapshot) }
+    }
+
+    /// Cuts the stream off if it has not read all of a reset.
+    func giveUp(_ reset: SharedReset) -> Action? {
+        state.withLock { state in
+            state.resets.contains { $0.reset === reset } ? cut(&state) : nil
+        }
     }
 
     /// Called when the ring may have new events.
@@ -228,6 +264,7 @@ extension EventSubscription {
 
     private func cut(_ state: inout State) -> Action {
         state.stage = .cut
+        state.forget()
         return .cut(outlet)
     }
 

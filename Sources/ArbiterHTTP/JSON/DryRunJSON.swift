@@ -19,7 +19,9 @@ extension DryRun {
                 writer.members(of: self)
             }
         ]
+        var names = 0
         if case .granted(let preview) = outcome, let plan = preview.plan {
+            names = plan.inserted.count + plan.removed.count + preview.appearance.count
             parts += JSONDocument.Part.array("inserted", plan.inserted) { $0.string($1.description) }
             parts += JSONDocument.Part.array("removed", plan.removed) { $0.string($1.description) }
             let appearance = preview.appearance
@@ -34,7 +36,7 @@ extension DryRun {
                 writer.endObject()
                 writer.endLine()
             })
-        return JSONDocument(parts)
+        return JSONDocument(parts, keeping: names * Limits.bytesPerName)
     }
 
     /// Why it would not run; `nil` if it would.

@@ -12,9 +12,15 @@ struct JSONDocument: Sendable {
     private var writer = JSONWriter(capacity: 0)
     /// The parts that remain, in reverse order.
     private var parts: [Part]
+    /// What it tells takes so many bytes in memory, estimated.
+    let byteCount: Int
 
-    init(_ parts: [Part]) {
+    /// - Parameters:
+    ///   - parts: the sections, in their order.
+    ///   - byteCount: what they keep in memory until they are written, estimated.
+    init(_ parts: [Part], keeping byteCount: Int) {
         self.parts = parts.reversed()
+        self.byteCount = byteCount
     }
 
     /// Whether the whole document has been taken.

@@ -25,7 +25,7 @@ extension Storyboard {
                     writer.endObject()
                     writer.endLine()
                 }
-            ])
+            ], keeping: byteCount)
     }
 
     /// The members of the document.

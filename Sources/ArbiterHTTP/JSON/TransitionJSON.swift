@@ -182,7 +182,7 @@ extension TransitionView {
                 writer.endObject()
                 writer.endLine()
             })
-        return JSONDocument(parts)
+        return JSONDocument(parts, keeping: byteCount)
     }
 }
 

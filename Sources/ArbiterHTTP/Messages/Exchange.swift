@@ -1,3 +1,13 @@
+/// What an answer needs until its client has taken it.
+package struct AnswerRoom: Hashable, Sendable {
+    /// The bytes that it keeps, estimated; no more than `ServerLimits.bytesOfOneAnswer` count.
+    package var byteCount: Int
+    /// Whether it is written as its client takes it; for questions, there are only so many places for such answers.
+    package var isLong: Bool
+    /// Whether nothing is lost if it is refused.
+    package var isQuestion: Bool
+}
+
 /// One request on its way to its one response: what the shell gives an endpoint.
 package protocol Exchange: StreamOutlet {
     /// Answers. Only the first answer counts.
@@ -18,10 +28,10 @@ package protocol Exchange: StreamOutlet {
     /// - Returns: whether it has one.
     func reservePlace() -> Bool
 
-    /// Takes one of the places that there are for long answers on their way, until the exchange is over.
+    /// Takes room for its answer, until the exchange is over; another time it takes what the answer needs beyond that.
     ///
-    /// - Returns: whether there was one left.
-    func reserveLongAnswer() -> Bool
+    /// - Returns: whether there was enough left.
+    func reserve(_ room: AnswerRoom) -> Bool
 
     /// Says what to do if the client closes its connection before it is answered; nothing if it is answered already.
     func whenAbandoned(_ action: @escaping @Sendable () -> Void)

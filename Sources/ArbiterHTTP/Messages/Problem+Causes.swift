@@ -196,6 +196,12 @@ extension Problem {
 
     /// After so many seconds it may be worth another try.
     static let briefly = 1
+
+    /// Refuses a question whose answer would be too much beside those on their way.
+    static var tooManyLongAnswers: Problem {
+        Problem(
+            .tooManyConnections, "There are too many long answers on their way; try again.", retryAfter: briefly)
+    }
 }
 
 extension Problem.Code {

@@ -6,7 +6,7 @@ package struct Request: Sendable {
     /// The parameters behind the question mark, in their order, percent-encoding and all.
     package let query: [QueryItem]
     package let headers: any HeaderFields
-    package let body: [UInt8]
+    package private(set) var body: [UInt8]
     /// The other end of its connection.
     package let peer: Peer
     /// Whether its client had closed the connection when the whole request was read.
@@ -50,6 +50,13 @@ extension Request {
         Request(
             method: method, path: path, query: query, headers: KeptFields(headers), body: body, peer: peer,
             isOrphaned: isOrphaned)
+    }
+
+    /// The request without its body.
+    var withoutBody: Request {
+        var request = self
+        request.body = []
+        return request
     }
 
     /// Whether another node says it for itself, and not for a client.

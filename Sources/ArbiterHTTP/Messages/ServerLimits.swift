@@ -12,6 +12,15 @@ package struct ServerLimits: Hashable, Sendable {
     package static let largeBodies = 16
     /// Long answers to GET on their way at once: each keeps what it tells until its client has taken it.
     package static let longAnswers = 64
+    /// Bytes that long answers keep together until their clients have taken them, estimated.
+    ///
+    /// Those of more than `answerBytes` count. Beyond it questions are refused; what has been done is still answered, up to
+    /// `bytesOfAllAnswers`.
+    package static let bytesOfAnswers = 128 << 20
+    /// Bytes that such answers keep with those to what has been done.
+    static let bytesOfAllAnswers = bytesOfAnswers / 2 * 3
+    /// The most that counts of one answer, and what a recording may keep.
+    static let bytesOfOneAnswer = bytesOfAnswers / 4
     /// Of a body that is too long so many bytes more are read, to answer it properly; beyond this the connection is
     /// closed.
     package static let discardedBytes = 15 * bodyBytes

@@ -8,6 +8,8 @@ package final class ServerPlaces: Sendable {
     package let largeBodies = Places(limit: ServerLimits.largeBodies)
     /// Long answers on their way.
     package let longAnswers = Places(limit: ServerLimits.longAnswers)
+    /// Bytes that answers on their way keep.
+    package let bytesOfAnswers = Places(limit: ServerLimits.bytesOfAnswers)
 
     package init(_ limits: ServerLimits) {
         parked = Places(limit: limits.parked)
@@ -27,19 +29,22 @@ package final class Places: Sendable {
     /// How many are taken; for a moment that may be more than there are, while a request finds that there is none left.
     package var count: Int { taken.load(ordering: .relaxed) }
 
-    /// Takes a place.
+    /// Takes places.
     ///
-    /// - Returns: whether there was one left.
-    func take() -> Bool {
-        guard taken.add(1, ordering: .relaxed).newValue <= limit else {
-            leave()
+    /// - Parameters:
+    ///   - count: how many.
+    ///   - limit: how many may be taken then; `nil` for as many as there are.
+    /// - Returns: whether there were so many left; otherwise none is taken.
+    func take(_ count: Int = 1, upTo limit: Int? = nil) -> Bool {
+        guard taken.add(count, ordering: .relaxed).newValue <= limit ?? self.limit else {
+            leave(count)
             return false
         }
         return true
     }
 
-    /// Gives a place back.
-    func leave() {
-        taken.subtract(1, ordering: .relaxed)
+    /// Gives places back.
+    func leave(_ count: Int = 1) {
+        taken.subtract(count, ordering: .relaxed)
     }
 }

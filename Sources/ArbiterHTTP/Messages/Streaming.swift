@@ -37,6 +37,13 @@ package protocol StreamOutlet: AnyObject, Sendable {
     func cut()
 }
 
+/// A body that cannot be sent: the connection is closed.
+final class CutSource: StreamSource {
+    func read(upTo count: Int) -> StreamPiece { .cut }
+
+    func close() {}
+}
+
 /// A body that is over before it has begun: what `HEAD` leaves of a stream.
 final class EmptySource: StreamSource {
     func read(upTo count: Int) -> StreamPiece { .end }

@@ -5,8 +5,8 @@ internal import Glibc
 /// One request, from its first line to the last byte of its response.
 ///
 /// `@unchecked`, because everything that changes outside `phase` belongs to the one thread that serves the connection.
-/// On other threads only answering, waking, `whenAbandoned` and taking places run. They touch `phase` alone, and what is changed
-/// under its lock, and resume the connection once, if `phase` says that it is suspended.
+/// On other threads only answering, waking, `whenAbandoned` and taking places or room run. They touch `phase` alone, and what is
+/// changed under its lock, and resume the connection once, if `phase` says that it is suspended.
 final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     private let server: MicroHTTPDServer
     private let connection: MicroHTTPDConnection
@@ -31,6 +31,8 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     private var hasPlace = false
     /// Changed under the lock of `phase`, and read when the exchange completes.
     private var hasLongAnswer = false
+    /// The bytes that are reserved for its answer; changed and read as `hasLongAnswer` is.
+    private var bytesOfAnswer = 0
 
     /// Whether it has one of the places for large bodies.
     private enum LargePlace {
@@ -84,6 +86,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         }
         if hasPlace { server.places.parked.leave() }
         if hasLongAnswer { server.places.longAnswers.leave() }
+        if bytesOfAnswer > 0 { server.places.bytesOfAnswers.leave(bytesOfAnswer) }
         if largePlace == .taken { server.places.largeBodies.leave() }
         record.answerHasLeft(head.isChunked ? .unknown : .bytes(head.bytes + receivedBytes))
         server.exchanges.leave()
@@ -156,18 +159,21 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
 
     /// Has the router carry out the request: now, or as long work if its body is large.
     private func carryOut(_ query: [QueryItem]) {
+        // The body is kept by those who read it only.
+        let body = body
+        self.body = []
         // What nodes say for themselves keeps sessions alive.
         guard body.count > ServerLimits.shortBodyBytes, !head.request(self, from: peer).isNodesOwn else {
-            return server.router.handle(request(query, self), self)
+            return server.router.handle(request(query, self, body), self)
         }
         // The connection may have been answered, and closed, before the work is over.
         server.router.longWork.add { [self, headers = KeptFields(self), complete = ContinuousClock.now] in
-            server.router.handle(request(query, headers), self, after: complete.duration(to: .now))
+            server.router.handle(request(query, headers, body), self, after: complete.duration(to: .now))
         }
     }
 
     /// The whole request, and whether its client is gone, which matters for words of sessions, and of owners.
-    private func request(_ query: [QueryItem], _ headers: any HeaderFields) -> Request {
+    private func request(_ query: [QueryItem], _ headers: any HeaderFields, _ body: [UInt8]) -> Request {
         let isOrphaned = (method == "POST" || headers.value(of: .session) != nil) && connection.isClosedByPeer
         return Request(
             method: method, path: path, query: query, headers: headers, body: body, peer: peer, isOrphaned: isOrphaned)
@@ -262,11 +268,20 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         }
     }
 
-    func reserveLongAnswer() -> Bool {
+    func reserve(_ room: AnswerRoom) -> Bool {
         phase.withLock { phase in
             guard phase.lacksAnswer else { return false }
-            hasLongAnswer = hasLongAnswer || server.places.longAnswers.take()
-            return hasLongAnswer
+            let places = server.places
+            if room.isLong, room.isQuestion, !hasLongAnswer {
+                guard places.longAnswers.take() else { return false }
+                hasLongAnswer = true
+            }
+            let more = min(room.byteCount, ServerLimits.bytesOfOneAnswer) - bytesOfAnswer
+            guard more > 0 else { return true }
+            let limit = room.isQuestion ? ServerLimits.bytesOfAnswers : ServerLimits.bytesOfAllAnswers
+            guard places.bytesOfAnswers.take(more, upTo: limit) else { return false }
+            bytesOfAnswer += more
+            return true
         }
     }
 

@@ -137,56 +137,57 @@ struct ChromeTrace: Sendable {
     /// - Returns: one JSON object.
     func document(dropped: Bool, parked: Int?) -> JSONDocument {
         let (processes, threads) = (processes.sorted { $0.value < $1.value }, threads.sorted { $0.value < $1.value })
-        return JSONDocument([
-            .brief { writer in
-                writer.beginObject()
-                writer.member("displayTimeUnit", "ms")
-                writer.object("otherData") { writer in
-                    writer.member("at", now)
-                    writer.member("transitions", views.count)
-                    writer.member("droppedEarlierOnes", dropped)
-                }
-                writer.begin("traceEvents")
-                writer.beginArray()
-                writer.beginElement()
-                writer.name("process_name", "arbiterd", process: Self.arbiter, thread: 0)
-                if let parked {
+        return JSONDocument(
+            [
+                .brief { writer in
+                    writer.beginObject()
+                    writer.member("displayTimeUnit", "ms")
+                    writer.object("otherData") { writer in
+                        writer.member("at", now)
+                        writer.member("transitions", views.count)
+                        writer.member("droppedEarlierOnes", dropped)
+                    }
+                    writer.begin("traceEvents")
+                    writer.beginArray()
+                    writer.beginElement()
+                    writer.name("process_name", "arbiterd", process: Self.arbiter, thread: 0)
+                    if let parked {
+                        writer.beginElement()
+                        writer.event(
+                            "C", "parked requests", at: Self.microseconds(now), process: Self.arbiter, thread: 0
+                        ) { writer in
+                            writer.object("args") { $0.member("parked", parked) }
+                        }
+                    }
+                },
+                .each(processes.indices) { writer, index in
+                    writer.beginElement()
+                    writer.name("process_name", processes[index].key, process: processes[index].value, thread: 0)
+                },
+                .each(threads.indices) { writer, index in
+                    let thread = threads[index]
+                    writer.beginElement()
+                    writer.name("thread_name", thread.key.name, process: thread.key.process, thread: thread.value)
+                },
+                .each(counts.indices) { writer, index in
+                    let count = counts[index]
                     writer.beginElement()
                     writer.event(
-                        "C", "parked requests", at: Self.microseconds(now), process: Self.arbiter, thread: 0
+                        "C", "in \(count.scene)", at: Self.microseconds(count.at), process: Self.arbiter, thread: 0
                     ) { writer in
-                        writer.object("args") { $0.member("parked", parked) }
+                        writer.object("args") { writer in
+                            writer.member("running", count.running)
+                            writer.member("waiting", count.waiting)
+                        }
                     }
-                }
-            },
-            .each(processes.indices) { writer, index in
-                writer.beginElement()
-                writer.name("process_name", processes[index].key, process: processes[index].value, thread: 0)
-            },
-            .each(threads.indices) { writer, index in
-                let thread = threads[index]
-                writer.beginElement()
-                writer.name("thread_name", thread.key.name, process: thread.key.process, thread: thread.value)
-            },
-            .each(counts.indices) { writer, index in
-                let count = counts[index]
-                writer.beginElement()
-                writer.event(
-                    "C", "in \(count.scene)", at: Self.microseconds(count.at), process: Self.arbiter, thread: 0
-                ) { writer in
-                    writer.object("args") { writer in
-                        writer.member("running", count.running)
-                        writer.member("waiting", count.waiting)
-                    }
-                }
-            },
-            .each(entries.indices) { writer, index in write(entries[index], to: &writer) },
-            .brief { writer in
-                writer.endArray()
-                writer.endObject()
-                writer.endLine()
-            },
-        ])
+                },
+                .each(entries.indices) { writer, index in write(entries[index], to: &writer) },
+                .brief { writer in
+                    writer.endArray()
+                    writer.endObject()
+                    writer.endLine()
+                },
+            ], keeping: ServerLimits.bytesOfOneAnswer)
     }
 
     /// The entries of all transitions by their instants.

@@ -108,6 +108,39 @@ struct LongAnswerTests {
         #expect(try service.ask("GET", "/transitions/\(owned.id)").body == ended.body)
     }
 
+    // MARK: Room
+
+    @Test func `where long answers keep too much a question is refused`() throws {
+        try declareStack(Self.ids(9999, length: 100))
+        for target in ["/scenes/main", "/scenes/main/storyboard", "/trace", "/trace?format=chrome"] {
+            let full = RecordingExchange(hasPlace: false)
+            service.send("GET", target, to: full)
+            let answer = try full.answer()
+            #expect(answer.status == 503)
+            #expect(answer.code == "too-many-connections")
+            #expect(full.rooms.count == 1)
+            #expect(full.rooms.allSatisfy { $0.isQuestion && $0.isLong && $0.byteCount > 9999 * 100 })
+        }
+    }
+
+    @Test func `where long answers keep too much what has been done is done, and its answer cut off`() throws {
+        try declareStack(Self.ids(9999, length: 100))
+        let owned = try service.started(#"{"operation": {"type": "popToRoot", "navigation": "nav"}}"#)
+        let full = RecordingExchange(hasPlace: false)
+        service.send("POST", "/transitions/end", owned.acting(), to: full)
+        #expect(full.rooms.map(\.isQuestion) == [false])
+        #expect(full.source?.read(upTo: 100) == .cut)
+        #expect(try service.ask("GET", "/transitions/\(owned.id)").body["state"] == "ended")
+    }
+
+    @Test func `a short answer needs no room`() throws {
+        try declareStack(Self.ids(100))
+        let full = RecordingExchange(hasPlace: false)
+        service.send("GET", "/scenes/main", to: full)
+        #expect(try full.answer().status == 200)
+        #expect(full.rooms == [])
+    }
+
     @Test func `a reader that begins anew is told a large scene in pieces`() throws {
         let service = try Service(tellsEvents: true)
         let children = Self.ids(9999, length: 100).map { #""\#($0)""# }.joined(separator: ",")

@@ -77,16 +77,18 @@ final class Follower: Sendable {
     var openResets: Int { state.value.withLock { $0.resets.count } }
 
     /// Answers with the state of the scene.
-    func reset(at number: UInt64?) throws {
+    func reset(at number: UInt64?, byteCount: Int = 0) throws {
         let completion = try #require(state.value.withLock { $0.resets.popLast() })
-        completion(number.map { EventSnapshot(number: $0, json: "{}") })
+        completion(number.map { EventSnapshot(number: $0, json: "{}", byteCount: byteCount) })
     }
 }
 
 extension EventSnapshot {
     /// A scene whole, of which the test makes up the JSON.
-    init(number: UInt64, json: String) {
-        self.init(number: EventNumber(rawValue: number), object: [.brief { $0.bytes += Array(json.utf8) }])
+    init(number: UInt64, json: String, byteCount: Int = 0) {
+        self.init(
+            number: EventNumber(rawValue: number), byteCount: byteCount,
+            object: [.brief { $0.bytes += Array(json.utf8) }])
     }
 }
 

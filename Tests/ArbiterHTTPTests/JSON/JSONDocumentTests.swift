@@ -27,19 +27,20 @@ struct JSONDocumentTests {
     @Test func `a piece is hardly longer than it has to be`() throws {
         var random = SplitMix64(seed: 3)
         let hierarchy = try Hierarchy.random(count: 5000, using: &random)
-        let document = JSONDocument([.hierarchy(HierarchyWriter(hierarchy))])
+        let document = JSONDocument([.hierarchy(HierarchyWriter(hierarchy))], keeping: 0)
         #expect(pieces(document, of: 4096).allSatisfy { $0.count < 4096 + 512 })
     }
 
     @Test func `a source gives a document in pieces of the size that is asked for, and then its end`() throws {
-        let document = JSONDocument([
-            .brief { $0.beginArray() },
-            .each(0..<1000) { writer, index in
-                writer.beginElement()
-                writer.number(index)
-            },
-            .brief { $0.endArray() },
-        ])
+        let document = JSONDocument(
+            [
+                .brief { $0.beginArray() },
+                .each(0..<1000) { writer, index in
+                    writer.beginElement()
+                    writer.number(index)
+                },
+                .brief { $0.endArray() },
+            ], keeping: 0)
         var rest = document
         let beginning = rest.take(atLeast: 100)
         let source = DocumentSource(beginning, rest)
@@ -54,7 +55,7 @@ struct JSONDocumentTests {
     }
 
     @Test func `a source that is closed gives nothing more`() {
-        let source = DocumentSource(Array("[".utf8), JSONDocument([.brief { $0.endArray() }]))
+        let source = DocumentSource(Array("[".utf8), JSONDocument([.brief { $0.endArray() }], keeping: 0))
         source.close()
         #expect(source.read(upTo: 64) == .end)
     }

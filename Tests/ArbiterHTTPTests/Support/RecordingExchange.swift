@@ -10,6 +10,7 @@ final class RecordingExchange: Exchange {
         var wakes = 0
         var isCut = false
         var reservations = 0
+        var rooms: [AnswerRoom] = []
         var whenAbandoned: (@Sendable () -> Void)?
     }
 
@@ -44,7 +45,10 @@ final class RecordingExchange: Exchange {
         return hasPlace
     }
 
-    func reserveLongAnswer() -> Bool { hasPlace }
+    func reserve(_ room: AnswerRoom) -> Bool {
+        state.withLock { $0.rooms.append(room) }
+        return hasPlace
+    }
 
     func whenAbandoned(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.whenAbandoned = action }
@@ -63,6 +67,9 @@ final class RecordingExchange: Exchange {
 
     /// Whether the source has had the connection closed.
     var isCut: Bool { state.withLock { $0.isCut } }
+
+    /// What room was asked for.
+    var rooms: [AnswerRoom] { state.withLock { $0.rooms } }
 
     /// How often a place to wait was asked for.
     var reservations: Int { state.withLock { $0.reservations } }
