@@ -133,6 +133,12 @@ lost-machine-test: $(DAEMON) $(RELEASE)/arbiterctl ## the machine dies under loa
 	@scripts/install-packages e2fsprogs gcc libc6-dev mount python3 python3-venv
 	@ROUNDS=$(ROUNDS) scripts/operations-test -k test_lost_machine
 
+.PHONY: memory-test
+memory-test: CROWD ?= 3
+memory-test: $(DAEMON) $(RELEASE)/arbiterctl ## clients do their worst to a daemon with a gigabyte: CROWD= (1 in every test run)
+	@scripts/install-packages gcc libc6-dev python3 python3-venv
+	@CROWD=$(CROWD) scripts/operations-test -k test_memory
+
 .PHONY: browser-test
 browser-test: $(DAEMON) ## open web pages in Chromium, and have them send requests to the daemon
 	@scripts/install-packages chromium openssl python3 python3-venv
@@ -220,8 +226,9 @@ nightly: programs ## everything that hunts, for hours: with a seed that is drawn
 
 # Two at a time, the longest first.
 HUNTS := 'cluster-test FAULTS=1000 LOG_LEVEL=info' check sanitize-thread sanitize-address jitter-test client-test 'simulate STEPS=1000000' \
-	'simulate CLUSTER=1 SEEDS=200' 'simulate DISK=1 SEEDS=200 STEPS=1000' 'simulate CROWD=1 SEEDS=40 STEPS=20000' damage 'soak FAULTS=0' \
-	'soak FAULTS=0 DURABILITY=power' 'lost-machine-test ROUNDS=100' 'fuzz FUZZ_SECONDS=600' model 'image-test WHOLE=1'
+	'simulate CLUSTER=1 SEEDS=200' 'simulate DISK=1 SEEDS=200 STEPS=1000' 'simulate CROWD=1 SEEDS=40 STEPS=20000' damage \
+	'soak FAULTS=0' 'soak FAULTS=0 DURABILITY=power' 'lost-machine-test ROUNDS=100' memory-test 'fuzz FUZZ_SECONDS=600' model \
+	'image-test WHOLE=1'
 NIGHT_PACKAGES := e2fsprogs etcd-server gcc iproute2 libc6-dev nftables nodejs openssl python3 python3-venv spin
 
 .PHONY: bench

@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import ssl
@@ -21,10 +22,12 @@ class Daemon:
     """A daemon on ports that the system chooses."""
 
     def __init__(self, directory: Path, *options: str, listen: str = "127.0.0.1:0",
-                 environment: dict[str, str] | None = None) -> None:
+                 environment: dict[str, str] | None = None, before: Callable[[], None] | None = None) -> None:
         self.directory = directory
-        # Besides that of the tests; it counts from the next start on.
+        # `before` runs in the process that becomes the daemon.
+        # The environment is besides that of the tests, and counts from the next start on.
         self.environment = environment or {}
+        self._before = before
         self._options = options
         self._listen = listen
         self.start()
@@ -33,7 +36,7 @@ class Daemon:
         self.process = subprocess.Popen(
             [os.environ["ARBITERD"], "--listen", self._listen, "--data", str(self.directory / "data"), *self._options],
             env={**os.environ, **self.environment}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True)
+            text=True, preexec_fn=self._before)
         self.log = Lines(self.process.stderr)
         line = self.process.stdout.readline()
         ready = re.fullmatch(r"arbiterd .* ready on ([^;]+)(; .+)?\n", line)
@@ -104,13 +107,22 @@ def arbiterd(*arguments: object) -> subprocess.CompletedProcess:
 
 
 @pytest.fixture
+def as_many_files_as_allowed() -> Iterator[None]:
+    """Lets the tests open more connections than the soft limit, which is often 1,024."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limits[1], limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+@pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[Callable[..., Daemon]]:
     """Starts daemons, which have to end by themselves."""
     daemons: list[Daemon] = []
 
     def start(*options: str, listen: str = "127.0.0.1:0", directory: Path = tmp_path,
-              environment: dict[str, str] | None = None) -> Daemon:
-        daemons.append(Daemon(directory, *options, listen=listen, environment=environment))
+              environment: dict[str, str] | None = None, before: Callable[[], None] | None = None) -> Daemon:
+        daemons.append(Daemon(directory, *options, listen=listen, environment=environment, before=before))
         return daemons[-1]
 
     yield start

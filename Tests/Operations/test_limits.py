@@ -1,24 +1,16 @@
 """Clients that ask for too much, or too slowly."""
 
 import os
-import resource
 import socket
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from conftest import ask, plain_socket
+from memory import peak
 from waiting import PATIENCE, polled
 
 
-@pytest.fixture(autouse=True)
-def as_many_files_as_allowed() -> Iterator[None]:
-    """Lets the tests open more connections than the soft limit, which is often 1,024."""
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (limits[1], limits[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+pytestmark = pytest.mark.usefixtures("as_many_files_as_allowed")
 
 
 def counted(daemon, name: str, connection=None) -> float:
@@ -162,12 +154,6 @@ def test_ten_thousand_connections_are_served(daemon):
     assert polled(lambda: counted(running, "arbiter_connections") == 1)
 
 
-def peak(running) -> float:
-    """The most resident memory that the daemon has had, in MB."""
-    lines = Path(f"/proc/{running.process.pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1000 for line in lines if line.startswith("VmHWM"))
-
-
 def refused(ask_once, most: int) -> tuple[int, str]:
     """Asks until there is no room."""
     for number in range(most):
@@ -199,11 +185,11 @@ def test_one_client_makes_the_daemon_hold_much_less_than_a_gigabyte(daemon):
     running = daemon()
     connection = running.connect()
     streams = [stalled(running, b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n") for _ in range(1000)]
-    begin = peak(running)
+    begin = peak(running.process.pid)
     fill_with_tickets(running)
     held = counted(running, "arbiter_state_bytes", connection)
     # What was estimated is what it takes, beside what the process needs anyway.
-    assert peak(running) - begin < 1.25 * held / 1e6
+    assert peak(running.process.pid) - begin < 1.25 * held / 1e6
     tabs = {"root": {"id": "root", "kind": "tabs", "children": [f"{number}-".ljust(120, "v") for number in range(4000)]}}
     assert refused(lambda number: ask(connection, "PUT", f"/scenes/b{number}/storyboard", tabs), 1000)[0] in (429, 503)
     for number in range(12_000):
@@ -218,7 +204,7 @@ def test_one_client_makes_the_daemon_hold_much_less_than_a_gigabyte(daemon):
     bodies = [stalled(running, body) for _ in range(100)]
     heads = [stalled(running, b"GET / HTTP/1.1\r\nX-A: " + b"a" * 10_000) for _ in range(1000)]
     assert running.ask("GET", "/readyz")[0] == 200
-    assert peak(running) < 900
+    assert peak(running.process.pid) < 900
     for client in [*streams, *lists, *bodies, *heads]:
         client.close()
     # To end by itself, it would first complete a compaction of all this, for long.
