@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import daemon, decisions, machine, other_rows, others, plots, races, recovery, table
+from measure import daemon, decisions, machine, others, plots, races, recovery, table, turns
 from measure.arguments import parse_options
 from measure.load import Load
 from measure.plan import QUICK, WHOLE, Plan
@@ -42,6 +42,7 @@ def measure(programs: Programs, plan: Plan, directory: Path) -> Results:
                         recovery.measure_recovery):
         measurement(load, programs, directory, plan, results)
     decisions.measure_decisions(programs, plan, results)
+    turns.measure_turns(programs, plan, results.figures)
     others.measure_others(programs, directory, plan, results)
     return results
 
@@ -51,14 +52,13 @@ def report(results: Results, description: dict, directory: Path) -> None:
     shown = table.cells(ROWS, SERVERS, results.figures)
     headline = machine.headline(description)
     summary = table.cells([row for row in ROWS if is_in_summary(row)], SERVERS, results.figures)
-    what_others_wait = other_rows.cells(results.figures)
-    (directory / "table.md").write_text(
-        f"{headline}\n\n{table.as_markdown(shown)}\n\n{other_rows.as_markdown(what_others_wait)}\n")
+    (directory / "table.md").write_text(f"{headline}\n\n{table.as_markdown(shown)}\n")
     (directory / "summary.md").write_text(f"{headline}\n\n{table.as_markdown(summary)}\n")
     whole = {**description, **results.as_json()}
     (directory / "results.json").write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
     plots.draw_all(results, directory)
-    print(f"\n{headline}\n\n{table.as_text(shown)}\n\n{other_rows.as_text(what_others_wait)}\n")
+    print(f"\n{headline}\n\n{table.as_text(shown)}\n")
+    others.report(results, headline, directory)
     print(f"Medians. {results.widest_spread()} Table, JSON and plots are in {directory}.")
 
 

@@ -12,8 +12,8 @@ from measure.servers import Programs
 
 # Of each decision in a round: more than there are stacks in all but the largest tree, so that most have been visited.
 REPETITIONS = 2_000
-# The decision that the table shows, as `cost` calls it.
-HAND_OVER = "end, grant, wait anew"
+# The decisions that the table shows, as `cost` calls them, and the beginnings of their measures.
+SHOWN = {"end, grant, wait anew": "hand-over", "wait with a key, and give up": "keyed"}
 
 
 def measure_decisions(programs: Programs, plan: Plan, results: Results) -> None:
@@ -30,7 +30,7 @@ def measure_decisions(programs: Programs, plan: Plan, results: Results) -> None:
 def add_round(key: tuple[str, int, int], durations: HdrHistogram, results: Results) -> None:
     results.decisions.setdefault(key, latencies.histogram()).add(durations)
     decision, waiting, controllers = key
-    if decision == HAND_OVER:
+    if decision in SHOWN:
         # The core has no journal.
-        results.figures.add(f"hand-over-{waiting}-{controllers}", "memory", "µs",
+        results.figures.add(f"{SHOWN[decision]}-{waiting}-{controllers}", "memory", "µs",
                             latencies.percentiles(durations)["p50"])

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import latencies, machine
+from measure import latencies, machine, turns
 from measure.arguments import parse_options
 from measure.attacker import Attacker
 from measure.attacks import ATTACKS, Attack
@@ -76,19 +76,26 @@ def add_waits(heard: dict, name: str, figures: Figures) -> None:
 def main() -> None:
     # So that servers are ended then, too.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    options = parse_options("measure.others", "not used", "where table and JSON go")
+    options = parse_options("measure.others", "where cost was built", "where table and JSON go")
     plan = QUICK if options.quick else WHOLE
     programs = Programs.find(options.arbiterd.resolve(), options.tools.resolve())
     options.results.mkdir(parents=True, exist_ok=True)
     results = Results()
     with tempfile.TemporaryDirectory(dir=options.results.resolve(), prefix="work-") as directory:
         description = machine.describe(programs, machine.command("others-bench", options.quick), Path(directory))
+        turns.measure_turns(programs, plan, results.figures)
         measure_others(programs, Path(directory), plan, results)
-    shown, headline = cells(results.figures), machine.headline(description)
-    (options.results / "others.md").write_text(f"{headline}\n\n{as_markdown(shown)}\n")
+    report(results, machine.headline(description), options.results)
     whole = {**description, **results.as_json()}
     (options.results / "others.json").write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
-    print(f"\n{headline}\n\n{as_text(shown)}\n")
+
+
+def report(results: Results, headline: str, directory: Path) -> None:
+    """Prints both tables, and writes them as Markdown."""
+    waits, longest = cells(results.figures), turns.cells(results.figures)
+    (directory / "others.md").write_text(
+        f"{headline}\n\n{as_markdown(waits)}\n\n{turns.as_markdown(longest)}\n")
+    print(f"{as_text(waits)}\n\n{turns.as_text(longest)}\n")
 
 
 if __name__ == "__main__":

@@ -61,6 +61,8 @@ ROWS: list[Row | RatioRow] = [
     Row("the core alone: end, grant and a new ticket, with 10 / 100,000 tickets",
         ("hand-over-10-1000", "hand-over-100000-1000")),
     Row("… with 10 / 6,000 controllers", ("hand-over-1000-10", "hand-over-1000-6000")),
+    Row("… a ticket with a coalescing key, which gives up, with 10 / 1,000 / 100,000 tickets",
+        ("keyed-10-1000", "keyed-1000-1000", "keyed-100000-1000")),
     Row("from the kill of a holder to the next grant", ("kill",)),
     Row("start of the daemon, empty journal", ("recovery-0",)),
     Row("start of the daemon, longest journal measured", ("recovery-longest",)),
