@@ -327,10 +327,10 @@ extension Engine {
         state.alarms.append(next)
         // What is due already was more than a portion, or may be contradicted by words that are not heard yet.
         let isUnheard = next <= now && next > state.step.heardUntil
-        let delay = isUnheard ? Self.pauseToHear : max(.zero, now.duration(to: next))
         // The alarm uses the machine's clock, which continues while the arbiter's stands still. If it still rings too
         // early, nothing is due, and it is set again.
-        alarm.ring(after: delay + time.standstill) { [weak self] in self?.tick(for: next) }
+        let delay = now.duration(to: next) + time.standstill
+        alarm.ring(after: isUnheard ? max(delay, Self.pauseToHear) : delay) { [weak self] in self?.tick(for: next) }
     }
 
     /// How long what is due waits for words that are not heard yet, before it is looked at again.

@@ -110,7 +110,11 @@ struct EventHubLimitsTests {
         let hold = DispatchSemaphore(value: 0)
         let isHeld = DispatchSemaphore(value: 0)
         let blocking = BlockingOutlet(isHeld: isHeld, hold: hold)
-        let blocker = hub.subscribe(to: .scene(.main), after: nil, outlet: blocking, reset: { _ in })
+        // Who may see other scenes shares no reset with the follower.
+        let caller = Caller(principal: nil, scenes: .matching([try #require(ScenePattern("main"))]))
+        let blocker = hub.subscribe(
+            to: .scene(.main), after: nil, permission: Permission(caller, roles: [.observe]), outlet: blocking,
+            reset: { _ in })
         let follower = Follower(hub)
         while case .bytes = blocker.read(upTo: 4096) {}
         hub.publish([.sample(1)])
