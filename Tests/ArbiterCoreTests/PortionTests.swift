@@ -109,7 +109,9 @@ struct PortionTests {
         _ = try arbiter.perform { machine, step throws(ArbiterError) in
             try machine.endSession(session.token, in: &step)
         }
-        #expect(catchUp() > 1)
+        // A session that begins meanwhile is too late for all of them.
+        _ = try arbiter.openSession(client: "screen")
+        #expect(catchUp() > 0)
         #expect(waiting.allSatisfy { arbiter.state(of: $0) == .running })
         #expect(!arbiter.machine.isInUse(session.id))
         try arbiter.restart()

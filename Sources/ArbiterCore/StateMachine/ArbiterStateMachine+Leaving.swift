@@ -5,6 +5,8 @@ struct Leaving: Sendable {
     let ending: SessionEnding
     /// The transitions that are bound to it, the next one to end last.
     var bound: [TransitionID]
+    /// Where the other sessions count that its client had when it began to end; one that begins later takes its place nowhere.
+    let others: [SceneSelection]
     /// The last transition that was looked at in which its client takes part.
     var seen: DurableState.Participation?
 }
@@ -28,7 +30,8 @@ extension ArbiterStateMachine {
         }
         let bound = bound(to: session).sorted { $0.place < $1.place }
         momentary.leaving[id] = Leaving(
-            ending: ending, bound: (bound.filter { !$0.isQueued }.reversed() + bound.filter(\.isQueued)).map(\.id))
+            ending: ending, bound: (bound.filter { !$0.isQueued }.reversed() + bound.filter(\.isQueued)).map(\.id),
+            others: durable.index.selections(of: session.client, besides: session.caller.scenes))
         durable.index.sessions.removeValue(forKey: session.token)
         momentary.stopLooking(after: id)
         momentary.deadlines.schedule(.session(id), at: step.heardUntil)
@@ -46,7 +49,9 @@ extension ArbiterStateMachine {
                 let next = participations(of: session).first(after: leaving.seen)
             {
                 leaving.seen = next
-                if isWaiting(next, for: session, isOver: false) { markGone(next.id, client: client, in: &step) }
+                if isWaiting(next, for: session, besides: leaving.others) {
+                    markGone(next.id, client: client, in: &step)
+                }
             } else {
                 return conclude(session, because: leaving.ending, in: &step)
             }
@@ -75,7 +80,9 @@ extension ArbiterStateMachine {
         for transition in bound.sorted(by: { $0.place < $1.place }) {
             end(transition.id, as: .expired(.sessionLost), in: &step)
         }
-        for joined in waiting(for: session, isOver: true) {
+        let others = durable.index.selections(of: session.client)
+        let waiting = participations(of: session).all.filter { isWaiting($0, for: session, besides: others) }
+        for joined in waiting {
             if let client = session.client { part(client, from: joined.id, in: &step) }
         }
         for scene in scenes { publish(.sessionEnded(session.id, session.client, ending), in: scene, &step) }
@@ -123,19 +130,16 @@ extension ArbiterStateMachine {
         runIfAllAreReady(id, in: &step)
     }
 
-    /// The transitions that wait for a session's client, or will, and for no other session of it, in the order of their requests.
-    private func waiting(for session: Session, isOver: Bool) -> [DurableState.Participation] {
-        participations(of: session).all.filter { isWaiting($0, for: session, isOver: isOver) }
-    }
-
-    /// Whether a transition waits for a session's client.
+    /// Whether a transition waits for a session's client, or will, in a scene where none of these sessions counts.
     ///
     /// A running one keeps its laggards.
-    private func isWaiting(_ joined: DurableState.Participation, for session: Session, isOver: Bool) -> Bool {
+    private func isWaiting(
+        _ joined: DurableState.Participation, for session: Session, besides others: some Collection<SceneSelection>
+    ) -> Bool {
         guard let client = session.client, durable.transitions[joined.id]?.waits(for: client) == true,
             let scene = durable.transitions[joined.id]?.request.scene, session.caller.scenes.contains(scene)
         else { return false }
-        return !durable.index.isPresent(client, in: scene, besides: isOver ? nil : session.caller.scenes)
+        return !others.contains { $0.contains(scene) }
     }
 
     /// The unfinished transitions in which a session's client takes part.

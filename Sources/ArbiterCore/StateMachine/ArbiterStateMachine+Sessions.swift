@@ -218,16 +218,14 @@ extension DurableState.Index {
     }
 
     /// Whether a client has a session that counts in a scene.
-    ///
-    /// - Parameters:
-    ///   - client: the client.
-    ///   - scene: the scene.
-    ///   - leaving: the scenes of a session that is ending; another one is looked for.
-    /// - Returns: whether there is one.
-    func isPresent(_ client: ClientName, in scene: SceneName, besides leaving: SceneSelection? = nil) -> Bool {
-        clients[client]?.contains { scenes, count in
-            (scenes != leaving || count > 1) && scenes.contains(scene)
-        } == true
+    func isPresent(_ client: ClientName, in scene: SceneName) -> Bool {
+        clients[client]?.keys.contains { $0.contains(scene) } == true
+    }
+
+    /// The scenes in which a client's sessions count, without those of one that is ending.
+    func selections(of client: ClientName?, besides leaving: SceneSelection? = nil) -> [SceneSelection] {
+        let sessions = client.flatMap { clients[$0] } ?? [:]
+        return sessions.filter { $0.key != leaving || $0.value > 1 }.map(\.key)
     }
 
     /// Notes that a session is no longer known in a scene.
