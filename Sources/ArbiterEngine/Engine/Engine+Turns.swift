@@ -48,7 +48,7 @@ extension Engine {
             if case .failure(let error) = result, error.isForWantOfRoom { refusal = subject.refusal(because: error) }
             let answers = finish(&state, own: own, refusal: refusal)
             conclude(state)
-            setAlarm(in: &state, at: moment.instant)
+            setAlarm(in: &state, at: moment.instant, heardUntil: state.step.heardUntil)
             ownership?.note(state.turn)
             return (answers, state.gathering, state.withheld.count <= Self.answersOnThread, state.lacksProof)
         }
@@ -321,12 +321,17 @@ extension Engine {
     }
 
     /// Sets the alarm for the next deadline, unless it already rings early enough.
-    func setAlarm(in state: inout State, at now: Instant) {
+    ///
+    /// - Parameters:
+    ///   - state: the state.
+    ///   - now: the present.
+    ///   - heardUntil: until when words of clients have been heard; by default, until now.
+    func setAlarm(in state: inout State, at now: Instant, heardUntil: Instant? = nil) {
         // An alarm that rings before the deadline is enough: the turn that it starts sets the next one.
         guard let next = state.machine.nextDeadline, state.alarms.last.map({ next < $0 }) ?? true else { return }
         state.alarms.append(next)
         // What is due already was more than a portion, or may be contradicted by words that are not heard yet.
-        let isUnheard = next <= now && next > state.step.heardUntil
+        let isUnheard = next <= now && next > heardUntil ?? now
         // The alarm uses the machine's clock, which continues while the arbiter's stands still. If it still rings too
         // early, nothing is due, and it is set again.
         let delay = now.duration(to: next) + time.standstill
