@@ -145,9 +145,9 @@ scrape_configs:
 def test_metrics_need_a_role_unless_they_are_open(daemon, tmp_path):
     access = tmp_path / "access.yaml"
     access.write_text("principals: []\n")
-    closed = daemon("--access", str(access))
+    closed = daemon("--access", str(access), "--allow-no-one")
     assert closed.ask("GET", "/metrics")[0] == 401
     closed.stop()
-    opened = daemon("--access", str(access), "--open-metrics")
+    opened = daemon("--access", str(access), "--allow-no-one", "--open-metrics")
     assert opened.ask("GET", "/metrics")[0] == 200
     assert opened.ask("GET", "/transitions")[0] == 401
