@@ -216,7 +216,8 @@ extension PlaceTree {
         var place = start
         while true {
             let before = places[place].latest
-            let after = [places[place].latestOwn, places[place].childrenLatest.last?.order].compactMap(\.self).max()
+            var after = places[place].latestOwn
+            if let below = places[place].childrenLatest.last?.order, after.map({ $0 < below }) ?? true { after = below }
             guard before != after else { return }
             places[place].latest = after
             guard let parent = places[place].parent else { return }

@@ -72,7 +72,7 @@ struct DeadlineQueue {
     private var filings: UInt64 = 0
 
     /// An instant before which nothing is due; it may be before the first deadline, but never after it.
-    var next: Instant? { [silences.min, others.min].compactMap { $0?.instant }.min() }
+    var next: Instant? { Self.first(of: silences.min, others.min)?.instant }
 
     var count: Int { deadlines.count }
 
@@ -118,7 +118,12 @@ struct DeadlineQueue {
     private func firstFiled(at now: Instant, heardUntil: Instant) -> Filed? {
         let silence = silences.min.flatMap { $0.instant <= min(now, heardUntil) ? $0 : nil }
         let other = others.min.flatMap { $0.instant <= now ? $0 : nil }
-        return [silence, other].compactMap(\.self).min()
+        return Self.first(of: silence, other)
+    }
+
+    private static func first(of one: Filed?, _ other: Filed?) -> Filed? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
     }
 
     /// Removes the first entry of one of the heaps.
