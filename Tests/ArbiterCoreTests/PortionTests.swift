@@ -62,7 +62,7 @@ struct PortionTests {
         let holders = try (0..<many).map {
             try arbiter.start(TransitionRequest(scene: try scene($0), session: session.token))
         }
-        let tickets = try (0..<many).map { _ in
+        let tickets = try (0..<2 * many).map { _ in
             try arbiter.serialize(TransitionRequest(scene: try scene(0), session: session.token))
         }
         let kept = try arbiter.serialize(TransitionRequest(scene: try scene(0)))
@@ -70,6 +70,11 @@ struct PortionTests {
             try machine.endSession(session.token, in: &step)
         }
         #expect(answer == .leaving(session.id))
+        // Asked again meanwhile, the same is said.
+        let again = try arbiter.perform { machine, step throws(ArbiterError) in
+            try machine.endSession(session.token, in: &step)
+        }
+        #expect(again == .leaving(session.id))
         #expect(throws: ArbiterError.unknownSession) { try arbiter.machine.session(session.token) }
         #expect(catchUp() > 1)
         #expect((holders + tickets).allSatisfy { arbiter.outcome(of: $0) == .expired(.sessionLost) })

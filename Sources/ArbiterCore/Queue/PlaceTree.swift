@@ -1,6 +1,6 @@
 internal import HeapModule
 
-/// The tree of the places that have parts; each place publishes two orders of its subtree to the place above it.
+/// The tree of the places that have parts; each place publishes three orders of its subtree to the place above it.
 ///
 /// A place exists while it or a place below it has a part.
 struct PlaceTree {
@@ -55,7 +55,7 @@ struct PlaceTree {
         }
     }
 
-    subscript(place: Int) -> Place { places[place] }
+    subscript(place: Int) -> Place { _read { yield places[place] } }
 
     /// The earliest part that waits for nothing in the whole tree.
     var candidate: RequestOrder? { places[Self.top].candidate }
@@ -107,71 +107,6 @@ extension PlaceTree {
     }
 }
 
-// MARK: - Questions
-
-extension PlaceTree {
-    /// Whether the part is the first at its place and waits for nothing.
-    func isClear(_ order: RequestOrder, at place: Int) -> Bool {
-        places[place].parts.first == order && places[place].isFirstClear
-    }
-
-    /// Whether another part, granted or earlier than `order`, is at the place, above it or below it.
-    func isHeldUp(_ order: RequestOrder, at part: Int) -> Bool {
-        if places[part].granted > 0 || places[part].earliest.map({ $0 < order }) == true { return true }
-        var above = places[part].parent
-        while let place = above {
-            if places[place].holder != nil || places[place].parts.first.map({ $0 < order }) == true { return true }
-            above = places[place].parent
-        }
-        return false
-    }
-
-    /// Whether a granted part, or one before `order`, is at a place of the path or below its end.
-    func isHeldUp(_ path: ScopePath, before order: RequestOrder) -> Bool {
-        var place = Self.top
-        for name in path {
-            if places[place].holder != nil || places[place].parts.first.map({ $0 < order }) == true { return true }
-            guard let child = places[place].children[name] else { return false }
-            place = child
-        }
-        return places[place].granted > 0 || places[place].earliest.map { $0 < order } == true
-    }
-
-    /// How many waiting parts are at the place and at the places above it.
-    func waitingOnTheWay(to place: Int) -> Int {
-        var count = 0
-        var next: Int? = place
-        while let index = next {
-            count += places[index].parts.count - (places[index].holder == nil ? 0 : 1)
-            next = places[index].parent
-        }
-        return count
-    }
-
-    /// Whether the places are the same or one is above the other.
-    func areRelated(_ one: Int, _ other: Int) -> Bool { isAtOrAbove(one, other) || isAtOrAbove(other, one) }
-
-    private func isAtOrAbove(_ upper: Int, _ lower: Int) -> Bool {
-        var place: Int? = lower
-        while let index = place {
-            if index == upper { return true }
-            place = places[index].parent
-        }
-        return false
-    }
-
-    /// Whether no part is at a place of the path or below its end.
-    func isFree(_ path: ScopePath) -> Bool {
-        var place = Self.top
-        for name in path {
-            guard places[place].parts.isEmpty else { return false }
-            guard let child = places[place].children[name] else { return true }
-            place = child
-        }
-        return places[place].earliest == nil
-    }
-}
-
 // MARK: - The latest parts
 
 extension PlaceTree {
@@ -186,30 +121,6 @@ extension PlaceTree {
         places[place].firstHidden = nil
         updateLatest(from: place)
     }
-
-    /// Whether a part that is not hidden and comes after `order` is at a place of the path or below its end.
-    func hasPart(at path: ScopePath, after order: RequestOrder) -> Bool {
-        var place = Self.top
-        for name in path {
-            if isAfter(order, places[place].latestOwn) { return true }
-            guard let child = places[place].children[name] else { return false }
-            place = child
-        }
-        return isAfter(order, places[place].latest)
-    }
-
-    /// Whether a part that is not hidden and comes after `order` is at a place, above it or below it.
-    func hasPart(at place: Int, after order: RequestOrder) -> Bool {
-        if isAfter(order, places[place].latest) { return true }
-        var above = places[place].parent
-        while let place = above {
-            if isAfter(order, places[place].latestOwn) { return true }
-            above = places[place].parent
-        }
-        return false
-    }
-
-    private func isAfter(_ order: RequestOrder, _ latest: RequestOrder?) -> Bool { latest.map { order < $0 } ?? false }
 
     /// Recomputes the latest part of the place and of those above it, until it does not change any more.
     private mutating func updateLatest(from start: Int) {

@@ -37,6 +37,11 @@ extension ArbiterStateMachine {
         momentary.deadlines.schedule(.session(id), at: step.heardUntil)
     }
 
+    /// The session of a token that ends in portions.
+    func leavingSession(_ token: Token) -> Session? {
+        momentary.leaving.keys.lazy.compactMap { durable.sessions[$0] }.first { $0.token == token }
+    }
+
     /// Ends a portion of what is bound to a session, and the session itself once nothing is left.
     mutating func endMore(of id: SessionID, in step: inout Step) {
         guard let session = durable.sessions[id], var leaving = momentary.leaving[id] else { return }

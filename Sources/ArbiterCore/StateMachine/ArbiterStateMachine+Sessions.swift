@@ -51,6 +51,7 @@ extension ArbiterStateMachine {
     /// - Returns: the session; or that more is bound to it than ends in one turn, and its end follows.
     /// - Throws: `unknownSession`.
     package mutating func endSession(_ token: Token, in step: inout Step) throws(ArbiterError) -> SessionAnswer {
+        if let leaving = leavingSession(token) { return .leaving(leaving.id) }
         let session = try session(token)
         end(session.id, because: .ended, in: &step)
         return momentary.leaving[session.id] == nil ? .over(view(of: session, at: step.now)) : .leaving(session.id)

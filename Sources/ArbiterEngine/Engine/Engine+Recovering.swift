@@ -193,7 +193,7 @@ extension Engine {
             }
             return (
                 failure, Array(state.withheld), Array(state.parked.values), Array(state.idlers.values),
-                Array(state.leavers.values)
+                state.leavers.values.flatMap(\.self)
             )
         }
         for withheld in lost { withheld.delivery.deliver(unless: error.meaning(hasRecorded: withheld.hasRecorded)) }

@@ -78,7 +78,7 @@ extension Engine {
             let answer: Result<SessionView, EngineError>
             switch result {
             case .success(.leaving(let session)):
-                state.leavers[session] = completion
+                state.leavers[session, default: []].append(completion)
                 return nil
             case .success(.over(let view)): answer = .success(view)
             case .failure(let error): answer = .failure(error)

@@ -49,7 +49,7 @@ package final class Engine: Sendable {
         /// The completions of the waiters that are parked for an idle scene.
         var idlers: [WaiterID: IdleCompletion] = [:]
         /// The completions of the requests that end a session, where that takes several turns.
-        var leavers: [SessionID: Answer<SessionView>] = [:]
+        var leavers: [SessionID: [Answer<SessionView>]] = [:]
         var lastSequence: UInt64 = 0
         var committedSequence: UInt64 = 0
         /// The number of the current turn.
