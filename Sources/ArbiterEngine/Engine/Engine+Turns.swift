@@ -48,7 +48,7 @@ extension Engine {
             if case .failure(let error) = result, error.isForWantOfRoom { refusal = subject.refusal(because: error) }
             let answers = finish(&state, own: own, refusal: refusal)
             conclude(state)
-            setAlarm(in: &state, at: moment.instant, heardUntil: state.step.heardUntil)
+            setAlarm(in: &state, at: moment.instant, after: Self.pauseBetweenPortions)
             ownership?.note(state.turn)
             return (answers, state.gathering, state.withheld.count <= Self.answersOnThread, state.lacksProof)
         }
@@ -225,21 +225,20 @@ extension Engine {
     /// - Parameters:
     ///   - state: the state.
     ///   - now: the present.
-    ///   - heardUntil: until when words of clients have been heard; by default, until now.
-    func setAlarm(in state: inout State, at now: Instant, heardUntil: Instant? = nil) {
+    ///   - pause: how long what is due already has to wait.
+    func setAlarm(in state: inout State, at now: Instant, after pause: Duration = .zero) {
         // An alarm that rings before the deadline is enough: the turn that it starts sets the next one.
         guard let next = state.machine.nextDeadline, state.alarms.last.map({ next < $0 }) ?? true else { return }
         state.alarms.append(next)
-        // What is due already was more than a portion, or may be contradicted by words that are not heard yet.
-        let isUnheard = next <= now && next > heardUntil ?? now
         // The alarm uses the machine's clock, which continues while the arbiter's stands still. If it still rings too
         // early, nothing is due, and it is set again.
         let delay = now.duration(to: next) + time.standstill
-        alarm.ring(after: isUnheard ? max(delay, Self.pauseToHear) : delay) { [weak self] in self?.tick(for: next) }
+        alarm.ring(after: next <= now ? max(delay, pause) : delay) { [weak self] in self?.tick(for: next) }
     }
 
-    /// How long what is due waits for words that are not heard yet, before it is looked at again.
-    private static let pauseToHear = Duration.milliseconds(1)
+    /// How long a turn leaves to others what was due before it: more than a portion, or what words that are not heard yet may
+    /// contradict.
+    private static let pauseBetweenPortions = Duration.milliseconds(1)
 }
 
 extension Engine.Subject {
