@@ -214,16 +214,25 @@ class Proxy:
                     passed = data if left is None else data[:left]
                     if left is not None:
                         self._left[direction] = left - len(passed) if len(passed) == len(data) else None
-                sink.sendall(passed)
-                with self._lock:
-                    self._passed[direction] += passed
-                    self._lock.notify_all()
+                    if direction == "up":
+                        # Nobody hears the answer to a request that is not noted yet.
+                        sink.sendall(passed)
+                        self._note(passed, direction)
+                if direction == "down":
+                    # A client that does not read holds up nothing else.
+                    sink.sendall(passed)
+                    with self._lock:
+                        self._note(passed, direction)
                 if len(passed) < len(data):
                     self._cut()
                     return
         except OSError:
             pass
         self._shut(source, sink)
+
+    def _note(self, passed: bytes, direction: str) -> None:
+        self._passed[direction] += passed
+        self._lock.notify_all()
 
     def _refusal_of(self, data: bytes) -> bytes | None:
         with self._lock:
@@ -241,7 +250,7 @@ class Proxy:
                 break
             data += source.recv(65536)
         with self._lock:
-            self._passed["up"] += data
+            self._note(data, "up")
 
     def _cut(self) -> None:
         with self._lock:
