@@ -100,9 +100,10 @@ cluster-test: $(DAEMON) ## three nodes on three members of etcd, and one fault a
 	@scripts/cluster-test --faults $(FAULTS) $(if $(SEED),--seed $(SEED))
 
 .PHONY: readme-test
-readme-test: $(DAEMON) $(RELEASE)/arbiterctl ## run the examples of the README and docs, and compare their answers
+readme-test: $(DAEMON) $(RELEASE)/arbiterctl ## run the examples of the README and docs, compare their answers, and look up the names
 	@scripts/install-packages python3
 	@cd scripts && python3 -m unittest readme_test.tests
+	@scripts/check-names
 	@scripts/readme-test
 
 .PHONY: docs

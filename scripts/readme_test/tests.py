@@ -6,6 +6,7 @@ import unittest
 from pathlib import Path
 
 from readme_test.comparison import Comparison, Mismatch, parse_shortened
+from readme_test.names import Tree, is_replaced, missing_calls, missing_names, quoted
 from readme_test.pages import read_page
 
 RUNNER = Path(__file__).resolve().parent.parent / "readme-test"
@@ -219,6 +220,48 @@ class PageTests(unittest.TestCase):
         result = self.run_page(page.replace("id: 1", "id: 2"))
         self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (1, "2 passed, 1 failed"), result.stdout)
 
+
+class NameTests(unittest.TestCase):
+    def setUp(self) -> None:
+        self.tree = Tree()
+        self.tree.add("Makefile", "check: deps\n\techo --jobs\n")
+        self.tree.add("Sources/Core/Queue/ScopeQueue+Moving.swift", 'struct ScopeQueue { func moveAll() {} }\n@Option(help: "so\\n")\nvar maxQueued = 1')
+        self.tree.add("Sources/Core/Other.swift", "extension Engine { func flushAll() {} }")
+        self.tree.add("docs/page.md", "`GoneType`")
+
+    def lacks(self, name: str) -> list[str]:
+        return missing_names(name, self.tree)
+
+    def test_what_the_tree_has_is_not_missing(self) -> None:
+        for name in [
+            "make check", "make check JOBS=2", "ScopeQueue", "ScopeQueue.moveAll", "ScopeQueue+Moving", "Core/Queue", "Sources/Core",
+            "Queue/ScopeQueue+Moving.swift", "ScopeQueue+….swift", "Scope…", "--jobs", "--max-queued 5", "word", "GET /scenes",
+        ]:
+            self.assertEqual(self.lacks(name), [], name)
+
+    def test_what_the_tree_has_not_is_missing(self) -> None:
+        for name in [
+            "make chek", "ScopeQueues", "GoneType", "goneFunction", "Core/Gone", "Sources/Core/Gone.swift", "Gone.swift", "--gone",
+        ]:
+            self.assertEqual(self.lacks(name), [name], name)
+
+    def test_a_member_of_another_type_is_missing(self) -> None:
+        self.assertEqual(self.lacks("ScopeQueue.flushAll"), ["ScopeQueue.flushAll"])
+        self.assertEqual(self.lacks("Engine.flushAll"), [])
+
+    def test_code_blocks_are_not_looked_at(self) -> None:
+        self.assertEqual(quoted("`a`\n```\n`b`\n```\nand `c` and `d`"), [(1, "a"), (5, "c"), (5, "d")])
+
+    def test_a_name_may_go_on_on_the_next_line(self) -> None:
+        self.assertEqual(quoted("see `make\nmodel` and `c`\n\n`d"), [(1, "make model"), (2, "c")])
+
+    def test_a_decision_that_was_replaced_may_name_what_is_gone(self) -> None:
+        self.assertTrue(is_replaced("# One\n\n*Replaced by [0002](0002.md).*\n"))
+        self.assertFalse(is_replaced("# One\n\n*Since then, another thing.*\n"))
+
+    def test_a_call_that_no_page_names_is_missing(self) -> None:
+        description = "x:\n\npaths:\n  /scenes:\n    get:\n  /scenes/{scene}:\n    get:\n    delete:\n"
+        self.assertEqual(missing_calls("`GET /scenes`, `GET /scenes/{scene}?x=`", description), ["DELETE /scenes/{scene}"])
 
 if __name__ == "__main__":
     unittest.main()

@@ -5,8 +5,8 @@ internal import ArbiterTransfers
 /// Sessions that are used in other shards than that of their home: has them admitted there, and reports them to their
 /// homes.
 ///
-/// Every node asks the homes of the guests that it serves; a home keeps no list of guests. So what a lost node or a lost
-/// answer leaves behind is found by the next report.
+/// Every node asks the homes of the guests that it serves; a home only remembers which shards have reported some. So what a
+/// lost node or a lost answer leaves behind is found by the next report.
 final class Guests: Sendable {
     /// How long a session is waited for, which a client waits for meanwhile: longer than its home may hold the request.
     private static let patience = Duration.seconds(5)
