@@ -38,7 +38,7 @@ extension Options {
         _ = try makeAccessControl()
         _ = try makeIdentity()
         try checkSocketGroup()
-        guard journal == .etcd else { return try checkNoCluster() }
+        guard journal.isOfCluster else { return try checkNoCluster() }
         _ = try cluster.store.access(beyondLoopback: insecure)
         _ = try cluster.peerFiles()
         guard cluster.peerListen != nil else { throw Self.lacksPeers }
@@ -57,7 +57,7 @@ extension Options {
     ///
     /// - Throws: `ListenError`, `Failure`.
     func openPeerSocket() throws -> ListeningSocket? {
-        guard journal == .etcd else {
+        guard journal.isOfCluster else {
             try checkNoCluster()
             return nil
         }
@@ -170,7 +170,7 @@ extension Options {
     /// The limits of the event streams; those of a cluster are never silent for long, so that the loss of a node is noticed.
     var eventLimits: EventLimits {
         var limits = EventLimits()
-        if journal == .etcd { limits.longestSilence = min(.seconds(5), .seconds(cluster.etcdLeaseSeconds) / 4) }
+        if journal.isOfCluster { limits.longestSilence = min(.seconds(5), .seconds(cluster.etcdLeaseSeconds) / 4) }
         return limits
     }
 

@@ -192,6 +192,14 @@ struct Options: ParsableArguments {
         case disk
         case etcd
         case memory
+
+        /// Whether the daemon is a node of a cluster.
+        var isOfCluster: Bool {
+            switch self {
+            case .etcd: true
+            case .disk, .memory: false
+            }
+        }
     }
 
     func validate() throws {

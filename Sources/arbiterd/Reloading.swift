@@ -15,7 +15,7 @@ struct Reloading {
     func reload() {
         if let path = options.access { reloadAccess(path) }
         if let certificate = options.tlsCertificate, let key = options.tlsKey { reloadIdentity(certificate, key) }
-        let isNode = options.journal == .etcd
+        let isNode = options.journal.isOfCluster
         if isNode, options.cluster.namesFiles { reloadPeers() }
         if isNode, options.cluster.store.namesFiles { reloadEtcd() }
         guard options.access == nil, options.tlsCertificate == nil,

@@ -41,7 +41,7 @@ struct ServingParts {
     func limits(ofEachOf count: Int, as form: ClusterForm? = nil) -> Limits {
         let own = options.arbiterLimits
         var limits = (form?.limits?.applied(to: own) ?? own).divided(among: count)
-        if options.journal == .etcd { limits.recordBytes = EtcdJournal.bytesInRecord }
+        if options.journal.isOfCluster { limits.recordBytes = EtcdJournal.bytesInRecord }
         return limits
     }
 
@@ -107,7 +107,11 @@ final class OwnServing: Serving {
 
     /// How the engine recovers if its journal fails.
     private static func recovery(_ parts: ServingParts) throws -> JournalRecovery? {
-        guard parts.options.journal == .disk else { return nil }
+        switch parts.options.journal {
+        case .disk: break
+        // What is in memory is gone, and nodes have other ways.
+        case .memory, .etcd: return nil
+        }
         let (hub, loss, logger) = (parts.hub, parts.loss, parts.logger)
         let reopen = try parts.options.reopening(logger: logger, metrics: parts.metrics.engine.journal)
         return JournalRecovery(reopen: reopen) { lastEvents in

@@ -125,5 +125,7 @@ private struct UnreadableJournal: Journal {
     func contents() throws(JournalError) -> JournalContents { throw JournalError(reason: "unreadable") }
     func begin(_ committed: @escaping @Sendable (Result<UInt64, JournalError>) -> Void) {}
     func append(_ record: JournalEntry) -> Bool { false }
+    var ownership: (any Ownership)? { nil }
+
     func close() {}
 }

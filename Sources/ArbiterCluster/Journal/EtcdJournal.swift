@@ -38,13 +38,9 @@ package final class EtcdJournal: Journal {
     let state: Guarded<State>
 
     struct State {
+        private(set) var life = Life.open
         var pending: [JournalEntry] = []
-        /// A group is on its way.
-        var isCommitting = false
-        var isClosed = false
-        var hasFailed = false
-        /// It is reported that etcd refuses commits.
-        var isStalled = false
+        var sending = Sending.nothing
         var committed: @Sendable (Result<UInt64, JournalError>) -> Void = { _ in }
         var whenFailed: @Sendable (JournalError) -> Void = { _ in }
         /// The last record that is committed; 0 if there is none.
@@ -62,6 +58,37 @@ package final class EtcdJournal: Journal {
         var isCompacting = false
         /// What is forgotten where the records do not say it.
         var limits: Limits
+
+        /// Whether records are taken in, and snapshots made.
+        var isOpen: Bool { life == .open }
+        /// Whether a record may still be committed that is not.
+        var isBusy: Bool { sending != .nothing || !pending.isEmpty }
+
+        /// Goes on to a later part of its life; it never goes back.
+        ///
+        /// - Returns: whether it was in an earlier one.
+        mutating func advance(to life: Life) -> Bool {
+            defer { self.life = max(self.life, life) }
+            return self.life < life
+        }
+    }
+
+    enum Life: Int, Comparable {
+        case open
+        /// It takes nothing in any more, and commits what it has.
+        case closed
+        /// It commits nothing any more.
+        case failed
+
+        static func < (first: Life, second: Life) -> Bool { first.rawValue < second.rawValue }
+    }
+
+    enum Sending {
+        case nothing
+        /// A group is on its way.
+        case underWay
+        /// A group is on its way, and it is reported that etcd refuses it.
+        case stalled
     }
 
     /// - Parameters:
@@ -120,7 +147,7 @@ package final class EtcdJournal: Journal {
 
     package func append(_ entry: JournalEntry) -> Bool {
         state.withLock { state in
-            if !state.isClosed { state.pending.append(entry) }
+            if state.isOpen { state.pending.append(entry) }
         }
         return false
     }
@@ -130,8 +157,8 @@ package final class EtcdJournal: Journal {
     package func close() {
         let idle = workers.bell()
         let isBusy = state.withLock { state in
-            state.isClosed = true
-            guard !state.hasFailed, state.isCommitting || !state.pending.isEmpty else { return false }
+            _ = state.advance(to: .closed)
+            guard state.life < .failed, state.isBusy else { return false }
             state.whenIdle.append { idle.ring() }
             return true
         }
@@ -139,7 +166,7 @@ package final class EtcdJournal: Journal {
             commitNext()
             alarm.ring(after: closingPatience) { idle.ring() }
             idle.wait()
-            if state.withLock({ $0.isCommitting || !$0.pending.isEmpty }) {
+            if state.withLock({ $0.isBusy }) {
                 // The commit on its way may arrive until the tenure ends.
                 fail(JournalError(reason: "etcd has not taken the last commits before the journal was closed"))
             }
@@ -162,12 +189,12 @@ extension EtcdJournal {
     /// Sends the next group, unless one is on its way.
     func commitNext() {
         let (group, last, idle) = state.withLock { state -> ([JournalEntry], UInt64, [@Sendable () -> Void]) in
-            guard !state.isCommitting, !state.hasFailed else { return ([], 0, []) }
+            guard state.sending == .nothing, state.life < .failed else { return ([], 0, []) }
             guard !state.pending.isEmpty else {
                 defer { state.whenIdle = [] }
                 return ([], 0, state.whenIdle)
             }
-            state.isCommitting = true
+            state.sending = .underWay
             let count = min(Self.recordsInGroup, RecordBatch.lengthUnderSameRules(state.pending))
             return (Array(state.pending.prefix(count)), state.last, [])
         }
@@ -257,8 +284,8 @@ extension EtcdJournal {
     /// Reports that etcd refuses commits; they are sent again nevertheless.
     private func stall(_ error: EtcdError) {
         let committed = state.withLock { state -> (@Sendable (Result<UInt64, JournalError>) -> Void)? in
-            guard !state.isStalled else { return nil }
-            state.isStalled = true
+            guard state.sending != .stalled else { return nil }
+            state.sending = .stalled
             return state.committed
         }
         guard let committed else { return }
@@ -273,11 +300,11 @@ extension EtcdJournal {
 
     private func finish(_ commit: PendingCommit, shown turn: UInt64?) {
         let committed = state.withLock { state -> (@Sendable (Result<UInt64, JournalError>) -> Void)? in
-            guard !state.hasFailed else { return nil }
+            guard state.life < .failed else { return nil }
             state.last = commit.batch.last
             state.pending.removeFirst(Int(commit.batch.last - commit.batch.first) + 1)
             state.bytes += commit.value.count
-            (state.isCommitting, state.isStalled) = (false, false)
+            state.sending = .nothing
             return state.committed
         }
         guard let committed else { return }
@@ -298,8 +325,8 @@ extension EtcdJournal {
                 (@Sendable (Result<UInt64, JournalError>) -> Void)?, @Sendable (JournalError) -> Void,
                 [@Sendable () -> Void]
             ) in
-            guard !state.hasFailed else { return (nil, { _ in }, []) }
-            (state.hasFailed, state.isClosed, state.pending) = (true, true, [])
+            guard state.advance(to: .failed) else { return (nil, { _ in }, []) }
+            state.pending = []
             defer { state.whenIdle = [] }
             return (state.committed, state.whenFailed, state.whenIdle)
         }

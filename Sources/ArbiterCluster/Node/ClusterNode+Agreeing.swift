@@ -21,7 +21,8 @@ extension ClusterNode {
         guard !found.isCopied else {
             state.withLock { state in
                 if !state.isRegistered {
-                    state.waitsFor = "the end of a copy of the cluster's journal (key \(keys.copy) in etcd)"
+                    state.become(
+                        .outside(waitsFor: "the end of a copy of the cluster's journal (key \(keys.copy) in etcd)"))
                 }
             }
             throw EtcdError(.refused, "the journal of the cluster is being copied")
@@ -89,10 +90,7 @@ extension ClusterNode {
     /// - Returns: what to throw.
     private func refuse(_ reason: String) -> EtcdError {
         let error = JournalError(.unknownForm, reason: "the cluster at \(keys.prefix) \(reason)")
-        let isFirst = state.withLock { state in
-            defer { (state.isStopped, state.failure) = (true, error) }
-            return state.failure == nil
-        }
+        let isFirst = state.withLock { $0.become(.over(waitsFor: error.reason)) }
         if isFirst { whenFailed(error) }
         return EtcdError(.refused, error.reason)
     }

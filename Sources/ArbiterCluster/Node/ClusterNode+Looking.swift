@@ -9,15 +9,15 @@ extension ClusterNode {
     func look() {
         let isFirst = state.withLock { state in
             defer { state.isLookDue = true }
-            return !state.isLookDue && !state.isStopped
+            return !state.isLookDue && !state.isOver
         }
         guard isFirst else { return }
         queue.add { [self] in
-            let isStopped = state.withLock { state in
+            let isOver = state.withLock { state in
                 state.isLookDue = false
-                return state.isStopped
+                return state.isOver
             }
-            guard !isStopped else { return }
+            guard !isOver else { return }
             do throws(EtcdError) {
                 try takePart()
                 note(failure: nil)

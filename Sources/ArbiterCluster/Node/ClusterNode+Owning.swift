@@ -53,7 +53,10 @@ extension ClusterNode {
         if let earlier, !earlier.isOver { return earlier }
         // Nothing is served in it any more, and what it keeps in etcd would only be in the way.
         if let earlier { etcd.revokeLease(earlier.id, within: Self.patience) { _ in } }
-        state.withLock { ($0.lease, $0.isRegistered, $0.waitsFor) = (nil, false, Self.etcdItself) }
+        state.withLock { state in
+            state.lease = nil
+            state.become(.outside(waitsFor: Self.etcdItself))
+        }
         let lease = try NodeLease.grant(
             for: settings.timeToLive, etcd: etcd, time: time, alarm: alarm, workers: workers)
         state.withLock { $0.lease = lease }
@@ -82,10 +85,13 @@ extension ClusterNode {
             throw EtcdError(.refused, "the cluster has changed meanwhile")
         }
         guard isNew || found.map.nodes[settings.address]?.lease == lease.id else {
-            state.withLock { $0.waitsFor = "the lease of another node with the address \(settings.address)" }
+            state.withLock { state in
+                _ = state.become(
+                    .outside(waitsFor: "the lease of another node with the address \(settings.address)"))
+            }
             throw EtcdError(.refused, "another node is registered as \(settings.address)")
         }
-        state.withLock { ($0.isRegistered, $0.waitsFor) = (true, nil) }
+        state.withLock { _ = $0.become(.registered) }
     }
 
     /// Deletes the node's registration.

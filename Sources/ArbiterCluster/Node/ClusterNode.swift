@@ -47,8 +47,8 @@ package final class ClusterNode: Sendable {
     static let historyKept = Duration.seconds(30)
 
     struct State {
+        private(set) var membership = Membership.outside(waitsFor: ClusterNode.etcdItself)
         var lease: NodeLease?
-        var isRegistered = false
         var tenures: [Int: Tenure] = [:]
         /// The shards for which this node has chosen another one as the next owner, with when it has.
         var leaving: [Int: Instant] = [:]
@@ -60,8 +60,6 @@ package final class ClusterNode: Sendable {
         var pauses: [Int: Pause] = [:]
         /// The tenures that this node has given up, and whose keys may still be there because etcd did not answer.
         var givenUp: [Int: Tenure] = [:]
-        /// What this node waits for before it can serve; `nil` if nothing.
-        var waitsFor: String? = ClusterNode.etcdItself
         /// Why the cluster could not be looked at last; `nil` if it could.
         var reason: String?
         /// What is watched: the first key of each range.
@@ -69,7 +67,6 @@ package final class ClusterNode: Sendable {
         var watches: [String: any EtcdWatch] = [:]
         var isLookDue = false
         var isAlarmSet = false
-        var isStopped = false
         /// Whether etcd has answered the last release of a node that stops.
         var isEtcdAnswering = true
         /// The revision to which etcd is compacted next, and when.
@@ -79,7 +76,44 @@ package final class ClusterNode: Sendable {
         var room = EtcdRoom.enough
         /// In what the limits of the cluster differ from those with which this node was started.
         var otherLimits: [String] = []
-        var failure: JournalError?
+
+        var isRegistered: Bool {
+            if case .registered = membership { true } else { false }
+        }
+
+        /// What has to happen before the node can serve; `nil` if nothing.
+        var waitsFor: String? {
+            switch membership {
+            case .outside(ClusterNode.etcdItself):
+                reason.map { "\(ClusterNode.etcdItself) (\($0))" } ?? ClusterNode.etcdItself
+            case .outside(let event): event
+            case .registered: nil
+            case .over(let event): event
+            }
+        }
+
+        var isOver: Bool {
+            if case .over = membership { true } else { false }
+        }
+
+        /// Goes on in another state of membership, unless the node's part is over.
+        ///
+        /// - Returns: whether it was not over.
+        @discardableResult
+        mutating func become(_ membership: Membership) -> Bool {
+            guard !isOver else { return false }
+            self.membership = membership
+            return true
+        }
+    }
+
+    /// What the node is to the cluster; the last state is final.
+    enum Membership {
+        /// Not registered, with what has to happen before.
+        case outside(waitsFor: String)
+        case registered
+        /// It leaves, or can never take part, with the reason.
+        case over(waitsFor: String?)
     }
 
     let settings: Settings
@@ -131,7 +165,7 @@ package final class ClusterNode: Sendable {
     package func stop() {
         workers.finish(on: queue) { [self] in
             let (tenures, lease) = state.withLock { state -> ([Tenure], NodeLease?) in
-                state.isStopped = true
+                state.become(.over(waitsFor: state.waitsFor))
                 return (state.tenures.values.sorted { $0.shard < $1.shard }, state.lease)
             }
             guard let lease else { return }
@@ -154,12 +188,7 @@ package final class ClusterNode: Sendable {
     private func noteAnswered(_ isAnswered: Bool) { state.withLock { $0.isEtcdAnswering = isAnswered } }
 
     /// What the node waits for before it can serve; `nil` if nothing.
-    package var waitsFor: String? {
-        state.withLock { state in
-            guard state.waitsFor == Self.etcdItself, let reason = state.reason else { return state.waitsFor }
-            return "\(Self.etcdItself) (\(reason))"
-        }
-    }
+    package var waitsFor: String? { state.withLock { $0.waitsFor } }
 
     /// What a node waits for that has not heard of etcd yet.
     static let etcdItself = "etcd"
@@ -190,7 +219,7 @@ package final class ClusterNode: Sendable {
     /// Carries something out on the queue, unless the node is stopped.
     func enqueue(_ body: @escaping @Sendable () -> Void) {
         queue.add { [self] in
-            guard !state.withLock({ $0.isStopped }) else { return }
+            guard !state.withLock({ $0.isOver }) else { return }
             body()
         }
     }

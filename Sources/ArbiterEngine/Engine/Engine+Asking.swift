@@ -167,7 +167,7 @@ extension Engine {
     /// Answers every parked await with the current state; from then on no await parks.
     package func drain() {
         tell { state in
-            state.isDraining = true
+            state.advance(to: .draining)
         } _: { machine, step in
             machine.drain(in: &step)
         }

@@ -83,8 +83,8 @@ extension Engine {
     func tellSurely(prepare: (inout State) -> Void = { _ in }, _ event: @escaping MissedEvent) {
         run(prepare: prepare) { machine, _, step in
             event(&machine, &step)
-        } answer: { state, _ in
-            if state.failure?.kind == .stalled { state.missed.append(event) }
+        } answer: { state, result in
+            if case .failure = result { state.access.miss(event) }
             return nil
         }
     }

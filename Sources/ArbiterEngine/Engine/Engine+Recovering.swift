@@ -101,7 +101,9 @@ extension Engine {
             // If the journal is opened again, the engine goes on under these.
             state.terms = terms
             if let limits { state.machine.enforce(limits) }
-            guard !state.isOver, state.failure == nil, state.machine.isBehind(terms) else { return (nil, nil, false) }
+            guard state.life < .over, state.failure == nil, state.machine.isBehind(terms) else {
+                return (nil, nil, false)
+            }
             state.turn += 1
             let moment = now()
             state.step.restart(at: moment)
@@ -129,24 +131,14 @@ extension Engine {
 extension Engine {
     /// Answers all requests that the journal is unavailable, and schedules the next try if one can help.
     func fail(_ error: JournalError) {
-        guard let recovery, !state.withLock({ $0.isOver }) else { return giveUp(because: error) }
+        guard let recovery, state.withLock({ $0.life < .over }) else { return lose(error) }
         guard error.kind.isTemporary else {
-            state.withLock { $0.failure = error }
-            giveUp(because: error)
+            lose(error)
             recovery.whenLost(error)
             return
         }
-        let (pause, failure) = state.withLock { state -> (Duration, JournalError) in
-            let pause = state.pause.map { min($0 * 2, JournalRecovery.longestPause) } ?? JournalRecovery.shortestPause
-            state.pause = pause
-            // Clients are told the newest cause, and when the next try is.
-            let failure = JournalError(
-                error.kind, reason: "\(error.reason); the daemon tries again within \(pause.components.seconds) s",
-                retryAfter: pause)
-            state.failure = failure
-            return (pause, failure)
-        }
-        giveUp(because: failure)
+        guard let pause = state.withLock({ $0.access.fail(error) }) else { return }
+        refuseAll()
         alarm.ring(after: pause) { [weak self] in self?.takeUpAgain() }
     }
 
@@ -155,8 +147,7 @@ extension Engine {
     /// Events are withheld further, because they will be committed, and so are the answers of requests that were parked.
     func stall(_ error: JournalError) {
         let answers = state.withLock { state -> [Delivery] in
-            guard state.failure == nil, !state.isOver else { return [] }
-            state.failure = error
+            guard state.life < .over, state.access.stall(error) else { return [] }
             let answers = state.withheld.filter { $0.delivery.isAnswer && !$0.isPatient }.map(\.delivery)
             state.withheld.removeAll { $0.delivery.isAnswer && !$0.isPatient }
             return answers
@@ -172,19 +163,23 @@ extension Engine {
         let error = JournalError(
             .notOwner, reason: "this node no longer serves the shard of the scene: ask again", retryAfter: .seconds(1))
         state.withLock { state in
-            state.isOver = true
-            // What waits for the journal to work again waits in vain.
-            if state.failure?.kind.isTemporary == true { state.failure = error }
+            state.advance(to: .over)
+            state.access.abandon(error)
         }
-        giveUp(because: error)
+        refuseAll()
+    }
+
+    /// Uses the journal no more, and refuses what is not answered.
+    func lose(_ error: JournalError) {
+        state.withLock { $0.access.lose(error) }
+        refuseAll()
     }
 
     /// Answers all withheld and parked requests that the journal is unavailable, or that another process takes over.
-    func giveUp(because error: JournalError) {
-        let (error, lost, parked, idlers, leavers) = state.withLock {
-            state -> (JournalError, [Withheld], [Parked], [IdleCompletion], [Answer<SessionView>]) in
-            let failure = state.failure ?? error
-            state.failure = failure
+    private func refuseAll() {
+        let (failure, lost, parked, idlers, leavers) = state.withLock {
+            state -> (JournalError?, [Withheld], [Parked], [IdleCompletion], [Answer<SessionView>]) in
+            guard let failure = state.failure else { return (nil, [], [], [], []) }
             defer {
                 state.withheld.removeAll()
                 state.parked.removeAll()
@@ -196,6 +191,7 @@ extension Engine {
                 state.leavers.values.flatMap(\.self)
             )
         }
+        guard let error = failure else { return }
         for withheld in lost { withheld.delivery.deliver(unless: error.meaning(hasRecorded: withheld.hasRecorded)) }
         for waiter in parked { waiter.completion(.failure(error.meaning(hasRecorded: waiter.hasRecorded))) }
         for completion in idlers { completion(.failure(error.meaning(hasRecorded: false))) }
@@ -204,7 +200,8 @@ extension Engine {
 
     /// Opens the journal again and continues from its contents; if this fails, schedules the next try.
     private func takeUpAgain() {
-        guard let recovery, let failed = state.withLock({ $0.isOver ? nil : $0.journal }) else { return }
+        let failed = state.withLock { $0.life < .over && $0.access.awaitsTry ? $0.journal : nil }
+        guard let recovery, let failed else { return }
         failed.close()
         do throws(JournalError) {
             let journal = try recovery.reopen()
@@ -221,16 +218,13 @@ extension Engine {
 
     /// Continues from the contents of a journal, as after a restart.
     private func takeUp(_ journal: any Journal, _ recovery: JournalRecovery) throws(JournalError) {
-        let (limits, era) = state.withLock { ($0.machine.limits, $0.era + 1) }
+        let (limits, era) = state.withLock { ($0.machine.limits, $0.access.era + 1) }
         let replayed = try JournalReplay.of(journal, limits: limits)
         journal.begin { [weak self] in self?.committed($0, in: era) }
         let answers = state.withLock { state -> [Answers]? in
-            guard !state.isOver else { return nil }
+            guard state.life < .over, state.access.resume(on: journal) else { return nil }
             state.machine = replayed.machine
-            state.machine.recover(at: now().instant, isDraining: state.isDraining)
-            state.journal = journal
-            state.era = era
-            state.failure = nil
+            state.machine.recover(at: now().instant, isDraining: state.life == .draining)
             state.lastSequence = replayed.sequence
             state.committedSequence = state.lastSequence
             recovery.whenResumed((state.machine.lastEvents(), state.machine.lastEvent))

@@ -99,7 +99,7 @@ extension Engine {
         _ token: Token, by caller: Caller = .anyone, completion: @escaping Answer<Attachment>
     ) {
         ask { [self] (result: Result<SessionView, EngineError>) in
-            let era = state.withLock { $0.era }
+            let era = state.withLock { $0.access.era }
             completion(result.map { Attachment(session: $0.session.id, era: era) })
         } _: { machine, step throws(ArbiterError) in
             try machine.check(caller, owns: token)
@@ -113,7 +113,7 @@ extension Engine {
     ///   - attachment: the connection.
     ///   - isCut: whether its client closed it; then the session has only `Limits.grace` until its next word.
     package func detach(_ attachment: Attachment, isCut: Bool = true) {
-        guard state.withLock({ $0.era == attachment.era }) else { return }
+        guard state.withLock({ $0.access.era == attachment.era }) else { return }
         tellSurely { machine, step in machine.detach(attachment.session, isCut: isCut, in: &step) }
     }
 }

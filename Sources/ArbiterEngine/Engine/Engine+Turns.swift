@@ -157,9 +157,10 @@ extension Engine {
         switch result {
         case .success(let sequence):
             let (released, lacksProof, missed) = state.withLock { state -> ([Delivery], Bool, [MissedEvent]?) in
-                guard state.era == era else { return ([], false, nil) }
-                state.pause = nil
-                let missed = resume(&state)
+                guard state.access.era == era else { return ([], false, nil) }
+                // What owners and clients of sessions have said in a stall was refused, and not counted.
+                let missed = state.access.noteCommit()
+                if missed != nil { state.machine.extendEverything(at: now().instant) }
                 state.committedSequence = max(state.committedSequence, sequence)
                 return (release(from: &state), state.lacksProof, missed)
             }
@@ -167,22 +168,9 @@ extension Engine {
             if lacksProof { ownership?.prove() }
             if let missed { makeUp(for: missed) }
         case .failure(let error):
-            guard state.withLock({ $0.era == era }) else { return }
+            guard state.withLock({ $0.access.era == era }) else { return }
             if error.kind == .stalled { stall(error) } else { fail(error) }
         }
-    }
-
-    /// Ends a stall, if there is one.
-    ///
-    /// What owners and clients of sessions have said meanwhile was refused, and not counted, so their times begin again.
-    ///
-    /// - Returns: what was missed; `nil` if there was no stall.
-    private func resume(_ state: inout State) -> [MissedEvent]? {
-        guard state.failure?.kind == .stalled else { return nil }
-        state.failure = nil
-        state.machine.extendEverything(at: now().instant)
-        defer { state.missed = [] }
-        return state.missed
     }
 
     /// Carries out, in one turn, what was missed and what is due.

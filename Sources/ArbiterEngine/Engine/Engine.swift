@@ -32,17 +32,10 @@ package final class Engine: Sendable {
 
     struct State {
         var machine: ArbiterStateMachine
-        var journal: any Journal
+        var access: JournalAccess
         /// What records are made under, as far as the engine is told; the machine may be under newer rules already.
         var terms: Terms
-        /// Counts how often the engine has opened the journal, so that commits of an earlier one are ignored.
-        var era = 0
-        /// The pause before the last try to open the journal again; `nil` if a commit has succeeded since.
-        var pause: Duration?
-        /// Whether no await may park any more, also after the journal was opened again.
-        var isDraining = false
-        /// Whether the engine has been stopped.
-        var isOver = false
+        private(set) var life = Life.serving
         var identities: Identities
         /// The completions of the parked waiters.
         var parked: [WaiterID: Parked] = [:]
@@ -63,10 +56,14 @@ package final class Engine: Sendable {
         var events: [SceneEvent] = []
         /// The instants for which an alarm is set, the next one last.
         var alarms: [Instant] = []
+
+        var journal: any Journal { access.journal }
+
         /// Why the journal cannot be used now.
-        var failure: JournalError?
-        /// What clients have left while the journal took no commits, and what is noted when it does.
-        var missed: [MissedEvent] = []
+        var failure: JournalError? { access.failure }
+
+        /// Goes on to a later part of its life; it never goes back.
+        mutating func advance(to life: Life) { self.life = max(self.life, life) }
 
         /// The journal, if it has records that are not committed, and so has to be flushed.
         var gathering: (any Journal)? { committedSequence < lastSequence && failure == nil ? journal : nil }
@@ -89,6 +86,17 @@ package final class Engine: Sendable {
             guard failure == nil, let next = withheld.first else { return false }
             return next.sequence <= committedSequence && next.turn > shownTurn
         }
+    }
+
+    /// How far an engine has come.
+    enum Life: Int, Comparable {
+        case serving
+        /// No await may park any more, also after the journal was opened again.
+        case draining
+        /// It has been stopped, or another process goes on.
+        case over
+
+        static func < (first: Life, second: Life) -> Bool { first.rawValue < second.rawValue }
     }
 
     /// An event that cannot be missed, because nobody tells of it again.
@@ -194,7 +202,7 @@ package final class Engine: Sendable {
         let (sequence, ending) = (replayed.sequence, replayed.ending)
         state = Guarded(
             State(
-                machine: replayed.machine, journal: journal, terms: terms, identities: Identities(random),
+                machine: replayed.machine, access: JournalAccess(journal), terms: terms, identities: Identities(random),
                 lastSequence: sequence, committedSequence: sequence))
         self.recovery = recovery
         self.earlierClients = earlierClients
@@ -215,16 +223,16 @@ package final class Engine: Sendable {
     /// Commits all records and stops; requests that are not answered yet, and all later ones, are refused.
     package func stop() {
         let journal = state.withLock { state in
-            if !state.isOver, state.failure == nil, state.lastSequence > 0 {
+            if state.life < .over, state.failure == nil, state.lastSequence > 0 {
                 state.step.restart(at: now())
                 _ = state.machine.apply(.stop, in: &state.step, under: state.machine.rules)
                 _ = finish(&state)
             }
-            state.isOver = true
+            state.advance(to: .over)
             return state.journal
         }
         journal.close()
-        giveUp(because: JournalError(.closed, reason: "The daemon has stopped; ask its successor."))
+        lose(JournalError(.closed, reason: "The daemon has stopped; ask its successor."))
     }
 }
 

@@ -114,8 +114,6 @@ package protocol Journal: Sendable {
 }
 
 extension Journal {
-    package var ownership: (any Ownership)? { nil }
-
     package func flush(mayCommit: Bool) {}
 
     /// The contents, gathered by a replay; for journals that are read in parts.

@@ -191,6 +191,8 @@ package final class LogJournal: Journal {
         return false
     }
 
+    package var ownership: (any Ownership)? { nil }
+
     package func flush(mayCommit: Bool) {
         let isOwn = state.withLock { state -> Bool? in
             guard state.beginCommitting() else { return nil }

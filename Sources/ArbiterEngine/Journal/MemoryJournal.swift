@@ -29,6 +29,8 @@ package final class MemoryJournal: Journal {
         }
     }
 
+    package var ownership: (any Ownership)? { nil }
+
     package func close() {
         state.withLock { $0.isClosed = true }
     }

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterTestKit
 
 /// A journal in memory that loses what a real one may lose.
 ///
@@ -142,6 +143,8 @@ final class SimulatedJournal: Journal {
         guard fault == .forgottenEnd, case .end = record else { return false }
         return state.chance.isOnce(in: 20)
     }
+
+    var ownership: (any Ownership)? { nil }
 
     func close() {
         let tell = state.withLock { state -> (@Sendable () -> Void)? in

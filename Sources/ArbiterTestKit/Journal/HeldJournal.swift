@@ -34,6 +34,8 @@ package final class HeldJournal: Journal {
         return false
     }
 
+    package var ownership: (any Ownership)? { nil }
+
     package func flush(mayCommit: Bool) {
         state.withLock { $0.mayCommit.append(mayCommit) }
     }

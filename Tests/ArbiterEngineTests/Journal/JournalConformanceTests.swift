@@ -122,6 +122,8 @@ private final class FaultyJournal: Journal {
         }
     }
 
+    var ownership: (any Ownership)? { nil }
+
     func close() {
         let tell = state.withLock { state in
             state.isClosed = true

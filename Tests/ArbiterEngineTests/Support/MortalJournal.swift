@@ -58,6 +58,8 @@ final class MortalJournal: Journal {
         return claimsTooMuch
     }
 
+    var ownership: (any Ownership)? { nil }
+
     func close() {}
 
     /// Commits the appended records, or dies while it does.

@@ -35,6 +35,8 @@ final class ThreadedJournal: Journal {
         return false
     }
 
+    var ownership: (any Ownership)? { nil }
+
     func close() {
         state.withLock { $0.isClosed = true }
         queue.sync { self.commit() }
