@@ -1,6 +1,5 @@
 internal import ArbiterEngine
 internal import CLinux
-internal import Foundation
 internal import Glibc
 
 /// Watches the sockets of connections that have waited, and reports when a client has closed its side.
@@ -8,88 +7,36 @@ internal import Glibc
 /// libmicrohttpd does not watch suspended connections, so a thread of our own does. It only speeds things up: leases
 /// and tickets run out even if no close is noticed.
 final class PeerWatcher: Sendable {
-    private static let eventsAtOnce = 256
-
-    private let epoll: Int32
-    /// An eventfd that ends the thread.
-    private let stopping: Int32
-    private let peers = Guarded(Peers())
-
-    private struct Peers {
-        var watched: [UInt64: WatchedPeer] = [:]
-        /// No key is used twice, so a late event finds no connection.
-        var lastKey: UInt64 = 0
-    }
-
-    private static let stopKey: UInt64 = 0
+    private let thread = EpollThread()
+    /// The peers that are watched, by their keys.
+    private let peers = Guarded<[UInt64: WatchedPeer]>([:])
 
     init() {
-        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-        stopping = eventfd(0, Int32(EFD_CLOEXEC))
-        precondition(epoll >= 0 && stopping >= 0, "no descriptors are left to watch connections with")
-        control(EPOLL_CTL_ADD, stopping, events: EPOLLIN.rawValue, key: Self.stopKey)
-        let thread = Thread { [self] in run() }
-        thread.name = "arbiter.peers"
-        thread.start()
-    }
-
-    deinit {
-        close(epoll)
-        close(stopping)
+        thread.start(named: "arbiter.peers") { [self] key in peers.withLock { $0[key] }?.hasClosed() }
     }
 
     /// Ends the thread.
-    func stop() {
-        eventfd_write(stopping, 1)
-    }
+    func stop() { thread.stop() }
 
     /// Reports it once to the peer when it has closed its side; the system ends this with the descriptor.
     ///
     /// - Returns: the key for `report` and `end`.
     fileprivate func begin(_ peer: WatchedPeer, _ descriptor: Int32) -> UInt64 {
-        let key = peers.withLock { peers in
-            peers.lastKey += 1
-            peers.watched[peers.lastKey] = peer
-            return peers.lastKey
-        }
-        control(EPOLL_CTL_ADD, descriptor, events: Self.closing, key: key)
+        let key = thread.newKey()
+        peers.withLock { $0[key] = peer }
+        thread.add(descriptor, for: Self.closing, key: key)
         return key
     }
 
     /// Reports it once more to the peer, which has closed its side.
     fileprivate func report(_ key: UInt64, _ descriptor: Int32) {
-        control(EPOLL_CTL_MOD, descriptor, events: Self.closing, key: key)
+        thread.renew(descriptor, for: Self.closing, key: key)
     }
 
-    fileprivate func end(_ key: UInt64) {
-        peers.withLock { _ = $0.watched.removeValue(forKey: key) }
-    }
+    fileprivate func end(_ key: UInt64) { peers.withLock { _ = $0.removeValue(forKey: key) } }
 
     /// Edge-triggered, so that a connection costs one system call, however often it waits.
     private static var closing: UInt32 { EPOLLRDHUP.rawValue | EPOLLET.rawValue }
-
-    private func control(_ operation: Int32, _ descriptor: Int32, events: UInt32, key: UInt64) {
-        var event = unsafe epoll_event()
-        unsafe event.events = events
-        unsafe event.data.u64 = key
-        unsafe epoll_ctl(epoll, operation, descriptor, &event)
-    }
-
-    private func run() {
-        var events = unsafe Array(repeating: epoll_event(), count: Self.eventsAtOnce)
-        while true {
-            let count = unsafe epoll_wait(epoll, &events, Int32(Self.eventsAtOnce), -1)
-            guard count >= 0 else {
-                precondition(errno == EINTR, "parked connections can no longer be watched")
-                continue
-            }
-            for index in 0..<Int(count) {
-                let key = unsafe events[index].data.u64
-                guard key != Self.stopKey else { return }
-                peers.withLock { $0.watched[key] }?.hasClosed()
-            }
-        }
-    }
 }
 
 /// The client's side of one connection.
