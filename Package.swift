@@ -194,12 +194,14 @@ let package = Package(
         ),
         .target(
             name: "ArbiterSimulation",
-            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterModel", logging],
+            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterModel", "ArbiterTestKit", logging],
             swiftSettings: optimized
         ),
         .target(
             name: "ArbiterClusterSimulation",
-            dependencies: ["ArbiterCluster", "ArbiterCore", "ArbiterEngine", "ArbiterSimulation", heap, logging],
+            dependencies: [
+                "ArbiterCluster", "ArbiterCore", "ArbiterEngine", "ArbiterSimulation", "ArbiterTestKit", heap, logging,
+            ],
             swiftSettings: strict
         ),
         .executableTarget(

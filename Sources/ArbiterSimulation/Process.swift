@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterTestKit
 
 /// One process of the daemon: the engine and its surroundings.
 struct Process {

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterModel
+internal import ArbiterTestKit
 
 // The requests for transitions and scenes that clients make.
 

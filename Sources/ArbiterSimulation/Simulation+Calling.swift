@@ -1,6 +1,7 @@
 internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterModel
+internal import ArbiterTestKit
 
 // The calls of the engine.
 

@@ -1,6 +1,7 @@
 internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterModel
+internal import ArbiterTestKit
 
 // The planted faults between the clients and the engine, and in the engine's clock.
 

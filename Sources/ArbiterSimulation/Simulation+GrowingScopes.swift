@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterModel
+internal import ArbiterTestKit
 
 // Scopes that grow while they wait: random requests lead to this too rarely.
 

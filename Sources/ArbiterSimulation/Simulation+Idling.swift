@@ -1,6 +1,7 @@
 internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterModel
+internal import ArbiterTestKit
 
 // Awaits of idle scenes: when each is answered and with what, by a naive idea of since when a scene is idle.
 

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterModel
+internal import ArbiterTestKit
 
 // What clients do with their sessions, and the deaths of clients.
 

@@ -1,6 +1,7 @@
 internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterModel
+internal import ArbiterTestKit
 
 // The engine's answers, events and notices: each arrives exactly once, and not before its commit.
 

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterModel
+internal import ArbiterTestKit
 
 // The requests of owners and participants about transitions.
 

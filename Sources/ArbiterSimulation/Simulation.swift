@@ -1,6 +1,7 @@
 internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterModel
+internal import ArbiterTestKit
 
 /// A random history: clients that may do anything at any time, the real engine, a faulty journal, and the checks.
 ///

@@ -1,7 +1,7 @@
 /// A small random generator whose state is its seed, so that a failure can be reproduced.
 ///
 /// Guy L. Steele, Doug Lea, Christine H. Flood, "Fast splittable pseudorandom number generators", 2014.
-package struct SplitMix64: RandomNumberGenerator {
+package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     package init(seed: UInt64) {

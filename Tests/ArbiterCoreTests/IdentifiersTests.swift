@@ -1,4 +1,5 @@
 import ArbiterCore
+import ArbiterTestKit
 import Testing
 
 struct IdentifiersTests {

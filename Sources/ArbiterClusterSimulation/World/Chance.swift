@@ -1,6 +1,7 @@
 internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterSimulation
+internal import ArbiterTestKit
 
 /// The source of every random value, so that the same seed gives the same history.
 final class Chance: Sendable {

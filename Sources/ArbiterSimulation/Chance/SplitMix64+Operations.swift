@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterModel
+internal import ArbiterTestKit
 
 // Random operations and scopes, mostly possible ones.
 

@@ -1,4 +1,5 @@
 internal import ArbiterCore
+internal import ArbiterTestKit
 
 // Small random trees over few names, so that requests conflict.
 

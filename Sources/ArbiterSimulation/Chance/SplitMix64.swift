@@ -1,26 +1,6 @@
-/// A small generator whose whole state is its seed, so that a failure can be run again.
-///
-/// Guy L. Steele, Doug Lea, Christine H. Flood, "Fast splittable pseudorandom number generators", 2014.
-package struct SplitMix64: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+internal import ArbiterTestKit
 
-    package init(seed: UInt64) {
-        state = seed
-    }
-
-    package mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-
-    /// True once in so many times, on average.
-    mutating func isOnce(in times: Int) -> Bool {
-        Int.random(in: 0..<times, using: &self) == 0
-    }
-
+extension SplitMix64 {
     /// A duration in whole milliseconds, up to so many.
     mutating func milliseconds(upTo maximum: Int) -> Duration {
         .milliseconds(Int.random(in: 0...maximum, using: &self))

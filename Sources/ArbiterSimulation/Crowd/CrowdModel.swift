@@ -1,4 +1,5 @@
 internal import ArbiterCore
+internal import ArbiterTestKit
 
 /// A scene with thousands of tickets by the rules, in lists that are short enough to be searched.
 ///

@@ -1,4 +1,5 @@
 internal import ArbiterCore
+internal import ArbiterTestKit
 
 /// Thousands of tickets with keys and scopes in one scene, compared with `CrowdModel` after every step.
 ///

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterTestKit
 
 /// The records that a simulated arbiter makes, which do not contradict each other.
 struct DiskLife {

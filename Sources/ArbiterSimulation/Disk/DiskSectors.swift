@@ -1,3 +1,5 @@
+internal import ArbiterTestKit
+
 /// A file of a simulated disk: what processes read, and what the platter has.
 struct DiskSectors {
     static let sectorBytes = 512

@@ -1,4 +1,5 @@
 internal import ArbiterEngine
+internal import ArbiterTestKit
 
 // What happens to a process that writes the journal.
 

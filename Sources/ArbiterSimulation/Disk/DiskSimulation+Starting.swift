@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterTestKit
 
 // Starts of processes, and what they find.
 

@@ -1,4 +1,5 @@
 internal import ArbiterEngine
+internal import ArbiterTestKit
 internal import Logging
 
 /// The lives of a journal in files, process after process, on a simulated disk.

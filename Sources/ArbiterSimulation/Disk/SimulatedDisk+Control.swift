@@ -1,4 +1,5 @@
 internal import ArbiterEngine
+internal import ArbiterTestKit
 
 // What a simulation does with its disk.
 

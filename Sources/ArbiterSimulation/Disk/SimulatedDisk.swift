@@ -1,4 +1,5 @@
 package import ArbiterEngine
+internal import ArbiterTestKit
 
 /// A disk with one directory: what processes see of it, and what survives the death of the machine.
 ///

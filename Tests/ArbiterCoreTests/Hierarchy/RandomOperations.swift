@@ -1,3 +1,5 @@
+import ArbiterTestKit
+
 @testable import ArbiterCore
 
 /// Random storyboards and operations on them, with few names, so that the same names meet often.

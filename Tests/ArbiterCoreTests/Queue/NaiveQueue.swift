@@ -1,3 +1,5 @@
+import ArbiterTestKit
+
 @testable import ArbiterCore
 
 /// The scope queue by its definition: a list in request order, searched from end to end.
