@@ -101,7 +101,8 @@ extension Arbiter {
     private mutating func tick(lag: Duration = .zero, at location: SourceLocation) {
         var step = Step(moment: moment)
         step.restart(at: moment, lag: lag)
-        var context: Void = ()
+        // Not Void: a variable without a size has no place of its own, and ThreadSanitizer takes it for one that all threads share.
+        var context = 0
         _ = machine.turn(in: &step, with: &context) { _, _, _ in }
         note(step.records, step.effects, at: location)
     }
