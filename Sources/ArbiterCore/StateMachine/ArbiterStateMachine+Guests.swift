@@ -131,7 +131,7 @@ extension ArbiterStateMachine {
             hear(session.id, isGone: report.hasLeft, at: step.now)
         } else if report.hasLeft, momentary.attachments[session.id] == nil {
             momentary.leftAt[session.id] = step.now
-            momentary.deadlines.schedule(.session(session.id), at: step.now.advanced(by: limits.grace))
+            momentary.deadlines.schedule(.session(session.id), at: endOfGrace(of: session, from: step.now))
         }
         return true
     }

@@ -8,8 +8,10 @@ extension ArbiterStateMachine {
     /// - Parameters:
     ///   - now: when the leases begin.
     ///   - isDraining: whether no await may park any more.
-    package mutating func recover(at now: Instant, isDraining: Bool = false) {
+    ///   - hasTakenOver: whether another process may have served until now, to which clients may believe they are connected.
+    package mutating func recover(at now: Instant, isDraining: Bool = false, hasTakenOver: Bool = false) {
         momentary = MomentaryState()
+        if hasTakenOver { momentary.takenOverAt = now }
         momentary.isDraining = isDraining
         momentary.idling = Idling(begun: now)
         let remembered = durable.transitions.values.sorted { $0.order < $1.order }

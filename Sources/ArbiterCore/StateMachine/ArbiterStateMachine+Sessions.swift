@@ -90,7 +90,17 @@ extension ArbiterStateMachine {
         }
         let hasGrace = isCut && !momentary.guests.contains(id)
         momentary.deadlines.schedule(
-            .session(id), at: now.advanced(by: hasGrace ? limits.grace : timeLeft(for: session)))
+            .session(id),
+            at: hasGrace ? endOfGrace(of: session, from: now) : now.advanced(by: timeLeft(for: session)))
+    }
+
+    /// Until when a session lives whose client has closed its last connection here.
+    ///
+    /// The client may have another one to the process that served before, and not have noticed its end. So after a takeover a
+    /// session has its full time at least.
+    func endOfGrace(of session: Session, from now: Instant) -> Instant {
+        let end = now.advanced(by: limits.grace)
+        return momentary.takenOverAt.map { max(end, $0.advanced(by: timeLeft(for: session))) } ?? end
     }
 
     /// An attached connection has closed.

@@ -267,6 +267,8 @@ struct MomentaryState: Sendable {
     var guestShards: [SessionID: [Int: GuestShard]] = [:]
     /// The sessions of which a part has ended, and what is left of them.
     var leaving: [SessionID: Leaving] = [:]
+    /// When another process may have served last, to which clients may still believe that they are connected.
+    var takenOverAt: Instant?
     /// When the client of a session closed its last attached connection, if it has said nothing since.
     var leftAt: [SessionID: Instant] = [:]
     /// The sessions that are at home in another shard.

@@ -198,7 +198,7 @@ package final class Engine: Sendable {
         // still while no daemon runs, and the machine's clock may have been reset, or be that of another machine.
         let begun = time.now().instant
         offset = replayed.moment.map { begun.duration(to: $0.instant) } ?? .zero
-        replayed.machine.recover(at: begun.advanced(by: offset))
+        replayed.machine.recover(at: begun.advanced(by: offset), hasTakenOver: journal.ownership != nil)
         let (sequence, ending) = (replayed.sequence, replayed.ending)
         state = Guarded(
             State(

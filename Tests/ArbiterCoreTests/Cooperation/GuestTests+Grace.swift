@@ -112,6 +112,34 @@ extension GuestTests {
         #expect(other.machine.knows(session.token))
     }
 
+    @Test mutating func `after a takeover a closed stream leaves a session its full time`() throws {
+        let session = try lend(timeToLive: .seconds(9))
+        try home.attach(session)
+        try home.restart(hasTakenOver: true)
+        try home.perform { machine, step in machine.expectGuests(where: { _ in false }, in: &step) }
+        home.advance(by: .seconds(1))
+        // The client has given it up before, and believes in the stream of the earlier owner.
+        try home.attach(session)
+        try home.detach(session)
+        home.advance(by: .seconds(8) - .milliseconds(1))
+        #expect(home.machine.knows(session.token))
+        // With the three pauses of a second.
+        home.advance(by: .seconds(3) + .milliseconds(1))
+        #expect(!home.machine.knows(session.token))
+    }
+
+    @Test mutating func `long after a takeover a closed stream leaves a session its grace`() throws {
+        let session = try lend(timeToLive: .seconds(9))
+        try home.restart(hasTakenOver: true)
+        try home.attach(session)
+        home.advance(by: .seconds(10))
+        try home.detach(session)
+        home.advance(by: home.machine.limits.grace - .milliseconds(1))
+        #expect(home.machine.knows(session.token))
+        home.advance(by: .milliseconds(1))
+        #expect(!home.machine.knows(session.token))
+    }
+
     @Test mutating func `a guest waits for its home also after its shard has got another owner`() throws {
         let session = try lend(timeToLive: .seconds(30))
         try other.restart()

@@ -50,7 +50,7 @@ struct Arbiter {
 
 extension Arbiter {
     /// The process starts again from its journal; parked awaits are gone.
-    mutating func restart() throws {
+    mutating func restart(hasTakenOver: Bool = false) throws {
         var fresh = ArbiterStateMachine(limits: machine.limits)
         replayed = []
         for entry in journal {
@@ -59,7 +59,7 @@ extension Arbiter {
             for case .publish(let event) in outcome.effects { replayed.append(event) }
         }
         #expect(fresh.snapshot() == machine.snapshot())
-        fresh.recover(at: now)
+        fresh.recover(at: now, hasTakenOver: hasTakenOver)
         machine = fresh
         parked = []
     }
