@@ -92,6 +92,28 @@ struct JournalFailureTests {
         #expect(Set(bench.answers.labels) == ["holder", "recorded", "withheld", "withheld read", "parked", "later"])
     }
 
+    @Test func `a connection that was refused in a stall keeps no session alive`() throws {
+        let (bench, _) = try Bench<HeldJournal>.withHolder()
+        let opened = Guarded<Token?>(nil)
+        bench.engine.openSession(client: nil, timeToLive: .seconds(10)) { result in
+            let session = try? result.get().session
+            opened.withLock { $0 = session?.token }
+        }
+        bench.journal.commit()
+        let token = try #require(opened.withLock { $0 })
+        bench.start("uncommitted", try request("other"))
+        let refused = Guarded(false)
+        bench.engine.attach(token) { result in
+            if case .failure(.journalUnavailable) = result { refused.withLock { $0 = true } }
+        }
+        bench.journal.fail(JournalError(.stalled, reason: "etcd has no room"))
+        #expect(refused.withLock { $0 })
+        bench.journal.commit()
+        #expect(bench.engine.inspect { $0.knows(token) })
+        bench.pass(.seconds(11))
+        #expect(!bench.engine.inspect { $0.knows(token) })
+    }
+
     @Test func `an engine cannot be made from a journal that cannot be read`() {
         #expect(throws: JournalError(reason: "unreadable")) { try Engine(journal: UnreadableJournal()) }
     }

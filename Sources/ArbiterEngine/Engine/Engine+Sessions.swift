@@ -98,12 +98,21 @@ extension Engine {
     package func attach(
         _ token: Token, by caller: Caller = .anyone, completion: @escaping Answer<Attachment>
     ) {
-        ask { [self] (result: Result<SessionView, EngineError>) in
-            let era = state.withLock { $0.access.era }
-            completion(result.map { Attachment(session: $0.session.id, era: era) })
-        } _: { machine, step throws(ArbiterError) in
+        run { machine, _, step throws(ArbiterError) in
             try machine.check(caller, owns: token)
             return try machine.attach(token, in: &step)
+        } answer: { state, result in
+            switch result {
+            case .failure(let error): return .answer { completion(.failure($0 ?? error)) }
+            case .success(let view):
+                let attachment = Attachment(session: view.session.id, era: state.access.era)
+                return .answer { [self] failure in
+                    guard let failure else { return completion(.success(attachment)) }
+                    // It counts although the journal takes nothing at the moment, and nobody else would detach it.
+                    detach(attachment, isCut: false)
+                    completion(.failure(failure))
+                }
+            }
         }
     }
 

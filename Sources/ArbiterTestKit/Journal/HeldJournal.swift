@@ -71,10 +71,11 @@ extension HeldJournal {
         tell?(.success(committed))
     }
 
-    /// Drops what is not committed, and reports the failure.
+    /// Drops what is not committed, and reports the failure; a journal that is stalled drops nothing, and goes on.
     package func fail(_ error: JournalError) {
         let tell = state.withLock { state -> (@Sendable (Result<UInt64, JournalError>) -> Void)? in
             guard !state.isOver else { return nil }
+            guard error.kind != .stalled else { return state.tell }
             state.isOver = true
             state.records.removeAll { $0.sequence > state.committed }
             return state.tell
