@@ -66,10 +66,17 @@ let package = Package(
             dependencies: ["ArbiterCore", "CLinux", deque, logging],
             swiftSettings: strict
         ),
+        // Requests that another node serves, or nobody yet.
+        .target(
+            name: "ArbiterRelay",
+            dependencies: ["ArbiterCore", "ArbiterEngine"],
+            swiftSettings: strict
+        ),
         .target(
             name: "ArbiterHTTP",
             dependencies: [
-                "ArbiterCore", "ArbiterEngine", "ArbiterTransfers", "CGnuTLS", "CLinux", "CMicroHTTPD", "CResources",
+                "ArbiterCore", "ArbiterEngine", "ArbiterRelay", "ArbiterTransfers", "CGnuTLS", "CLinux", "CMicroHTTPD",
+                "CResources",
                 deque, logging, yams,
             ],
             exclude: ["Page"],
@@ -78,7 +85,8 @@ let package = Package(
         .executableTarget(
             name: "arbiterd",
             dependencies: [
-                "ArbiterCluster", "ArbiterCore", "ArbiterEngine", "ArbiterHTTP", "ArbiterTransfers", "CLinux", logging,
+                "ArbiterCluster", "ArbiterCore", "ArbiterEngine", "ArbiterHTTP", "ArbiterRelay", "ArbiterTransfers",
+                "CLinux", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -97,7 +105,7 @@ let package = Package(
         // Several nodes on etcd.
         .target(
             name: "ArbiterCluster",
-            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterTransfers", logging],
+            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterRelay", "ArbiterTransfers", logging],
             swiftSettings: strict
         ),
         .target(
@@ -151,9 +159,15 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ArbiterRelayTests",
+            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterRelay", "ArbiterTestKit"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ArbiterClusterTests",
             dependencies: [
-                "ArbiterCluster", "ArbiterCore", "ArbiterEngine", "ArbiterTestKit", "ArbiterTransfers", logging,
+                "ArbiterCluster", "ArbiterCore", "ArbiterEngine", "ArbiterRelay", "ArbiterTestKit", "ArbiterTransfers",
+                logging,
             ],
             swiftSettings: strict
         ),
@@ -165,7 +179,8 @@ let package = Package(
         .testTarget(
             name: "ArbiterHTTPTests",
             dependencies: [
-                "ArbiterCore", "ArbiterEngine", "ArbiterHTTP", "ArbiterTestKit", "ArbiterTransfers", logging, yams,
+                "ArbiterCore", "ArbiterEngine", "ArbiterHTTP", "ArbiterRelay", "ArbiterTestKit", "ArbiterTransfers",
+                logging, yams,
             ],
             swiftSettings: strict
         ),
@@ -182,7 +197,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "ArbiterCore", "ArbiterEngine", "ArbiterHTTP", "ArbiterTestKit", "arbiterd", logging, "standin-view",
+                "ArbiterCore", "ArbiterEngine", "ArbiterHTTP", "ArbiterRelay", "ArbiterTestKit", "arbiterd", logging,
+                "standin-view",
             ],
             swiftSettings: strict
         ),
@@ -200,7 +216,8 @@ let package = Package(
         .target(
             name: "ArbiterClusterSimulation",
             dependencies: [
-                "ArbiterCluster", "ArbiterCore", "ArbiterEngine", "ArbiterSimulation", "ArbiterTestKit", heap, logging,
+                "ArbiterCluster", "ArbiterCore", "ArbiterEngine", "ArbiterRelay", "ArbiterSimulation", "ArbiterTestKit",
+                heap, logging,
             ],
             swiftSettings: strict
         ),
@@ -223,7 +240,7 @@ if fuzzes {
     package.targets.append(
         .executableTarget(
             name: "fuzz",
-            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterHTTP", logging],
+            dependencies: ["ArbiterCore", "ArbiterEngine", "ArbiterHTTP", "ArbiterRelay", logging],
             swiftSettings: strict + [.unsafeFlags(["-sanitize=fuzzer,address", "-parse-as-library"])],
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]
         ))

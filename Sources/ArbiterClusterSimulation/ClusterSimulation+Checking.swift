@@ -1,6 +1,7 @@
 internal import ArbiterCluster
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 // What the store says, and what has to be true at the end of peace.
 
@@ -37,6 +38,7 @@ extension ClusterSimulation {
         for entry in entries {
             switch entry.record {
             case .start(let request, _, _), .serialize(let request, _, _):
+                try history.noteRecord(of: request)
                 guard let key = request.idempotencyKey, history.forsworn.contains(key) else { continue }
                 throw Broken(.notOwner, "\(key) was answered with not-owner, and is in record \(entry.sequence)")
             case .expire(let id, let reason):
@@ -78,14 +80,14 @@ extension ClusterSimulation {
         guard let key = cluster.etcd.read(.key(settings.keys.owner(of: shard))).first else {
             throw Broken(.service, "shard \(shard) has no owner")
         }
-        let serving = cluster.running.flatMap { node in
-            node.shards.filter { $0.shard == shard }.map(\.running)
+        let serving = cluster.running.filter { $0.shards.tenure(of: shard) != nil }
+        let tenures = serving.compactMap { $0.shards.tenure(of: shard) }
+        guard tenures == [UInt64(key.created)], let engine = serving[0].shards.place(of: shard).engine,
+            engine.isAvailable
+        else {
+            throw Broken(.service, "shard \(shard) is owned since \(key.created), and served since \(tenures)")
         }
-        guard serving.count == 1, let only = serving.first, only.tenure == key.created, only.engine.isAvailable else {
-            throw Broken(
-                .service, "shard \(shard) is owned since \(key.created), and served since \(serving.map(\.tenure))")
-        }
-        return only.engine
+        return engine
     }
 
     /// What was acknowledged is in the state of its shard.

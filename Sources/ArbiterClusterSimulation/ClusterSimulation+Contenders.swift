@@ -42,7 +42,7 @@ extension ClusterSimulation {
         let lease = Duration.milliseconds(chance.number(in: 8...40) * 100)
         let scene = scenes[chance.number(in: 0...scenes.count - 1)]
         let request = TransitionRequest(
-            scene: scene, client: ClientName(contenders[index].name), lease: lease,
+            scene: scene, client: ClientName("\(contenders[index].name)-\(lastKey)"), lease: lease,
             ticket: .milliseconds(chance.number(in: 20...80) * 100),
             idempotencyKey: chance.isOnce(in: 5) ? nil : IdempotencyKey("key-of-a-contender-\(lastKey)"))
         send(Contender.Request(request: request, isSerialized: !chance.isOnce(in: 3)), of: index)

@@ -175,7 +175,7 @@ extension ClusterSimulation {
     private mutating func beginComments(on stream: Int, client: Int, _ life: SessionClient.Life) {
         guard let path = paths[stream] else { return }
         streams[stream] = OpenStream(
-            client: client, session: life.session.id, timeToLive: life.session.timeToLive, relay: path.relay,
+            client: client, session: life.session.id, timeToLive: life.session.timeToLive, relays: path.relays,
             home: path.home)
         expectComment(on: stream)
     }
@@ -193,10 +193,11 @@ extension ClusterSimulation {
             open.home.isRunning && cluster.node(open.home.node)?.has(stream) == true
             && cluster.node(open.home.node)?.process === open.home
         let network = world.network
-        let last = (open.relay ?? open.home)
+        let places = (open.relays + [open.home]).map { Network.Place.node($0.node) }
         let isRelayed =
-            open.relay.map { $0.isRunning && !network.isCut(from: .node(open.home.node), to: .node($0.node)) } ?? true
-        if isSent, isRelayed, !network.isCut(from: .node(last.node), to: .clients) {
+            open.relays.allSatisfy(\.isRunning)
+            && zip([.clients] + places, places).allSatisfy { !network.isCut(from: $1, to: $0) }
+        if isSent, isRelayed {
             open.missedComments = 0
             sessions.noteWord(in: open.session, sent: now)
         } else {
@@ -209,7 +210,8 @@ extension ClusterSimulation {
 
     /// A node has died, and with it what it relayed.
     mutating func loseStreams(over process: Process) {
-        for (stream, path) in paths.sorted(by: { $0.key < $1.key }) where path.relay === process {
+        for (stream, path) in paths.sorted(by: { $0.key < $1.key })
+        where path.relays.contains(where: { $0 === process }) {
             loseRelay(of: stream)
             guard streams[stream] != nil else { continue }
             statistics.count(.lostRelays)

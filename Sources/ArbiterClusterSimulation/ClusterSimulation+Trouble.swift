@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 // What goes wrong, and when nothing does.
 
@@ -22,13 +23,14 @@ extension ClusterSimulation {
         world.network.isTroubled = false
         world.network.healAll()
         cluster.etcd.goOn()
+        cluster.etcd.hasRoom = true
         for node in cluster.running { node.process.goOn() }
         for number in 0..<settings.nodes where cluster.node(number) == nil { cluster.start(number) }
     }
 
     private mutating func endPeace() throws(Broken) {
         // A commit that is on its way arrives soon.
-        let isSettled = cluster.running.flatMap(\.shards).allSatisfy { $0.running.engine.isSettled }
+        let isSettled = cluster.running.flatMap(\.shards.here).allSatisfy(\.isSettled)
         guard isSettled || now >= seasonEnd.advanced(by: .seconds(5)) else { return }
         try checkPeace()
         note("trouble")
@@ -42,7 +44,7 @@ extension ClusterSimulation {
     private mutating func makeTrouble() {
         let number = chance.number(in: 0...settings.nodes - 1)
         if settings.onlyPauses { return pauseNode(number) }
-        switch chance.number(in: 0...11) {
+        switch chance.number(in: 0...12) {
         case 0...2: pauseNode(number)
         case 3, 4: kill(number)
         case 5: stop(number)
@@ -50,6 +52,7 @@ extension ClusterSimulation {
         case 8: cut(.clients, .node(number))
         case 9:
             cut(.node(number), .node((number + 1) % settings.nodes))
+        case 10: useUpRoom()
         default: pauseLeader()
         }
     }
@@ -121,38 +124,42 @@ extension ClusterSimulation {
         world.timeline.schedule(after: duration) { etcd.goOn() }
     }
 
-    /// The node that a client was connected to notices that the connection is closed, and tells the session's home.
-    func departClient(of stream: Int, _ path: Path) {
-        let (cluster, world) = (cluster, world)
-        let last = path.relay ?? path.home
-        guard !world.network.isCut(from: .clients, to: .node(last.node)) else {
-            return Self.tryAgain(stream, path, cluster, world)
-        }
-        Self.depart(stream, path, cluster, world)
+    private mutating func useUpRoom() {
+        statistics.count(.shortages)
+        let duration = chance.duration(.milliseconds(500) ... .seconds(12))
+        note("etcd has no room for \(duration)")
+        let etcd = cluster.etcd
+        etcd.hasRoom = false
+        world.timeline.schedule(after: duration) { etcd.hasRoom = true }
     }
 
-    private static func tryAgain(_ stream: Int, _ path: Path, _ cluster: SimulatedCluster, _ world: World) {
-        world.timeline.schedule(after: .seconds(1)) {
-            let last = path.relay ?? path.home
-            guard !world.network.isCut(from: .clients, to: .node(last.node)) else {
-                return tryAgain(stream, path, cluster, world)
-            }
-            depart(stream, path, cluster, world)
-        }
-    }
+    /// The node that a client was connected to notices that the connection is closed, and tells the session's home.
+    func departClient(of stream: Int, _ path: Path) { Self.depart(stream, path, cluster, world) }
 
     private static func depart(_ stream: Int, _ path: Path, _ cluster: SimulatedCluster, _ world: World) {
-        let home = path.home
-        let close: @Sendable () -> Void = { cluster.node(home.node)?.close(stream) }
-        guard let relay = path.relay else {
-            return world.timeline.schedule(after: .milliseconds(1), in: home, close)
+        let nearest = path.relays.first ?? path.home
+        guard !world.network.isCut(from: .clients, to: .node(nearest.node)) else {
+            return world.timeline.schedule(after: .seconds(1)) { depart(stream, path, cluster, world) }
         }
-        world.timeline.schedule(after: .milliseconds(1), in: relay) {
-            world.network.send(from: .node(relay.node), to: .node(home.node), in: home, close)
-            // The connection between the nodes is closed, too; that alone says nothing about the client.
-            world.timeline.schedule(after: .seconds(5), in: home) {
-                cluster.node(home.node)?.loseRelay(of: stream)
-            }
+        world.timeline.schedule(after: .milliseconds(1), in: nearest) {
+            pass(stream, from: nearest, over: path.relays.dropFirst(), to: path.home, cluster, world)
         }
+    }
+
+    /// A node tells the next one that the client of a stream has left, until the session's home knows.
+    private static func pass(
+        _ stream: Int, from process: Process, over relays: ArraySlice<Process>, to home: Process,
+        _ cluster: SimulatedCluster, _ world: World
+    ) {
+        guard process !== home else {
+            cluster.node(home.node)?.close(stream)
+            return
+        }
+        let next = relays.first ?? home
+        world.network.send(from: .node(process.node), to: .node(next.node), in: next) {
+            pass(stream, from: next, over: relays.dropFirst(), to: home, cluster, world)
+        }
+        // The connection between the nodes is closed, too; that alone says nothing about the client.
+        world.timeline.schedule(after: .seconds(5), in: home) { cluster.node(home.node)?.loseRelay(of: stream) }
     }
 }

@@ -15,11 +15,14 @@ package struct ClusterSimulation: ~Copyable {
         let scene: SceneName
         let isRepeated: Bool
         let sent: Instant
+        /// The process that was asked.
+        let node: Process?
     }
 
     /// The nodes that a stream goes through.
     struct Path {
-        let relay: Process?
+        /// Those that have passed it on, the one that its client is connected to first.
+        let relays: [Process]
         let home: Process
     }
 
@@ -150,7 +153,8 @@ package struct ClusterSimulation: ~Copyable {
 
     private mutating func take(_ signal: Signals.Signal) throws(Broken) {
         switch signal {
-        case .answer(let number, let reply, let process, let relay): answer(number, reply, by: process, over: relay)
+        case .answer(_, let send): send()
+        case .attached(let number, let home, let relays): attach(number, at: home, over: relays)
         case .heard(let number, let reply): try hear(number, reply)
         case .timer(let client, let number): try wake(client, number)
         case .began(let shard, let tenure, let node):
@@ -167,25 +171,18 @@ package struct ClusterSimulation: ~Copyable {
             events.forget(from: node, in: tenure) { [settings] in Slot($0).shard(of: settings.shards) == shard }
         case .comment(let stream): hearComment(on: stream)
         case .died(let process): loseStreams(over: process)
+        case .counted(let figure): statistics.count(figure)
+        case .misrelayed(let what): throw Broken(.relay, what)
         }
     }
 
-    /// A node has an answer, which goes back to the client on the way that the call has come.
-    private mutating func answer(_ number: Int, _ reply: Reply, by process: Process, over relay: Process?) {
-        guard !process.isDead else { return }
-        if case .attached = reply {
-            paths[number] = Path(relay: relay, home: process)
-            if let relay, relay.isDead { loseRelay(of: number) }
-            // Its client has closed the connection meanwhile.
-            if pending[number] == nil { closeStream(number) }
-        }
-        let (network, signals) = (world.network, cluster.signals)
-        guard let relay else {
-            return network.send(from: .node(process.node), to: .clients) { signals.post(.heard(number, reply)) }
-        }
-        network.send(from: .node(process.node), to: .node(relay.node), in: relay) {
-            network.send(from: .node(relay.node), to: .clients) { signals.post(.heard(number, reply)) }
-        }
+    /// The home of a session has a stream.
+    private mutating func attach(_ number: Int, at home: Process, over relays: [Process]) {
+        note("stream \(number) is attached at node \(home.node), over \(relays.map(\.node))")
+        paths[number] = Path(relays: relays, home: home)
+        if relays.contains(where: \.isDead) { loseRelay(of: number) }
+        // Its client has closed the connection meanwhile.
+        if pending[number] == nil { closeStream(number) }
     }
 
     // MARK: - Calls
@@ -201,13 +198,20 @@ package struct ClusterSimulation: ~Copyable {
         let (number, signals) = (lastNumber, cluster.signals)
         statistics.count(.calls)
         history.noteSending(of: question.key, at: now)
-        pending[number] = Pending(
-            client: client, name: name, question: question, scene: scene, isRepeated: isRepeated, sent: now)
         let place = chance.number(in: 0...settings.nodes - 1)
+        let node = cluster.node(place)
+        pending[number] = Pending(
+            client: client, name: name, question: question, scene: scene, isRepeated: isRepeated, sent: now,
+            node: node?.process)
         note("\(name) asks node \(place): \(question.text)")
-        if let node = cluster.node(place) {
+        if let node {
             let ask = Ask(number: number, question: question, session: session)
-            world.network.send(from: .clients, to: .node(place), in: node.process) { node.take(ask) }
+            let network = world.network
+            network.send(from: .clients, to: .node(place), in: node.process) {
+                node.take(ask) { reply, _ in
+                    network.send(from: .node(place), to: .clients) { signals.post(.heard(number, reply)) }
+                }
+            }
         } else {
             world.timeline.schedule(after: .milliseconds(1)) { signals.post(.heard(number, .notOwner)) }
         }
@@ -250,6 +254,7 @@ package struct ClusterSimulation: ~Copyable {
             statistics.count(.callsWithoutAnswer)
             note("\(call.name) hears nothing")
             if paths[number] != nil { closeStream(number) }
+            abandon(number, at: call.node)
             return try hear(nil, number, of: call)
         }
         if client < contenders.count {
@@ -257,6 +262,12 @@ package struct ClusterSimulation: ~Copyable {
         } else if sessionClients[client - contenders.count].awaited == number {
             wake(sessionClient: client - contenders.count)
         }
+    }
+
+    /// The client of a call closes its connection, which its node notices.
+    private func abandon(_ number: Int, at process: Process?) {
+        guard let process, let node = cluster.node(process.node), node.process === process else { return }
+        world.network.send(from: .clients, to: .node(process.node), in: process) { node.abandon(number) }
     }
 
     private mutating func hear(_ reply: Reply?, _ number: Int, of call: Pending) throws(Broken) {

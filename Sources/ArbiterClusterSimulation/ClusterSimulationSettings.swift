@@ -1,5 +1,6 @@
 package import ArbiterCluster
 package import ArbiterCore
+internal import ArbiterRelay
 
 /// What a simulated cluster consists of, and how it is driven.
 package struct ClusterSimulationSettings: Sendable {
@@ -27,6 +28,9 @@ package struct ClusterSimulationSettings: Sendable {
     /// For how long there is trouble, and then peace.
     package var trouble = Duration.seconds(40)
     package var peace = Duration.seconds(30)
+
+    /// How long the nodes wait for each other.
+    var relayTimes: RelayTimes { RelayTimes(lease: timeToLive, comments: .seconds(5)) }
 
     package init() {
         limits = Limits()
@@ -66,7 +70,8 @@ package struct ClusterSimulationSettings: Sendable {
         switch fault {
         case .guardByValue: self = .ofLateCommits
         case .unprovenAnswers: self = .ofPausedOwners
-        case .none, .absenceForFailure, .clampedClock, .guestsWaitToBeTold, .graceAfterLoss, .trimBeforeManifest:
+        case .none, .absenceForFailure, .clampedClock, .guestsWaitToBeTold, .graceAfterLoss, .trimBeforeManifest,
+            .holdsForEver, .sendsAgainAfterBreak, .takesRefusalForNoSession, .asksAgainAtOnce:
             self.init()
         }
         self.fault = fault

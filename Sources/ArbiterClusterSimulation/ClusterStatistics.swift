@@ -26,6 +26,12 @@ package struct ClusterStatistics: Sendable {
         case stops = "nodes that were stopped"
         case cuts = "cuts between places"
         case leaderPauses = "pauses of etcd's leader"
+        case shortages = "times without room in etcd"
+        case stalls = "requests for which etcd had no room"
+        case heldCalls = "calls that were held until their shards were served"
+        case callsPassedOnAgain = "calls that were passed on again"
+        case borrowedSessions = "sessions that were borrowed"
+        case movedCalls = "calls whose shards moved while another node had them"
         case checks = "checks in peace"
     }
 

@@ -16,6 +16,10 @@ package enum ClusterRule: String, Hashable, Sendable, CaseIterable {
     case lease
     /// What was answered with `not-owner` was not carried out.
     case notOwner
+    /// A request without a key that is sent once makes one transition.
+    case once
+    /// A relay holds no call for too long, and asks no owner in vain.
+    case relay
     /// A node serves a shard once in each tenure.
     case tenure
     /// An event has one number and one content, and the numbers have no gaps.

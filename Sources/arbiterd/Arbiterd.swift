@@ -1,5 +1,6 @@
 internal import ArbiterEngine
 internal import ArbiterHTTP
+internal import ArbiterRelay
 internal import ArgumentParser
 internal import Glibc
 internal import Logging

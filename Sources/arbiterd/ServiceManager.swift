@@ -1,5 +1,6 @@
 internal import ArbiterEngine
 internal import ArbiterHTTP
+internal import ArbiterRelay
 internal import CLinux
 internal import Foundation
 internal import Glibc

@@ -2,6 +2,7 @@ internal import ArbiterCluster
 internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterHTTP
+internal import ArbiterRelay
 internal import ArbiterTransfers
 internal import Logging
 
@@ -150,7 +151,7 @@ final class ClusterServing: Serving {
             loop: toNodes, trust: peers,
             times: RelayTimes(
                 lease: .seconds(cluster.etcdLeaseSeconds), comments: parts.options.eventLimits.longestSilence))
-        let host = NodeHost(parts, shards: shards)
+        let host = EngineHost(shards, in: NodeSurroundings(parts))
         let settings = ClusterNode.Settings(
             address: address, form: cluster.form(limits: parts.options.arbiterLimits),
             timeToLive: .seconds(cluster.etcdLeaseSeconds), version: Arbiterd.version,
@@ -186,102 +187,30 @@ final class ClusterServing: Serving {
     }
 }
 
-/// Runs the engines of the shards that a node owns.
-final class NodeHost: ShardHost {
+/// The engines of a node, whose events go to its streams.
+final class NodeSurroundings: EngineSurroundings {
     private let parts: ServingParts
-    private let shards: Shards
-    private let hub: EventHub
-    /// What was read of shards ahead, and the form of the cluster.
-    private let state = Guarded(State())
 
-    private struct State {
-        var ahead: [Int: ReadAhead] = [:]
-        var form: ClusterForm?
+    init(_ parts: ServingParts) { self.parts = parts }
+
+    private var hub: EventHub { parts.hub }
+
+    func limits(ofEachOf count: Int, as form: ClusterForm?) -> Limits { parts.limits(ofEachOf: count, as: form) }
+
+    func engine(
+        of shard: Shard, in tenure: Tenure, on journal: EtcdJournal, limits: Limits, under terms: Terms,
+        ahead: JournalReplay?
+    ) throws(JournalError) -> Engine {
+        try parts.engine(on: journal, of: shard, limits: limits, under: terms, ahead: ahead)
     }
 
-    /// A shard as far as it was read before this node owned it.
-    private struct ReadAhead {
-        let progress: ShardReader.Progress
-        let replay: JournalReplay
-        let events: [[SceneEvent]]
-    }
+    func begin(_ shard: Shard, in tenure: Tenure) { hub.end(shard) }
 
-    init(_ parts: ServingParts, shards: Shards) {
-        (self.parts, self.shards, hub) = (parts, shards, parts.hub)
-    }
+    func publish(_ events: [SceneEvent], of shard: Shard, in tenure: Tenure) { hub.publish(events, of: shard) }
 
-    func readAhead(_ shard: Int, _ reader: ShardReader) throws(JournalError) {
-        let events = Guarded([[SceneEvent]]())
-        let form = state.withLock { $0.form }
-        var replay = JournalReplay(limits: parts.limits(ofEachOf: shards.count, as: form)) { more in
-            events.withLock { $0.append(more) }
-        }
-        let progress = try reader.read { snapshot throws(JournalError) in
-            try replay.begin(snapshot)
-        } _: { records throws(JournalError) in
-            try replay.take(records)
-        }
-        let read = ReadAhead(progress: progress, replay: replay, events: events.withLock { $0 })
-        state.withLock { $0.ahead[shard] = read }
-    }
+    func forget(_ shard: Shard, in tenure: Tenure) { hub.end(shard) }
 
-    func forget(_ shard: Int) { state.withLock { $0.ahead[shard] = nil } }
+    func serve(_ shard: Shard, by engine: Engine) { hub.begin(engine.lastEvents(), of: shard) }
 
-    func begin(_ tenure: Tenure, _ journal: EtcdJournal, as form: ClusterForm) throws(JournalError) {
-        let shard = Shard(tenure.shard, of: shards.count)
-        hub.end(shard)
-        let ahead = state.withLock { $0.ahead.removeValue(forKey: tenure.shard) }
-        if let ahead {
-            journal.goOn(after: ahead.progress) { [hub] in hub.end(shard) }
-            for events in ahead.events { hub.publish(events, of: shard) }
-        }
-        let (limits, terms) = inForce(form)
-        journal.use(limits)
-        let engine = try parts.engine(on: journal, of: shard, limits: limits, under: terms, ahead: ahead?.replay)
-        hub.begin(engine.lastEvents(), of: shard)
-        if shard.count > 1 { engine.expectGuests(of: shard) }
-        shards.begin(tenure.shard, engine, in: UInt64(tenure.created))
-    }
-
-    func adopt(_ form: ClusterForm) {
-        state.withLock { $0.form = form }
-        let (limits, terms) = inForce(form)
-        for engine in shards.here { engine.adopt(terms, limits: limits) }
-    }
-
-    /// What holds in each shard of a cluster of a form.
-    ///
-    /// The journal of a shard names what is forgotten, so that any node replays it alike.
-    private func inForce(_ form: ClusterForm) -> (Limits, Terms) {
-        let limits = parts.limits(ofEachOf: shards.count, as: form)
-        return (limits, Terms(rules: form.rulesInForce, retention: limits.retention))
-    }
-
-    func drop(_ tenure: Tenure) {
-        guard let engine = shards.lose(tenure.shard, in: UInt64(tenure.created)) else { return }
-        engine.abandon()
-        hub.end(Shard(tenure.shard, of: shards.count))
-    }
-
-    func handOver(_ shard: Int) {
-        guard let engine = shards.end(shard) else { return }
-        engine.drain()
-        engine.stop()
-        hub.end(Shard(shard, of: shards.count))
-    }
-
-    func note(_ map: ShardMap) {
-        let nodes = map.nodes.values.sorted { $0.address < $1.address }
-        shards.note(
-            ClusterMap(
-                nodes: nodes.map { ClusterMap.Node(address: $0.address, version: $0.version) },
-                owners: map.owners.mapValues {
-                    ClusterMap.Owner(address: $0.node.address, tenure: UInt64($0.tenure))
-                }, unserved: map.unserved.mapValues { ClusterMap.Unserved(node: $0.node, reason: $0.reason) }),
-            at: SystemTimeSource().now().timestamp)
-    }
-
-    func note(_ size: EtcdSize, _ room: EtcdRoom) {
-        shards.note(StoredSize(file: size.file, used: size.used), isShort: room == .short)
-    }
+    func end(_ shard: Shard) { hub.end(shard) }
 }

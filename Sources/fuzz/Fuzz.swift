@@ -1,6 +1,7 @@
 internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterHTTP
+internal import ArbiterRelay
 internal import Glibc
 internal import Logging
 

@@ -1,4 +1,5 @@
 import ArbiterEngine
+import ArbiterRelay
 import Testing
 
 @testable import ArbiterClient

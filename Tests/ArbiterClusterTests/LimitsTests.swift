@@ -15,7 +15,7 @@ struct LimitsTests {
     }
 
     /// The limits by which the engine of the first shard admits and forgets.
-    private func inForce(_ host: EngineHost) -> ClusterLimits? {
+    private func inForce(_ host: RecordingHost) -> ClusterLimits? {
         host.engine(of: 0)?.inspect { machine in
             var limits = machine.limits
             limits.retainedCount = machine.retention.count

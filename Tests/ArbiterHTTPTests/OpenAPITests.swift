@@ -1,4 +1,5 @@
 import ArbiterEngine
+import ArbiterRelay
 import ArbiterTestKit
 import Foundation
 import Logging

@@ -18,10 +18,10 @@ extension DiskViolation: FoundViolation {}
 ///
 /// The first that does has to find it by one of the rules that are there for it.
 func expectFound<Found: FoundViolation>(
-    _ fault: String, by rules: Set<Found.Rule>, seeds: ClosedRange<UInt64> = 1...20, at location: SourceLocation,
+    _ fault: String, by rules: Set<Found.Rule>, at location: SourceLocation,
     simulating simulate: (_ seed: UInt64) throws(Found) -> Void
 ) {
-    for seed in seeds {
+    for seed in UInt64(1)...20 {
         do throws(Found) {
             try simulate(seed)
         } catch {

@@ -28,6 +28,7 @@ package final class EtcdJournal: Journal {
     let tenure: Tenure
     let etcd: any Etcd
     private let commits: SharedCommits
+    private let time: any TimeSource
     let alarm: any Alarm
     let logger: Logger
     let metrics: JournalMetrics
@@ -97,6 +98,7 @@ package final class EtcdJournal: Journal {
     ///   - etcd: where it is kept.
     ///   - commits: what sends the commits of all shards of the node; by default this shard's alone.
     ///   - limits: the limits of the shard, which say what is forgotten where the records do not.
+    ///   - time: how long commits take.
     ///   - alarm: when it tries again.
     ///   - workers: where it makes snapshots, and how it waits.
     ///   - logger: tells the operator.
@@ -105,14 +107,15 @@ package final class EtcdJournal: Journal {
     ///   - metrics: what it counts.
     package init(
         tenure: Tenure, keys: ClusterKeys, etcd: any Etcd, commits: SharedCommits? = nil,
-        limits: Limits = Limits(), alarm: any Alarm = SystemAlarm(), workers: any Workers = DispatchWorkers(),
+        limits: Limits = Limits(), time: any TimeSource = SystemTimeSource(), alarm: any Alarm = SystemAlarm(),
+        workers: any Workers = DispatchWorkers(),
         logger: Logger,
         bytesBetweenSnapshots: Int = bytesBetweenSnapshots, closingPatience: Duration = closingPatience,
         metrics: JournalMetrics = JournalMetrics()
     ) {
         shard = tenure.shard
         (self.tenure, self.keys, self.etcd, self.alarm, self.logger) = (tenure, keys, etcd, alarm, logger)
-        self.workers = workers
+        (self.workers, self.time) = (workers, time)
         compaction = workers.queue("arbiter.etcd.compaction", isUrgent: false)
         self.commits = commits ?? SharedCommits(etcd: etcd)
         state = Guarded(State(limits: limits))
@@ -219,7 +222,7 @@ extension EtcdJournal {
         let transaction: EtcdTransaction
         /// What the key of the group holds once it is committed.
         let value: [UInt8]
-        let begun: ContinuousClock.Instant
+        let begun: Instant
         /// The pause before it is sent again.
         var pause = Duration.milliseconds(20)
 
@@ -227,7 +230,7 @@ extension EtcdJournal {
             let (keys, shard) = (journal.keys, journal.shard)
             self.batch = batch
             value = LogValue(batch).bytes
-            begun = .now
+            begun = journal.time.now().instant
             let (head, log) = (keys.head(of: shard), keys.log(of: shard, from: batch.first))
             transaction = EtcdTransaction(
                 if: [
@@ -274,7 +277,7 @@ extension EtcdJournal {
         guard error.kind != .refused else {
             return fail(JournalError(.refused, reason: "etcd refuses a commit (\(error.reason)); it is given up"))
         }
-        if !error.isUncertain, commit.begun.duration(to: .now) >= Self.stallPatience { stall(error) }
+        if !error.isUncertain, commit.begun.duration(to: time.now().instant) >= Self.stallPatience { stall(error) }
         logger.debug("a commit is sent again", metadata: ["shard": "\(shard)", "reason": "\(error.reason)"])
         var next = commit
         next.pause = min(commit.pause * 2, .milliseconds(500))
@@ -308,7 +311,7 @@ extension EtcdJournal {
             return state.committed
         }
         guard let committed else { return }
-        metrics.commits.observe(commit.begun.duration(to: .now))
+        metrics.commits.observe(commit.begun.duration(to: time.now().instant))
         metrics.groups.observe(Int(commit.batch.last - commit.batch.first) + 1)
         metrics.bytes.add(commit.value.count)
         // Before the commit is reported, so that what it releases needs no other proof.

@@ -37,6 +37,8 @@ struct History {
     private var firstSent: [IdempotencyKey: Instant] = [:]
     /// The keys of which every call was answered with `not-owner`, and that nobody asks with any more.
     private(set) var forsworn: Set<IdempotencyKey> = []
+    /// The clients of requests without a key that are in records; each names itself anew for every request.
+    private var recorded: Set<ClientName> = []
     /// The highest fence that was written with in each scene.
     private var written: [SceneName: Fence] = [:]
 
@@ -45,6 +47,14 @@ struct History {
     mutating func noteSending(of key: IdempotencyKey?, at now: Instant) {
         guard let key, firstSent[key] == nil else { return }
         firstSent[key] = now
+    }
+
+    /// A record in the store says that a request has made a transition.
+    mutating func noteRecord(of request: TransitionRequest) throws(Broken) {
+        guard request.idempotencyKey == nil, let client = request.client else { return }
+        guard recorded.insert(client).inserted else {
+            throw Broken(.once, "the request of \(client) is in two records")
+        }
     }
 
     mutating func forswear(_ key: IdempotencyKey) { forsworn.insert(key) }

@@ -57,7 +57,7 @@ struct OpenStream {
     let client: Int
     let session: SessionID
     let timeToLive: Duration
-    let relay: Process?
+    let relays: [Process]
     let home: Process
     var missedComments = 0
 }

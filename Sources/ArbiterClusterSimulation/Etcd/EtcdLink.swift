@@ -14,10 +14,12 @@ final class EtcdLink: Etcd {
     private let etcd: SimulatedEtcd
     /// One of so many requests is stuck on its way.
     private let stuckRarity: Int
+    /// Called whenever there is no room for something.
+    private let stalled: @Sendable () -> Void
     private let state = Guarded(State())
 
-    init(_ process: Process, _ etcd: SimulatedEtcd, stuckRarity: Int) {
-        (self.process, self.etcd, self.stuckRarity) = (process, etcd, stuckRarity)
+    init(_ process: Process, _ etcd: SimulatedEtcd, stuckRarity: Int, stalled: @escaping @Sendable () -> Void) {
+        (self.process, self.etcd, self.stuckRarity, self.stalled) = (process, etcd, stuckRarity, stalled)
     }
 
     private var timeline: Timeline { process.world.timeline }
@@ -37,7 +39,10 @@ final class EtcdLink: Etcd {
         completion: @escaping @Sendable (Result<EtcdOutcome, EtcdError>) -> Void
     ) {
         let etcd = etcd
-        ask(within: limit, completion) { etcd.change { $0.carryOut(transaction) } }
+        ask(within: limit, completion) { [self] in
+            if transaction.puts, let full = outOfSpace() { return .failure(full) }
+            return etcd.change { $0.carryOut(transaction) }
+        }
     }
 
     func grantLease(
@@ -45,7 +50,10 @@ final class EtcdLink: Etcd {
         completion: @escaping @Sendable (Result<EtcdLeaseID, EtcdError>) -> Void
     ) {
         let etcd = etcd
-        ask(within: limit, completion) { .success(etcd.grant(for: timeToLive)) }
+        ask(within: limit, completion) { [self] in
+            if let full = outOfSpace() { return .failure(full) }
+            return .success(etcd.grant(for: timeToLive))
+        }
     }
 
     func keepAlive(
@@ -73,7 +81,17 @@ final class EtcdLink: Etcd {
 
     func measure(within limit: Duration, completion: @escaping @Sendable (Result<EtcdSize, EtcdError>) -> Void) {
         let etcd = etcd
-        ask(within: limit, completion) { .success(EtcdSize(file: etcd.byteCount, used: etcd.byteCount)) }
+        ask(within: limit, completion) { .success(etcd.size(of: Self.quota)) }
+    }
+
+    /// The bytes that a member may store, as the nodes have it.
+    private static let quota = 2 << 30
+
+    /// Why nothing can be put now; `nil` if it can.
+    private func outOfSpace() -> EtcdError? {
+        guard !etcd.hasRoom else { return nil }
+        stalled()
+        return EtcdError(.outOfSpace, "the database space is exceeded")
     }
 
     // MARK: - Requests
@@ -167,6 +185,19 @@ final class EtcdLink: Etcd {
                 return state.number
             }
             etcd.endWatch(number)
+        }
+    }
+}
+
+extension EtcdTransaction {
+    /// Whether it may put something, for which etcd needs room.
+    fileprivate var puts: Bool {
+        (success + failure).contains { operation in
+            switch operation {
+            case .put: true
+            case .nested(let nested): nested.puts
+            case .delete, .read: false
+            }
         }
     }
 }

@@ -35,6 +35,7 @@ final class SimulatedEtcd: Sendable {
         var watchers: [Watcher] = []
         var lastWatcher = 0
         var changes: [EtcdStore.Change] = []
+        var hasRoom = true
     }
 
     /// How long the other members wait for a silent leader.
@@ -168,6 +169,20 @@ final class SimulatedEtcd: Sendable {
             let answer = isDeposed ? request.answerInVain : request.carryOut
             timeline.schedule(after: chance.duration(.zero ... .milliseconds(50)), answer)
         }
+    }
+
+    // MARK: - Room
+
+    /// Whether anything can be put.
+    var hasRoom: Bool {
+        get { state.withLock { $0.hasRoom } }
+        set { state.withLock { $0.hasRoom = newValue } }
+    }
+
+    /// What a member stores, of a quota that is used up if there is no room.
+    func size(of quota: Int) -> EtcdSize {
+        let used = hasRoom ? byteCount : quota
+        return EtcdSize(file: used, used: used)
     }
 
     // MARK: - For the simulation

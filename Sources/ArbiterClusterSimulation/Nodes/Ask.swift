@@ -33,6 +33,14 @@ enum Question: Sendable {
         }
     }
 
+    /// Whether it changes nothing.
+    var onlyReads: Bool {
+        switch self {
+        case .look: true
+        case .start, .serialize, .await, .renew, .end, .openSession, .renewSession, .endSession, .attach: false
+        }
+    }
+
     /// The session that its shard has to know.
     var boundSession: Token? {
         switch self {

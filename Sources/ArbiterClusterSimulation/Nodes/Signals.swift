@@ -4,8 +4,10 @@ internal import ArbiterEngine
 /// What nodes have said, until the simulation takes it.
 final class Signals: Sendable {
     enum Signal: Sendable {
-        /// A node answers the ask of a number, which it got from another node if that is named.
-        case answer(Int, Reply, by: Process, over: Process?)
+        /// A node answers the ask of a number.
+        case answer(Int, send: @Sendable () -> Void)
+        /// The ask of a number has opened a stream at the home of its session, over the nodes that have passed it on.
+        case attached(Int, home: Process, relays: [Process])
         /// An answer has reached its client.
         case heard(Int, Reply)
         /// Nothing may come any more, or something is to be done now.
@@ -20,6 +22,10 @@ final class Signals: Sendable {
         case comment(Int)
         /// A process has ended by itself.
         case died(Process)
+        /// Something has happened that is counted.
+        case counted(ClusterStatistics.Figure)
+        /// A relay has done what it must not do.
+        case misrelayed(String)
     }
 
     private let signals = Guarded<[Signal]>([])
@@ -40,8 +46,8 @@ final class Signals: Sendable {
 extension Signals.Signal {
     fileprivate var rank: Int {
         switch self {
-        case .answer(let number, _, _, _): number
-        case .heard, .timer, .began, .events, .forgot, .comment, .died: 0
+        case .answer(let number, _): number
+        case .attached, .heard, .timer, .began, .events, .forgot, .comment, .died, .counted, .misrelayed: 0
         }
     }
 }

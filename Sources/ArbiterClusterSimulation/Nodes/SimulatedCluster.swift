@@ -59,6 +59,12 @@ final class SimulatedCluster: Sendable {
             return state.nodes[number]
         }
         node?.die()
+        guard let dead = node?.process else { return }
+        for node in running {
+            world.timeline.schedule(after: world.chance.duration(.milliseconds(1) ... .seconds(1)), in: node.process) {
+                node.breakConnections(to: dead)
+            }
+        }
     }
 
     func note(_ moment: Moment, ofLastRecordIn shard: Int) { state.withLock { $0.lastMoments[shard] = moment } }

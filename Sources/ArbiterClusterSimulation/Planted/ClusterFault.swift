@@ -1,6 +1,7 @@
 internal import ArbiterCluster
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 /// A mistake that a node could make, planted around the real code.
 package enum ClusterFault: String, Sendable, CaseIterable {
@@ -20,6 +21,14 @@ package enum ClusterFault: String, Sendable, CaseIterable {
     case graceAfterLoss
     /// The records that a snapshot has are deleted before it is the newest one.
     case trimBeforeManifest
+    /// A call is held until its shard is served, however long that takes.
+    case holdsForEver
+    /// A call whose connection has broken is taken for one of which nothing was carried out.
+    case sendsAgainAfterBreak
+    /// A home that does not lend a session is taken for one that does not know it.
+    case takesRefusalForNoSession
+    /// An owner that has carried out nothing is asked again at once.
+    case asksAgainAtOnce
 }
 
 extension ClusterFault {
@@ -29,7 +38,9 @@ extension ClusterFault {
         case .guardByValue: EtcdByValue(etcd, keys: keys)
         case .absenceForFailure: HastyEtcd(etcd, keys: keys)
         case .trimBeforeManifest: TrimmingEtcd(etcd, keys: keys)
-        case .none, .unprovenAnswers, .clampedClock, .guestsWaitToBeTold, .graceAfterLoss: etcd
+        case .none, .unprovenAnswers, .clampedClock, .guestsWaitToBeTold, .graceAfterLoss, .holdsForEver,
+            .sendsAgainAfterBreak, .takesRefusalForNoSession, .asksAgainAtOnce:
+            etcd
         }
     }
 
@@ -38,7 +49,7 @@ extension ClusterFault {
         switch self {
         case .unprovenAnswers: UnprovenJournal(journal)
         case .none, .guardByValue, .absenceForFailure, .clampedClock, .guestsWaitToBeTold, .graceAfterLoss,
-            .trimBeforeManifest:
+            .trimBeforeManifest, .holdsForEver, .sendsAgainAfterBreak, .takesRefusalForNoSession, .asksAgainAtOnce:
             journal
         }
     }
@@ -48,8 +59,33 @@ extension ClusterFault {
         switch self {
         case .clampedClock: ClampedTime(time, last: last)
         case .none, .guardByValue, .absenceForFailure, .unprovenAnswers, .guestsWaitToBeTold, .graceAfterLoss,
-            .trimBeforeManifest:
+            .trimBeforeManifest, .holdsForEver, .sendsAgainAfterBreak, .takesRefusalForNoSession, .asksAgainAtOnce:
             time
         }
+    }
+
+    /// The other nodes, with what is wrong about what is heard of them.
+    func planted(in peers: SimulatedPeers) -> any Peers {
+        switch self {
+        case .guestsWaitToBeTold: UnreadPeers(peers: peers)
+        case .takesRefusalForNoSession: MisheardPeers(peers: peers)
+        case .none, .guardByValue, .absenceForFailure, .unprovenAnswers, .clampedClock, .graceAfterLoss,
+            .trimBeforeManifest, .holdsForEver, .sendsAgainAfterBreak, .asksAgainAtOnce:
+            peers
+        }
+    }
+
+    /// The times of a relay, with what is wrong about them.
+    func planted(in times: RelayTimes) -> RelayTimes {
+        var times = times
+        switch self {
+        case .holdsForEver:
+            (times.holding, times.settling, times.asking) = (.seconds(9999), .seconds(9999), .seconds(9999))
+        case .asksAgainAtOnce: times.asking = .zero
+        case .none, .guardByValue, .absenceForFailure, .unprovenAnswers, .clampedClock, .guestsWaitToBeTold,
+            .graceAfterLoss, .trimBeforeManifest, .sendsAgainAfterBreak, .takesRefusalForNoSession:
+            break
+        }
+        return times
     }
 }

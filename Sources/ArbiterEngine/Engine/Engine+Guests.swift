@@ -51,7 +51,7 @@ extension Engine {
     /// In another shard: the clients of these guests have said something on this node.
     ///
     /// - Parameter words: the sessions, each with whether its home has heard the word itself, and whether the client was gone.
-    func hear(guests words: [(token: Token, isKnown: Bool, isGone: Bool)]) {
+    package func hear(guests words: [(token: Token, isKnown: Bool, isGone: Bool)]) {
         guard !words.isEmpty else { return }
         tell { machine, step in
             for word in words {
@@ -61,7 +61,7 @@ extension Engine {
     }
 
     /// In another shard: what there is to report of its guests, whose words are not reported again.
-    func takeGuestReports(of shard: Shard) -> [(report: GuestReport, session: Session)] {
+    package func takeGuestReports(of shard: Shard) -> [(report: GuestReport, session: Session)] {
         state.withLock { state in
             state.machine.takeGuestReports(from: UInt16(shard.index)) { !shard.contains($0.slot) }
         }

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 internal import ArbiterTransfers
 
 // Answers whose parts come from several shards, and sessions that are used in several.
@@ -11,7 +12,7 @@ extension Call {
     func engine(
         of scene: SceneName, in shards: Shards, hosting session: Token?, waiting wait: Duration = .zero
     ) throws(Problem) -> Engine {
-        try waiting(wait) { () throws(Problem) in try shards.engine(of: scene, hosting: mayNeedGuest ? session : nil) }
+        try engine(at: { Slot(scene) }, in: shards, hosting: session, waiting: wait)
     }
 
     /// The engine of the scene of a transition, which knows the session too.
@@ -20,15 +21,18 @@ extension Call {
     func engine(
         of id: TransitionID, in shards: Shards, hosting session: Token?, waiting wait: Duration = .zero
     ) throws(Problem) -> Engine {
-        try waiting(wait) { () throws(Problem) in try shards.engine(of: id, hosting: mayNeedGuest ? session : nil) }
+        try engine(at: { id.slot }, in: shards, hosting: session, waiting: wait)
     }
 
     /// Finds an engine for a request that waits so long where it is carried out, also if that is elsewhere.
-    private func waiting(_ wait: Duration, _ find: () throws(Problem) -> Engine) throws(Problem) -> Engine {
-        do throws(Problem) {
-            return try find()
+    private func engine(
+        at slot: () -> Slot, in shards: Shards, hosting session: Token?, waiting wait: Duration
+    ) throws(Problem) -> Engine {
+        if let only = shards.only { return only }
+        do throws(Misplaced) {
+            return try shards.engine(at: slot(), hosting: mayNeedGuest ? session : nil)
         } catch {
-            throw error.waiting(wait)
+            throw Problem(error.waiting(wait))
         }
     }
 }
@@ -47,7 +51,7 @@ extension Call {
             }
             numbers.append(number)
         }
-        return try shards.group(of: numbers)
+        return try found { () throws(Misplaced) in try shards.group(of: numbers) }
     }
 
     /// What another node is asked for its part of the answer; `nil` if this daemon is no node.
@@ -57,30 +61,11 @@ extension Call {
 
     /// What opens the stream of shards that another node serves.
     func following(_ request: TransferRequest, of count: Int) -> GatheredEvents.Open {
-        { [forwarder, exchange] shards, position in
-            guard let forwarder else { return EmptySource() }
+        { [forwarder, relay, exchange] shards, position in
+            guard let forwarder, let relay else { return EmptySource() }
             var request = request
             if let position { request.url += "?since=" + PercentEncoding.encode(position.text(ofShards: count)) }
-            return forwarder.follow(request, of: shards, outlet: exchange)
+            return forwarder.follow(request, of: shards, among: relay.open, outlet: exchange)
         }
-    }
-}
-
-extension Problem {
-    /// The problem of a request that waits so long where it is carried out.
-    fileprivate func waiting(_ wait: Duration) -> Problem {
-        var problem = self
-        problem.elsewhere?.wait = wait
-        problem.guest?.wait = wait
-        return problem
-    }
-
-    /// Some shards are served by no node at the moment.
-    init(lost shards: [Int]) {
-        let names = shards.prefix(8).map(String.init).joined(separator: ", ") + (shards.count > 8 ? ", …" : "")
-        self.init(
-            .notOwner,
-            "No node serves \(shards.count == 1 ? "shard" : "the shards") \(names) at the moment; ask again.",
-            retryAfter: Self.briefly)
     }
 }

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 internal import Logging
 
 /// One request on its way to its one answer.
@@ -154,6 +155,9 @@ final class Call: Sendable {
     /// What asks other nodes; `nil` if the daemon is no node of a cluster.
     var forwarder: Forwarder? { router.forwarder }
 
+    /// What has requests carried out by other nodes; `nil` if the daemon is no node of a cluster.
+    var relay: Relay? { router.relay }
+
     private func note(_ response: borrowing Response) {
         log(response)
         context.route?.metrics.note(response.status, after: context.begun.duration(to: .now))
@@ -194,7 +198,7 @@ final class Call: Sendable {
         case .success(let view): respond(status(view), view, showingToken: showingToken, headers: headers)
         case .failure(let error):
             var problem = Problem(error)
-            if hasBegun { problem.isUntouched = false }
+            if hasBegun { problem.misplaced = nil }
             respond(problem.response)
         }
     }

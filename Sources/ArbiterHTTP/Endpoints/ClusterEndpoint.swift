@@ -1,4 +1,5 @@
 internal import ArbiterCore
+internal import ArbiterRelay
 
 /// `/cluster`: the nodes, which of them serves each shard, and which shards have moved.
 struct ClusterEndpoint: Sendable {

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 /// `/scenes/{scene}/controllers/{id}`: one controller.
 struct ControllerEndpoint: Sendable {

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 internal import ArbiterTransfers
 
 // `/events` over several shards, some of which other nodes serve.

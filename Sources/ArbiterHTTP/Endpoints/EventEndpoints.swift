@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 internal import ArbiterTransfers
 
 /// `/scenes/{scene}/events` and `/events`: what happens in one scene, or in all of them, as it happens.

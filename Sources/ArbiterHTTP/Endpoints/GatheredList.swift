@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 internal import ArbiterTransfers
 
 /// One page of a list out of the parts of several shards, as they come.

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 /// `/transitions/progress`, `/release` and `/ready`: what drives gestures, and who is ready.
 struct GestureEndpoints: Sendable {

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 /// `/livez` and `/readyz`: for whoever starts, stops and watches the daemon.
 struct HealthEndpoints: Sendable {

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 /// What a client can wait for in a scene.
 enum SceneMilestone: String, Hashable, Sendable, CaseIterable {

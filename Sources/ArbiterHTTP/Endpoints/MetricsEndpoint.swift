@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 internal import CLinux
 
 /// `/metrics`: what Prometheus scrapes.

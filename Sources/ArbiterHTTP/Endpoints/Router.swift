@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+package import ArbiterRelay
 package import Logging
 internal import Synchronization
 
@@ -22,8 +23,8 @@ package final class Router: Sendable {
     private let operatorLog: OperatorLog
     let shards: Shards
     let forwarder: Forwarder?
-    /// The sessions that are used in several shards; `nil` if there is only one shard.
-    let guests: Guests?
+    /// What has requests carried out by other nodes, or later; `nil` if the daemon is no node of a cluster.
+    let relay: Relay?
     /// The clients of other nodes that have left.
     let departures = Departures()
     /// Where large requests are carried out, and long answers are made.
@@ -52,8 +53,7 @@ package final class Router: Sendable {
         opensMetrics: Bool = false, requestsPerSecond: Int? = nil, forwarder: Forwarder? = nil
     ) {
         self.forwarder = forwarder
-        if let forwarder { shards.observe { [forwarder] in forwarder.note($0) } }
-        guests = forwarder.flatMap { shards.count > 1 ? Guests(shards, $0) : nil }
+        relay = forwarder.map { Relay(shards, peers: $0, times: $0.times) }
         limitsRates = requestsPerSecond != nil
         rates = Guarded(RequestRates(perSecond: requestsPerSecond ?? 1))
         self.shards = shards
@@ -77,7 +77,7 @@ package final class Router: Sendable {
     /// Answers every request from now on with `draining`, the questions about the daemon's health apart.
     package func drain() {
         isDraining.store(true, ordering: .releasing)
-        shards.releaseAll()
+        relay?.drain()
     }
 
     /// The longest body that is read where the request goes, in bytes; of a client that may do what it asks for.
@@ -129,7 +129,7 @@ package final class Router: Sendable {
         var context = Call.Context(requestID: requestID(of: request), held: held)
         do throws(Problem) {
             context.allowedOrigin = try admit(request)
-            if request.isNodesOwn { return try hearNode(request, exchange, context) }
+            if request.isNodesOwn { return try carryOut(request, exchange, context) }
             if context.allowedOrigin != nil, CrossOrigin.isPreflight(request) {
                 let methods = try methods(for: request)
                 return Call(request, exchange, context, router: self)
@@ -146,23 +146,9 @@ package final class Router: Sendable {
             try checkBody(of: request)
             if !route.ignoresQuery { context.query = try Query(request.query, taking: route.query) }
             noteSession(of: request, from: context.caller)
-            try route.endpoint(Call(request, exchange, context, router: self))
+            try carryOut(request, exchange, context)
         } catch {
             carryOutElsewhere(request, exchange, context, because: error)
-        }
-    }
-
-    /// Handles what another node says for itself, and not for a client.
-    func hearNode(_ request: Request, _ exchange: any Exchange, _ context: Call.Context) throws(Problem) {
-        let call = Call(request, exchange, context, router: self)
-        switch request.path {
-        case Departures.path:
-            if let name = request.headers.value(of: .forwarded) { departures.note(name) }
-            call.respond(.noContent)
-        case GuestMessages.lending, GuestMessages.reporting:
-            guard let guests else { throw nothing(at: request) }
-            try guests.answer(request, call)
-        default: throw nothing(at: request)
         }
     }
 
@@ -257,28 +243,14 @@ package final class Router: Sendable {
     /// Tells the engine that the client of a session is alive, whatever it asks for.
     private func noteSession(of request: Request, from caller: Caller) {
         guard let text = request.headers.value(of: .session), let session = try? Token(text, field: "") else { return }
-        if let guests { return guests.hear(session, from: caller) }
-        (try? shards.engine(of: session))?.hear(session, from: caller)
+        if let guests = relay?.guests { return guests.hear(session, from: caller) }
+        (try? shards.engine(at: session.slot))?.hear(session, from: caller)
     }
 
     private func checkDraining(_ route: Route, _ request: Request) throws(Problem) {
         // What other nodes pass on is carried out until its shard is handed over.
-        guard !route.answersWhileDraining, !request.peer.isNode else { return }
-        if let problem = problemOfDraining(request) { throw problem }
-    }
-
-    /// Why a request is not held any more; `nil` while the daemon does not drain.
-    ///
-    /// A node that has passed it on is told that it may ask the next owner; a client, that it should ask another node.
-    func problemOfDraining(_ request: Request) -> Problem? {
-        guard isDraining.load(ordering: .acquiring) else { return nil }
-        guard request.peer.isNode else {
-            return Problem(.draining, "The daemon is shutting down; ask its successor.", retryAfter: Problem.briefly)
-        }
-        var problem = Problem(
-            .notOwner, "The node that serves the scene is shutting down; ask again.", retryAfter: Problem.briefly)
-        problem.isUntouched = true
-        return problem
+        guard !route.answersWhileDraining, !request.peer.isNode, isDraining.load(ordering: .acquiring) else { return }
+        throw Problem(drainingFor: request.peer)
     }
 
     private func checkAccept(_ request: Request, _ route: Route) throws(Problem) {

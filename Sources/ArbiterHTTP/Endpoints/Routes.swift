@@ -1,3 +1,5 @@
+internal import ArbiterRelay
+
 /// A method and a path, and what answers there.
 ///
 /// A class, because every call keeps the one that it goes to.

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 /// `/scenes`: what is going on where.
 struct SceneEndpoints: Sendable {

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 /// `/sessions`: proofs of life.
 struct SessionEndpoints: Sendable {

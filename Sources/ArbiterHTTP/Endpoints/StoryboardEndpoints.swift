@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 /// `/scenes/{scene}/storyboard`: what is declared about a scene.
 struct StoryboardEndpoints: Sendable {

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 /// `/scenes/{scene}/trace` and `/trace`: what has happened, as a recording.
 struct TraceEndpoints: Sendable {

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 /// `/transitions`: the lock itself.
 struct TransitionEndpoints: Sendable {

@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 // What the engine says, as it is told to a client.
 
@@ -9,7 +10,7 @@ extension Problem {
         case .refused(let error): self.init(error)
         case .notOwner(let error):
             self.init(.notOwner, error.reason, retryAfter: Self.briefly)
-            isUntouched = true
+            misplaced = .untouched
         case .journalUnavailable(let error):
             let pause = error.retryAfter.map { Int($0.components.seconds) }
             self.init(.journalUnavailable, error.reason, retryAfter: max(Self.briefly, pause ?? 0))

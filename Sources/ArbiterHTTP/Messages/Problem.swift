@@ -1,4 +1,5 @@
 internal import ArbiterCore
+internal import ArbiterRelay
 
 /// Why a request is not done, as RFC 9457 tells it.
 package struct Problem: Error, Sendable {
@@ -25,12 +26,8 @@ package struct Problem: Error, Sendable {
     var allowedMethods: [String] = []
     /// How to authenticate, if the request is not authenticated; without it, a session is needed.
     var challenge: String?
-    /// The shard that the request needs and that does not run here; nothing of the request was carried out.
-    var elsewhere: Elsewhere?
-    /// Whether nothing of the request was carried out because another node serves the scene, so that it may be sent there.
-    var isUntouched = false
-    /// The session that has to be a guest of the scene's shard before the request can be carried out.
-    var guest: GuestNeeded?
+    /// Where the request belongs instead, if nothing of it was carried out.
+    var misplaced: Misplaced?
     /// Whether nothing that follows on the connection can be trusted.
     var closesConnection: Bool
 
@@ -221,22 +218,4 @@ extension Problem {
     static func missing(_ field: String) -> Problem {
         Problem(.missingField, "The field \(quoted(field)) is missing.", field: field)
     }
-}
-
-/// A session that is used in a shard that does not know it yet.
-struct GuestNeeded: Hashable, Sendable {
-    let session: Token
-    /// The shard in which it is used.
-    let shard: Int
-    /// How long the request waits there, at most.
-    var wait = Duration.zero
-}
-
-/// A shard that a request needs and that does not run here.
-struct Elsewhere: Hashable, Sendable {
-    let shard: Int
-    /// Who serves it; `nil` if nobody does at the moment.
-    let owner: ClusterMap.Owner?
-    /// How long the request waits there, at most.
-    var wait = Duration.zero
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// A node, and the way by which it reaches etcd.
 final class TestNode {
-    let host = EngineHost()
+    let host: RecordingHost
     let etcd: UnsureEtcd
     let node: ClusterNode
     let failed = Failed()
@@ -17,6 +17,7 @@ final class TestNode {
         adoptsLimits: Bool = false, timeToLive: Duration = .seconds(60), quota: Int = 2 << 30,
         time: any TimeSource = SystemTimeSource()
     ) {
+        host = RecordingHost(shards: shards)
         self.etcd = UnsureEtcd(etcd)
         let keys = ClusterKeys(prefix: "/arbiter/")
         let settings = ClusterNode.Settings(
@@ -54,7 +55,7 @@ final class Failed: Sendable {
     }
 }
 
-extension EngineHost {
+extension RecordingHost {
     /// Starts a transition in the first shard.
     func start() throws -> TransitionView {
         let engine = try #require(self.engine(of: 0))

@@ -1,5 +1,6 @@
 import ArbiterCore
 import ArbiterEngine
+import ArbiterRelay
 import ArbiterTestKit
 import Logging
 import Testing
@@ -91,16 +92,6 @@ struct ClusterEndpointTests {
         node.shards.lose(0)
         node.shards.note(ClusterMap(unserved: [0: why, 1: why]), at: Timestamp(milliseconds: 0))
         #expect(try node.ask("GET", "/readyz").status == 503)
-    }
-
-    @Test func `only the newest moves are kept`() {
-        var moves = ShardMoves()
-        for tenure in 0...UInt64(ShardMoves.most) + 1 {
-            moves.note([0: .init(address: "a", tenure: tenure)], at: Timestamp(milliseconds: 0))
-        }
-        #expect(moves.newest.count == ShardMoves.most)
-        #expect(moves.newest.first?.owner.tenure == 2)
-        #expect(moves.newest.last?.owner.tenure == UInt64(ShardMoves.most) + 1)
     }
 
     @Test func `while etcd has hardly any room nothing new is admitted, and what is unfinished ends`() throws {

@@ -1,3 +1,4 @@
+import ArbiterRelay
 import Testing
 
 @testable import ArbiterHTTP

@@ -1,4 +1,5 @@
 import ArbiterCore
+import ArbiterRelay
 import Testing
 
 @testable import ArbiterHTTP

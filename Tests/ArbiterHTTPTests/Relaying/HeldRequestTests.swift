@@ -1,4 +1,5 @@
 import ArbiterEngine
+import ArbiterRelay
 import ArbiterTestKit
 import Testing
 
@@ -76,7 +77,7 @@ struct HeldRequestTests {
         #expect(answer.code == "not-owner")
         #expect(answer.headers("Retry-After") == ["1"])
         #expect(answer.headers(Response.untouched).isEmpty)
-        #expect(node.router.forwarder?.held.count == 0)
+        #expect(node.shards.heldCount == 0)
     }
 
     @Test func `a request is passed on only a few times`() throws {
@@ -118,7 +119,7 @@ struct HeldRequestTests {
         }
         node.note(owner, tenure: 1)
         #expect(try node.send("POST", "/transitions/start", "{}").laterAnswer().code == "not-owner")
-        #expect(node.router.forwarder?.held.count == 0)
+        #expect(node.shards.heldCount == 0)
         // An owner that is gone is not asked again.
         let count = owner.requests.count
         #expect(count > 1)
@@ -130,9 +131,9 @@ struct HeldRequestTests {
     @Test func `a client that leaves leaves no request behind`() throws {
         let node = RelayNode()
         let exchange = node.send("POST", "/transitions/start", "{}")
-        #expect(node.router.forwarder?.held.count == 1)
+        #expect(node.shards.heldCount == 1)
         exchange.abandon()
-        #expect(node.router.forwarder?.held.count == 0)
+        #expect(node.shards.heldCount == 0)
         try node.serve()
         #expect(exchange.responses.isEmpty)
     }

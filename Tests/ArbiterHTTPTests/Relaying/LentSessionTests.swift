@@ -1,5 +1,6 @@
 import ArbiterCore
 import ArbiterEngine
+import ArbiterRelay
 import ArbiterTestKit
 import ArbiterTransfers
 import Testing

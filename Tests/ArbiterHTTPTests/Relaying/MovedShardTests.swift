@@ -1,3 +1,4 @@
+import ArbiterRelay
 import ArbiterTestKit
 import Testing
 

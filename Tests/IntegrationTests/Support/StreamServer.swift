@@ -1,6 +1,7 @@
 internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterHTTP
+import ArbiterRelay
 internal import ArbiterTestKit
 internal import Logging
 

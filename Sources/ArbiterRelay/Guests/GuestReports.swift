@@ -1,4 +1,5 @@
 package import ArbiterCore
+package import ArbiterEngine
 
 /// What a node has to report of the guests that it serves, and what comes of the answers of their homes.
 ///
@@ -84,6 +85,8 @@ package final class GuestReports: Sendable {
                     token, from: 0, isHeard: true, hasLeft: word.caller.isGone, caller: word.caller),
                 caller: word.caller, engine: nil)
         }
+        // In an order that does not change from run to run.
+        reports.sort { ($0.report.token.high, $0.report.token.low) < ($1.report.token.high, $1.report.token.low) }
         return (reports, pause)
     }
 
@@ -127,10 +130,10 @@ package final class GuestReports: Sendable {
 
     /// Has the guests end whose homes do not know them, and the others live on.
     package func finish(_ reports: [ReportedGuest], ended: Set<Token>) {
-        let guests = Dictionary(grouping: reports) { $0.engine.map { ObjectIdentifier($0) } }
-        for reports in guests.values {
-            guard let engine = reports.first?.engine else { continue }
-            let reports = reports.map(\.report)
+        var rest = reports[...]
+        while let engine = rest.first(where: { $0.engine != nil })?.engine {
+            let reports = rest.filter { $0.engine === engine }.map(\.report)
+            rest.removeAll { $0.engine == nil || $0.engine === engine }
             engine.end(guests: reports.map(\.token).filter { ended.contains($0) })
             engine.confirm(reports.filter { !ended.contains($0.token) })
         }

@@ -8,7 +8,7 @@ package final class Shards: Sendable {
     /// How many shards there are, here and elsewhere.
     package let count: Int
     /// The engine of a daemon of its own.
-    let only: Engine?
+    package let only: Engine?
     /// Where other nodes reach this one; `nil` for a daemon of its own.
     private let address: String?
     let state = Guarded(State())
@@ -118,15 +118,15 @@ package final class Shards: Sendable {
     }
 
     /// What a member of etcd stores, if that is known.
-    var stored: StoredSize? { state.withLock { $0.stored } }
+    package var stored: StoredSize? { state.withLock { $0.stored } }
 
     /// The cluster as this node has read it last, and the newest moves; the daemon's own address is `nil` if it is no node.
-    var description: (address: String?, map: ClusterMap, moves: [ShardMove]) {
+    package var description: (address: String?, map: ClusterMap, moves: [ShardMove]) {
         state.withLock { (address, $0.map, $0.moves.newest) }
     }
 
     /// What there is to count of a cluster; `nil` if the daemon is no node of one.
-    var counts: (here: Int, elsewhere: Int, nodes: Int, arrivals: Int, losses: Int)? {
+    package var counts: (here: Int, elsewhere: Int, nodes: Int, arrivals: Int, losses: Int)? {
         guard only == nil else { return nil }
         return state.withLock { state in
             (
@@ -142,7 +142,7 @@ package final class Shards: Sendable {
     /// Why a node of a cluster is not ready; `nil` if it is, or if the daemon is no node.
     ///
     /// It does not wait for shards that no node can serve: the others are served meanwhile, and a balancer asks for that.
-    var waitsFor: String? {
+    package var waitsFor: String? {
         guard only == nil else { return nil }
         let (waitsFor, served, unserved) = state.withLock { state in
             (state.waitsFor, Set(state.engines.keys).union(state.owners.keys), state.map.unserved.keys)
@@ -155,134 +155,77 @@ package final class Shards: Sendable {
     }
 
     /// The shards that no node can serve, by their numbers, and why.
-    var unserved: [(shard: Int, why: ClusterMap.Unserved)] {
+    package var unserved: [(shard: Int, why: ClusterMap.Unserved)] {
         state.withLock { state in state.map.unserved.filter { state.engines[$0.key] == nil } }
             .sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     // MARK: - Which engine
 
-    /// The engine of a scene.
+    /// The engine of the shard of a slot.
     ///
-    /// - Throws: `not-owner` if it runs elsewhere, or nowhere.
-    func engine(of scene: SceneName) throws(Problem) -> Engine {
+    /// - Throws: `Misplaced` if it runs elsewhere, or nowhere.
+    package func engine(at slot: Slot) throws(Misplaced) -> Engine {
         if let only { return only }
-        return try engine(at: Slot(scene))
+        return try engine(of: slot.shard(of: count))
     }
 
-    /// The engine of the scene of a transition.
+    /// The engine of the shard of a slot, which knows a session too.
     ///
-    /// - Throws: `not-owner` if it runs elsewhere, or nowhere.
-    func engine(of id: TransitionID) throws(Problem) -> Engine {
+    /// - Throws: `Misplaced` if it runs elsewhere, or nowhere, or if the session has to become its guest before.
+    package func engine(at slot: Slot, hosting session: Token?) throws(Misplaced) -> Engine {
         if let only { return only }
-        return try engine(at: id.slot)
-    }
-
-    /// The engine of a scene, which knows a session too.
-    ///
-    /// - Throws: `not-owner` if it runs elsewhere, or nowhere, or if the session has to become its guest before.
-    func engine(of scene: SceneName, hosting session: Token?) throws(Problem) -> Engine {
-        if let only { return only }
-        return try engine(of: Slot(scene).shard(of: count), hosting: session)
-    }
-
-    /// The engine of the scene of a transition, which knows a session too.
-    ///
-    /// - Throws: `not-owner` if it runs elsewhere, or nowhere, or if the session has to become its guest before.
-    func engine(of id: TransitionID, hosting session: Token?) throws(Problem) -> Engine {
-        if let only { return only }
-        return try engine(of: id.slot.shard(of: count), hosting: session)
-    }
-
-    private func engine(of shard: Int, hosting session: Token?) throws(Problem) -> Engine {
+        let shard = slot.shard(of: count)
         let engine = try engine(of: shard)
         guard let session, home(of: session).index != shard, !engine.inspect({ $0.knows(session) }) else {
             return engine
         }
-        var problem = Problem(
-            .notOwner, "The session is at home elsewhere; ask again.", retryAfter: Problem.briefly)
-        problem.guest = GuestNeeded(session: session, shard: shard)
-        throw problem
+        throw .needsGuest(GuestNeeded(session: session, shard: shard))
     }
 
-    /// The engine of the home of a session.
+    /// The engine of a shard.
     ///
-    /// - Throws: `not-owner` if it runs elsewhere, or nowhere.
-    func engine(of session: Token) throws(Problem) -> Engine {
+    /// - Throws: `Misplaced` if it runs elsewhere, or nowhere.
+    package func engine(of shard: Int) throws(Misplaced) -> Engine {
         if let only { return only }
-        return try engine(at: session.slot)
-    }
-
-    /// The engine of a daemon of its own, or of the only shard of a cluster; `nil` if there are more shards.
-    ///
-    /// - Throws: `not-owner` if it runs elsewhere, or nowhere.
-    func engineOfAll() throws(Problem) -> Engine? {
-        if let only { return only }
-        return count == 1 ? try engine(of: 0) : nil
+        let (engine, owner) = state.withLock { ($0.engines[shard], $0.owners[shard]) }
+        if let engine { return engine }
+        throw .elsewhere(Elsewhere(shard: shard, owner: owner))
     }
 
     /// The first shard, which is the only one of a daemon of its own.
-    var first: Shard { Shard(0, of: count) }
-
-    /// The shard of a scene.
-    func shard(of scene: SceneName) -> Shard { Shard(Slot(scene).shard(of: count), of: count) }
+    package var first: Shard { Shard(0, of: count) }
 
     /// The shard of the home of a session.
-    func home(of session: Token) -> Shard { Shard(session.slot.shard(of: count), of: count) }
+    package func home(of session: Token) -> Shard { Shard(session.slot.shard(of: count), of: count) }
 
-    /// The slot of the home of a new session: of its scene, or any of a shard that runs here.
+    /// The slot of the home of a new session that names no scene: any of a shard that runs here.
     ///
-    /// - Throws: `not-owner` if no shard runs here.
-    func slot(forSessionIn scene: SceneName?) throws(Problem) -> Slot? {
-        if let scene { return Slot(scene) }
+    /// - Throws: `Misplaced` if no shard runs here.
+    package func anySlot() throws(Misplaced) -> Slot? {
         guard count > 1 else { return nil }
         let (here, elsewhere) = state.withLock { ($0.engines.keys.randomElement(), $0.owners.randomElement()) }
-        guard let here else { throw Problem(Elsewhere(shard: elsewhere?.key ?? 0, owner: elsewhere?.value)) }
+        guard let here else { throw .elsewhere(Elsewhere(shard: elsewhere?.key ?? 0, owner: elsewhere?.value)) }
         return Shard(here, of: count).slots.randomElement().map { Slot(number: $0) }
     }
 
-    /// The engine of the home of a session with this slot.
-    ///
-    /// - Throws: `not-owner` if it runs elsewhere, or nowhere.
-    func engine(ofHomeAt slot: Slot?) throws(Problem) -> Engine {
-        if let only { return only }
-        return try engine(at: slot ?? Slot(number: 0))
-    }
-
     /// Where a shard runs: its engine if that is here, else the address of its node, if that is known.
-    func place(of shard: Int) -> (engine: Engine?, owner: String?) {
+    package func place(of shard: Int) -> (engine: Engine?, owner: String?) {
         if let only { return (only, nil) }
         return state.withLock { ($0.engines[shard], $0.owners[shard]?.address) }
     }
 
-    /// Every shard that runs here, with its engine.
-    var enginesHere: [(shard: Shard, engine: Engine)] {
+    /// Every shard that runs here, with its engine, in their order.
+    package var enginesHere: [(shard: Shard, engine: Engine)] {
         if let only { return [(.only, only)] }
-        return state.withLock { $0.engines }.map { (Shard($0.key, of: count), $0.value) }
+        return state.withLock { $0.engines }.sorted { $0.key < $1.key }.map { (Shard($0.key, of: count), $0.value) }
     }
 
-    /// Every engine that runs here.
-    package var here: [Engine] {
-        if let only { return [only] }
-        return state.withLock { state in state.engines.sorted { $0.key < $1.key }.map(\.value) }
-    }
+    /// Every engine that runs here, in the order of their shards.
+    package var here: [Engine] { enginesHere.map(\.engine) }
 
-    private func engine(at slot: Slot) throws(Problem) -> Engine { try engine(of: slot.shard(of: count)) }
-
-    func engine(of shard: Int) throws(Problem) -> Engine {
-        if let only { return only }
-        let (engine, owner) = state.withLock { ($0.engines[shard], $0.owners[shard]) }
-        if let engine { return engine }
-        throw Problem(Elsewhere(shard: shard, owner: owner))
-    }
-}
-
-extension Problem {
-    /// The shard is not served here; nothing of the request was carried out.
-    init(_ elsewhere: Elsewhere) {
-        let place = elsewhere.owner.map { "The node at \($0.address) serves it" } ?? "No node serves it at the moment"
-        self.init(.notOwner, "This node does not serve the scene. \(place); ask again.", retryAfter: Self.briefly)
-        self.elsewhere = elsewhere
-        isUntouched = true
+    /// The tenure in which a shard runs here; `nil` if it does not.
+    package func tenure(of shard: Int) -> UInt64? {
+        state.withLock { $0.engines[shard] == nil ? nil : $0.tenures[shard] }
     }
 }

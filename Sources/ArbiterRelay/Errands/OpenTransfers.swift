@@ -1,10 +1,10 @@
-internal import ArbiterEngine
+package import ArbiterEngine
 
 /// What is under way to other nodes, by the tenures that it counts on.
 ///
 /// A node that is frozen answers nothing, while another one serves its shards already. So what is under way to an earlier
 /// owner ends as soon as the map shows the next one; a little later, because answers of the earlier one may have left.
-final class OpenTransfers: Sendable {
+package final class OpenTransfers: Sendable {
     fileprivate struct Transfer: Sendable {
         /// What it counts on, by shard.
         let tenures: [Int: UInt64]
@@ -36,7 +36,7 @@ final class OpenTransfers: Sendable {
     /// - Parameters:
     ///   - grace: how long the answers of an earlier owner may be on their way.
     ///   - alarm: what rings after that.
-    init(grace: Duration, alarm: any Alarm) {
+    package init(grace: Duration, alarm: any Alarm) {
         (self.grace, self.alarm) = (grace, alarm)
     }
 
@@ -46,7 +46,7 @@ final class OpenTransfers: Sendable {
     ///   - tenures: what it counts on, by shard; of a shard without a tenure, that of now.
     ///   - whenMoved: called once if another tenure begins before it has ended.
     /// - Returns: its number.
-    func begin(_ tenures: [Int: UInt64?], whenMoved: @escaping @Sendable () -> Void) -> Int {
+    package func begin(_ tenures: [Int: UInt64?], whenMoved: @escaping @Sendable () -> Void) -> Int {
         let (number, hasMoved) = state.withLock { state in
             state.last += 1
             var known: [Int: UInt64] = [:]
@@ -66,10 +66,10 @@ final class OpenTransfers: Sendable {
     }
 
     /// It has ended.
-    func end(_ number: Int) { state.withLock { _ = $0.take(number) } }
+    package func end(_ number: Int) { state.withLock { _ = $0.take(number) } }
 
     /// Takes notice of who owns what.
-    func note(_ owners: [Int: ClusterMap.Owner]) {
+    package func note(_ owners: [Int: ClusterMap.Owner]) {
         let moved = state.withLock { state in
             state.tenures = owners.mapValues(\.tenure)
             return state.moved

@@ -1,4 +1,4 @@
-internal import ArbiterCore
+package import ArbiterCore
 
 /// The nodes of a cluster and the owners of its shards, as a node has read them last.
 package struct ClusterMap: Sendable {
@@ -62,13 +62,13 @@ package struct StoredSize: Hashable, Sendable {
 }
 
 /// A shard that has got another owner, or the same one again.
-struct ShardMove: Sendable {
+package struct ShardMove: Sendable {
     /// When this node has seen it.
-    let at: Timestamp
-    let shard: Int
+    package let at: Timestamp
+    package let shard: Int
     /// The address of the owner before; `nil` if this node has not seen one.
-    let origin: String?
-    let owner: ClusterMap.Owner
+    package let origin: String?
+    package let owner: ClusterMap.Owner
 }
 
 /// The newest moves of shards, out of the maps that a node reads.

@@ -1,4 +1,5 @@
 internal import ArbiterEngine
+internal import ArbiterRelay
 internal import ArbiterTransfers
 
 /// The events of some shards that another node serves, as they arrive.

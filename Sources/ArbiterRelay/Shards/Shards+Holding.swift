@@ -3,20 +3,31 @@ internal import ArbiterEngine
 // Requests that wait until their shards are served.
 
 extension Shards {
-    /// Holds a request until its shard is served, here or by another tenure than that which was asked before.
-    ///
-    /// - Returns: the number of the request; `nil` if the shard is served, so that it can go on at once.
-    func hold(_ request: HeldRequest) -> Int? {
-        guard only == nil else { return nil }
+    /// What comes of a request that is to be held.
+    enum Holding: Hashable, Sendable {
+        /// It waits, under this number.
+        case held(Int)
+        /// The shard is served, so it can go on at once.
+        case served
+        /// There is no room for it.
+        case full
+    }
+
+    /// Holds a request until its shard is served, here or by another tenure than the one that was asked before.
+    func hold(_ request: HeldRequest) -> Holding {
+        guard only == nil else { return .served }
         return state.withLock { state in
             guard state.engines[request.shard] == nil,
                 !(state.owners[request.shard].map(request.isServed(by:)) ?? false)
             else {
-                return nil
+                return .served
             }
-            return state.held.add(request)
+            return state.held.add(request).map { .held($0) } ?? .full
         }
     }
+
+    /// How many requests are held.
+    package var heldCount: Int { state.withLock { $0.held.count } }
 
     /// Ends the wait of a request.
     ///

@@ -1,22 +1,22 @@
-internal import ArbiterEngine
+package import ArbiterEngine
 
 // What concerns all shards, here and at other nodes.
 
 extension Shards {
     /// Some shards, and where they run.
-    struct Group: Sendable {
+    package struct Group: Sendable {
         /// The address of their node; `nil` if they run here, or nowhere.
-        let owner: String?
-        let shards: [Int]
+        package let owner: String?
+        package let shards: [Int]
         /// Their engines, in the order of the shards; empty if they do not run here.
-        let engines: [Engine]
+        package let engines: [Engine]
 
         /// Whether no node serves them at the moment.
-        var isLost: Bool { owner == nil && engines.isEmpty }
+        package var isLost: Bool { owner == nil && engines.isEmpty }
     }
 
     /// All shards, by where they run: those here, those of each other node, and those that nobody serves.
-    var groups: [Group] {
+    package var groups: [Group] {
         if let only { return [Group(owner: nil, shards: [0], engines: [only])] }
         let (engines, owners) = state.withLock { ($0.engines, $0.owners) }
         let here = engines.sorted { $0.key < $1.key }
@@ -29,8 +29,8 @@ extension Shards {
 
     /// Some shards that run here.
     ///
-    /// - Throws: `not-owner` if one of them runs elsewhere, or nowhere.
-    func group(of shards: [Int]) throws(Problem) -> Group {
+    /// - Throws: `Misplaced` if one of them runs elsewhere, or nowhere.
+    package func group(of shards: [Int]) throws(Misplaced) -> Group {
         var engines: [Engine] = []
         for shard in shards { engines.append(try engine(of: shard)) }
         return Group(owner: nil, shards: shards, engines: engines)

@@ -1,5 +1,6 @@
 import ArbiterCore
 import ArbiterEngine
+import ArbiterRelay
 import ArbiterTestKit
 import Testing
 
@@ -7,29 +8,31 @@ import Testing
 struct GuestReportsTests {
     private let homeShard = Shard(0, of: 2)
     private let guestShard = Shard(1, of: 2)
-    private let home: Bench<MemoryJournal>
-    private let guest: Bench<MemoryJournal>
+    private let home: Engine
+    private let guest: Engine
     private let reports = GuestReports()
     private let session: Session
     private let holder: TransitionView
 
     init() throws {
         let time = ManualTime()
-        home = try Bench(MemoryJournal(keepsRecords: true), time: time)
-        guest = try Bench(MemoryJournal(keepsRecords: true), time: time)
+        home = try Engine(journal: MemoryJournal(keepsRecords: true), time: time, alarm: ManualAlarm(time: time))
+        guest = try Engine(journal: MemoryJournal(keepsRecords: true), time: time, alarm: ManualAlarm(time: time))
         let slot = try #require(homeShard.slots.first)
         let opened: SessionView = try Self.answer { [home] in
-            home.engine.openSession(
+            home.openSession(
                 client: nil, timeToLive: .seconds(30), homeAt: Slot(number: slot), completion: $0)
         }
         session = opened.session
         let lent: LentSession = try Self.answer { [home, session] in
-            home.engine.lend(session.token, to: 1, for: .anyone, completion: $0)
+            home.lend(session.token, to: 1, for: .anyone, completion: $0)
         }
-        let _: Void = try Self.answer { [guest] in guest.engine.admit(guest: lent, completion: $0) }
-        holder = try guest.started(TransitionRequest(lease: .seconds(300), session: session.token))
+        let _: Void = try Self.answer { [guest] in guest.admit(guest: lent, completion: $0) }
+        holder = try Self.answer { [guest, session] in
+            guest.start(TransitionRequest(lease: .seconds(300), session: session.token), completion: $0)
+        }
         // The engine is new, so everything is reported as heard.
-        _ = reports.gather(from: [(guestShard, guest.engine)])
+        _ = reports.gather(from: [(guestShard, guest)])
     }
 
     private static func answer<Value: Sendable>(
@@ -40,23 +43,29 @@ struct GuestReportsTests {
         return try #require(answers.withLock { $0 }.first).get()
     }
 
-    private func gather() -> [ReportedGuest] { reports.gather(from: [(guestShard, guest.engine)]).reports }
+    private func gather() -> [ReportedGuest] { reports.gather(from: [(guestShard, guest)]).reports }
+
+    /// The owner of the transition says something with its token alone.
+    private func renew() throws {
+        let held = holder.transition
+        let _: TransitionView = try Self.answer { guest.renew(held.id, token: held.token, completion: $0) }
+    }
 
     /// A client attaches its only connection in the guest's shard, and closes it.
     private func leave() throws {
-        let attachment: Engine.Attachment = try Self.answer { guest.engine.attach(session.token, completion: $0) }
-        guest.engine.detach(attachment)
+        let attachment: Engine.Attachment = try Self.answer { guest.attach(session.token, completion: $0) }
+        guest.detach(attachment)
     }
 
     @Test func `a word with only the token of a transition is reported once`() throws {
         #expect(gather().map(\.report.isHeard) == [false])
-        guest.renew("renew", holder)
+        try renew()
         #expect(gather().map(\.report.isHeard) == [true])
         #expect(gather().map(\.report.isHeard) == [false])
     }
 
     @Test func `a word whose report failed is reported again`() throws {
-        guest.renew("renew", holder)
+        try renew()
         reports.keep(gather())
         #expect(gather().map(\.report.isHeard) == [true])
         #expect(gather().map(\.report.isHeard) == [false])
@@ -103,7 +112,7 @@ struct GuestReportsTests {
 
     @Test func `a word that the home here has heard is not reported to itself`() throws {
         reports.hear(session.token, from: .anyone, isKnown: true)
-        #expect(reports.gather(from: [(homeShard, home.engine)]).reports.isEmpty)
+        #expect(reports.gather(from: [(homeShard, home)]).reports.isEmpty)
     }
 
     @Test func `a word of another principal is not reported with the guest`() throws {

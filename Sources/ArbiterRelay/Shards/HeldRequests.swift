@@ -2,23 +2,29 @@
 struct HeldRequest: Sendable {
     let shard: Int
     /// The tenure that was asked before, and does not serve the shard.
-    let tried: UInt64?
+    let asked: UInt64?
     /// Called once, on any thread, when the shard is served; must not take long.
     let goOn: @Sendable () -> Void
 
     /// Whether an owner may serve it.
-    func isServed(by owner: ClusterMap.Owner) -> Bool { owner.tenure != tried }
+    func isServed(by owner: ClusterMap.Owner) -> Bool { owner.tenure != asked }
 }
 
 /// The requests that wait for shards to be served.
 struct HeldRequests: Sendable {
+    /// How many there may be.
+    private static let most = 1024
+
     private var requests: [Int: HeldRequest] = [:]
     private var last = 0
 
+    var count: Int { requests.count }
+
     /// Adds a request.
     ///
-    /// - Returns: its number.
-    mutating func add(_ request: HeldRequest) -> Int {
+    /// - Returns: its number; `nil` if there is no room.
+    mutating func add(_ request: HeldRequest) -> Int? {
+        guard requests.count < Self.most else { return nil }
         last += 1
         requests[last] = request
         return last

@@ -1,8 +1,9 @@
 internal import ArbiterEngine
+internal import ArbiterRelay
 internal import ArbiterTransfers
 
 /// The answer of another node on its way to the client: kept until it is whole, unless it is long or a stream.
-final class ForwardedAnswer: StreamSource {
+final class ForwardedAnswer: StreamSource, Forwarding {
     /// How much of an answer is kept before it is passed on piece by piece.
     private static let keptBytes = 1 << 20
     /// The fields of an answer that are about its own connection, or that every answer of this node has.
@@ -21,40 +22,32 @@ final class ForwardedAnswer: StreamSource {
         /// Whether the shard has another owner than the one that was asked.
         var hasMoved = false
         /// Called once when nothing is under way any more.
-        var whenOver: (@Sendable () -> Void)?
+        var ended: (@Sendable (ForwardingEnd) -> Void)?
     }
 
     private let call: Call
     private let loop: TransferLoop
+    private let request: TransferRequest
     private let departure: TransferRequest
-    private let untouched: @Sendable (Problem) -> Void
     private let state = Guarded(State())
 
     /// - Parameters:
     ///   - call: what is answered.
     ///   - loop: where the transfers take place.
-    ///   - departure: the request that tells the other node that the client has left.
-    ///   - untouched: called instead of an answer if it is certain that nothing of the request was carried out.
-    init(
-        _ call: Call, _ loop: TransferLoop, departure: TransferRequest,
-        untouched: @escaping @Sendable (Problem) -> Void
-    ) {
-        (self.call, self.loop, self.departure, self.untouched) = (call, loop, departure, untouched)
+    ///   - request: what the other node is asked.
+    ///   - departure: the request that tells it that the client has left.
+    init(_ call: Call, _ loop: TransferLoop, _ request: TransferRequest, departure: TransferRequest) {
+        (self.call, self.loop, self.request, self.departure) = (call, loop, request, departure)
     }
 
-    /// Asks the other node.
-    ///
-    /// - Parameters:
-    ///   - request: what it is asked.
-    ///   - whenOver: called once when nothing is under way any more.
-    func begin(_ request: TransferRequest, whenOver: @escaping @Sendable () -> Void) {
-        state.withLock { $0.whenOver = whenOver }
+    func begin(_ ended: @escaping @Sendable (ForwardingEnd) -> Void) {
+        state.withLock { $0.ended = ended }
         let number = loop.begin(request) { [self] event in take(event) }
         state.withLock { $0.number = number }
         call.exchange.whenAbandoned { [self] in depart(number) }
     }
 
-    private func noteOver() { state.withLock { $0.whenOver.take() }?() }
+    private func end(as end: ForwardingEnd) { state.withLock { $0.ended.take() }?(end) }
 
     /// Asks no longer, because the shard has another owner.
     func endBecauseMoved() {
@@ -68,7 +61,6 @@ final class ForwardedAnswer: StreamSource {
     // MARK: - From the other node
 
     private func take(_ event: TransferLoop.Event) {
-        if case .ended = event { noteOver() }
         switch event {
         case .head(let head):
             state.withLock { $0.head = head }
@@ -104,10 +96,11 @@ final class ForwardedAnswer: StreamSource {
 
     private func finish() {
         let (isStreaming, head, bytes) = state.withLock { ($0.isStreaming, $0.head, $0.arrived.bytes) }
-        if isStreaming { return end(.end) }
+        if isStreaming { return end(with: .end) }
         guard let head else { return fail(TransferFailure(reason: "there is no answer", wasSent: true)) }
         let isUntouched = head.status == 503 && head.value(of: Response.untouched.lowercased()) != nil
-        if isUntouched { return untouched(.notServed("it says that another node does")) }
+        if isUntouched { return end(as: .untouched(reason: "it says that another node does")) }
+        end(as: .answered)
         var response = Response(head.status, head.type, body: bytes, headers: head.passedOn(Self.ownFields))
         guard call.request.method == "HEAD", head.type != nil else { return call.respond(response) }
         response.announcedBytes = head.value(of: "content-length").flatMap { Int($0) }
@@ -116,10 +109,11 @@ final class ForwardedAnswer: StreamSource {
     }
 
     private func fail(_ failure: TransferFailure) {
-        if state.withLock({ $0.isStreaming }) { return end(.cut) }
+        if state.withLock({ $0.isStreaming }) { return end(with: .cut) }
         // What only reads has changed nothing at the earlier owner, whether or not that has heard of it.
         let isCertain = !failure.wasSent || state.withLock({ $0.hasMoved }) && call.request.onlyReads
-        if isCertain { return untouched(.notServed("it cannot be asked: \(failure.reason)")) }
+        if isCertain { return end(as: .untouched(reason: "it cannot be asked: \(failure.reason)")) }
+        end(as: .answered)
         call.respond(
             Problem(
                 .journalUnavailable,
@@ -128,7 +122,8 @@ final class ForwardedAnswer: StreamSource {
             ).response)
     }
 
-    private func end(_ piece: StreamPiece) {
+    private func end(with piece: StreamPiece) {
+        end(as: .answered)
         state.withLock { if $0.arrived.ending == nil { $0.arrived.ending = piece } }
         call.exchange.wake()
     }
@@ -143,7 +138,7 @@ final class ForwardedAnswer: StreamSource {
     }
 
     func close() {
-        noteOver()
+        end(as: .answered)
         let number = state.withLock { state in
             state.isClosed = true
             state.arrived.bytes = []
@@ -155,21 +150,9 @@ final class ForwardedAnswer: StreamSource {
     /// Tells the other node that the client has left, and ends the transfer only then: a connection that just ends says
     /// nothing about the client.
     private func depart(_ number: TransferLoop.Number) {
-        noteOver()
+        end(as: .answered)
         guard call.clientHasLeft else { return loop.cancel(number) }
         loop.fetch(departure) { [loop] _ in loop.cancel(number) }
-    }
-}
-
-extension Problem {
-    /// The node that was asked does not serve the scene; nothing of the request was carried out.
-    fileprivate static func notServed(_ reason: String) -> Problem {
-        var problem = Problem(
-            .notOwner,
-            "The node that served the scene does not now (\(reason)), and no other one does yet; ask again.",
-            retryAfter: briefly)
-        problem.isUntouched = true
-        return problem
     }
 }
 

@@ -1,25 +1,14 @@
-package import ArbiterEngine
+package import ArbiterCore
+internal import ArbiterEngine
+package import ArbiterRelay
 package import ArbiterTransfers
 internal import Synchronization
 
 /// Passes requests on to the nodes that serve their scenes, and the answers back.
-///
-/// A request is sent again, to the same owner or to another one, only if the one that was asked has said that nothing of it was
-/// carried out. If its connection breaks, it may have been carried out, and the client is told so.
 package final class Forwarder: Sendable {
-    /// By how many nodes a request may be passed on: the second one may know of a move that the first one has not heard of.
-    private static let hopLimit = 2
-    /// How many requests may be held until their shards are served.
-    private static let mostHeld = 1024
-
     let times: RelayTimes
-    /// The places of requests that are held until their shards are served.
-    let held = Places(limit: mostHeld)
     private let loop: TransferLoop
     private let trust: Guarded<TransferRequest.Trust>
-    private let alarm: any Alarm
-    /// What is under way.
-    private let open: OpenTransfers
     /// Tells the requests of this run from those of others.
     private let run = String(UInt64.random(in: 0...UInt64.max), radix: 16)
     private let last = Atomic<UInt64>(0)
@@ -28,34 +17,13 @@ package final class Forwarder: Sendable {
     ///   - loop: where the transfers take place.
     ///   - trust: by what the nodes know each other.
     ///   - times: how long nodes wait for each other.
-    ///   - alarm: what rings when that is over.
-    package init(
-        loop: TransferLoop, trust: TransferRequest.Trust, times: RelayTimes, alarm: any Alarm = SystemAlarm()
-    ) {
-        (self.loop, self.times, self.alarm) = (loop, times, alarm)
+    package init(loop: TransferLoop, trust: TransferRequest.Trust, times: RelayTimes) {
+        (self.loop, self.times) = (loop, times)
         self.trust = Guarded(trust)
-        open = OpenTransfers(grace: times.grace, alarm: alarm)
     }
 
     /// Knows the other nodes by something else from now on; requests that are on their way go on.
     package func replace(_ trust: TransferRequest.Trust) { self.trust.withLock { $0 = trust } }
-
-    /// Takes notice of who owns what.
-    func note(_ owners: [Int: ClusterMap.Owner]) { open.note(owners) }
-
-    /// Does something soon, or after a while, on another thread.
-    func later(after delay: Duration = .zero, _ action: @escaping @Sendable () -> Void) {
-        alarm.ring(after: delay, action)
-    }
-
-    /// Whether a request that another node has to carry out may be passed on or held; not so a part of an answer, which is
-    /// asked for where it is.
-    func mayHelp(_ request: Request) -> Bool { !request.peer.isNode || request.headers.value(of: .part) == nil }
-
-    /// Whether a request may be passed on (again).
-    func mayForward(_ request: Request) -> Bool {
-        !request.peer.isNode || ForwardedClient(request.headers).hops < Self.hopLimit
-    }
 
     /// How long the stream of another node may be silent, which its head may say itself.
     private var silence: TransferRequest.Limit {
@@ -99,9 +67,12 @@ package final class Forwarder: Sendable {
     /// - Parameters:
     ///   - request: what it is asked.
     ///   - shards: the shards.
+    ///   - open: what is under way.
     ///   - outlet: woken when there is something to read.
     /// - Returns: the stream.
-    func follow(_ request: TransferRequest, of shards: [Int], outlet: any StreamOutlet) -> NodeEvents {
+    func follow(
+        _ request: TransferRequest, of shards: [Int], among open: OpenTransfers, outlet: any StreamOutlet
+    ) -> NodeEvents {
         NodeEvents(request, loop, of: shards, open, outlet: outlet)
     }
 
@@ -112,25 +83,19 @@ package final class Forwarder: Sendable {
         loop.fetch(request, completion: completion)
     }
 
-    /// Passes a request on.
+    /// What passes a request on.
     ///
     /// - Parameters:
     ///   - call: the request.
-    ///   - owner: who serves its shard.
-    ///   - elsewhere: the shard, and how long the request waits.
-    ///   - untouched: called instead of an answer if it is certain that nothing of the request was carried out.
-    func forward(
-        _ call: Call, to owner: ClusterMap.Owner, _ elsewhere: Elsewhere,
-        untouched: @escaping @Sendable (Problem) -> Void
-    ) {
+    ///   - owner: the address of the node that serves its shard.
+    ///   - wait: how long the request waits there, at most.
+    /// - Returns: what asks the node once it is begun.
+    func forwarding(_ call: Call, to owner: String, waiting wait: Duration) -> ForwardedAnswer {
         let name = "\(run)-\(last.wrappingAdd(1, ordering: .relaxed).newValue)"
-        var departure = self.request(to: owner.address, Departures.path, within: times.connecting)
+        var departure = self.request(to: owner, Departures.path, within: times.connecting)
         departure.fields = ["\(HeaderName.forwarded.rawValue): \(name)"]
-        let answer = ForwardedAnswer(call, loop, departure: departure, untouched: untouched)
-        let number = open.begin([elsewhere.shard: owner.tenure]) { [answer] in answer.endBecauseMoved() }
-        answer.begin(transfer(of: call, to: owner.address, named: name, waiting: elsewhere.wait)) { [open] in
-            open.end(number)
-        }
+        return ForwardedAnswer(
+            call, loop, transfer(of: call, to: owner, named: name, waiting: wait), departure: departure)
     }
 
     private func transfer(
@@ -156,6 +121,58 @@ package final class Forwarder: Sendable {
         transfer.connecting = times.connecting
         return transfer
     }
+}
+
+extension Forwarder: Peers {
+    package func lend(
+        _ word: GuestReport, by node: String, within patience: Duration,
+        completion: @escaping @Sendable (Result<LentSession?, PeerFailure>) -> Void
+    ) {
+        ask(node, GuestMessages.lending, about: [word], within: patience, completion) { answer throws(PeerFailure) in
+            // No other answer says that there is no such session: a living one would count as ended.
+            guard !answer.body.isEmpty else { return nil }
+            guard let session = GuestMessages.values(answer.body, of: LentSession.self)?.first else {
+                throw .unreadable
+            }
+            return session
+        }
+    }
+
+    package func report(
+        _ reports: [GuestReport], to node: String, within patience: Duration,
+        completion: @escaping @Sendable (Result<TakenReports, PeerFailure>) -> Void
+    ) {
+        ask(node, GuestMessages.reportingInPart, about: reports, within: patience, completion) {
+            answer throws(PeerFailure) in
+            guard let ended = GuestMessages.values(answer.body, of: Token.self),
+                let missing = GuestMessages.missing(saidBy: answer.head)
+            else { throw .unreadable }
+            return TakenReports(ended: ended, missing: missing)
+        }
+    }
+
+    private func ask<Value: Sendable>(
+        _ node: String, _ path: String, about reports: [GuestReport], within patience: Duration,
+        _ completion: @escaping @Sendable (Result<Value, PeerFailure>) -> Void,
+        read: @escaping @Sendable (TransferAnswer) throws(PeerFailure) -> Value
+    ) {
+        var request = request(to: node, path, within: patience)
+        request.body = GuestMessages.bytes(of: reports)
+        fetch(request) { result in
+            completion(
+                Result { () throws(PeerFailure) in
+                    switch result {
+                    case .success(let answer) where answer.head.status == 200: try read(answer)
+                    case .success(let answer): throw PeerFailure("it answered \(answer.head.status)")
+                    case .failure(let failure): throw PeerFailure(failure.reason)
+                    }
+                })
+        }
+    }
+}
+
+extension PeerFailure {
+    fileprivate static let unreadable = PeerFailure("its answer cannot be read")
 }
 
 extension HeaderName {

@@ -18,7 +18,7 @@ package struct RelayTimes: Hashable, Sendable {
     package var grace = Duration.seconds(1)
 
     /// How long the stream of another node may be silent before it begins: the node may hold the request.
-    var silenceBeforeHead: Duration { max(silence, settling + .seconds(1)) }
+    package var silenceBeforeHead: Duration { max(silence, settling + .seconds(1)) }
 
     /// - Parameters:
     ///   - lease: after how long another node takes over.

@@ -1,8 +1,7 @@
 import ArbiterEngine
+import ArbiterRelay
 import ArbiterTestKit
 import Testing
-
-@testable import ArbiterHTTP
 
 /// What is under way to earlier owners ends a little later.
 final class OpenTransfersTests: Sendable {

@@ -1,4 +1,5 @@
 internal import ArbiterCore
+internal import ArbiterRelay
 internal import ArbiterTransfers
 
 /// What nodes say to each other about sessions: values of one type, one after the other, as the journal has them.

@@ -1,0 +1,148 @@
+import ArbiterCluster
+import ArbiterCore
+import ArbiterEngine
+import ArbiterRelay
+import ArbiterTestKit
+import Dispatch
+
+/// The host of a node, with a record of what it was told, and with waits for what happens.
+final class RecordingHost: ShardHost {
+    private struct State {
+        var tried: [Int] = []
+        var begun: [Int] = []
+        var dropped: [Int] = []
+        var handedOver: [Int] = []
+        var map = ShardMap()
+        var looks = 0
+        var rooms: [EtcdRoom] = []
+        var refusesReading = false
+        /// The shards that have begun behind what was read ahead.
+        var continued: [Int] = []
+        var forms: [ClusterForm] = []
+    }
+
+    private let state = Guarded(State())
+    private let progress = DispatchSemaphore(value: 0)
+    private let running: Shards
+    private let surroundings = Surroundings()
+    private let host: EngineHost
+
+    /// The time of its engines, which stands still until it is moved: no lease runs out, however slow the machine is.
+    var time: ManualTime { surroundings.time }
+
+    /// - Parameter count: how many shards the cluster has.
+    init(shards count: Int) {
+        running = Shards(count: count, address: "http://host:1")
+        host = EngineHost(running, in: surroundings)
+    }
+
+    private func note(_ change: (inout State) -> Void) {
+        state.withLock { change(&$0) }
+        progress.signal()
+    }
+
+    func begin(_ tenure: Tenure, _ journal: EtcdJournal, as form: ClusterForm) throws(JournalError) {
+        state.withLock { $0.tried.append(tenure.shard) }
+        try host.begin(tenure, journal, as: form)
+        note { state in
+            state.begun.append(tenure.shard)
+            if surroundings.hasContinued(tenure.shard) { state.continued.append(tenure.shard) }
+        }
+    }
+
+    func readAhead(_ shard: Int, _ reader: ShardReader) throws(JournalError) {
+        guard !refusesReading else { throw JournalError(.damaged, reason: "the test wants it") }
+        try host.readAhead(shard, reader)
+    }
+
+    func forget(_ shard: Int) { host.forget(shard) }
+
+    func adopt(_ form: ClusterForm) {
+        host.adopt(form)
+        note { if $0.forms.last != form { $0.forms.append(form) } }
+    }
+
+    func drop(_ tenure: Tenure) {
+        guard running.tenure(of: tenure.shard) == UInt64(tenure.created) else { return }
+        host.drop(tenure)
+        note { $0.dropped.append(tenure.shard) }
+    }
+
+    func handOver(_ shard: Int) {
+        host.handOver(shard)
+        note { $0.handedOver.append(shard) }
+    }
+
+    func note(_ map: ShardMap) {
+        host.note(map)
+        note { state in
+            state.map = map
+            state.looks += 1
+        }
+    }
+
+    func note(_ size: EtcdSize, _ room: EtcdRoom) {
+        host.note(size, room)
+        note { $0.rooms.append(room) }
+    }
+
+    /// Engines whose events nobody reads.
+    private final class Surroundings: EngineSurroundings {
+        let time = ManualTime()
+        private let continued = Guarded<Set<Int>>([])
+
+        func hasContinued(_ shard: Int) -> Bool { continued.withLock { $0.contains(shard) } }
+
+        func limits(ofEachOf count: Int, as form: ClusterForm?) -> Limits {
+            form?.limits?.applied(to: Limits()) ?? Limits()
+        }
+
+        func engine(
+            of shard: Shard, in tenure: Tenure, on journal: EtcdJournal, limits: Limits, under terms: Terms,
+            ahead: JournalReplay?
+        ) throws(JournalError) -> Engine {
+            if ahead != nil { continued.withLock { _ = $0.insert(shard.index) } }
+            return try Engine(limits: limits, journal: journal, ahead: ahead, terms: terms, time: time)
+        }
+
+        func begin(_ shard: Shard, in tenure: Tenure) { continued.withLock { _ = $0.remove(shard.index) } }
+        func publish(_ events: [SceneEvent], of shard: Shard, in tenure: Tenure) {}
+        func forget(_ shard: Shard, in tenure: Tenure) {}
+        func serve(_ shard: Shard, by engine: Engine) {}
+        func end(_ shard: Shard) {}
+    }
+
+    /// The forms that the cluster has had, one after the other.
+    var forms: [ClusterForm] { state.withLock { $0.forms } }
+    var rooms: [EtcdRoom] { state.withLock { $0.rooms } }
+    var shards: Set<Int> { Set(running.enginesHere.map(\.shard.index)) }
+    /// The shards that were begun, in their order.
+    var begun: [Int] { state.withLock { $0.begun } }
+    /// The shards whose journals were read, or were to be read.
+    var tried: [Int] { state.withLock { $0.tried } }
+    /// How often the node has looked who owns what.
+    var looks: Int { state.withLock { $0.looks } }
+    var dropped: [Int] { state.withLock { $0.dropped } }
+    /// Whether nothing is read ahead.
+    var refusesReading: Bool {
+        get { state.withLock { $0.refusesReading } }
+        set { state.withLock { $0.refusesReading = newValue } }
+    }
+
+    var continued: [Int] { state.withLock { $0.continued } }
+    var handedOver: [Int] { state.withLock { $0.handedOver } }
+    var map: ShardMap { state.withLock { $0.map } }
+
+    func engine(of shard: Int) -> Engine? { running.place(of: shard).engine }
+
+    /// Waits until something holds, which is looked at whenever the node has told something.
+    func wait(until holds: (RecordingHost) -> Bool) throws {
+        // The node tells something all the time, so each wait of its own would never be over.
+        let deadline = DispatchTime.now() + .seconds(60)
+        while !holds(self) {
+            guard progress.wait(timeout: deadline) == .success else {
+                throw EtcdError(.unknown, "the host has \("\(shards) \(map)")")
+            }
+        }
+    }
+}
