@@ -118,14 +118,15 @@ extension ClusterSimulation {
         _ reply: Reply?, number: Int, sent: Instant, living life: SessionClient.Life, _ index: Int
     ) throws(Broken) {
         var life = life
-        let isCertain =
+        let (isCertain, byHome) =
             switch reply {
-            case .transition, .session, .attached: true
-            case .refused, .notOwner, .unavailable, nil: false
+            case .session, .attached: (true, true)
+            case .transition: (true, false)
+            case .refused, .notOwner, .unavailable, nil: (false, false)
             }
         if isCertain {
             statistics.count(.words)
-            sessions.noteWord(in: life.session.id, sent: sent)
+            sessions.noteWord(in: life.session.id, sent: sent, byHome: byHome)
         }
         if case .refused(.unknownSession) = reply { return try lose(life, "its client hears so", index) }
         switch (sessionClients[index].asks, reply) {

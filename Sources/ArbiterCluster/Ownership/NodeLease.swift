@@ -15,7 +15,10 @@ package final class NodeLease: LeaseTerm {
     private struct State {
         /// When the last keepalive was sent that was answered.
         var heard: Instant
+        /// For good: who has seen it has given up tenures, which must not be served again.
         var isOver = false
+        /// Whether `whenOver` was called, or will be as soon as it is set.
+        var isTold = false
         var whenOver: @Sendable () -> Void = {}
     }
 
@@ -53,16 +56,19 @@ package final class NodeLease: LeaseTerm {
 
     package var isOver: Bool {
         let now = time.now().instant
-        return state.withLock { $0.isOver || now >= $0.heard.advanced(by: timeToLive * 4 / 5) }
+        return state.withLock { state in
+            if now >= state.heard.advanced(by: timeToLive * 4 / 5) { state.isOver = true }
+            return state.isOver
+        }
     }
 
     /// Sets what is called, once, when the node has to stop.
     package func whenOver(_ body: @escaping @Sendable () -> Void) {
-        let isOver = state.withLock { state in
+        let isTold = state.withLock { state in
             state.whenOver = body
-            return state.isOver
+            return state.isTold
         }
-        if isOver { body() }
+        if isTold { body() }
     }
 
     /// Ends it in etcd, and with it the node's registration and tenures.
@@ -73,8 +79,8 @@ package final class NodeLease: LeaseTerm {
 
     private func finish() {
         let tell = state.withLock { state -> (@Sendable () -> Void)? in
-            guard !state.isOver else { return nil }
-            state.isOver = true
+            guard !state.isTold else { return nil }
+            (state.isOver, state.isTold) = (true, true)
             return state.whenOver
         }
         tell?()

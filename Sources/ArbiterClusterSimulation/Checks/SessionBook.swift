@@ -23,9 +23,12 @@ struct SessionBook {
             believed: sent.advanced(by: session.timeToLive))
     }
 
-    /// A word of its client is acknowledged.
-    mutating func noteWord(in id: SessionID, sent: Instant) {
-        guard let session = known[id] else { return }
+    /// A word of its client is acknowledged, by its home or by a guest.
+    ///
+    /// A guest hears a little later than its home that a session is over; so what it answers tells nothing to a client that
+    /// had to take its session for lost when it asked.
+    mutating func noteWord(in id: SessionID, sent: Instant, byHome: Bool = true) {
+        guard let session = known[id], byHome || sent < session.believed else { return }
         known[id]?.believed = max(session.believed, sent.advanced(by: session.timeToLive))
     }
 
