@@ -6,6 +6,7 @@ import unittest
 from pathlib import Path
 
 from readme_test.comparison import Comparison, Mismatch, parse_shortened
+from readme_test.metrics import exposed, forgotten
 from readme_test.names import Tree, is_replaced, missing_calls, missing_names, quoted
 from readme_test.pages import read_page
 
@@ -262,6 +263,47 @@ class NameTests(unittest.TestCase):
     def test_a_call_that_no_page_names_is_missing(self) -> None:
         description = "x:\n\npaths:\n  /scenes:\n    get:\n  /scenes/{scene}:\n    get:\n    delete:\n"
         self.assertEqual(missing_calls("`GET /scenes`, `GET /scenes/{scene}?x=`", description), ["DELETE /scenes/{scene}"])
+
+
+class MetricTests(unittest.TestCase):
+    endpoint = """
+        page.single("arbiter_scenes", .gauge, "Scenes that exist.", state.scenes)
+        page.single(
+            "arbiter_wait_seconds", "From the request to the grant.", transitions.waits)
+    """
+    page = ("| `arbiter_scenes` | gauge | Scenes that exist. | |\n"
+            "| `arbiter_wait_seconds` | histogram | From the request to the grant. | `Slow` |\n")
+    rules = "- alert: Slow\n  expr: arbiter_wait_seconds_bucket > 1\n"
+    dashboard = ('{"templating": {"list": [{"query": "arbiter_scenes"}]},'
+                 ' "panels": [{"targets": [{"expr": "rate(arbiter_wait_seconds_sum[1m])"}]}]}')
+    tests = '"\\narbiter_scenes 1\\n", "arbiter_wait_seconds_count"'
+
+    def found(self, **changed: str) -> list[str]:
+        given = {name: changed.get(name, getattr(self, name)) for name in ("page", "rules", "dashboard", "tests")}
+        return forgotten(exposed(changed.get("endpoint", self.endpoint)), **given)
+
+    def test_nothing_is_forgotten(self) -> None:
+        self.assertEqual(self.found(), [])
+
+    def test_what_is_forgotten_is_found_in_each_place(self) -> None:
+        more = self.endpoint + 'page.begin("arbiter_sessions", .gauge, "Sessions.")'
+        self.assertEqual(self.found(endpoint=more), [
+            "docs/metrics.md: there is no | `arbiter_sessions` | gauge | Sessions. | |",
+            "deploy/grafana/arbiterd.json: no panel shows arbiter_sessions", "Tests: no test looks at arbiter_sessions"])
+
+    def test_the_page_says_what_the_daemon_and_the_rules_say(self) -> None:
+        self.assertEqual(len(self.found(page=self.page.replace("exist", "are there"))), 2)
+        self.assertEqual(len(self.found(page=self.page.replace("Slow", "Fast"))), 2)
+        self.assertEqual(len(self.found(page="".join(reversed(self.page.splitlines(keepends=True))))), 1)
+
+    def test_rules_and_dashboard_name_what_there_is(self) -> None:
+        self.assertEqual(self.found(rules=self.rules + "- alert: Gone\n  expr: arbiter_gone > 1 or up == 0\n"), [
+            "deploy/prometheus/arbiterd.rules.yaml: there is no metric arbiter_gone"])
+
+    def test_a_metric_in_another_form_is_not_overlooked(self) -> None:
+        with self.assertRaises(ValueError):
+            exposed("page.begin(name, .gauge, help)")
+
 
 if __name__ == "__main__":
     unittest.main()
