@@ -112,3 +112,24 @@ package enum HeaderName: String, Hashable, Sendable, CaseIterable {
     case requestID = "X-Request-Id"
     case traceParent = "traceparent"
 }
+
+extension HeaderName {
+    /// Whether the node that serves a request reads this field of it, so that a node which forwards the request passes it on.
+    var isPassedOn: Bool {
+        switch self {
+        case .accept, .contentType, .idempotencyKey, .ifMatch, .ifNoneMatch, .lastEventID, .prefer, .session,
+            .traceParent:
+            true
+        // The node that forwards it has checked these.
+        case .authorization, .host, .origin, .secFetchDestination, .secFetchMode, .secFetchSite: false
+        // Browsers ask with these before a request, and every node answers that itself.
+        case .requestedMethod, .requestedPrivateNetwork: false
+        // Nodes say these to each other: the node that forwards it writes its own.
+        case .forwarded, .forwardedEntry, .forwardedPeer, .forwardedPrincipal, .hops, .orphaned, .part, .remaining,
+            .requestID:
+            false
+        // They belong to one connection, and the next one has its own. A body that is encoded is refused.
+        case .contentEncoding, .contentLength, .transferEncoding: false
+        }
+    }
+}

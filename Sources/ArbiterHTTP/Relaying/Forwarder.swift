@@ -177,7 +177,5 @@ extension PeerFailure {
 
 extension HeaderName {
     /// The fields of a request that the node which serves it reads.
-    fileprivate static let passedOn: [HeaderName] = [
-        .accept, .contentType, .idempotencyKey, .ifMatch, .ifNoneMatch, .lastEventID, .prefer, .session, .traceParent,
-    ]
+    fileprivate static let passedOn = allCases.filter(\.isPassedOn)
 }
