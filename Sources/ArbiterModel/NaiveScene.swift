@@ -103,38 +103,24 @@ package struct NaiveScene {
         }
     }
 
-    private func anchors(of operation: Operation) -> [ControllerID] {
-        switch operation {
-        case .present(let presenter, let arrival): [self.presenter(of: arrival, from: presenter) ?? presenter]
-        case .dismiss(let controller): [layerAnchor(of: controller, isDismissed: true)]
-        case .push(let id, _), .pop(let id), .popTo(let id, _), .popToRoot(let id), .setStack(let id, _),
-            .select(let id, _), .collapse(let id), .expand(let id), .setTabs(let id, _, _):
-            [id]
-        case .setRoot: []
-        case .showDetail(let split, let arrival): [detailAnchor(of: arrival, in: split)]
-        case .segue(let source, let identifier, let destination):
-            segueAnchors(identifier, to: destination, from: source)
-        }
-    }
-
-    private func presenter(of arrival: Hierarchy, from source: ControllerID) -> ControllerID? {
+    func presenter(of arrival: Hierarchy, from source: ControllerID) -> ControllerID? {
         tree.presenter(for: arrival.root.flatMap { arrival[$0]?.presentationStyle }, from: source)
     }
 
-    private func layerAnchor(of id: ControllerID, isDismissed: Bool) -> ControllerID {
+    func layerAnchor(of id: ControllerID, isDismissed: Bool) -> ControllerID {
         guard let topmost = tree.layer(upFrom: id).last else { return id }
         return isDismissed ? tree.presenter(of: topmost) ?? topmost : topmost
     }
 
     /// The anchor of a detail: the split, or the presenter if a collapsed split without a navigation presents it.
-    private func detailAnchor(of arrival: Hierarchy, in split: ControllerID) -> ControllerID {
+    func detailAnchor(of arrival: Hierarchy, in split: ControllerID) -> ControllerID {
         guard let node = tree.nodes[split], node.kind == .split, node.isCollapsed,
             tree.nodes[node.children[0]]?.kind != .navigation
         else { return split }
         return presenter(of: arrival, from: split) ?? split
     }
 
-    private func segueAnchors(
+    func segueAnchors(
         _ identifier: SegueIdentifier, to given: Hierarchy?, from source: ControllerID
     ) -> [ControllerID] {
         guard tree.nodes[source] != nil,
@@ -172,22 +158,7 @@ package struct NaiveScene {
         var named = brought(by: request)
         if case .controllers(let list) = scope { named.formUnion(list) }
         for case .controller(let id, _) in request.expectations { named.insert(id) }
-        switch request.operation {
-        case .present(let id, _), .dismiss(let id), .push(let id, _), .pop(let id), .popToRoot(let id),
-            .setStack(let id, _), .showDetail(let id, _), .collapse(let id), .expand(let id), .setTabs(let id, _, _):
-            named.insert(id)
-        case .popTo(let navigation, let id): named.formUnion([navigation, id])
-        case .select(let tabs, let tab):
-            named.insert(tabs)
-            if case .controller(let id) = tab { named.insert(id) }
-        case .segue(let source, let identifier, let given):
-            named.insert(source)
-            let segue = segues.first { $0.source == source && $0.identifier == identifier }
-            if segue?.kind == .unwind, let destination = (given ?? segue?.destination)?.root {
-                named.insert(destination)
-            }
-        case .setRoot, nil: break
-        }
+        if let operation = request.operation { named.formUnion(existing(namedBy: operation)) }
         return named
     }
 

@@ -1,6 +1,6 @@
 package import ArbiterCore
 
-// What operations do to a naive tree.
+// What operations do to a naive tree, what they lock, and whom they name.
 
 extension NaiveTree {
     package func outcome(of operation: Operation, segues: [Segue], reserved: Set<ControllerID>) -> NaiveOutcome {
@@ -23,7 +23,42 @@ extension NaiveTree {
             follow(identifier, to: destination, from: source, segues, reserved)
         }
     }
+}
 
+extension NaiveScene {
+    /// The controllers whose subtrees an operation locks.
+    func anchors(of operation: Operation) -> [ControllerID] {
+        switch operation {
+        case .present(let presenter, let arrival): [self.presenter(of: arrival, from: presenter) ?? presenter]
+        case .dismiss(let controller): [layerAnchor(of: controller, isDismissed: true)]
+        case .push(let id, _), .pop(let id), .popTo(let id, _), .popToRoot(let id), .setStack(let id, _),
+            .select(let id, _), .collapse(let id), .expand(let id), .setTabs(let id, _, _):
+            [id]
+        case .setRoot: []
+        case .showDetail(let split, let arrival): [detailAnchor(of: arrival, in: split)]
+        case .segue(let source, let identifier, let destination):
+            segueAnchors(identifier, to: destination, from: source)
+        }
+    }
+
+    /// The controllers that an operation names, without those that it brings in.
+    func existing(namedBy operation: Operation) -> [ControllerID] {
+        switch operation {
+        case .present(let id, _), .dismiss(let id), .push(let id, _), .pop(let id), .popToRoot(let id),
+            .setStack(let id, _), .showDetail(let id, _), .collapse(let id), .expand(let id), .setTabs(let id, _, _),
+            .select(let id, .index), .select(let id, .offset):
+            return [id]
+        case .popTo(let container, let id), .select(let container, .controller(let id)): return [container, id]
+        case .segue(let source, let identifier, let given):
+            let segue = segues.first { $0.source == source && $0.identifier == identifier }
+            let destination = segue?.kind == .unwind ? (given ?? segue?.destination)?.root : nil
+            return [source] + (destination.map { [$0] } ?? [])
+        case .setRoot: return []
+        }
+    }
+}
+
+extension NaiveTree {
     /// The controllers listed as removed with a controller: all that are presented on it, the top one first, and it.
     func leavers(with id: ControllerID) -> [ControllerID] {
         (nodes[id]?.presented.map(leavers) ?? []) + [id]
@@ -59,7 +94,7 @@ extension NaiveTree {
         return context ?? layer.last
     }
 
-    private func present(
+    func present(
         _ arrival: NaiveTree, from source: ControllerID, _ reserved: Set<ControllerID>
     ) -> NaiveOutcome {
         guard let top = arrival.root, let presenter = presenter(for: arrival.nodes[top]?.style, from: source) else {
@@ -90,7 +125,7 @@ extension NaiveTree {
 
     // MARK: - Stacks
 
-    private func push(
+    func push(
         _ arrival: NaiveTree, on navigation: ControllerID, _ reserved: Set<ControllerID>,
         kinds: [ControllerKind] = [.view]
     ) -> NaiveOutcome {
@@ -195,7 +230,7 @@ extension NaiveTree {
         return .done(change)
     }
 
-    private func showDetail(
+    func showDetail(
         _ arrival: NaiveTree, in split: ControllerID, _ reserved: Set<ControllerID>
     ) -> NaiveOutcome {
         guard let node = nodes[split] else { return .refused(.unknownController) }
@@ -206,7 +241,7 @@ extension NaiveTree {
     }
 
     /// Replaces the primary column, or with `nil` the secondary one, which may be missing.
-    private func replace(
+    func replace(
         _ column: Int?, of split: ControllerID, with arrival: NaiveTree, _ reserved: Set<ControllerID>
     ) -> NaiveOutcome {
         guard let top = arrival.root, let node = nodes[split] else { return .refused(.unknownController) }
@@ -265,63 +300,5 @@ extension NaiveTree {
         change.tree.nodes = arrival.nodes
         change.tree.root = top
         return .done(change)
-    }
-
-    // MARK: - Segues
-
-    private func follow(
-        _ identifier: SegueIdentifier, to destination: Hierarchy?, from source: ControllerID, _ segues: [Segue],
-        _ reserved: Set<ControllerID>
-    ) -> NaiveOutcome {
-        guard nodes[source] != nil else { return .refused(.unknownController) }
-        guard let segue = segues.first(where: { $0.source == source && $0.identifier == identifier }) else {
-            return .refused(.unknownSegue)
-        }
-        let arrival = NaiveTree(destination ?? segue.destination)
-        if segue.kind == .unwind { return arrival.root.map(unwind) ?? .refused(.unknownController) }
-        guard let container = container(for: segue) else { return present(arrival, from: source, reserved) }
-        guard let node = nodes[container], node.kind == .split else { return push(arrival, on: container, reserved) }
-        if segue.kind == .showDetail || node.isCollapsed { return showDetail(arrival, in: container, reserved) }
-        return replace(0, of: container, with: arrival, reserved)
-    }
-
-    /// The container that decides what a segue does; `nil` for a segue that presents or unwinds.
-    package func container(for segue: Segue) -> ControllerID? {
-        let layer = layer(upFrom: segue.source)
-        return switch segue.kind {
-        case .present, .unwind: nil
-        case .show: layer.first { [.navigation, .split].contains(nodes[$0]?.kind) }
-        case .showDetail: layer.first { nodes[$0]?.kind == .split }
-        }
-    }
-
-    private func unwind(to destination: ControllerID) -> NaiveOutcome {
-        let layer = Array(layer(upFrom: destination).reversed())
-        guard !layer.isEmpty else { return .refused(.unknownController) }
-        var change = NaiveChange(tree: self)
-        // Dismissed controllers are listed before popped ones.
-        for member in layer {
-            guard let presented = change.tree.nodes[member]?.presented else { continue }
-            change.isCrossed = true
-            change.take(presented)
-        }
-        for (container, branch) in zip(layer, layer.dropFirst()) {
-            guard let node = nodes[container], let index = node.children.firstIndex(of: branch) else { continue }
-            if node.kind == .tabs { change.tree.nodes[container]?.selected = index }
-            guard node.kind == .navigation else { continue }
-            for popped in node.children[(index + 1)...].reversed() { change.take(popped) }
-        }
-        guard change.tree != self else { return .nothing }
-        change.leaving = outermost(gone: change.tree, along: layer)
-        return .done(change)
-    }
-
-    /// The first removed controller on the way down the layer; what a member presents comes before its children.
-    private func outermost(gone after: NaiveTree, along layer: [ControllerID]) -> ControllerID? {
-        for member in layer {
-            let below = [nodes[member]?.presented].compactMap(\.self) + (nodes[member]?.children.reversed() ?? [])
-            if let gone = below.first(where: { after.nodes[$0] == nil }) { return gone }
-        }
-        return nil
     }
 }

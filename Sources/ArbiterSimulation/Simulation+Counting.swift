@@ -24,7 +24,7 @@ extension Simulation {
         case .revoked: statistics.count(.revoked)
         }
         guard ending.change != nil, let operation = transition.request.operation else { return }
-        statistics.count(Statistics.Figure(operation.type))
+        statistics.countDone(operation.type)
         if case .expired = outcome { statistics.count(.appliedAtExpiry) }
     }
 
@@ -81,25 +81,6 @@ extension Simulation {
 }
 
 extension Statistics.Figure {
-    fileprivate init(_ operation: OperationType) {
-        switch operation {
-        case .present: self = .presented
-        case .dismiss: self = .dismissed
-        case .push: self = .pushed
-        case .pop: self = .popped
-        case .popTo: self = .poppedTo
-        case .popToRoot: self = .poppedToRoot
-        case .setStack: self = .stackSet
-        case .select: self = .selected
-        case .showDetail: self = .detailShown
-        case .collapse: self = .collapsed
-        case .expand: self = .expanded
-        case .setTabs: self = .tabsSet
-        case .setRoot: self = .rootSet
-        case .segue: self = .segued
-        }
-    }
-
     fileprivate init?(_ refusal: Verdict.Refusal) {
         switch refusal {
         case .busy: self = .busy

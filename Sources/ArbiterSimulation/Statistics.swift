@@ -1,3 +1,5 @@
+internal import ArbiterCore
+
 /// How much of everything there was, so that it is visible what a run has covered.
 package struct Statistics: Sendable {
     package enum Figure: String, Sendable, CaseIterable {
@@ -22,20 +24,6 @@ package struct Statistics: Sendable {
         case supersededByNewer = "superseded by a newer one"
         case supersededByOlder = "superseded by an older one"
         case revoked
-        case presented = "done: present"
-        case dismissed = "done: dismiss"
-        case pushed = "done: push"
-        case popped = "done: pop"
-        case poppedTo = "done: popTo"
-        case poppedToRoot = "done: popToRoot"
-        case stackSet = "done: setStack"
-        case selected = "done: select"
-        case detailShown = "done: showDetail"
-        case collapsed = "done: collapse"
-        case expanded = "done: expand"
-        case tabsSet = "done: setTabs"
-        case rootSet = "done: setRoot"
-        case segued = "done: segue"
         case appliedAtExpiry = "done although expired"
         case declared
         case deleted
@@ -119,6 +107,7 @@ package struct Statistics: Sendable {
     }
 
     private var counts = [Int](repeating: 0, count: Figure.allCases.count)
+    private var operations: [OperationType: Int] = [:]
 
     package init() {}
 
@@ -126,12 +115,21 @@ package struct Statistics: Sendable {
         counts[Self.index(of: figure)]
     }
 
+    /// How much there was of each figure, and how often an operation of each type was done.
+    package var lines: [(number: Int, name: String)] {
+        Figure.allCases.map { (self[$0], $0.rawValue) }
+            + OperationType.allCases.map { (operations[$0] ?? 0, "done: \($0.rawValue)") }
+    }
+
     mutating func count(_ figure: Figure, _ increase: Int = 1) {
         counts[Self.index(of: figure)] += increase
     }
 
+    mutating func countDone(_ operation: OperationType) { operations[operation, default: 0] += 1 }
+
     package mutating func add(_ other: Statistics) {
         for figure in Figure.allCases { count(figure, other[figure]) }
+        operations.merge(other.operations, uniquingKeysWith: +)
     }
 
     private static let indices = Dictionary(uniqueKeysWithValues: zip(Figure.allCases, 0...))

@@ -45,7 +45,7 @@ struct Simulate {
             }
             total.add(simulation.statistics)
         }
-        return Statistics.Figure.allCases.map { (total[$0], $0.rawValue) }
+        return total.lines
     }
 
     private static func runCluster(_ options: Options, _ fault: ClusterFault) -> [(number: Int, name: String)] {

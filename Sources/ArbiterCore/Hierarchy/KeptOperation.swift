@@ -91,13 +91,7 @@ package struct ArrivalCounts: Hashable, Sendable {
 extension Operation {
     /// See `KeptOperation.outline`.
     fileprivate var outlined: Operation {
-        switch self {
-        case .setStack(let navigation, _): .setStack(navigation: navigation, controllers: [])
-        case .setTabs(let tabs, _, let selected): .setTabs(tabs: tabs, controllers: [], selected: selected)
-        case .present, .dismiss, .push, .pop, .popTo, .popToRoot, .select, .showDetail, .collapse, .expand, .setRoot,
-            .segue:
-            bringing(arrivals.map(\.outlined))
-        }
+        bringing(bringsList ? [] : arrivals.map(\.outlined))
     }
 }
 

@@ -74,19 +74,41 @@ extension Operation {
 }
 
 extension Operation {
-    /// The hierarchies to insert, as requested; none for a segue without a destination of its own.
-    package var arrivals: [Hierarchy] {
+    private enum Bringing {
+        case nothing
+        case one(Hierarchy)
+        case list([Hierarchy])
+    }
+
+    private var bringing: Bringing {
         switch self {
         case .present(_, let controller), .push(_, let controller), .showDetail(_, let controller),
             .setRoot(let controller):
-            [controller]
-        case .setStack(_, let controllers), .setTabs(_, let controllers, _): controllers
-        case .segue(_, _, let destination): destination.map { [$0] } ?? []
-        case .dismiss, .pop, .popTo, .popToRoot, .select, .collapse, .expand: []
+            .one(controller)
+        case .setStack(_, let controllers), .setTabs(_, let controllers, _): .list(controllers)
+        case .segue(_, _, let destination): destination.map { .one($0) } ?? .nothing
+        case .dismiss, .pop, .popTo, .popToRoot, .select, .collapse, .expand: .nothing
         }
     }
 
-    /// The same operation with these arrivals, as many as it has now.
+    /// The hierarchies to insert, as requested; none for a segue without a destination of its own.
+    package var arrivals: [Hierarchy] {
+        switch bringing {
+        case .nothing: []
+        case .one(let controller): [controller]
+        case .list(let controllers): controllers
+        }
+    }
+
+    /// Whether it inserts a list, which may have any length.
+    var bringsList: Bool {
+        switch bringing {
+        case .list: true
+        case .nothing, .one: false
+        }
+    }
+
+    /// The same operation with these arrivals: as many as it has now, or any number if it brings a list.
     func bringing(_ arrivals: [Hierarchy]) -> Operation {
         switch self {
         case .present(let presenter, _): .present(presenter: presenter, controller: arrivals[0])

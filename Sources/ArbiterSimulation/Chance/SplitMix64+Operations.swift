@@ -16,33 +16,9 @@ extension SplitMix64 {
     }
 
     private mutating func someOperation(in scene: NaiveScene, _ wanted: [ControllerID]) -> Operation {
-        let tree = scene.tree
-        let taken = Array(tree.nodes.keys)
-        switch Int.random(in: 0..<24, using: &self) {
-        case 0, 1: return .present(presenter: member(of: tree), controller: arrival(avoiding: taken, wanted: wanted))
-        case 2, 3: return .dismiss(member(of: tree))
-        case 4, 5, 6:
-            return .push(
-                navigation: member(of: tree, .navigation), controller: arrival(avoiding: taken, wanted: wanted))
-        case 7: return .pop(navigation: member(of: tree, .navigation))
-        case 8: return popTo(in: tree)
-        case 9: return .popToRoot(navigation: member(of: tree, .navigation))
-        case 10: return setStack(in: tree, avoiding: taken, wanted)
-        case 11:
-            let number = Int.random(in: -1...3, using: &self)
-            return .select(tabs: member(of: tree, .tabs), isOnce(in: 2) ? .index(number) : .offset(number - 1))
-        case 12, 13:
-            let tabs = member(of: tree, .tabs)
-            return .select(tabs: tabs, .controller(pick(tree.nodes[tabs]?.children ?? [], or: name())))
-        case 14, 15: return showDetail(in: tree, avoiding: taken, wanted)
-        case 16: return .collapse(split: member(of: tree, .split))
-        case 17: return .expand(split: member(of: tree, .split))
-        case 18: return setTabs(in: tree, avoiding: taken, wanted)
-        case 19:
-            guard isOnce(in: 3) || tree.nodes.isEmpty else { return segue(in: scene) }
-            return .setRoot(arrival(avoiding: [], wanted: wanted))
-        default: return segue(in: scene)
-        }
+        var draw = SceneDraw(random: self, scene: scene, wanted: wanted)
+        defer { self = draw.random }
+        return draw.operation()
     }
 
     /// An operation on a controller that is not in the tree, and may be inserted later.
@@ -65,60 +41,6 @@ extension SplitMix64 {
         case 1: .setStack(navigation: stack, controllers: [arrival(avoiding: taken, wanted: wanted)])
         default: .pop(navigation: stack)
         }
-    }
-
-    private mutating func segue(in scene: NaiveScene) -> Operation {
-        let possible = scene.segues.filter { scene.tree.nodes[$0.source] != nil }
-        let destination = isOnce(in: 3) ? arrival(avoiding: Array(scene.tree.nodes.keys)) : nil
-        if let segue = possible.randomElement(using: &self), !isOnce(in: 6) {
-            return .segue(source: segue.source, segue.identifier, destination: destination)
-        }
-        return .segue(
-            source: member(of: scene.tree), pick(Self.identifiers, or: Self.identifiers[0]), destination: destination)
-    }
-
-    /// A detail, now and then with the id of the one that it replaces.
-    private mutating func showDetail(
-        in tree: NaiveTree, avoiding taken: [ControllerID], _ wanted: [ControllerID]
-    ) -> Operation {
-        let split = member(of: tree, .split)
-        guard let last = tree.nodes[split]?.children.last, isOnce(in: 3) else {
-            return .showDetail(split: split, controller: arrival(avoiding: taken, wanted: wanted))
-        }
-        let replaced = tree.lineage(of: last).isEmpty ? [] : [last]
-        return .showDetail(split: split, controller: arrival(avoiding: taken.filter { $0 != last }, wanted: replaced))
-    }
-
-    private mutating func setTabs(
-        in tree: NaiveTree, avoiding taken: [ControllerID], _ wanted: [ControllerID]
-    ) -> Operation {
-        let tabs = member(of: tree, .tabs)
-        let kept = (tree.nodes[tabs]?.children ?? []).shuffled(using: &self)
-            .prefix(Int.random(in: 0...3, using: &self)).compactMap { id in
-                try? Hierarchy(root: id, controllers: [Controller(id: id)])
-            }
-        let new = (0..<Int.random(in: 0...2, using: &self)).map { _ in arrival(avoiding: taken, wanted: wanted) }
-        return .setTabs(
-            tabs: tabs, controllers: (kept + new).shuffled(using: &self),
-            selected: isOnce(in: 3) ? Int.random(in: -1...3, using: &self) : nil)
-    }
-
-    private mutating func popTo(in tree: NaiveTree) -> Operation {
-        let navigation = member(of: tree, .navigation)
-        let controller = isOnce(in: 6) ? name() : pick(tree.nodes[navigation]?.children ?? [], or: name())
-        return .popTo(navigation: navigation, controller: controller)
-    }
-
-    private mutating func setStack(
-        in tree: NaiveTree, avoiding taken: [ControllerID], _ wanted: [ControllerID]
-    ) -> Operation {
-        let navigation = member(of: tree, .navigation)
-        let kept = (tree.nodes[navigation]?.children ?? []).shuffled(using: &self)
-            .prefix(Int.random(in: 0...3, using: &self)).compactMap { id in
-                try? Hierarchy(root: id, controllers: [Controller(id: id)])
-            }
-        let new = (0..<Int.random(in: 0...2, using: &self)).map { _ in arrival(avoiding: taken, wanted: wanted) }
-        return .setStack(navigation: navigation, controllers: (kept + new).shuffled(using: &self))
     }
 
     /// A controller of the tree, mostly of the kind.
@@ -168,5 +90,54 @@ extension SplitMix64 {
         if isOnce(in: 2) { animation.duration = milliseconds(upTo: 1000) }
         if isOnce(in: 4) { animation.isReversed = isOnce(in: 2) }
         return animation
+    }
+}
+
+/// Operations on a scene.
+private struct SceneDraw: DrawnOperations {
+    /// Each type, and some more often.
+    private static let types: [OperationType] =
+        OperationType.allCases + [
+            .present, .dismiss, .push, .push, .select, .select, .showDetail, .segue, .segue, .segue,
+        ]
+
+    var random: SplitMix64
+    let scene: NaiveScene
+    /// The controllers that tickets wait for.
+    let wanted: [ControllerID]
+
+    private var tree: NaiveTree { scene.tree }
+    private var taken: [ControllerID] { Array(tree.nodes.keys) }
+
+    mutating func operation() -> Operation {
+        let type = random.pick(Self.types, or: .segue)
+        guard type == .setRoot else { return operation(of: type) }
+        guard random.isOnce(in: 3) || tree.nodes.isEmpty else { return segue() }
+        return .setRoot(random.arrival(avoiding: [], wanted: wanted))
+    }
+
+    mutating func member(_ kind: ControllerKind?) -> ControllerID { random.member(of: tree, kind) }
+
+    func children(of id: ControllerID) -> [ControllerID] { tree.nodes[id]?.children ?? [] }
+
+    mutating func name() -> ControllerID { random.name() }
+
+    mutating func arrival() -> Hierarchy { random.arrival(avoiding: taken, wanted: wanted) }
+
+    /// A detail, now and then with the id of the one that it replaces.
+    mutating func detail(of split: ControllerID) -> Hierarchy {
+        guard let last = children(of: split).last, random.isOnce(in: 3) else { return arrival() }
+        let replaced = tree.lineage(of: last).isEmpty ? [] : [last]
+        return random.arrival(avoiding: taken.filter { $0 != last }, wanted: replaced)
+    }
+
+    mutating func segue() -> Operation {
+        let possible = scene.segues.filter { tree.nodes[$0.source] != nil }
+        let destination = random.isOnce(in: 3) ? random.arrival(avoiding: taken) : nil
+        if let segue = possible.randomElement(using: &random), !random.isOnce(in: 6) {
+            return .segue(source: segue.source, segue.identifier, destination: destination)
+        }
+        let identifier = random.pick(SplitMix64.identifiers, or: SplitMix64.identifiers[0])
+        return .segue(source: member(nil), identifier, destination: destination)
     }
 }

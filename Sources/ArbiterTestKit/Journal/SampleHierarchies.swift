@@ -62,8 +62,16 @@ package enum SampleHierarchies {
             TransitionRequest(animation: AnimationRequest()),
         ]
 
-    /// Operations of every type, in every form of the type.
-    package static let operations: [Operation] = [
+    /// Operations of every type: those in `forms`, and what is drawn of a type that has none there.
+    package static let operations: [Operation] =
+        forms
+        + OperationType.allCases.filter { type in !forms.contains { $0.type == type } }.flatMap { type in
+            var draw = SampleDraw(random: SplitMix64(seed: 1))
+            return (0..<4).map { _ in draw.operation(of: type) }
+        }
+
+    /// Operations in every form of their types, if a type has several.
+    private static let forms: [Operation] = [
         .present(presenter: id("home"), controller: everything),
         .dismiss(id("sheet")),
         .push(navigation: id("nav"), controller: view("new")),
@@ -111,4 +119,22 @@ package enum SampleHierarchies {
         guard let value else { preconditionFailure("\(text) is not what it is meant to be") }
         return value
     }
+}
+
+/// Operations on the hierarchy that has everything.
+private struct SampleDraw: DrawnOperations {
+    var random: SplitMix64
+
+    mutating func member(_ kind: ControllerKind?) -> ControllerID {
+        let members = SampleHierarchies.everything.preorder.filter { kind == nil || $0.kind == kind }
+        return members.randomElement(using: &random)?.id ?? name()
+    }
+
+    func children(of id: ControllerID) -> [ControllerID] { SampleHierarchies.everything[id]?.children ?? [] }
+
+    mutating func name() -> ControllerID { SampleHierarchies.id("name") }
+
+    mutating func arrival() -> Hierarchy { SampleHierarchies.view("new") }
+
+    mutating func segue() -> Operation { .segue(source: member(nil), SampleHierarchies.segue("next")) }
 }

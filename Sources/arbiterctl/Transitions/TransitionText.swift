@@ -19,10 +19,10 @@ struct TransitionText {
     /// What it does: the type of its operation and what that concerns, or `lock`.
     var operation: String {
         guard let operation = document["operation"]?.object, let type = operation["type"]?.string else { return "lock" }
-        let concerned = ["controller", "identifier", "navigation", "tabs", "presenter", "source", "split"].compactMap {
-            name in
-            operation[name].flatMap { $0.string ?? $0["id"]?.string }
-        }
+        // What comes, goes or is followed is said first, and then where.
+        let first = ["controller", "identifier"]
+        let names = first + operation.keys.filter { $0 != "type" && !first.contains($0) }.sorted()
+        let concerned = names.compactMap { name in operation[name].flatMap { $0.string ?? $0["id"]?.string } }
         return ([type] + concerned).joined(separator: " ").printable
     }
 

@@ -112,17 +112,10 @@ struct HierarchyPropertyTests {
 
     /// The controllers whose places determine what an operation locks.
     private func names(in operation: Operation, of storyboard: Storyboard) -> [ControllerID] {
-        switch operation {
-        case .present(let id, _), .dismiss(let id), .push(let id, _), .pop(let id), .popTo(let id, _),
-            .popToRoot(let id), .setStack(let id, _), .select(let id, _), .showDetail(let id, _),
-            .collapse(let id), .expand(let id), .setTabs(let id, _, _):
-            return [id]
-        case .setRoot:
-            return []
-        case .segue(let source, let identifier, let destination):
-            let segue = storyboard.segue(identifier, from: source)
-            let root = (destination ?? segue?.destination)?.root
-            return [source] + (segue?.kind == .unwind ? root.map { [$0] } ?? [] : [])
-        }
+        let target = operation.target.map { [$0] } ?? []
+        guard case .segue(let source, let identifier, let destination) = operation,
+            let segue = storyboard.segue(identifier, from: source), segue.kind == .unwind
+        else { return target }
+        return target + ((destination ?? segue.destination).root.map { [$0] } ?? [])
     }
 }
