@@ -80,6 +80,10 @@ static const unsigned char now_view_js[] = {
 #embed "../ArbiterHTTP/Page/now-view.js"
 };
 
+static const unsigned char operations_js[] = {
+#embed "../ArbiterHTTP/Page/operations.js"
+};
+
 static const unsigned char own_transitions_js[] = {
 #embed "../ArbiterHTTP/Page/own-transitions.js"
 };
@@ -170,6 +174,7 @@ static const struct arbiter_resource resources[] = {
     RESOURCE("page/model.js", model_js),
     RESOURCE("page/names.js", names_js),
     RESOURCE("page/now-view.js", now_view_js),
+    RESOURCE("page/operations.js", operations_js),
     RESOURCE("page/own-transitions.js", own_transitions_js),
     RESOURCE("page/past-view.js", past_view_js),
     RESOURCE("page/record-view.js", record_view_js),

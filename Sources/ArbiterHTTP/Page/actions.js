@@ -6,7 +6,8 @@ import { who } from './names.js';
 import { StartDialog } from './start-dialog.js';
 import { StoryboardDialog } from './storyboard-dialog.js';
 import { verdict } from './verdict.js';
-import { lockWords, operationWords } from './words.js';
+import { operationWords } from './operations.js';
+import { lockWords } from './words.js';
 
 /** What is said while an end, or a request, is on its way to a daemon that does not answer. */
 const LATE_END = 'The daemon does not answer. '

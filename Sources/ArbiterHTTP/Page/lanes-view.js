@@ -5,9 +5,10 @@ import { Blockers } from './blockers.js';
 import { byId, el, keep, setHidden, setText } from './dom.js';
 import { ENDED_SHOWN, RUNNING_SHOWN, WAITING_SHOWN } from './limits.js';
 import { inWords, who } from './names.js';
+import { operationWords } from './operations.js';
 import { WiresView } from './wires-view.js';
 import {
-  clockTime, duration, endWords, hasFailed, holdWords, isEndKnown, lockWords, lossOf, lossWords, operationWords, outcomeWord,
+  clockTime, duration, endWords, hasFailed, holdWords, isEndKnown, lockWords, lossOf, lossWords, outcomeWord,
 } from './words.js';
 
 /** A lease of which less than this part is left is shown as running out. */

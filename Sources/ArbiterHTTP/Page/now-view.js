@@ -4,8 +4,9 @@
 import { Blockers } from './blockers.js';
 import { byId, setHidden, setText } from './dom.js';
 import { inWords, list, who } from './names.js';
+import { operationWords } from './operations.js';
 import {
-  absenceWords, duration, endWords, hasFailed, holdWords, isEndKnown, lockWords, lossOf, lossWords, operationWords, outcomeWord, plural,
+  absenceWords, duration, endWords, hasFailed, holdWords, isEndKnown, lockWords, lossOf, lossWords, outcomeWord, plural,
 } from './words.js';
 
 /** @typedef {import('./model.js').Transition} Transition @typedef {import('./model.js').SceneModel} SceneModel */

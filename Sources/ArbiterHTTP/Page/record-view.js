@@ -4,7 +4,8 @@
 import { Blockers } from './blockers.js';
 import { byId, el, setText } from './dom.js';
 import { escaped, inWords, list, who } from './names.js';
-import { clockTime, duration, endWords, holdWords, isEndKnown, lockWords, operationWords, outcomeWord } from './words.js';
+import { operationWords } from './operations.js';
+import { clockTime, duration, endWords, holdWords, isEndKnown, lockWords, outcomeWord } from './words.js';
 
 /** The members of a request, which a transition shows as they were asked for. */
 const ASKED = [

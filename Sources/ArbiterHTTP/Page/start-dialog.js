@@ -4,26 +4,18 @@
 import { byId, el, setHidden, setText } from './dom.js';
 import { CHECK_AFTER, CHECK_AGAIN_AFTER } from './limits.js';
 import { inWords, list, listOf } from './names.js';
+import { LABELS, OPERATIONS } from './operations.js';
 import { verdict } from './verdict.js';
 
-/** The operands of the operations that the page can make, by their types. */
-const OPERANDS = {
-  none: [], push: ['controller', 'navigation'], pop: ['navigation'], popTo: ['controller', 'navigation'], popToRoot: ['navigation'],
-  present: ['controller', 'presenter'], dismiss: ['controller'], select: ['controller', 'tabs'], showDetail: ['controller', 'split'],
-  collapse: ['split'], expand: ['split'], setRoot: ['controller'], segue: ['identifier', 'source'],
-};
-/** What the operands are called. */
-const LABELS = {
-  controller: 'Controller', navigation: 'Stack', presenter: 'Presented by', tabs: 'Tab bar', split: 'Split', identifier: 'Segue',
-  source: 'Of the controller',
-};
-/** What the page calls them in its list. */
-const NAMES = {
-  none: 'none: an animation that leaves the tree as it is', push: 'push a controller onto a stack', pop: 'pop the top of a stack',
-  popTo: 'pop a stack back to a controller', popToRoot: 'pop a stack back to its root', present: 'present a controller',
-  dismiss: 'dismiss what is presented', select: 'select a tab', showDetail: 'show the detail of a split', collapse: 'collapse a split',
-  expand: 'expand a split', setRoot: 'replace the whole tree', segue: 'perform a segue',
-};
+/** What can be chosen in the list, and what it is called there. */
+const OFFERED = [
+  ['none', 'none: an animation that leaves the tree as it is'],
+  ...Object.entries(OPERATIONS).flatMap(([type, { title }]) => (title ? [[type, title]] : [])),
+];
+
+/** What has to be said for an operation. @param {string} type */
+const operandsOf = type => OPERATIONS[type]?.operands ?? [];
+
 export class StartDialog {
   /** What is checked now; an answer to anything else comes too late. */
   #check = 0;
@@ -39,7 +31,7 @@ export class StartDialog {
     this.name = name;
     this.ask = ask;
     byId('start-cancel').addEventListener('click', () => byId('start').close());
-    byId('start-type').append(...Object.entries(NAMES).map(([value, text]) => el('option', { value, text })));
+    byId('start-type').append(...OFFERED.map(([value, text]) => el('option', { value, text })));
     byId('start-type').addEventListener('change', () => this.#fillOperands());
     byId('start-scope').addEventListener('change', () => showControllers());
     byId('start-form').addEventListener('input', () => {
@@ -78,7 +70,7 @@ export class StartDialog {
     ofOperation.disabled = type === 'none';
     if (byId('start-scope').value !== 'controllers') byId('start-scope').value = type === 'none' ? 'scene' : 'operation';
     const typed = new Map([...byId('start-operands').querySelectorAll('input')].map(({ name, value }) => [name, value]));
-    byId('start-operands').replaceChildren(...OPERANDS[type].flatMap(name => [
+    byId('start-operands').replaceChildren(...operandsOf(type).flatMap(name => [
       el('label', { for: `start-${name}`, text: LABELS[name] }),
       el('input', { id: `start-${name}`, name, required: true, autocomplete: 'off', spellcheck: 'false', value: typed.get(name) }),
     ]));
@@ -88,7 +80,7 @@ export class StartDialog {
   /** What is asked for, or null while something is missing. */
   #asked() {
     const type = byId('start-type').value;
-    const operands = Object.fromEntries(OPERANDS[type].map(name => [name, byId(`start-${name}`).value.trim()]));
+    const operands = Object.fromEntries(operandsOf(type).map(name => [name, byId(`start-${name}`).value.trim()]));
     const scope = byId('start-scope').value;
     const ids = byId('start-controllers').value.split(',').map(id => id.trim()).filter(Boolean);
     const client = byId('start-client').value.trim();

@@ -2,6 +2,7 @@
 // What the page says, in plain sentences.
 
 import { inWords, isSceneName, list, listOf, shortened, who } from './names.js';
+import { operationWords } from './operations.js';
 
 /** What is closer to one another than this is taken to be the same instant, in milliseconds. */
 const CLOSE = 250;
@@ -58,43 +59,6 @@ export function duration(milliseconds) {
 
 /** @param {number} at */
 export const clockTime = at => `${new Date(at).toLocaleTimeString('en-GB')}.${String(Math.floor(at) % 1000).padStart(3, '0')}`;
-
-/** What an operation does, after "to". */
-export function operationWords(operation) {
-  if (!operation) return 'animate without changing the tree';
-  const { type } = operation;
-  const of = member => inWords(operation[member]);
-  const arriving = inWords(idOf(operation.controller));
-  switch (type) {
-    case 'present': return `present ${arriving} from ${of('presenter')}`;
-    case 'dismiss': return `dismiss ${arriving}, or what it presents`;
-    case 'push': return `push ${arriving} onto ${of('navigation')}`;
-    case 'pop': return `pop the top of ${of('navigation')}`;
-    case 'popTo': return `pop ${of('navigation')} back to ${arriving}`;
-    case 'popToRoot': return `pop ${of('navigation')} back to its root`;
-    case 'setStack': return `give ${of('navigation')} another stack (${stackWords(operation)})`;
-    case 'select': return `select ${tabOf(operation, arriving)} of ${of('tabs')}`;
-    case 'showDetail': return `show ${arriving} as the detail of ${of('split')}`;
-    case 'collapse': return `collapse ${of('split')}`;
-    case 'expand': return `expand ${of('split')}`;
-    case 'setTabs': return `give ${of('tabs')} other tabs`;
-    case 'setRoot': return `make ${arriving} the whole tree`;
-    case 'segue': return `perform the segue ${of('identifier')} of ${of('source')}`;
-    default: return `perform ${inWords(type)}`;
-  }
-}
-
-const idOf = controller => (typeof controller === 'string' ? controller : controller?.id);
-
-const stackWords = ({ controllers, controllerCount }) => (
-  controllers ? listOf(controllers.map(idOf)) : `${controllerCount} controllers`);
-
-function tabOf({ controller, index, offset }, arriving) {
-  if (controller) return `the tab ${arriving}`;
-  if (index !== undefined) return `tab ${index + 1} (index ${index})`;
-  if (Math.abs(offset) === 1) return offset > 0 ? 'the next tab' : 'the previous tab';
-  return `the tab ${Math.abs(offset)} ${offset > 0 ? 'further' : 'back'}`;
-}
 
 /** What a transition locks. */
 export function lockWords(document) {
