@@ -8,6 +8,8 @@ from pathlib import Path
 from readme_test.comparison import Comparison, Mismatch, parse_shortened
 from readme_test.metrics import exposed, forgotten
 from readme_test.names import Tree, is_replaced, missing_calls, missing_names, quoted
+from readme_test.operations import PAGE, PLACES, SWIFT_CLIENT, members_of, types_of
+from readme_test.operations import forgotten as forgotten_of_operations
 from readme_test.pages import read_page
 
 RUNNER = Path(__file__).resolve().parent.parent / "readme-test"
@@ -303,6 +305,55 @@ class MetricTests(unittest.TestCase):
     def test_a_metric_in_another_form_is_not_overlooked(self) -> None:
         with self.assertRaises(ValueError):
             exposed("page.begin(name, .gauge, help)")
+
+
+class OperationTests(unittest.TestCase):
+    core = "package enum OperationType: String {\n    case pop\n    case select\n}\n"
+    description = """
+    PopOperation:
+      title: PopOperation
+      properties:
+        type:
+          const: pop
+        navigation:
+          $ref: "#/components/schemas/ControllerID"
+      examples:
+        - {"type": "pop", "navigation": "nav"}
+    SelectOperation:
+      properties:
+        type:
+          const: select
+        tabs:
+          $ref: "#/components/schemas/ControllerID"
+    OperationSummary:
+"""
+    places = {
+        "Clients/python/src/transition_arbiter/operations.py": '{"type": "pop"} {"type": "select"}',
+        "Clients/javascript/client.js": "  pop: navigation => ({ type: 'pop' }),\n  select: tabs => ({ type: 'select', tabs }),",
+        "Clients/javascript/client.d.ts": "  pop(navigation: string): Operation;\n  select(tabs: string): Operation;",
+        SWIFT_CLIENT: 'public static func pop: "type": "pop", "navigation"; public static func select: "type": "select", "tabs"',
+        PAGE: "  pop: {\n    operands: ['navigation'],\n  select: {\nconst LABELS = {\n  navigation: 'Stack',\n};",
+        "docs/hierarchy.md": "The operations are `pop`\nand `select`.",
+        "Tests/ArbiterCoreTests/Hierarchy/*.swift": "operation: .pop(), operation: .select(1)",
+    }
+
+    def test_nothing_is_forgotten(self) -> None:
+        self.assertEqual(types_of(self.core), ["pop", "select"])
+        self.assertEqual(members_of("pop", self.description), {"type", "navigation"})
+        self.assertEqual(forgotten_of_operations(self.core, self.description, self.places), [])
+
+    def test_what_is_forgotten_is_found_in_each_place(self) -> None:
+        more = self.core.replace("case pop\n", "case pop\n    case swap\n")
+        found = forgotten_of_operations(more, self.description, self.places)
+        self.assertEqual(found, [f"{path}: there is no operation swap" for path in (*PLACES, "openapi.yaml")])
+
+    def test_members_and_labels_are_found_too(self) -> None:
+        for path, changed, expected in (
+            (SWIFT_CLIENT, self.places[SWIFT_CLIENT].replace('"tabs"', '"bar"'), "the operation select has no tabs"),
+            (PAGE, self.places[PAGE].replace("navigation: 'Stack'", ""), "there is no label for navigation"),
+        ):
+            found = forgotten_of_operations(self.core, self.description, {**self.places, path: changed})
+            self.assertEqual(found, [f"{path}: {expected}"])
 
 
 if __name__ == "__main__":

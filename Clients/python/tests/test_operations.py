@@ -1,0 +1,22 @@
+"""The operations of the Python client make what openapi.yaml shows."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from transition_arbiter import operations
+
+DESCRIPTION = Path(__file__).resolve().parents[3] / "openapi.yaml"
+EXAMPLES = [json.loads(text) for text in re.findall(r'^ +- (\{"type": .*\})$', DESCRIPTION.read_text(), re.MULTILINE)]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=json.dumps)
+def test_every_operation_is_made_of_its_members(example):
+    name = re.sub("[A-Z]", lambda capital: "_" + capital[0].lower(), example["type"])
+    members = {member: value for member, value in example.items() if member != "type"}
+    assert getattr(operations, name)(**members) == example
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) > 10
