@@ -133,7 +133,7 @@ def traces(attacker: Attacker) -> Iterator[None]:
         attacker.end_all(attacker.build(at_once, lambda number: [start(f"attack-{first + number}")]))
         attacker.built = first + at_once
     yield
-    asked = request("GET", "/trace?format=chrome")
+    asked = request("GET", "/trace")
     attacker.repeat_on(16, lambda wire, _: len([wire.ask(asked)]))
 
 
@@ -184,7 +184,7 @@ ATTACKS = [
     Attack("tickets-due", "# silent tickets due at one instant", tickets_due),
     Attack("session-of-transitions", "end of a session with # transitions", session_of_transitions),
     Attack("session-of-visits", "end of a session that was in # scenes", session_of_visits),
-    Attack("traces", "traces for Perfetto on 16 connections, of # transitions", traces),
+    Attack("traces", "recordings on 16 connections, of # transitions", traces),
     Attack("unread-streams", "event streams that are not read, of # scenes each", unread_streams),
     Attack("plans", "1,500 new controllers a request, on # connections", plans),
 ]

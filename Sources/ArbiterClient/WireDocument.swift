@@ -12,7 +12,7 @@ package enum WireDocument {
     ///   - name: what it is, for an error.
     /// - Returns: its value.
     /// - Throws: `refused` with `too-deep` if it has more levels than `deepest`; `unreachable` if it is cut off, or no JSON.
-    static func read(_ bytes: some Collection<UInt8>, named name: String) throws(ClientError) -> JSONValue {
+    package static func read(_ bytes: some Collection<UInt8>, named name: String) throws(ClientError) -> JSONValue {
         if let document = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) { return document }
         let (depth, isWhole) = levels(of: bytes)
         guard depth <= deepest else {

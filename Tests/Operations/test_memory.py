@@ -59,7 +59,7 @@ def test_a_client_that_does_its_worst_does_not_kill_a_daemon_with_a_gigabyte(lim
     silent: list[socket.socket] = []
     # They have missed so much that each is told of all scenes.
     silent += [unread(running.port, "/events?since=c1") for _ in range(1000 * CROWD)]
-    long = ["/transitions?limit=1000", "/scenes/b1/storyboard", "/trace?format=chrome", "/trace"]
+    long = ["/transitions?limit=1000", "/scenes/b1/storyboard", "/scenes/b2/trace", "/trace"]
     silent += [unread(running.port, path) for path in long * 50]
     assert polled(lambda: metric(running, "arbiter_event_streams") == 1000 * CROWD)
     assert metric(running, "arbiter_event_reset_bytes") < 33e6

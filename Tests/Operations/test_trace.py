@@ -78,7 +78,7 @@ def test_a_recording_of_all_scenes(played, tmp_path):
 
 def test_a_recording_for_perfetto_keeps_the_rules_of_its_format(played, tmp_path):
     trace = json.loads(saved(played, tmp_path, "--format", "chrome"))
-    assert trace["otherData"]["transitions"] == 9 and trace["otherData"]["droppedEarlierOnes"] is False
+    assert trace["otherData"]["dropped"] == 0
     events = trace["traceEvents"]
     names = {"process_name": {}, "thread_name": {}}
     by_phase = defaultdict(list)
@@ -134,14 +134,29 @@ def test_a_recording_for_perfetto_keeps_the_rules_of_its_format(played, tmp_path
     assert last["in other"] == {"running": 1, "waiting": 0}
 
 
-def test_what_was_saved_is_said(played, tmp_path):
+def test_what_is_unfinished_is_in_a_recording_for_perfetto_without_its_events(tool, tmp_path):
+    ask = tool.daemon.ask
+    ask("PUT", "/scenes/main/storyboard", {"root": {"id": "tabs", "kind": "tabs", "children": [NAV["root"], "settings"]}})
+    ask("POST", "/transitions/start", {"scope": ["settings"], "client": "keeper", "leaseSeconds": 300})
+    # A scene keeps 1 MiB of events.
+    for number in range(20):
+        controllers = [f"{number}-{index}-{'a' * 40}" for index in range(1000)]
+        operation = {"type": "setStack", "navigation": "nav", "controllers": controllers}
+        owned = ask("POST", "/transitions/start", {"operation": operation, "scope": "operation"})[1]
+        assert ask("POST", "/transitions/end", {"id": owned["id"], "token": owned["token"]})[0] == 200
+    trace = json.loads(saved(tool, tmp_path, "--format", "chrome", "--scene", "main"))
+    assert trace["otherData"]["dropped"] > 0
+    kept = [event for event in trace["traceEvents"] if event.get("args", {}).get("client") == "keeper"]
+    assert {event["name"] for event in kept} == {"request", "lock"}
+
+
+@pytest.mark.parametrize("form", ["jsonl", "chrome"])
+def test_what_was_saved_is_said(played, tmp_path, form):
     file = str(tmp_path / "x")
-    run = played.run("trace", "--format", "chrome", "-o", file)
-    assert (run.stdout, run.stderr) == ("", f"{file}: 9 transitions\n")
-    run = played.run("trace", "--format", "chrome", "-o", file, "--json")
-    assert json.loads(run.stdout) == {"file": file, "transitions": 9, "droppedEarlierOnes": False}
-    run = played.run("trace", "--scene", "other", "-o", file)
-    assert run.stderr == f"{file}: 1 event\n"
+    run = played.run("trace", "--scene", "other", "--format", form, "-o", file)
+    assert (run.stdout, run.stderr) == ("", f"{file}: 1 event\n")
+    run = played.run("trace", "--scene", "other", "--format", form, "-o", file, "--json")
+    assert json.loads(run.stdout) == {"file": file, "events": 1, "dropped": 0}
 
 
 def test_a_full_disk_is_said(played):
@@ -156,7 +171,7 @@ def test_what_cannot_be_recorded_is_refused(played, tmp_path):
     run = played.run("trace", "--scene", "none", "-o", str(tmp_path / "x"))
     assert run.returncode == 125 and "unknown-scene" in run.stderr
     assert list(tmp_path.glob("x*")) == []
-    assert played.daemon.ask("GET", "/trace?format=svg")[0] == 400
+    assert played.daemon.ask("GET", "/trace?format=chrome")[0] == 400
     assert played.run("trace", "-o", "/nowhere/x").returncode == 64
 
 

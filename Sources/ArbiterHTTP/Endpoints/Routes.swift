@@ -176,11 +176,11 @@ extension Route {
                 contentTypes: ["text/event-stream"],
                 events.followAll),
             Route(
-                "recordScene", "GET", "/scenes/{scene}/trace", role: .observe, query: [.format],
-                contentTypes: ["application/x-ndjson", "application/json"], traces.ofScene),
+                "recordScene", "GET", "/scenes/{scene}/trace", role: .observe,
+                contentTypes: ["application/x-ndjson"], traces.ofScene),
             Route(
-                "recordAllScenes", "GET", "/trace", role: .observe, query: [.format],
-                contentTypes: ["application/x-ndjson", "application/json"], traces.ofAll),
+                "recordAllScenes", "GET", "/trace", role: .observe,
+                contentTypes: ["application/x-ndjson"], traces.ofAll),
         ]
     }
 

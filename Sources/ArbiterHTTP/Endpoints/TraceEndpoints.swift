@@ -4,10 +4,6 @@ internal import ArbiterRelay
 
 /// `/scenes/{scene}/trace` and `/trace`: what has happened, as a recording.
 struct TraceEndpoints: Sendable {
-    /// The most transitions of a recording for Perfetto; the daemon remembers about as many.
-    private static let transitions = 10_000
-    /// How many of them are read from the engine at once.
-    private static let page = 1000
     /// The most scenes whose state is in a recording of all scenes.
     private static let scenes = 100
 
@@ -16,33 +12,14 @@ struct TraceEndpoints: Sendable {
     let places: ServerPlaces
     let version: String
 
-    /// What a recording is for.
-    private enum Form: String, CaseIterable {
-        /// The events as they were sent, one a line, to be loaded into the page.
-        case jsonl
-        /// For Perfetto and chrome://tracing.
-        case chrome
-    }
-
     func ofScene(_ call: Call) throws(Problem) {
         let name = try SceneName(namedBy: call)
         let engine = try shards.engine(of: name)
-        let form = try form(call)
         try reserve(call)
-        switch form {
-        case .jsonl:
-            engine.read { machine, now throws(ArbiterError) in
-                (scenes: [try machine.scene(name, at: now)], limits: machine.limits)
-            } completion: { result in
-                record(result, of: .scene(name), call, engine)
-            }
-        case .chrome:
-            try reserve(call)
-            engine.read { machine, _ throws(ArbiterError) in
-                guard machine.hierarchy(of: name) != nil else { throw .unknownScene(name) }
-            } completion: { result in
-                answer(call, result) { _ in writeChrome(call, TransitionFilter(scene: name), [], engine) }
-            }
+        engine.read { machine, now throws(ArbiterError) in
+            (scenes: [try machine.scene(name, at: now)], limits: machine.limits)
+        } completion: { result in
+            record(result, of: .scene(name), call, engine)
         }
     }
 
@@ -51,16 +28,11 @@ struct TraceEndpoints: Sendable {
             throw Problem(
                 .notFound, "A cluster of several shards has no recording of all scenes; ask for /scenes/{scene}/trace.")
         }
-        let form = try form(call)
         try reserve(call)
-        switch form {
-        case .jsonl:
-            engine.read { machine, _ in
-                (names: machine.scenes(call.caller.scenes, limit: Self.scenes).map(\.name), limits: machine.limits)
-            } completion: { result in
-                answer(call, result) { record(call, $0.names[...], [], $0.limits, engine) }
-            }
-        case .chrome: call.asLongWork { writeChrome(call, TransitionFilter(), [], engine) }
+        engine.read { machine, _ in
+            (names: machine.scenes(call.caller.scenes, limit: Self.scenes).map(\.name), limits: machine.limits)
+        } completion: { result in
+            answer(call, result) { record(call, $0.names[...], [], $0.limits, engine) }
         }
     }
 
@@ -78,15 +50,6 @@ struct TraceEndpoints: Sendable {
     private func reserve(_ call: Call) throws(Problem) {
         let room = AnswerRoom(byteCount: ServerLimits.bytesOfOneAnswer, isLong: true, isQuestion: true)
         guard call.request.method == "HEAD" || call.exchange.reserve(room) else { throw .tooManyLongAnswers }
-    }
-
-    private func form(_ call: Call) throws(Problem) -> Form {
-        try call.query.value(of: .format) { text, field throws(Problem) in
-            guard let form = Form(rawValue: text) else {
-                throw Problem(.invalidField, "The parameter \"format\" must be jsonl or chrome.", field: field)
-            }
-            return form
-        } ?? .jsonl
     }
 
     /// Reads one scene after the other, so that none of the engine's turns is long, and answers.
@@ -162,36 +125,6 @@ struct TraceEndpoints: Sendable {
             })
         parts.append(.each(history.events.indices) { writer, index in writer.line(ofEvent: history.events[index]) })
         return JSONDocument(parts, keeping: ServerLimits.bytesOfOneAnswer)
-    }
-
-    /// Reads the transitions page by page, as long work, so that none of the engine's turns is long, and answers.
-    ///
-    /// - Parameters:
-    ///   - call: what is answered.
-    ///   - filter: which transitions; those before the ones that have been read.
-    ///   - newer: those that have been read, oldest first.
-    ///   - engine: where they are.
-    private func writeChrome(_ call: Call, _ filter: TransitionFilter, _ newer: [TransitionView], _ engine: Engine) {
-        var page = filter
-        page.scenes = call.caller.scenes
-        page.limit = Self.page
-        engine.read { [page] machine, now in
-            machine.list(page, at: now)
-        } completion: { result in
-            answer(call, result) { page in
-                let views = page + newer
-                let isLarge = views.reduce(0) { $0 + $1.byteCount } > ServerLimits.bytesOfOneAnswer
-                guard page.count == Self.page, let first = page.first, views.count < Self.transitions, !isLarge else {
-                    let isWhole = page.count < Self.page
-                    let document = ChromeTrace(views, now: engine.now().timestamp).document(
-                        dropped: !isWhole, parked: filter.scene == nil ? places.parked.count : nil)
-                    return call.respond(200, document)
-                }
-                var next = filter
-                next.before = first.transition.order
-                writeChrome(call, next, views, engine)
-            }
-        }
     }
 }
 

@@ -3,7 +3,6 @@ enum QueryParameter: String, Hashable, Sendable {
     case after
     case client
     case dryRun
-    case format
     case id
     case limit
     case partial

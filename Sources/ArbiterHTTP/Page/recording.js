@@ -1,5 +1,5 @@
 // @ts-check
-// A recording: the answer to GET /trace?format=jsonl, which is looked at without a daemon.
+// A recording: the answer to GET /trace, which is looked at without a daemon.
 
 import { BASE, RECORDING_BYTES, RECORDING_SILENCE, TOKEN } from './limits.js';
 import { instant, SceneModel } from './model.js';
@@ -8,9 +8,6 @@ import { Disorder, RecordingOrder } from './recording-order.js';
 
 /** The form of recordings that this page can read. */
 const FORM = 1;
-
-/** Within how many characters a trace for Perfetto says that it is one. */
-const FOR_PERFETTO_WITHIN = 1000;
 
 /** Why a recording cannot be shown, in words for the user. */
 export class Unreadable extends Error {}
@@ -38,7 +35,7 @@ export async function fetchRecording(path) {
 
 /** What has happened in a scene, as a file that can be opened as a recording. @param {string} scene @throws {Unreadable} */
 export function fetchTrace(scene) {
-  return fetchFile(new URL(`${BASE}/scenes/${encodeURIComponent(scene)}/trace?format=jsonl`));
+  return fetchFile(new URL(`${BASE}/scenes/${encodeURIComponent(scene)}/trace`));
 }
 
 /**
@@ -65,7 +62,7 @@ async function fetchFile(url, check = () => {}) {
     }
     if (!response.ok) throw new Unreadable(`There is no recording at ${url.pathname}: the answer was ${response.status}.`);
     if (response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
-      throw new Unreadable('This is a stream of events, which has no end. A recording is at /trace?format=jsonl.');
+      throw new Unreadable('This is a stream of events, which has no end. A recording is at /trace.');
     }
     const pieces = [];
     const reader = response.body?.getReader();
@@ -90,15 +87,13 @@ async function fetchFile(url, check = () => {}) {
 /** Checks, piece by piece, whether what comes may be a recording: how long it is, and its first line. */
 function checkPieces() {
   const decoder = new TextDecoder();
-  let [size, beginning, hasLine, isJudged] = [0, '', false, false];
+  let [size, beginning, isJudged] = [0, '', false];
   return piece => {
     size += piece.length;
     checkSize(size);
     if (isJudged) return;
     beginning += decoder.decode(piece, { stream: true });
-    hasLine ||= piece.includes(0x0a);
-    // A bracket alone may begin a trace for Perfetto, as the next lines show.
-    isJudged = hasLine && (beginning.length >= FOR_PERFETTO_WITHIN || !/^\s*[[{]?\s*$/.test(beginning.split('\n', 1)[0]));
+    isJudged = piece.includes(0x0a);
     if (isJudged) checkHead(beginning);
   };
 }
@@ -109,9 +104,6 @@ function checkSize(bytes) {
 
 /** What the first line of a recording says. @param {string} text which has that line whole @throws {Unreadable} */
 function checkHead(text) {
-  if (/^\s*(\{.*"traceEvents":|\[\s*\{)/.test(text.slice(0, FOR_PERFETTO_WITHIN))) {
-    throw new Unreadable('This is a trace for Perfetto. Open it at https://ui.perfetto.dev; a recording is saved with format=jsonl.');
-  }
   const head = parsed(text.split('\n', 1)[0], 1);
   if (head?.trace !== 'transition-arbiter') {
     throw new Unreadable('This is no recording of a transition arbiter: its first line does not say so.');

@@ -47,7 +47,7 @@ struct SceneText {
 }
 
 extension ParseStrategy where Self == Date.ISO8601FormatStyle {
-    fileprivate static var iso8601WithFractions: Self { Date.ISO8601FormatStyle(includingFractionalSeconds: true) }
+    static var iso8601WithFractions: Self { Date.ISO8601FormatStyle(includingFractionalSeconds: true) }
 }
 
 /// The date of a header field.

@@ -7,10 +7,11 @@ struct TraceCommand: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "trace", abstract: "Saves what has happened as a recording.",
         discussion: """
-            A recording in the form jsonl is opened by the page of any daemon, at /?trace= or by dropping it there. One in the \
-            form chrome is opened by Perfetto (https://ui.perfetto.dev) and chrome://tracing.
+            A recording in the form jsonl has the events as they were sent, and is opened by the page of any daemon, at \
+            /?trace= or by dropping it there. One in the form chrome has the transitions of these events, and is opened by \
+            Perfetto (https://ui.perfetto.dev) and chrome://tracing.
 
-            With --output it says how many events or transitions were saved, and whether earlier ones are no longer stored.
+            With --output it says how many events were read, and how many before them are no longer stored.
 
                 arbiterctl trace --scene device-7 -o device-7.jsonl
                 arbiterctl trace --format chrome -o trace.json
@@ -44,46 +45,25 @@ struct TraceCommand: ClientCommand {
     }
 
     func run(_ arbiter: Arbiter) async throws {
-        let path = (scene.map { arbiter.scene($0).path("/trace") } ?? "/trace") + "?format=\(format.rawValue)"
+        let path = scene.map { arbiter.scene($0).path("/trace") } ?? "/trace"
         // A recording ends, and cannot be resumed: it waits in memory for a slow reader, whole.
         let lines = try arbiter.lines(path, limit: .max)
         guard let output else {
-            for try await line in lines { Terminal.output.line(line) }
+            _ = try await write(lines) { Terminal.output.line($0) }
             return
         }
         let (first, count) = try await save(lines, in: output)
-        let (json, words) = summary(first: Data(first.utf8), lineCount: count)
+        // The first line is the header.
+        let dropped = (try? JSONDecoder().decode(Header.self, from: Data(first.utf8)))?.dropped ?? 0
+        let events = count - 1
         if isSummaryJSON {
-            Terminal.output.line(JSONValue.object(["file": .string(output)].merging(json) { $1 }).text())
+            let summary: JSONValue = [
+                "file": .string(output), "events": .number(Double(events)), "dropped": .number(Double(dropped)),
+            ]
+            Terminal.output.line(summary.text())
         } else {
-            Terminal.error.line("\(output): \(words)".printable)
-        }
-    }
-
-    /// What was saved, as JSON and in words.
-    private func summary(first: Data, lineCount: Int) -> (json: [String: JSONValue], words: String) {
-        switch format {
-        case .jsonl:
-            // The first line is the header.
-            let dropped = (try? JSONDecoder().decode(Header.self, from: first))?.dropped ?? 0
             let missing = dropped > 0 ? "; \(dropped) before them are no longer stored" : ""
-            let events = lineCount - 1
-            return (
-                ["events": .number(Double(events)), "dropped": .number(Double(dropped))],
-                "\(events) event\(events == 1 ? "" : "s")\(missing)"
-            )
-        case .chrome:
-            guard let facts = (try? JSONDecoder().decode(ChromeFacts.self, from: first))?.otherData else {
-                return ([:], "saved")
-            }
-            let missing = facts.droppedEarlierOnes ? "; earlier ones are not in it" : ""
-            return (
-                [
-                    "transitions": .number(Double(facts.transitions)),
-                    "droppedEarlierOnes": .bool(facts.droppedEarlierOnes),
-                ],
-                "\(facts.transitions) transition\(facts.transitions == 1 ? "" : "s")\(missing)"
-            )
+            Terminal.error.line("\(output): \(events) event\(events == 1 ? "" : "s")\(missing)".printable)
         }
     }
 
@@ -92,17 +72,27 @@ struct TraceCommand: ClientCommand {
         let dropped: Int
     }
 
-    /// What is needed of a recording for Perfetto, which is one line.
-    private struct ChromeFacts: Decodable {
-        struct Facts: Decodable {
-            let transitions: Int
-            let droppedEarlierOnes: Bool
+    /// Writes the lines of a recording in the form that is wanted.
+    ///
+    /// - Returns: the first line, and how many there are.
+    private func write(
+        _ lines: AsyncThrowingStream<String, any Error>, _ write: (String) throws -> Void
+    ) async throws -> (first: String, count: Int) {
+        var (first, count) = ("", 0)
+        var trace = ChromeTrace()
+        for try await line in lines {
+            if count == 0 { first = line }
+            count += 1
+            switch format {
+            case .jsonl: try write(line)
+            case .chrome: try trace.take(line)
+            }
         }
-
-        let otherData: Facts
+        if format == .chrome { try write(trace.text()) }
+        return (first, count)
     }
 
-    /// Saves the lines in a file, in one step at the end, so that a recording that is cut off does not replace a whole one.
+    /// Saves a recording in a file, in one step at the end, so that one that is cut off does not replace a whole one.
     ///
     /// - Returns: the first line, and how many there are.
     /// - Throws: `ClientError`; `Failure` if the file cannot be written.
@@ -119,21 +109,16 @@ struct TraceCommand: ClientCommand {
             try Data().write(to: URL(fileURLWithPath: part))
             return try FileHandle(forWritingTo: URL(fileURLWithPath: part))
         }
-        var (first, count) = ("", 0)
         do {
-            for try await line in lines {
-                if count == 0 { first = line }
-                count += 1
+            let written = try await write(lines) { line in
                 try Failure.writing(part) { try file.write(contentsOf: Data((line + "\n").utf8)) }
             }
             try Failure.writing(part) { try file.close() }
-            guard unsafe rename(part, output) == 0 else {
-                throw Failure(file: output, system: errno)
-            }
+            guard unsafe rename(part, output) == 0 else { throw Failure(file: output, system: errno) }
+            return written
         } catch {
             try? FileManager.default.removeItem(atPath: part)
             throw error
         }
-        return (first, count)
     }
 }

@@ -112,7 +112,7 @@ struct LongAnswerTests {
 
     @Test func `where long answers keep too much a question is refused`() throws {
         try declareStack(Self.ids(9999, length: 100))
-        for target in ["/scenes/main", "/scenes/main/storyboard", "/trace", "/trace?format=chrome"] {
+        for target in ["/scenes/main", "/scenes/main/storyboard", "/trace"] {
             let full = RecordingExchange(hasPlace: false)
             service.send("GET", target, to: full)
             let answer = try full.answer()
