@@ -33,7 +33,7 @@ struct Arbiterctl: AsyncParsableCommand {
                     TraceCommand.self,
                 ]),
             CommandGroup(name: "Scenes", subcommands: [StoryboardCommand.self]),
-            CommandGroup(name: "The daemon", subcommands: [DoctorCommand.self, BenchCommand.self]),
+            CommandGroup(name: "The daemon", subcommands: [DoctorCommand.self]),
         ]
     )
 

@@ -250,14 +250,6 @@ def test_a_recording_says_how_many_events_are_no_longer_stored(declared, tmp_pat
     assert summary == {"file": str(file), "events": count, "dropped": dropped}
 
 
-def test_bench(tool):
-    measured = json.loads(said(tool, "bench", "--seconds", "2", "--clients", "4", "--scenes", "2", "--json"))
-    assert measured["turn"]["count"] == measured["end"]["count"] == measured["transitions"] > 0
-    assert 0 < measured["turn"]["median"] <= measured["turn"]["p99"] <= measured["turn"]["longest"]
-    assert tool.daemon.ask("GET", "/transitions?state=queued")[1]["transitions"] == []
-    assert "turns by milliseconds" in said(tool, "bench", "--seconds", "0.2")
-
-
 def test_doctor(tool):
     checks = [line.split()[:2] for line in said(tool, "doctor").splitlines()]
     assert checks == [["ok", name] for name in ("reached", "ready", "identity", "clock")]

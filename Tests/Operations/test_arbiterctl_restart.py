@@ -1,10 +1,8 @@
 """arbiterctl while the daemon is started again, without its journal."""
 
-import json
-
 import pytest
 from conftest import Tool
-from test_arbiterctl import holding, scene
+from test_arbiterctl import holding
 from test_arbiterctl_commands import TREE, said, started
 from waiting import PATIENCE, Lines, polled
 
@@ -59,21 +57,3 @@ def parked(tool: Tool) -> int:
     """How many requests wait for an answer, and event streams."""
     metrics = tool.daemon.ask("GET", "/metrics")[1]
     return next(int(line.split()[-1]) for line in metrics.splitlines() if line.startswith("arbiter_parked_connections "))
-
-
-def test_bench_shows_what_it_has_measured_until_it_fails(forgetful):
-    events = forgetful.daemon.follow("/scenes/bench-0/events")
-    bench = forgetful.begin(
-        "bench", "--seconds", "3600", "--hold", "0.05", "--clients", "2", "--scenes", "1", "--json")
-    events.next("transition.ended")
-    events.next("transition.ended")
-    # If nobody holds the lock when the daemon is killed, nothing is lost, and it is killed again.
-    for _ in range(20):
-        assert polled(lambda: bench.poll() is not None or scene(forgetful, "bench-0").get("running"))
-        if bench.poll() is not None:
-            break
-        forgetful.daemon.kill()
-        forgetful.daemon.restart()
-    out, err = bench.communicate(timeout=PATIENCE)
-    assert (bench.returncode, "the daemon no longer knows" in err) == (123, True), err
-    assert json.loads(out)["transitions"] >= 1

@@ -13,7 +13,6 @@ from test_arbiterctl_commands import said
     (["await", "a&b"], "is not the id"), (["start", "--further", "[]"], "must be a JSON object"),
     (["start", "--operation", "push"], "must be a JSON object"), (["queue", "--watch"], "needs a terminal"),
     (["start", "--scope", "a,,b"], "--scope has an empty id"), (["start", "--scope", ""], "--scope has an empty id"),
-    (["bench", "--clients", "0"], "1 to 1000"), (["bench", "--seconds", "0"], "more than 0"),
     (["progress", "t-aaaaaaaaaaaaa", "t"], "--fraction"), (["revoke", "t-aaaaaaaaaaaaa"], "--reason"),
     (["await", "--idle", "--until", "granted"], "--until goes with the id"),
     (["await", "t-aaaaaaaaaaaaa", "--quiet-seconds", "1"], "go with --idle"),
@@ -27,7 +26,6 @@ def test_what_is_wrong_is_said(tool, arguments, reason):
 @pytest.mark.parametrize("arguments", [
     ["progress", "t-aaaaaaaaaaaaa", "t", "--fraction"], ["serialize", "--wait"], ["serialize", "--lease"],
     ["await", "--idle", "--quiet-seconds"], ["await", "--idle", "--wait"], ["scenes", "--patience"],
-    ["bench", "--seconds"], ["bench", "--hold"], ["bench", "--clients"], ["bench", "--scenes"],
 ], ids=" ".join)
 def test_a_number_that_is_none_is_refused(tool, arguments, number):
     *others, option = arguments
@@ -37,7 +35,7 @@ def test_a_number_that_is_none_is_refused(tool, arguments, number):
 @pytest.mark.parametrize("arguments, reason", [
     (["serialize", "--wait", "-1"], "--wait must be 0 to"), (["start", "--lease", "-5"], "--lease must be more than 0"),
     (["scenes", "--patience", "-1"], "--patience must be 0 to"), (["watch", "--since", "-1"], "--since must be the id"),
-    (["bench", "--clients", "-1"], "1 to 1000"), (["await", "--idle", "--quiet-seconds", "-1"], "0 to 120"),
+    (["await", "--idle", "--quiet-seconds", "-1"], "0 to 120"),
 ])
 def test_a_negative_number_is_told_the_range(tool, arguments, reason):
     assert reason in said(tool, *arguments, code=64)
