@@ -53,8 +53,10 @@ extension NaiveOracle {
         {
             throw Broken(.participants, "\(entry.id) waits for nobody")
         }
-        guard transition.session == entry.session, transition.scope == entry.scope else {
-            throw Broken(.life, "\(entry.id) is bound to another session, or locks something else")
+        guard transition.session == entry.session, transition.scope == entry.scope,
+            transition.completesAtGrant == entry.completesAtGrant
+        else {
+            throw Broken(.life, "\(entry.id) has another session, locks something else or is to end otherwise")
         }
         if let session = transition.session, !entry.completesAtGrant,
             !sessions.values.contains(where: { $0.id == session })

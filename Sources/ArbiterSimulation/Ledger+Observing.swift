@@ -62,25 +62,13 @@ extension Ledger {
         else { throw Broken(.life, "\(entry.id) is not what was asked for") }
     }
 
+    /// Checks that nothing of a grant or an end is taken back; the oracle compares the states.
     private func checkPhase(of transition: Transition, _ entry: Entry) throws(Broken) {
-        switch transition.phase {
-        case .queued(let queued):
-            guard entry.isQueued, queued.completesAtGrant == (entry.remembered != nil) else {
-                throw Broken(.life, "\(entry.id) is queued again")
-            }
-        case .preparing(let grant):
-            guard entry.isUnfinished, entry.ran == nil, entry.grant.map({ $0.fence == grant.fence }) ?? true else {
-                throw Broken(.life, "\(entry.id) prepares again, or with another fence")
-            }
-        case .running(let grant):
-            guard entry.isUnfinished, entry.grant.map({ $0.fence == grant.fence }) ?? true else {
-                throw Broken(.life, "\(entry.id) runs again, or with another fence")
-            }
-        case .ended(let ending):
-            guard entry.ending.map({ $0.outcome == ending.outcome && $0.at == ending.endedAt.instant }) ?? true,
-                entry.grant.map({ $0.fence == ending.grant?.fence }) ?? (entry.ending == nil || ending.grant == nil)
-            else { throw Broken(.life, "\(entry.id) has ended otherwise: \(ending)") }
-        }
+        let ending: Transition.Ending? = if case .ended(let ending) = transition.phase { ending } else { nil }
+        guard entry.ending.map({ $0.outcome == ending?.outcome && $0.at == ending?.endedAt.instant }) ?? true,
+            entry.grant.map({ $0.fence == transition.grant?.fence })
+                ?? (entry.ending == nil || transition.grant == nil)
+        else { throw Broken(.life, "\(entry.id) lives again, ended otherwise or has another fence: \(transition)") }
     }
 
     /// Checks that new grants have greater fences than all before, in the expected order.

@@ -99,7 +99,6 @@ extension Ledger {
         truncateSessions(to: sequence)
         entries.removeAll { $0.created > sequence }
         for index in entries.indices {
-            if let remembered = entries[index].remembered, remembered > sequence { entries[index].remembered = nil }
             if let grant = entries[index].grant, grant.sequence > sequence { entries[index].grant = nil }
             if let ran = entries[index].ran, ran > sequence { entries[index].ran = nil }
             if let gesture = entries[index].gesture, gesture.sequence > sequence { entries[index].gesture = nil }

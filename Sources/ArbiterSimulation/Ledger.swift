@@ -10,7 +10,6 @@ struct Ledger {
         let requestedAt: Moment
         let lease: Duration
         let created: UInt64
-        var remembered: UInt64?
         var grant: (fence: Fence, sequence: UInt64)?
         /// The record with which it began to run.
         var ran: UInt64?
@@ -122,8 +121,6 @@ struct Ledger {
         case .serialize(let request, let id, let token):
             let asking = Asking(request, id: id, token: token, isSerialized: true)
             enter(asking, at: moment, sequence: sequence, lease: lease)
-        case .end(let id, _, .completed):
-            if let index = index(of: id), entries[index].isQueued { entries[index].remembered = sequence }
         case .decide(let id, let gesture):
             if let index = index(of: id) {
                 entries[index].gesture = (gesture, sequence)

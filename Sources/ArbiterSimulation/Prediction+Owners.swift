@@ -14,7 +14,7 @@ extension Rulebook {
         }
         let needed: GestureDecision = outcome == .completed ? .finish : .cancel
         if let decided = entry.gesture?.decided, decided.decision != needed { return refused(.alreadyDecided) }
-        if entry.isQueued, entry.remembered != nil {
+        if oracle[entry.id]?.completesAtGrant == true {
             return outcome == .cancelled ? refused(.alreadyEnded) : Prediction(verdict: .transition(entry.id))
         }
         return Prediction(verdict: .transition(entry.id), record: .end(entry.id, token: token, outcome))
@@ -59,7 +59,7 @@ extension Rulebook {
         }
         if let ending = entry.ending { return refused(refusal(after: ending.outcome)) }
         let decision = decision(of: release, entry)
-        if decision == .cancel, entry.remembered != nil, entry.isQueued { return refused(.alreadyEnded) }
+        if decision == .cancel, oracle[entry.id]?.completesAtGrant == true { return refused(.alreadyEnded) }
         let fraction = entry.isQueued ? 0 : release.fraction ?? entry.progress?.fraction ?? 0
         let gesture = DecidedGesture(
             decision: decision, fraction: fraction, completionSpeed: release.completionSpeed)

@@ -55,7 +55,7 @@ extension Simulation {
     }
 
     private func checkMayWait(_ entry: Ledger.Entry, at now: Instant) throws(Broken) {
-        guard entry.remembered == nil else { return }
+        guard oracle[entry.id]?.completesAtGrant != true else { return }
         if let queue = entry.request.queue, entry.requestedAt.instant.advanced(by: queue) <= now {
             throw Broken(.decision, "\(entry.id) waits for longer than it was ready to")
         }
@@ -123,6 +123,7 @@ extension Simulation {
 
     private func isFair(_ reason: ExpiryReason, for entry: Ledger.Entry) -> Bool {
         let isAlone = !isOwnerParked(on: entry)
+        let completesAtGrant = oracle[entry.id]?.completesAtGrant == true
         return switch reason {
         case .lease: !entry.isQueued && isAlone
         case .hold:
@@ -132,9 +133,9 @@ extension Simulation {
         case .unclaimed:
             !entry.isQueued && (entry.request.session == nil || entry.claims) && isAlone && !entry.isClaimed
                 && entry.grantedAt.map { claimTime(of: entry, since: $0) <= now } ?? false
-        case .abandoned: entry.isQueued && entry.remembered == nil && entry.request.session == nil && isAlone
+        case .abandoned: entry.isQueued && !completesAtGrant && entry.request.session == nil && isAlone
         case .queueTimeout:
-            entry.isQueued && entry.remembered == nil
+            entry.isQueued && !completesAtGrant
                 && entry.request.queue.map { entry.requestedAt.instant.advanced(by: $0) <= now } ?? false
         case .sessionLost, .participants: false
         }
