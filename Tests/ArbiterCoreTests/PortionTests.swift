@@ -85,6 +85,25 @@ struct PortionTests {
         try arbiter.restart()
     }
 
+    @Test mutating func `a session that ends in several turns ends although an await of its client is parked`() throws {
+        let session = try arbiter.openSession(timeToLive: .seconds(60))
+        let holders = try (0..<many).map {
+            try arbiter.start(TransitionRequest(scene: try scene($0), session: session.token))
+        }
+        _ = try arbiter.perform { machine, step throws(ArbiterError) in
+            try machine.endSession(session.token, in: &step)
+        }
+        let last = try #require(holders.last)
+        let park = Park(waiter: arbiter.nextWaiter(), wait: .seconds(60))
+        try arbiter.parking(park.waiter, at: #_sourceLocation) { machine, step throws(ArbiterError) in
+            try machine.wait(on: last.id, token: last.token, until: .ended, park: park, in: &step)
+        }
+        _ = catchUp()
+        #expect(holders.allSatisfy { arbiter.outcome(of: $0) == .expired(.sessionLost) })
+        #expect(!arbiter.machine.isInUse(session.id))
+        try arbiter.restart()
+    }
+
     @Test mutating func `a session that is cut off by a restart lives again`() throws {
         let session = try arbiter.openSession(timeToLive: .seconds(60))
         let holders = try (0..<many).map {

@@ -13,9 +13,7 @@ extension ArbiterStateMachine {
     ///
     /// - Throws: `unknownSession`, as if there were no such session.
     package func check(_ caller: Caller, owns token: Token?) throws(ArbiterError) {
-        guard let token,
-            let session = durable.index.sessions[token].flatMap({ durable.sessions[$0] }) ?? leavingSession(token)
-        else { return }
+        guard let session = token.flatMap({ durable.session(of: $0) }) else { return }
         guard session.caller.principal == caller.principal else { throw .unknownSession }
     }
 

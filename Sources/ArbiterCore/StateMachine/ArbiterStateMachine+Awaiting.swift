@@ -24,7 +24,7 @@ extension ArbiterStateMachine {
             momentary.attention[id]?.claims = claims
         }
         if let park, !momentary.isDraining, !transition.hasReached(milestone) {
-            let named = session.flatMap { durable.index.sessions[$0] }
+            let named = sessionID(of: session)
             self.park(park, on: id, until: milestone, isOwner: token != nil, session: named, in: &step)
             return .parked
         }
@@ -38,11 +38,7 @@ extension ArbiterStateMachine {
     ) {
         precondition(!momentary.waiters.contains(park.waiter), "\(park.waiter) is already parked")
         let bound = isOwner ? durable.transitions[id]?.session : nil
-        let isGone = step.isCallerGone
-        let kept = [session, bound].compactMap(\.self).first {
-            durable.sessions[$0] != nil && isPresent(in: $0, isGone: isGone)
-        }
-        if let kept { attach(kept) }
+        let kept = attachAwait(to: [session, bound], in: step)
         momentary.waiters[park.waiter] = Waiter(transition: id, milestone: milestone, isOwner: isOwner, session: kept)
         momentary.attention[id]?.waiters.insert(park.waiter)
         momentary.deadlines.schedule(.waiter(park.waiter), at: step.now.advanced(by: park.wait))
@@ -58,7 +54,7 @@ extension ArbiterStateMachine {
             momentary.waiters[$0].map { transition.hasReached($0.milestone) } ?? false
         }
         let hadOwner = reached.contains { momentary.waiters[$0]?.isOwner == true }
-        for waiter in reached { unpark(waiter, at: step.now) }
+        for waiter in reached { unpark(waiter, in: &step) }
         // The lease starts when the owner is answered.
         if hadOwner, !transition.isEnded { noteAnswer(to: transition.id, at: step.now) }
         let view = view(of: transition, at: step.now)
@@ -68,7 +64,7 @@ extension ArbiterStateMachine {
     /// Answers a parked await before its milestone: its wait has run out, or the daemon stops.
     mutating func answerAsItStands(_ waiter: WaiterID, in step: inout Step) {
         if answerIdler(waiter, in: &step) { return }
-        guard let waiting = unpark(waiter, at: step.now) else { return }
+        guard let waiting = unpark(waiter, in: &step) else { return }
         if let transition = durable.transitions[waiting.transition] {
             // Until now the owner was waiting, so the time of its ticket or lease starts here.
             if waiting.isOwner { noteAnswer(to: transition.id, at: step.now) }
@@ -85,7 +81,7 @@ extension ArbiterStateMachine {
     ///   - step: the turn.
     package mutating func leave(_ waiter: WaiterID, isCut: Bool = true, in step: inout Step) {
         if leaveIdler(waiter, isCut: isCut, in: &step) { return }
-        guard let waiting = unpark(waiter, at: step.now, isCut: isCut), waiting.isOwner else { return }
+        guard let waiting = unpark(waiter, isCut: isCut, in: &step), waiting.isOwner else { return }
         guard isCut else { return noteAnswer(to: waiting.transition, at: step.now) }
         if momentary.attention[waiting.transition]?.ownersWaiting == 0 { abandon(waiting.transition, in: step) }
     }
@@ -99,12 +95,12 @@ extension ArbiterStateMachine {
     }
 
     @discardableResult
-    private mutating func unpark(_ waiter: WaiterID, at now: Instant, isCut: Bool = false) -> Waiter? {
+    private mutating func unpark(_ waiter: WaiterID, isCut: Bool = false, in step: inout Step) -> Waiter? {
         guard let waiting = momentary.waiters.removeValue(forKey: waiter) else { return nil }
         momentary.deadlines.cancel(.waiter(waiter))
         momentary.attention[waiting.transition]?.waiters.remove(waiter)
         if waiting.isOwner { momentary.attention[waiting.transition]?.ownersWaiting -= 1 }
-        if let session = waiting.session { detach(session, isCut: isCut, at: now) }
+        if let session = waiting.session { detach(session, isCut: isCut, in: &step) }
         return waiting
     }
 }

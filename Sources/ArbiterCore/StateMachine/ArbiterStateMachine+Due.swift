@@ -16,17 +16,18 @@ extension ArbiterStateMachine {
             case .hold(let id): expire(id, because: .hold, in: &step)
             case .ready(let id): timeOutParticipants(of: id, in: &step)
             case .session(let id):
-                if momentary.leaving[id] != nil {
+                if momentary.lives[id]?.leaving != nil {
                     endMore(of: id, in: &step)
-                } else if !excuse(id, at: step.now) {
+                } else if !change(id, { $0?.excuse(at: step.now) ?? false }) {
                     end(id, because: .expired, in: &step)
                 }
             case .transition(let id): expire(id, in: &step)
             }
             step.spend(1)
+            // A session that ends in portions remains due.
+            if case .session(let id) = deadline, momentary.lives[id]?.leaving != nil { continue }
             precondition(
-                step.portion <= 0 || !momentary.leaving.isEmpty
-                    || momentary.deadlines[deadline].map { $0 > step.now } ?? true,
+                step.portion <= 0 || momentary.deadlines[deadline].map { $0 > step.now } ?? true,
                 "\(deadline) is still due, after \(portion - step.portion) of \(portion)")
         }
         forgetIdleScenes(in: &step)

@@ -111,7 +111,7 @@ extension ArbiterStateMachine {
         _ token: Token, to shard: UInt16, in step: inout Step
     ) throws(ArbiterError) -> LentSession {
         let session = try session(token)
-        note(shard, of: session.id, at: step.now)
+        change(session.id) { $0?.note(shard, at: step.now) }
         hear(session.id, in: step)
         return LentSession(session)
     }
@@ -121,47 +121,16 @@ extension ArbiterStateMachine {
     /// - Returns: whether the session lives.
     package mutating func take(_ report: GuestReport, in step: inout Step) -> Bool {
         guard let session = try? session(report.token) else { return false }
-        if let caller = report.caller {
-            // There is no guest.
-            if own(report.token, of: caller) != nil { hear(session.id, isGone: report.hasLeft, at: step.now) }
-            return true
+        // Who speaks where there is no guest may be another caller.
+        if let caller = report.caller, own(report.token, of: caller) == nil { return true }
+        change(session.id) { life in
+            if report.caller == nil { life?.note(report.shard, at: step.now) }
+            if report.isHeard || report.caller != nil {
+                life?.hear(isGone: report.hasLeft, at: step.now)
+            } else if report.hasLeft {
+                life?.leave(at: step.now)
+            }
         }
-        note(report.shard, of: session.id, at: step.now)
-        if report.isHeard {
-            hear(session.id, isGone: report.hasLeft, at: step.now)
-        } else if report.hasLeft, momentary.attachments[session.id] == nil {
-            momentary.leftAt[session.id] = step.now
-            momentary.deadlines.schedule(.session(session.id), at: endOfGrace(of: session, from: step.now))
-        }
-        return true
-    }
-
-    private mutating func note(_ shard: UInt16, of session: SessionID, at now: Instant) {
-        momentary.guestShards[session, default: [:]][Int(shard)] = GuestShard(reportedAt: now)
-    }
-
-    /// Whether a session whose time is over lives on.
-    ///
-    /// A guest does, because its home alone decides when it ends. At home a session does if a shard that has reported of it is
-    /// silent since: words of the client may have been lost with the shard's owner. Its next owner reports the client as heard,
-    /// so the session waits for that: it has its full time again, once. If its client has left, and so it had only
-    /// `Limits.grace`, every shard must have reported since then, because the client may be connected there.
-    mutating func excuse(_ id: SessionID, at now: Instant) -> Bool {
-        if momentary.guests.contains(id) {
-            extend(id, at: now)
-            return true
-        }
-        guard let session = durable.sessions[id], var shards = momentary.guestShards[id] else { return false }
-        let margin = Limits.reportMargin(of: session.timeToLive)
-        let silent = shards.filter { _, shard in
-            guard !shard.isExcused else { return false }
-            return momentary.leftAt[id].map { shard.reportedAt <= $0 } ?? (shard.reportedAt.duration(to: now) >= margin)
-        }
-        guard !silent.isEmpty else { return false }
-        for shard in silent.keys { shards[shard]?.isExcused = true }
-        momentary.guestShards[id] = shards
-        momentary.leftAt.removeValue(forKey: id)
-        extend(id, at: now)
         return true
     }
 
@@ -171,10 +140,8 @@ extension ArbiterStateMachine {
     ///   - isGuest: whether a session is at home in another shard.
     ///   - step: the turn.
     package mutating func expectGuests(where isGuest: (SessionID) -> Bool, in step: inout Step) {
-        momentary.guests = Set(durable.sessions.keys.filter(isGuest))
         for (id, session) in durable.sessions {
-            momentary.guestShards[id] = [:]
-            momentary.deadlines.schedule(.session(id), at: step.now.advanced(by: timeLeft(for: session)))
+            begin(SessionLife(of: session, isGuest(id) ? .away() : .home(shards: [:]), since: step.now), of: id)
         }
     }
 
@@ -186,22 +153,19 @@ extension ArbiterStateMachine {
     /// - Throws: `tooManySessions`; `outOfRoom`.
     package mutating func admit(guest session: LentSession, in step: inout Step) throws(ArbiterError) {
         guard durable.index.sessions[session.token] == nil else { return }
-        _ = try openSession(
+        let guest = try openSession(
             client: session.client,
             timeToLive: session.timeToLive + Limits.reportMargin(of: session.timeToLive), by: session.caller,
             id: session.id, token: session.token, in: &step)
-        momentary.guests.insert(session.id)
+        begin(SessionLife(of: guest.session, .away(), since: step.now), of: session.id)
     }
 
     /// In another shard: the home of a guest knows its session.
     ///
     /// A client that has left since the report has the time that it had; the next report says so.
     package mutating func confirm(_ report: GuestReport, in step: inout Step) {
-        guard let session = try? session(report.token),
-            report.hasLeft && !report.isHeard || momentary.leftAt[session.id] == nil
-        else { return }
-        momentary.leftAt.removeValue(forKey: session.id)
-        extend(session.id, at: step.now)
+        guard let session = try? session(report.token), report.hasLeft, !report.isHeard else { return }
+        change(session.id) { $0?.stay(at: step.now) }
     }
 
     /// In another shard: the client of a guest has said something on this node.
@@ -212,9 +176,11 @@ extension ArbiterStateMachine {
     ///   - isGone: whether it had closed its connection when that was read.
     ///   - step: the turn.
     package mutating func hear(guest token: Token, isKnown: Bool, isGone: Bool = false, in step: inout Step) {
-        guard let session = try? session(token) else { return }
-        hear(session.id, isGone: isGone, at: step.now)
-        if isKnown { momentary.spoken.removeValue(forKey: session.id) }
+        guard let session = sessionID(of: token) else { return }
+        change(session) { life in
+            life?.hear(isGone: isGone, at: step.now)
+            if isKnown { life?.forgetWord() }
+        }
     }
 
     /// In another shard: the home of a guest does not know its session any more.
@@ -225,28 +191,23 @@ extension ArbiterStateMachine {
 
     /// In another shard: what there is to report of its guests, whose words are not reported again.
     ///
-    /// - Parameters:
-    ///   - shard: the index of this shard.
-    ///   - isGuest: whether a session is at home in another one.
+    /// - Parameter shard: the index of this shard.
     /// - Returns: the reports, with the session that each is about.
-    package mutating func takeGuestReports(
-        from shard: UInt16, where isGuest: (SessionID) -> Bool
-    ) -> [(report: GuestReport, session: Session)] {
-        let spoken = momentary.spoken
-        momentary.spoken = [:]
-        return durable.sessions.values.filter { isGuest($0.id) }.map { session in
-            let isAttached = momentary.attachments[session.id] != nil
-            let wasGone = isAttached ? false : spoken[session.id]
-            let report = GuestReport(
-                session.token, from: shard, isHeard: isAttached || wasGone != nil,
-                hasLeft: wasGone ?? (momentary.leftAt[session.id] != nil))
-            return (report, session)
+    package mutating func takeGuestReports(from shard: UInt16) -> [(report: GuestReport, session: Session)] {
+        var reports: [(report: GuestReport, session: Session)] = []
+        for session in durable.sessions.values {
+            guard let (isHeard, hasLeft) = momentary.lives[session.id]?.takeReport() else { continue }
+            let report = GuestReport(session.token, from: shard, isHeard: isHeard, hasLeft: hasLeft)
+            reports.append((report, session))
         }
+        return reports
     }
 
     /// The tokens of the sessions that are at home in another shard.
-    package var guestTokens: [Token] { momentary.guests.compactMap { durable.sessions[$0]?.token } }
+    package var guestTokens: [Token] {
+        momentary.lives.compactMap { id, life in life.isGuest ? durable.sessions[id]?.token : nil }
+    }
 
     /// Whether a session is used here.
-    package func knows(_ token: Token) -> Bool { durable.index.sessions[token] != nil }
+    package func knows(_ token: Token) -> Bool { sessionID(of: token) != nil }
 }

@@ -35,9 +35,7 @@ extension ArbiterStateMachine {
     ) -> IdleAnswer {
         let view = idleView(of: name, for: quiet, at: step.now)
         guard let park, !momentary.isDraining, !view.isIdle else { return .now(view) }
-        let named = session.flatMap { durable.index.sessions[$0] }
-        let kept = named.flatMap { isPresent(in: $0, isGone: step.isCallerGone) ? $0 : nil }
-        if let kept { attach(kept) }
+        let kept = attachAwait(to: [sessionID(of: session)], in: step)
         momentary.idling.add(park.waiter, IdleWaiter(scene: name, quiet: quiet, session: kept))
         momentary.deadlines.schedule(.waiter(park.waiter), at: step.now.advanced(by: park.wait))
         scheduleQuiet(of: name)
@@ -102,7 +100,7 @@ extension ArbiterStateMachine {
     /// - Returns: whether the waiter awaits an idle scene.
     @discardableResult
     mutating func answerIdler(_ waiter: WaiterID, in step: inout Step) -> Bool {
-        guard let waiting = unparkIdler(waiter, at: step.now) else { return false }
+        guard let waiting = unparkIdler(waiter, in: &step) else { return false }
         step.add(.wakeForIdle(waiter, idleView(of: waiting.scene, for: waiting.quiet, at: step.now)))
         return true
     }
@@ -111,14 +109,16 @@ extension ArbiterStateMachine {
     ///
     /// - Returns: whether the waiter awaits an idle scene.
     mutating func leaveIdler(_ waiter: WaiterID, isCut: Bool, in step: inout Step) -> Bool {
-        unparkIdler(waiter, at: step.now, isCut: isCut) != nil
+        unparkIdler(waiter, isCut: isCut, in: &step) != nil
     }
 
-    private mutating func unparkIdler(_ waiter: WaiterID, at now: Instant, isCut: Bool = false) -> IdleWaiter? {
+    private mutating func unparkIdler(
+        _ waiter: WaiterID, isCut: Bool = false, in step: inout Step
+    ) -> IdleWaiter? {
         guard let waiting = momentary.idling.remove(waiter) else { return nil }
         momentary.deadlines.cancel(.waiter(waiter))
         scheduleQuiet(of: waiting.scene)
-        if let session = waiting.session { detach(session, isCut: isCut, at: now) }
+        if let session = waiting.session { detach(session, isCut: isCut, in: &step) }
         return waiting
     }
 

@@ -3,6 +3,8 @@
 /// What is left of a session that ends in portions.
 struct Leaving: Sendable {
     let ending: SessionEnding
+    /// When it began to end.
+    let since: Instant
     /// The transitions that are bound to it, the next one to end last.
     var bound: [TransitionID]
     /// Where the other sessions count that its client had when it began to end; one that begins later takes its place nowhere.
@@ -24,27 +26,21 @@ extension ArbiterStateMachine {
     /// From now on nobody can use it. Its tickets end before its granted transitions, and the last ticket first, so that none of
     /// them is granted in between. The record of the session's end comes last: after a restart before that, it lives again.
     mutating func end(_ id: SessionID, because ending: SessionEnding, in step: inout Step) {
-        guard let session = durable.sessions[id], momentary.leaving[id] == nil else { return }
+        guard let session = durable.sessions[id], momentary.lives[id]?.leaving == nil else { return }
         guard (durable.index.bound[id]?.count ?? 0) + participations(of: session).count > Limits.portion else {
             return conclude(session, because: ending, in: &step)
         }
         let bound = bound(to: session).sorted { $0.place < $1.place }
-        momentary.leaving[id] = Leaving(
-            ending: ending, bound: (bound.filter { !$0.isQueued }.reversed() + bound.filter(\.isQueued)).map(\.id),
+        let leaving = Leaving(
+            ending: ending, since: step.heardUntil,
+            bound: (bound.filter { !$0.isQueued }.reversed() + bound.filter(\.isQueued)).map(\.id),
             others: durable.index.selections(of: session.client, besides: session.caller.scenes))
-        durable.index.sessions.removeValue(forKey: session.token)
-        momentary.stopLooking(after: id)
-        momentary.deadlines.schedule(.session(id), at: step.heardUntil)
-    }
-
-    /// The session of a token that ends in portions.
-    func leavingSession(_ token: Token) -> Session? {
-        momentary.leaving.keys.lazy.compactMap { durable.sessions[$0] }.first { $0.token == token }
+        change(id) { $0?.end(leaving) }
     }
 
     /// Ends a portion of what is bound to a session, and the session itself once nothing is left.
     mutating func endMore(of id: SessionID, in step: inout Step) {
-        guard let session = durable.sessions[id], var leaving = momentary.leaving[id] else { return }
+        guard let session = durable.sessions[id], var leaving = momentary.lives[id]?.leaving else { return }
         while step.portion > 0 {
             if let next = leaving.bound.popLast() {
                 if durable.transitions[next]?.completesAtGrant == false {
@@ -62,7 +58,7 @@ extension ArbiterStateMachine {
             }
             step.spend(1)
         }
-        momentary.leaving[id] = leaving
+        momentary.lives[id]?.end(leaving)
     }
 
     /// Ends a session and what is still bound to it, in the order of places, and only then grants what this unblocks.
@@ -78,9 +74,8 @@ extension ArbiterStateMachine {
         durable.memory.sessionCount -= 1
         durable.memory.visits -= session.scenes.count
         durable.index.leave(session)
+        momentary.lives.removeValue(forKey: session.id)
         momentary.deadlines.cancel(.session(session.id))
-        momentary.leaving.removeValue(forKey: session.id)
-        momentary.stopLooking(after: session.id)
         step.add(.notify(.sessionEnded(session, ending)))
         for transition in bound.sorted(by: { $0.place < $1.place }) {
             end(transition.id, as: .expired(.sessionLost), in: &step)
@@ -183,16 +178,5 @@ extension Transition {
     fileprivate func waits(for client: ClientName) -> Bool {
         (state == .queued || state == .preparing)
             && participants.contains { $0.client == client && $0.state == .waiting }
-    }
-}
-
-extension MomentaryState {
-    /// Forgets when a session's client was heard, and its connections.
-    fileprivate mutating func stopLooking(after id: SessionID) {
-        attachments.removeValue(forKey: id)
-        guestShards.removeValue(forKey: id)
-        leftAt.removeValue(forKey: id)
-        guests.remove(id)
-        spoken.removeValue(forKey: id)
     }
 }

@@ -25,7 +25,7 @@ extension ArbiterStateMachine {
         let before = durable.scenes[request.scene]?.byteCount ?? 0
         let after =
             durable.scenes[request.scene]?.byteCount(with: request) ?? unusedScene.byteCount(with: request)
-        let session = request.session.flatMap { durable.index.sessions[$0] }
+        let session = sessionID(of: request.session)
         let isVisited = session.flatMap { durable.sessions[$0]?.scenes.contains(request.scene) } ?? true
         try admit(
             after - before + (isVisited ? 0 : Limits.bytesPerVisit), sceneAfter: after, of: request.scene,

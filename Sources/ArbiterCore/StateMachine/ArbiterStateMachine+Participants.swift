@@ -14,9 +14,7 @@ extension ArbiterStateMachine {
         _ id: TransitionID, client: ClientName?, session: Token, in step: inout Step
     ) throws(ArbiterError) -> TransitionView {
         guard let transition = durable.transitions[id] else { throw .unknownTransition(id) }
-        guard let speaker = durable.index.sessions[session].flatMap({ durable.sessions[$0] }) else {
-            throw .unknownSession
-        }
+        let speaker = try self.session(session)
         hear(speaker.id, in: step)
         guard let client = client ?? speaker.client, speaker.client == client,
             speaker.caller.scenes.contains(transition.request.scene),

@@ -26,7 +26,9 @@ extension ArbiterStateMachine {
                 momentary.deadlines.schedule(.ready(transition.id), at: now.advanced(by: transition.request.ready))
             }
         }
-        for session in durable.sessions.keys.sorted() { extend(session, at: now) }
+        for (id, session) in durable.sessions.sorted(by: { $0.key < $1.key }) {
+            begin(SessionLife(of: session, .home(), since: now), of: id)
+        }
         if durable.isHoldingGrants { scheduleResumption(from: now) }
     }
 
@@ -36,7 +38,7 @@ extension ArbiterStateMachine {
         for transition in durable.transitions.values.sorted(by: { $0.order < $1.order }) where !transition.isEnded {
             attend(transition.id, at: now)
         }
-        for session in durable.sessions.keys.sorted() { extend(session, at: now) }
+        for session in durable.sessions.keys.sorted() { change(session) { $0?.extend(at: now) } }
     }
 
     /// How long grants are still withheld; `nil` if they are not.

@@ -145,7 +145,7 @@ extension ArbiterStateMachine {
         guard let first = blockers.first, let holder = durable.transitions[first] else {
             preconditionFailure("a scope is not free but has no known blocker: \(blockers)")
         }
-        let session = request?.session.flatMap { durable.index.sessions[$0] }
+        let session = sessionID(of: request?.session)
         let isBySelf = areOwn(blockers, of: session) {
             request.flatMap { durable.scenes[$0.scene]?.allBlockers(of: $0) }
         }
@@ -212,7 +212,7 @@ extension ArbiterStateMachine {
         return Transition(
             id: id, token: token, order: durable.lastOrder, place: place, isSerialized: isSerialized, request: request,
             scope: terms.scope, lease: terms.lease, requestedAt: moment, requestedRevision: terms.revision,
-            session: request.session.flatMap { durable.index.sessions[$0] }, participants: request.participants,
+            session: sessionID(of: request.session), participants: request.participants,
             gesture: nil, phase: .queued(Transition.Queued())
         )
     }

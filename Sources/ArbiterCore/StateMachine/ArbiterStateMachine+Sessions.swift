@@ -33,7 +33,7 @@ extension ArbiterStateMachine {
         precondition(previous == nil, "\(id) is in use")
         durable.memory.sessionCount += 1
         durable.index.enter(session)
-        extend(id, at: step.now)
+        begin(SessionLife(of: session, .home(), since: step.now), of: id)
         return view(of: session, at: step.now)
     }
 
@@ -51,10 +51,10 @@ extension ArbiterStateMachine {
     /// - Returns: the session; or that more is bound to it than ends in one turn, and its end follows.
     /// - Throws: `unknownSession`.
     package mutating func endSession(_ token: Token, in step: inout Step) throws(ArbiterError) -> SessionAnswer {
-        if let leaving = leavingSession(token) { return .leaving(leaving.id) }
-        let session = try session(token)
+        guard let session = durable.session(of: token) else { throw .unknownSession }
         end(session.id, because: .ended, in: &step)
-        return momentary.leaving[session.id] == nil ? .over(view(of: session, at: step.now)) : .leaving(session.id)
+        let isOver = !momentary.lives.contains(session.id)
+        return isOver ? .over(SessionView(session: session, remaining: .zero)) : .leaving(session.id)
     }
 
     /// A connection is attached to a session, which has no deadline while one is.
@@ -62,58 +62,21 @@ extension ArbiterStateMachine {
     /// - Throws: `unknownSession`.
     package mutating func attach(_ token: Token, in step: inout Step) throws(ArbiterError) -> SessionView {
         let session = try session(token)
-        attach(session.id)
+        change(session.id) { $0?.attach() }
         return view(of: session, at: step.now)
-    }
-
-    /// Counts one more connection of a session, which has no deadline while it has one.
-    mutating func attach(_ id: SessionID) {
-        momentary.leftAt.removeValue(forKey: id)
-        momentary.attachments[id, default: 0] += 1
-        momentary.deadlines.cancel(.session(id))
-    }
-
-    /// Counts one connection of a session less; after the last one its time starts again.
-    ///
-    /// - Parameters:
-    ///   - id: the session.
-    ///   - isCut: whether the client closed the connection; then only `Limits.grace` is left for its next word. A guest
-    ///     has its full time nevertheless: its home is told, and decides.
-    ///   - now: the present.
-    mutating func detach(_ id: SessionID, isCut: Bool, at now: Instant) {
-        guard let count = momentary.attachments[id] else { return }
-        momentary.attachments[id] = count > 1 ? count - 1 : nil
-        guard count == 1, let session = durable.sessions[id] else { return }
-        if isCut {
-            momentary.leftAt[id] = now
-            momentary.spoken.removeValue(forKey: id)
-        }
-        let hasGrace = isCut && !momentary.guests.contains(id)
-        momentary.deadlines.schedule(
-            .session(id),
-            at: hasGrace ? endOfGrace(of: session, from: now) : now.advanced(by: timeLeft(for: session)))
-    }
-
-    /// Until when a session lives whose client has closed its last connection here.
-    ///
-    /// The client may have another one to the process that served before, and not have noticed its end. So after a takeover a
-    /// session has its full time at least.
-    func endOfGrace(of session: Session, from now: Instant) -> Instant {
-        let end = now.advanced(by: limits.grace)
-        return momentary.takenOverAt.map { max(end, $0.advanced(by: timeLeft(for: session))) } ?? end
     }
 
     /// An attached connection has closed.
     ///
     /// After the last one the session expires unless it is used: in `Limits.grace` if its client closed the connection, else
-    /// in its full time.
+    /// in its full time. A guest does not: its home is told, and decides.
     package mutating func detach(_ id: SessionID, isCut: Bool = true, in step: inout Step) {
-        detach(id, isCut: isCut, at: step.now)
+        change(id) { $0?.detach(isCut: isCut, at: step.now) }
     }
 
     /// Notes a request that names a session, whatever it asks for; nothing if the session is not known.
     package mutating func hear(_ token: Token, in step: inout Step) {
-        if let id = durable.index.sessions[token] { hear(id, in: step) }
+        if let id = sessionID(of: token) { hear(id, in: step) }
     }
 
     /// Notes a request with the token of a transition: its owner and the session that binds it are alive.
@@ -126,10 +89,14 @@ extension ArbiterStateMachine {
     ///
     /// - Throws: `ArbiterError.unknownSession`.
     package func session(_ token: Token) throws(ArbiterError) -> Session {
-        guard let session = durable.index.sessions[token].flatMap({ durable.sessions[$0] }) else {
-            throw .unknownSession
-        }
+        guard let session = sessionID(of: token).flatMap({ durable.sessions[$0] }) else { throw .unknownSession }
         return session
+    }
+
+    /// The session of a token, unless it is ending: then nobody can use it any more.
+    func sessionID(of token: Token?) -> SessionID? {
+        guard let id = token.flatMap({ durable.index.sessions[$0] }) else { return nil }
+        return momentary.lives[id]?.leaving == nil ? id : nil
     }
 
     /// A request as it is decided and recorded: if it names no client, its client is that of its session.
@@ -150,51 +117,58 @@ extension ArbiterStateMachine {
 
     /// Notes a request of a session's client: the session's time starts again, unless a connection is attached.
     ///
-    /// If the client has closed the last connection of the session, and that of the request too, the request is no sign that
-    /// it lives: a process that was killed may have sent it before. It is carried out, and the time runs on.
+    /// A request that is no sign that its client lives is carried out, and the time runs on.
     mutating func hear(_ id: SessionID, in step: borrowing Step) {
-        hear(id, isGone: step.isCallerGone, at: step.now)
+        let (isGone, now) = (step.isCallerGone, step.now)
+        change(id) { $0?.hear(isGone: isGone, at: now) }
     }
 
-    /// The same, of a client that was gone when its request was read, or not.
-    mutating func hear(_ id: SessionID, isGone: Bool, at now: Instant) {
-        guard isPresent(in: id, isGone: isGone) else { return }
-        momentary.leftAt.removeValue(forKey: id)
-        if momentary.guests.contains(id) { momentary.spoken[id] = isGone && momentary.spoken[id] ?? true }
-        extend(id, at: now)
-    }
-
-    /// Whether the client that asks may be there: it is gone if it has closed the last connection of the session, and that of
-    /// its request too.
-    func isPresent(in session: SessionID, isGone: Bool) -> Bool {
-        !isGone || momentary.leftAt[session] == nil
-    }
-
-    /// Starts the time of a session again, without a word of its client, unless a connection is attached.
-    mutating func extend(_ id: SessionID, at now: Instant) {
-        guard momentary.attachments[id] == nil, momentary.leaving[id] == nil, let session = durable.sessions[id] else {
-            return
-        }
-        momentary.deadlines.schedule(.session(id), at: now.advanced(by: timeLeft(for: session)))
-    }
-
-    /// How long a session lives after a word of its client: longer if words may be said elsewhere, and heard of late.
-    func timeLeft(for session: Session) -> Duration {
-        session.timeToLive
-            + (momentary.guestShards[session.id] == nil ? .zero : Limits.reportMargin(of: session.timeToLive))
+    /// Attaches a parked await to the first of some sessions to which its request is a sign that their client lives.
+    ///
+    /// - Returns: that session.
+    mutating func attachAwait(to sessions: [SessionID?], in step: borrowing Step) -> SessionID? {
+        let isGone = step.isCallerGone
+        let kept = sessions.compactMap(\.self).first { momentary.lives[$0]?.counts(wordOfGone: isGone) == true }
+        if let kept { change(kept) { $0?.attach() } }
+        return kept
     }
 
     /// A session at an instant.
     package func view(of session: Session, at now: Instant) -> SessionView {
-        let isAttached = momentary.attachments[session.id] != nil
-        let deadline = momentary.deadlines[.session(session.id)]
-        return SessionView(
-            session: session,
-            remaining: isAttached ? nil : deadline.map { max(.zero, now.duration(to: $0)) } ?? .zero)
+        SessionView(session: session, remaining: deadline(of: session.id).map { max(.zero, now.duration(to: $0)) })
     }
 
     /// Whether a living session has the id; then it must not be drawn again.
     package func isInUse(_ id: SessionID) -> Bool { durable.sessions[id] != nil }
+}
+
+extension ArbiterStateMachine {
+    /// Begins the life of a session.
+    mutating func begin(_ life: SessionLife, of id: SessionID) {
+        momentary.lives[id] = life
+        change(id) { _ in }
+    }
+
+    /// Changes the life of a session, and the deadline that follows from it.
+    mutating func change<Result>(_ id: SessionID, _ transition: (inout SessionLife?) -> Result) -> Result {
+        let result = transition(&momentary.lives[id])
+        if let deadline = deadline(of: id) {
+            momentary.deadlines.schedule(.session(id), at: deadline)
+        } else {
+            momentary.deadlines.cancel(.session(id))
+        }
+        return result
+    }
+
+    /// When a session ends unless its client says something.
+    func deadline(of id: SessionID) -> Instant? {
+        momentary.lives[id]?.deadline(grace: limits.grace, takenOverAt: momentary.takenOverAt)
+    }
+}
+
+extension DurableState {
+    /// The session of a token, also while it is ending.
+    func session(of token: Token) -> Session? { index.sessions[token].flatMap { sessions[$0] } }
 }
 
 extension DurableState.Index {

@@ -261,20 +261,10 @@ struct DurableState: Sendable {
 struct MomentaryState: Sendable {
     /// The momentary values of each unfinished transition.
     var attention = Table<TransitionID, Attention>()
-    /// The number of connections attached to each session; no entry if there are none.
-    var attachments: [SessionID: Int] = [:]
-    /// The shards that have reported of a guest, by the session; an entry without shards if they are not known yet.
-    var guestShards: [SessionID: [Int: GuestShard]] = [:]
-    /// The sessions of which a part has ended, and what is left of them.
-    var leaving: [SessionID: Leaving] = [:]
+    /// The life of each session; that of a session of a snapshot begins with `recover(at:)`.
+    var lives = Table<SessionID, SessionLife>()
     /// When another process may have served last, to which clients may still believe that they are connected.
     var takenOverAt: Instant?
-    /// When the client of a session closed its last attached connection, if it has said nothing since.
-    var leftAt: [SessionID: Instant] = [:]
-    /// The sessions that are at home in another shard.
-    var guests: Set<SessionID> = []
-    /// The guests whose client has said something since the last report, and whether it was gone each time.
-    var spoken: [SessionID: Bool] = [:]
     /// The parked awaits.
     var waiters = Table<WaiterID, Waiter>()
     /// Since when scenes are idle, and the awaits that are parked for it.

@@ -73,11 +73,11 @@ extension ArbiterStateMachine {
                 if momentary.deadlines[.ready(transition.id)] == nil { return "\(transition.id) waits for ever" }
             }
         }
-        for session in durable.sessions.keys {
-            let isAttached = momentary.attachments[session] != nil
-            guard isAttached != (momentary.deadlines[.session(session)] != nil) else {
-                return "\(session) is \(isAttached ? "attached and has a deadline" : "unattended and has none")"
-            }
+        guard Set(momentary.lives.keys) == Set(durable.sessions.keys) else {
+            return "a session has no life, or a life no session"
+        }
+        for (session, life) in momentary.lives where momentary.deadlines[.session(session)] != deadline(of: session) {
+            return "\(session) is \(life), and not looked at when it is due"
         }
         return nil
     }

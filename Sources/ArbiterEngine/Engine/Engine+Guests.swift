@@ -62,9 +62,7 @@ extension Engine {
 
     /// In another shard: what there is to report of its guests, whose words are not reported again.
     package func takeGuestReports(of shard: Shard) -> [(report: GuestReport, session: Session)] {
-        state.withLock { state in
-            state.machine.takeGuestReports(from: UInt16(shard.index)) { !shard.contains($0.slot) }
-        }
+        state.withLock { $0.machine.takeGuestReports(from: UInt16(shard.index)) }
     }
 
     /// In another shard: the sessions of these guests have ended.
