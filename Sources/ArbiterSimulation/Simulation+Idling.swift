@@ -155,7 +155,7 @@ extension Simulation {
     private mutating func wake(_ idler: ParkedIdler, _ idleness: Idleness) {
         idlers.removeAll { $0.number == idler.number }
         if let session = idler.session {
-            vigils.detach(session, isCut: false, grace: configuration.limits.grace, at: now)
+            vigils.detach(session, client: .present, grace: configuration.limits.grace, at: now)
         }
         guard idler.number != leavingIdler else { return }
         var owed = OwedAnswer(
@@ -180,7 +180,7 @@ extension Simulation {
         guard let index = idlers.firstIndex(where: { $0.number == leaving.number }) else { return }
         idlers.remove(at: index)
         if let session = leaving.session {
-            vigils.detach(session, isCut: true, grace: configuration.limits.grace, at: now)
+            vigils.detach(session, client: .gone, grace: configuration.limits.grace, at: now)
         }
     }
 

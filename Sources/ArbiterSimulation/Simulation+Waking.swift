@@ -96,7 +96,7 @@ extension Simulation {
         owed.wasParked = true
         if waiting.request.ask.isOwners { ledger.hear(waiting.transition, at: now, isWord: false) }
         if let session = waiting.session {
-            vigils.detach(session, isCut: false, grace: configuration.limits.grace, at: now)
+            vigils.detach(session, client: .present, grace: configuration.limits.grace, at: now)
         }
         // The connection of the await closes in this turn.
         guard waiting.number != leavingAwait else { return }

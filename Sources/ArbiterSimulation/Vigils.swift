@@ -28,13 +28,15 @@ struct Vigils {
 
     /// - Parameters:
     ///   - id: the session.
-    ///   - isCut: whether the client closed the connection; else it was answered.
+    ///   - client: whether the client is gone; else the connection was answered.
     ///   - grace: how long a session lives after its last connection was cut.
     ///   - now: the present.
-    mutating func detach(_ id: SessionID, isCut: Bool = true, grace: Duration, at now: Instant) {
+    mutating func detach(_ id: SessionID, client: ClientPresence = .gone, grace: Duration, at now: Instant) {
         guard let vigil = vigils[id], vigil.connections > 0 else { return }
         vigils[id]?.connections -= 1
-        if vigil.connections == 1 { vigils[id]?.deadline = now.advanced(by: isCut ? grace : vigil.timeToLive) }
+        if vigil.connections == 1 {
+            vigils[id]?.deadline = now.advanced(by: client == .gone ? grace : vigil.timeToLive)
+        }
     }
 
     mutating func close(_ id: SessionID) {

@@ -66,7 +66,7 @@ struct EtcdRoomTests {
         let attachment = try Reply.wait { engine.attach(sessions[0], completion: $0) }
         first.etcd.decide { $0.success.count == 2 ? .refused : .answered }
         #expect(throws: EngineError.self) { try first.host.start() }
-        engine.detach(attachment, isCut: false)
+        engine.detach(attachment, client: .present)
         // The other session is over by the clock, and its client's words are refused.
         first.host.time.advance(by: .seconds(3))
         #expect(throws: EngineError.self) { try Reply.wait { engine.renewSession(sessions[1], completion: $0) } }

@@ -79,22 +79,21 @@ struct GuestReportsTests {
     @Test func `a word that names the session is reported with the guest`() throws {
         reports.hear(session.token, from: .anyone)
         let found = gather()
-        #expect(found.map(\.report) == [GuestReport(session.token, from: 1, isHeard: true, hasLeft: false)])
+        #expect(found.map(\.report) == [GuestReport(session.token, from: 1, isHeard: true, client: .present)])
     }
 
     @Test func `a word of a client that is gone is reported as that, unless another one was not`() throws {
-        var gone = Caller.anyone
-        gone.isGone = true
+        let gone = Asker(.anyone, .gone)
         reports.hear(session.token, from: gone)
-        #expect(gather().map(\.report) == [GuestReport(session.token, from: 1, isHeard: true, hasLeft: true)])
+        #expect(gather().map(\.report) == [GuestReport(session.token, from: 1, isHeard: true, client: .gone)])
         reports.hear(session.token, from: gone)
         let alone = reports.gather(from: []).reports
-        #expect(alone.map(\.report.hasLeft) == [true])
+        #expect(alone.map(\.report.client) == [.gone])
         reports.keep(alone)
-        #expect(reports.gather(from: []).reports.map(\.report.hasLeft) == [true])
+        #expect(reports.gather(from: []).reports.map(\.report.client) == [.gone])
         reports.hear(session.token, from: .anyone)
         reports.hear(session.token, from: gone)
-        #expect(gather().map(\.report) == [GuestReport(session.token, from: 1, isHeard: true, hasLeft: false)])
+        #expect(gather().map(\.report) == [GuestReport(session.token, from: 1, isHeard: true, client: .present)])
     }
 
     @Test func `a word in a session that is no guest here is reported alone`() throws {
@@ -107,7 +106,7 @@ struct GuestReportsTests {
         try leave()
         reports.hear(session.token, from: .anyone, isKnown: true)
         let found = gather()
-        #expect(found.map(\.report) == [GuestReport(session.token, from: 1, isHeard: false, hasLeft: false)])
+        #expect(found.map(\.report) == [GuestReport(session.token, from: 1, isHeard: false, client: .present)])
     }
 
     @Test func `a word that the home here has heard is not reported to itself`() throws {
@@ -117,8 +116,8 @@ struct GuestReportsTests {
 
     @Test func `a word of another principal is not reported with the guest`() throws {
         try leave()
-        let stranger = Caller(principal: PrincipalName("token:x"))
+        let stranger = Asker(Caller(principal: PrincipalName("token:x")))
         reports.hear(session.token, from: stranger, isKnown: true)
-        #expect(gather().map(\.report.hasLeft) == [true])
+        #expect(gather().map(\.report.client) == [.gone])
     }
 }

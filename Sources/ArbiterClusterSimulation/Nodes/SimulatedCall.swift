@@ -29,7 +29,7 @@ final class SimulatedCall: RelayedRequest {
         state = Guarded(State(answer: answer))
     }
 
-    let caller = Caller.anyone
+    let asker = Asker.anyone
 
     func begin() {
         node.state.withLock { $0.calls[ObjectIdentifier(self)] = self }

@@ -145,13 +145,15 @@ final class SimulatedNode: Sendable {
     }
 
     /// The client of a stream has closed it, as its relay says, or as this node sees itself.
-    func close(_ stream: Int) { detach(stream, isCut: true) }
+    func close(_ stream: Int) { detach(stream, client: .gone) }
 
     /// The relay of a stream is gone, which says nothing about the client.
-    func loseRelay(of stream: Int) { detach(stream, isCut: cluster.settings.fault == .graceAfterLoss) }
+    func loseRelay(of stream: Int) {
+        detach(stream, client: cluster.settings.fault == .graceAfterLoss ? .gone : .present)
+    }
 
-    private func detach(_ stream: Int, isCut: Bool) {
+    private func detach(_ stream: Int, client: ClientPresence) {
         guard let stream = state.withLock({ $0.streams.removeValue(forKey: stream) }) else { return }
-        stream.engine.detach(stream.attachment, isCut: isCut)
+        stream.engine.detach(stream.attachment, client: client)
     }
 }

@@ -76,13 +76,12 @@ extension ArbiterStateMachine {
     ///
     /// - Parameters:
     ///   - waiter: the await.
-    ///   - isCut: whether its client closed the connection. If something between them did, the client may be alive: its
-    ///     transition is not abandoned, but has its full time from now on.
+    ///   - client: whether its client is gone. If not, its transition is not abandoned, but has its full time from now on.
     ///   - step: the turn.
-    package mutating func leave(_ waiter: WaiterID, isCut: Bool = true, in step: inout Step) {
-        if leaveIdler(waiter, isCut: isCut, in: &step) { return }
-        guard let waiting = unpark(waiter, isCut: isCut, in: &step), waiting.isOwner else { return }
-        guard isCut else { return noteAnswer(to: waiting.transition, at: step.now) }
+    package mutating func leave(_ waiter: WaiterID, client: ClientPresence = .gone, in step: inout Step) {
+        if leaveIdler(waiter, client, in: &step) { return }
+        guard let waiting = unpark(waiter, client, in: &step), waiting.isOwner else { return }
+        guard client == .gone else { return noteAnswer(to: waiting.transition, at: step.now) }
         if momentary.attention[waiting.transition]?.ownersWaiting == 0 { abandon(waiting.transition, in: step) }
     }
 
@@ -95,12 +94,14 @@ extension ArbiterStateMachine {
     }
 
     @discardableResult
-    private mutating func unpark(_ waiter: WaiterID, isCut: Bool = false, in step: inout Step) -> Waiter? {
+    private mutating func unpark(
+        _ waiter: WaiterID, _ client: ClientPresence = .present, in step: inout Step
+    ) -> Waiter? {
         guard let waiting = momentary.waiters.removeValue(forKey: waiter) else { return nil }
         momentary.deadlines.cancel(.waiter(waiter))
         momentary.attention[waiting.transition]?.waiters.remove(waiter)
         if waiting.isOwner { momentary.attention[waiting.transition]?.ownersWaiting -= 1 }
-        if let session = waiting.session { detach(session, isCut: isCut, in: &step) }
+        if let session = waiting.session { detach(session, client: client, in: &step) }
         return waiting
     }
 }

@@ -11,23 +11,23 @@ package struct GuestReport: BinaryCodable, Hashable, Sendable {
     package let shard: UInt16
     /// Whether its client was heard since the last report, or has a connection attached.
     package var isHeard: Bool
-    /// Whether its client closed its last attached connection, and has said nothing since.
+    /// Whether its client has closed its last attached connection, and has said nothing since.
     ///
     /// If it was heard nevertheless, it had closed the connection of each request before that was read.
-    package var hasLeft: Bool
+    package var client: ClientPresence
     /// Who said something in the session, where its shard has no guest and so cannot tell whose it is; `nil` if it can.
     package var caller: Caller?
 
-    package init(_ token: Token, from shard: UInt16, isHeard: Bool, hasLeft: Bool, caller: Caller? = nil) {
+    package init(_ token: Token, from shard: UInt16, isHeard: Bool, client: ClientPresence, caller: Caller? = nil) {
         (self.token, self.shard) = (token, shard)
-        (self.isHeard, self.hasLeft, self.caller) = (isHeard, hasLeft, caller)
+        (self.isHeard, self.client, self.caller) = (isHeard, client, caller)
     }
 
     package func encode(to writer: inout BinaryWriter) {
         writer.write(token)
         writer.write(shard)
         writer.write(isHeard)
-        writer.write(hasLeft)
+        writer.write(client == .gone)
         writer.write(caller)
     }
 
@@ -35,7 +35,7 @@ package struct GuestReport: BinaryCodable, Hashable, Sendable {
         token = try reader.read()
         shard = try reader.read()
         isHeard = try reader.readBool()
-        hasLeft = try reader.readBool()
+        client = try reader.readBool() ? .gone : .present
         caller = try reader.readOptional()
     }
 }
@@ -126,8 +126,8 @@ extension ArbiterStateMachine {
         change(session.id) { life in
             if report.caller == nil { life?.note(report.shard, at: step.now) }
             if report.isHeard || report.caller != nil {
-                life?.hear(isGone: report.hasLeft, at: step.now)
-            } else if report.hasLeft {
+                life?.hear(report.client, at: step.now)
+            } else if report.client == .gone {
                 life?.leave(at: step.now)
             }
         }
@@ -164,7 +164,7 @@ extension ArbiterStateMachine {
     ///
     /// A client that has left since the report has the time that it had; the next report says so.
     package mutating func confirm(_ report: GuestReport, in step: inout Step) {
-        guard let session = try? session(report.token), report.hasLeft, !report.isHeard else { return }
+        guard let session = try? session(report.token), report.client == .gone, !report.isHeard else { return }
         change(session.id) { $0?.stay(at: step.now) }
     }
 
@@ -173,12 +173,14 @@ extension ArbiterStateMachine {
     /// - Parameters:
     ///   - token: the session.
     ///   - isKnown: whether its home has heard it itself; then there is nothing to report.
-    ///   - isGone: whether it had closed its connection when that was read.
+    ///   - client: whether it was there.
     ///   - step: the turn.
-    package mutating func hear(guest token: Token, isKnown: Bool, isGone: Bool = false, in step: inout Step) {
+    package mutating func hear(
+        guest token: Token, isKnown: Bool, client: ClientPresence = .present, in step: inout Step
+    ) {
         guard let session = sessionID(of: token) else { return }
         change(session) { life in
-            life?.hear(isGone: isGone, at: step.now)
+            life?.hear(client, at: step.now)
             if isKnown { life?.forgetWord() }
         }
     }
@@ -196,8 +198,8 @@ extension ArbiterStateMachine {
     package mutating func takeGuestReports(from shard: UInt16) -> [(report: GuestReport, session: Session)] {
         var reports: [(report: GuestReport, session: Session)] = []
         for session in durable.sessions.values {
-            guard let (isHeard, hasLeft) = momentary.lives[session.id]?.takeReport() else { continue }
-            let report = GuestReport(session.token, from: shard, isHeard: isHeard, hasLeft: hasLeft)
+            guard let (isHeard, client) = momentary.lives[session.id]?.takeReport() else { continue }
+            let report = GuestReport(session.token, from: shard, isHeard: isHeard, client: client)
             reports.append((report, session))
         }
         return reports

@@ -108,17 +108,17 @@ extension ArbiterStateMachine {
     /// Ends a parked await whose connection has closed: no answer follows.
     ///
     /// - Returns: whether the waiter awaits an idle scene.
-    mutating func leaveIdler(_ waiter: WaiterID, isCut: Bool, in step: inout Step) -> Bool {
-        unparkIdler(waiter, isCut: isCut, in: &step) != nil
+    mutating func leaveIdler(_ waiter: WaiterID, _ client: ClientPresence, in step: inout Step) -> Bool {
+        unparkIdler(waiter, client, in: &step) != nil
     }
 
     private mutating func unparkIdler(
-        _ waiter: WaiterID, isCut: Bool = false, in step: inout Step
+        _ waiter: WaiterID, _ client: ClientPresence = .present, in step: inout Step
     ) -> IdleWaiter? {
         guard let waiting = momentary.idling.remove(waiter) else { return nil }
         momentary.deadlines.cancel(.waiter(waiter))
         scheduleQuiet(of: waiting.scene)
-        if let session = waiting.session { detach(session, isCut: isCut, in: &step) }
+        if let session = waiting.session { detach(session, client: client, in: &step) }
         return waiting
     }
 

@@ -25,10 +25,10 @@ extension ArbiterStateMachine {
             throw .tooManySessions(limit: limit, of: principal)
         }
         step.keep(
-            .openSession(client: client, timeToLive: timeToLive, id: id, token: token, by: caller.stored))
+            .openSession(client: client, timeToLive: timeToLive, id: id, token: token, by: caller))
         let session = Session(
             id: id, token: token, client: client, timeToLive: timeToLive, startedAt: step.moment,
-            caller: durable.index.shared(caller.stored))
+            caller: durable.index.shared(caller))
         let previous = durable.sessions.updateValue(session, forKey: id)
         precondition(previous == nil, "\(id) is in use")
         durable.memory.sessionCount += 1
@@ -68,10 +68,10 @@ extension ArbiterStateMachine {
 
     /// An attached connection has closed.
     ///
-    /// After the last one the session expires unless it is used: in `Limits.grace` if its client closed the connection, else
-    /// in its full time. A guest does not: its home is told, and decides.
-    package mutating func detach(_ id: SessionID, isCut: Bool = true, in step: inout Step) {
-        change(id) { $0?.detach(isCut: isCut, at: step.now) }
+    /// After the last one the session expires unless it is used: in `Limits.grace` if its client is gone, else in its full
+    /// time. A guest does not: its home is told, and decides.
+    package mutating func detach(_ id: SessionID, client: ClientPresence = .gone, in step: inout Step) {
+        change(id) { $0?.detach(client, at: step.now) }
     }
 
     /// Notes a request that names a session, whatever it asks for; nothing if the session is not known.
@@ -119,16 +119,16 @@ extension ArbiterStateMachine {
     ///
     /// A request that is no sign that its client lives is carried out, and the time runs on.
     mutating func hear(_ id: SessionID, in step: borrowing Step) {
-        let (isGone, now) = (step.isCallerGone, step.now)
-        change(id) { $0?.hear(isGone: isGone, at: now) }
+        let (client, now) = (step.client, step.now)
+        change(id) { $0?.hear(client, at: now) }
     }
 
     /// Attaches a parked await to the first of some sessions to which its request is a sign that their client lives.
     ///
     /// - Returns: that session.
     mutating func attachAwait(to sessions: [SessionID?], in step: borrowing Step) -> SessionID? {
-        let isGone = step.isCallerGone
-        let kept = sessions.compactMap(\.self).first { momentary.lives[$0]?.counts(wordOfGone: isGone) == true }
+        let client = step.client
+        let kept = sessions.compactMap(\.self).first { momentary.lives[$0]?.counts(wordOf: client) == true }
         if let kept { change(kept) { $0?.attach() } }
         return kept
     }

@@ -46,8 +46,8 @@ package struct Step: Sendable {
     package private(set) var heardUntil: Instant
     /// How much of `Limits.portion` is left.
     fileprivate(set) var portion = Limits.portion
-    /// Whether the client whose request is carried out has closed its connection.
-    package private(set) var isCallerGone = false
+    /// Whether the client is there whose request is carried out.
+    package private(set) var client = ClientPresence.present
     /// In the order in which they happened; the shell carries them out once the records are committed.
     package fileprivate(set) var effects: [Effect] = []
     /// What to append to the journal, in this order; empty if the durable state did not change.
@@ -66,12 +66,12 @@ package struct Step: Sendable {
     /// - Parameters:
     ///   - moment: the moment of the turn.
     ///   - lag: for how long words of clients may have lain unheard.
-    ///   - isCallerGone: whether the client whose request is carried out has closed its connection.
-    package mutating func restart(at moment: Moment, lag: Duration = .zero, isCallerGone: Bool = false) {
+    ///   - client: whether the client is there whose request is carried out.
+    package mutating func restart(at moment: Moment, lag: Duration = .zero, client: ClientPresence = .present) {
         self.moment = moment
         heardUntil = moment.instant.advanced(by: .zero - lag)
         portion = Limits.portion
-        self.isCallerGone = isCallerGone
+        self.client = client
         effects.removeAll(keepingCapacity: effects.count <= Self.keptCapacity)
         records.removeAll(keepingCapacity: records.count <= Self.keptCapacity)
     }

@@ -6,8 +6,9 @@ struct SessionLife: Sendable {
         /// This shard alone decides when the session ends. `shards` have reported of a guest: none if they are not known yet,
         /// `nil` if there is no guest.
         case home(shards: [Int: GuestShard]? = nil)
-        /// The home says when the session ends. `word` tells whether the client was gone at every word since the last report.
-        case away(word: Bool? = nil)
+        /// The home says when the session ends. `word` is there if the client has said something since the last report: `gone` if
+        /// it was gone at every word.
+        case away(word: ClientPresence? = nil)
     }
 
     enum Phase: Sendable {
@@ -36,10 +37,10 @@ struct SessionLife: Sendable {
 
     /// Whether a word of the client shows that it lives: not if it has closed the last connection of the session, and that of
     /// the request too, which a process that was killed may have sent before.
-    func counts(wordOfGone isGone: Bool) -> Bool {
+    func counts(wordOf client: ClientPresence) -> Bool {
         switch phase {
         case .attached, .silent: true
-        case .left: !isGone
+        case .left: client == .present
         case .ending: false
         }
     }
@@ -74,11 +75,11 @@ extension SessionLife {
         }
     }
 
-    /// An attached connection has closed; if its client has closed it, and it was the last one, the client has left.
-    mutating func detach(isCut: Bool, at now: Instant) {
+    /// An attached connection has closed; if the client is gone, and it was the last one, the client has left.
+    mutating func detach(_ client: ClientPresence, at now: Instant) {
         guard case .attached(let count) = phase else { return }
         phase = count > 1 ? .attached(count - 1) : .silent(since: now)
-        if isCut { leave(at: now) }
+        if client == .gone { leave(at: now) }
     }
 
     /// The client has closed its last connection, here or in a guest's shard.
@@ -90,10 +91,10 @@ extension SessionLife {
         forgetWord()
     }
 
-    /// The client has said something, and was gone or not when that was read.
-    mutating func hear(isGone: Bool, at now: Instant) {
-        guard counts(wordOfGone: isGone) else { return }
-        if case .away(let word) = place { place = .away(word: isGone && word ?? true) }
+    /// The client has said something.
+    mutating func hear(_ client: ClientPresence, at now: Instant) {
+        guard counts(wordOf: client) else { return }
+        if case .away(let word) = place { place = .away(word: word == .present ? word : client) }
         if case .attached = phase { return }
         phase = .silent(since: now)
     }
@@ -148,13 +149,13 @@ extension SessionLife {
     }
 
     /// What there is to report to the home, which is not reported again; `nil` if there is no guest.
-    mutating func takeReport() -> (isHeard: Bool, hasLeft: Bool)? {
+    mutating func takeReport() -> (isHeard: Bool, client: ClientPresence)? {
         guard case .away(let word) = place else { return nil }
         forgetWord()
         return switch phase {
-        case .attached: (true, false)
-        case .silent: (word != nil, word ?? false)
-        case .left: (false, true)
+        case .attached: (true, .present)
+        case .silent: (word != nil, word ?? .present)
+        case .left: (false, .gone)
         case .ending: nil
         }
     }

@@ -17,16 +17,11 @@ package struct Caller: Hashable, Sendable {
     /// `nil` if nothing is known about the client, because nothing has to be.
     package let principal: PrincipalName?
     package let scenes: SceneSelection
-    /// Whether it had closed its connection when its request was read.
-    package var isGone = false
 
     package init(principal: PrincipalName?, scenes: SceneSelection = .all) {
         self.principal = principal
         self.scenes = scenes
     }
-
-    /// What is stored of it, whether or not it is gone.
-    var stored: Caller { Caller(principal: principal, scenes: scenes) }
 
     /// A client about which nothing has to be known.
     package static let anyone = Caller(principal: nil)

@@ -7,9 +7,9 @@ extension Engine {
     package typealias Answer<Value> = @Sendable (Result<Value, EngineError>) -> Void
 
     /// Requests a transition that is granted now or refused.
-    package func start(_ request: TransitionRequest, by caller: Caller = .anyone, completion: @escaping Completion) {
-        submit(.transition(request), by: caller, completion) { machine, identities, step throws(ArbiterError) in
-            try machine.check(caller, owns: request.session)
+    package func start(_ request: TransitionRequest, by asker: Asker = .anyone, completion: @escaping Completion) {
+        submit(.transition(request), by: asker, completion) { machine, identities, step throws(ArbiterError) in
+            try machine.check(asker.caller, owns: request.session)
             let id = identities.transition(in: request.scene, of: machine)
             return try machine.start(machine.named(request), id: id, token: identities.token(), in: &step)
         }
@@ -20,11 +20,11 @@ extension Engine {
     /// - Returns: the parked waiter, for `leave` if the connection closes before the answer; `nil` if none is parked.
     @discardableResult
     package func serialize(
-        _ request: TransitionRequest, wait: Duration, by caller: Caller = .anyone, completion: @escaping Completion
+        _ request: TransitionRequest, wait: Duration, by asker: Asker = .anyone, completion: @escaping Completion
     ) -> WaiterID? {
-        park(.transition(request), by: caller, for: wait, completion) {
+        park(.transition(request), by: asker, for: wait, completion) {
             machine, identities, park, step throws(ArbiterError) in
-            try machine.check(caller, owns: request.session)
+            try machine.check(asker.caller, owns: request.session)
             let id = identities.transition(in: request.scene, of: machine)
             return try machine.serialize(
                 machine.named(request), id: id, token: identities.token(), park: park, in: &step)
@@ -33,11 +33,11 @@ extension Engine {
 
     /// Answers what would come of a request now; nothing changes.
     package func dryRun(
-        _ request: TransitionRequest, isSerialized: Bool, by caller: Caller = .anyone,
+        _ request: TransitionRequest, isSerialized: Bool, by asker: Asker = .anyone,
         completion: @escaping Answer<DryRun>
     ) {
-        ask(.transition(request), by: caller, completion) { machine, _, step throws(ArbiterError) in
-            try machine.check(caller, owns: request.session)
+        ask(.transition(request), by: asker, completion) { machine, _, step throws(ArbiterError) in
+            try machine.check(asker.caller, owns: request.session)
             return try machine.dryRun(request, isSerialized: isSerialized, at: step.moment.instant)
         }
     }
@@ -48,11 +48,11 @@ extension Engine {
     @discardableResult
     package func wait(
         on id: TransitionID, token: Token?, until milestone: Milestone, claims: Bool = false, session: Token? = nil,
-        wait: Duration, by caller: Caller = .anyone, completion: @escaping Completion
+        wait: Duration, by asker: Asker = .anyone, completion: @escaping Completion
     ) -> WaiterID? {
-        park(.other, by: caller, for: wait, completion) { machine, _, park, step throws(ArbiterError) in
-            try machine.check(caller, maySee: id)
-            let session = machine.own(session, of: caller)
+        park(.other, by: asker, for: wait, completion) { machine, _, park, step throws(ArbiterError) in
+            try machine.check(asker.caller, maySee: id)
+            let session = machine.own(session, of: asker.caller)
             let park = token == nil ? park : park.map { ownersPark($0, on: id, of: machine) }
             return try machine.wait(
                 on: id, token: token, until: milestone, claims: claims, session: session, park: park, in: &step)
@@ -74,38 +74,38 @@ extension Engine {
     private static let ownersAwaitsInLease = 3
 
     /// Notes a request of a session's client, whatever it asks for; nothing if the session is not known.
-    package func hear(_ session: Token, from caller: Caller = .anyone) {
-        tell(by: caller) { machine, step in machine.hear(session, from: caller, in: &step) }
+    package func hear(_ session: Token, from asker: Asker = .anyone) {
+        tell(by: asker) { machine, step in machine.hear(session, from: asker.caller, in: &step) }
     }
 
     /// Ends a transition; without an outcome, the decision of its gesture counts, or else `completed`.
     package func end(
-        _ id: TransitionID, token: Token, as outcome: EndOutcome?, by caller: Caller = .anyone,
+        _ id: TransitionID, token: Token, as outcome: EndOutcome?, by asker: Asker = .anyone,
         completion: @escaping Completion
     ) {
-        submit(by: caller, completion) { machine, step throws(ArbiterError) in
-            try machine.check(caller, maySee: id)
+        submit(by: asker, completion) { machine, step throws(ArbiterError) in
+            try machine.check(asker.caller, maySee: id)
             return try machine.end(id, token: token, as: outcome, in: &step)
         }
     }
 
     /// Ends a transition instead of its owner, for an administrator.
     package func revoke(
-        _ id: TransitionID, because reason: RevocationReason, by caller: Caller = .anyone,
+        _ id: TransitionID, because reason: RevocationReason, by asker: Asker = .anyone,
         completion: @escaping Completion
     ) {
-        submit(by: caller, completion) { machine, step throws(ArbiterError) in
-            try machine.check(caller, maySee: id)
-            return try machine.revoke(id, Revocation(reason, by: caller.principal), in: &step)
+        submit(by: asker, completion) { machine, step throws(ArbiterError) in
+            try machine.check(asker.caller, maySee: id)
+            return try machine.revoke(id, Revocation(reason, by: asker.caller.principal), in: &step)
         }
     }
 
     /// Notes that the owner of a transition is alive.
     package func renew(
-        _ id: TransitionID, token: Token, by caller: Caller = .anyone, completion: @escaping Completion
+        _ id: TransitionID, token: Token, by asker: Asker = .anyone, completion: @escaping Completion
     ) {
-        submit(by: caller, completion) { machine, step throws(ArbiterError) in
-            try machine.check(caller, maySee: id)
+        submit(by: asker, completion) { machine, step throws(ArbiterError) in
+            try machine.check(asker.caller, maySee: id)
             return try machine.renew(id, token: token, in: &step)
         }
     }
@@ -113,10 +113,10 @@ extension Engine {
     /// Gives a running transition, which has none, its operation.
     package func perform(
         _ id: TransitionID, token: Token, _ operation: Operation, expecting expectations: [Expectation],
-        by caller: Caller = .anyone, completion: @escaping Answer<PerformAnswer>
+        by asker: Asker = .anyone, completion: @escaping Answer<PerformAnswer>
     ) {
-        ask(by: caller, completion) { machine, step throws(ArbiterError) in
-            try machine.check(caller, maySee: id)
+        ask(by: asker, completion) { machine, step throws(ArbiterError) in
+            try machine.check(asker.caller, maySee: id)
             return try machine.perform(id, token: token, operation, expecting: expectations, in: &step)
         }
     }
@@ -154,13 +154,13 @@ extension Engine {
     ///
     /// - Parameters:
     ///   - waiter: the waiter.
-    ///   - isCut: whether its client closed the connection, and not something between them.
-    package func leave(_ waiter: WaiterID, isCut: Bool = true) {
+    ///   - client: whether its client is gone, or something between closed the connection.
+    package func leave(_ waiter: WaiterID, client: ClientPresence = .gone) {
         tellSurely { state in
             state.parked.removeValue(forKey: waiter)
             state.idlers.removeValue(forKey: waiter)
         } _: { machine, step in
-            machine.leave(waiter, isCut: isCut, in: &step)
+            machine.leave(waiter, client: client, in: &step)
         }
     }
 

@@ -8,13 +8,13 @@ extension Engine {
     /// - Parameters:
     ///   - token: the token of the session.
     ///   - shard: the index of the other shard.
-    ///   - caller: who uses the session.
+    ///   - asker: who uses the session.
     ///   - completion: called with the session, or with `unknownSession`.
     package func lend(
-        _ token: Token, to shard: UInt16, for caller: Caller, completion: @escaping Answer<LentSession>
+        _ token: Token, to shard: UInt16, for asker: Asker, completion: @escaping Answer<LentSession>
     ) {
-        ask(by: caller, completion) { machine, step throws(ArbiterError) in
-            try machine.check(caller, owns: token)
+        ask(by: asker, completion) { machine, step throws(ArbiterError) in
+            try machine.check(asker.caller, owns: token)
             return try machine.lend(token, to: shard, in: &step)
         }
     }
@@ -50,12 +50,12 @@ extension Engine {
 
     /// In another shard: the clients of these guests have said something on this node.
     ///
-    /// - Parameter words: the sessions, each with whether its home has heard the word itself, and whether the client was gone.
-    package func hear(guests words: [(token: Token, isKnown: Bool, isGone: Bool)]) {
+    /// - Parameter words: the sessions, each with whether its home has heard the word itself, and whether the client was there.
+    package func hear(guests words: [(token: Token, isKnown: Bool, client: ClientPresence)]) {
         guard !words.isEmpty else { return }
         tell { machine, step in
             for word in words {
-                machine.hear(guest: word.token, isKnown: word.isKnown, isGone: word.isGone, in: &step)
+                machine.hear(guest: word.token, isKnown: word.isKnown, client: word.client, in: &step)
             }
         }
     }

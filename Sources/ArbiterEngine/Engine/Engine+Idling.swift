@@ -10,19 +10,19 @@ extension Engine {
     ///   - quiet: for how long it must have been idle.
     ///   - session: the session that the request names, if any.
     ///   - wait: the longest wait.
-    ///   - caller: the caller, whose session it has to be.
+    ///   - asker: the caller, whose session it has to be.
     ///   - completion: called with the answer.
     /// - Returns: the parked waiter, for `leave` if the connection closes before the answer; `nil` if none is parked.
     @discardableResult
     package func awaitIdle(
         _ scene: SceneName, for quiet: Duration, session: Token? = nil, wait: Duration,
-        by caller: Caller = .anyone, completion: @escaping IdleCompletion
+        by asker: Asker = .anyone, completion: @escaping IdleCompletion
     ) -> WaiterID? {
         var park: Park?
         var parked: WaiterID?
-        run(by: caller) { machine, identities, step in
+        run(by: asker) { machine, identities, step in
             park = identities.park(for: min(wait, machine.limits.longestWait))
-            let session = machine.own(session, of: caller)
+            let session = machine.own(session, of: asker.caller)
             return machine.awaitIdle(scene, for: quiet, session: session, park: park, in: &step)
         } answer: { state, result in
             switch result {

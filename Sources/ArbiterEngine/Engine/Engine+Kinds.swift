@@ -5,30 +5,30 @@ internal import ArbiterCore
 extension Engine {
     /// Runs an event that is answered with a transition.
     func submit(
-        _ subject: Subject = .other, by caller: Caller, _ completion: @escaping Completion,
+        _ subject: Subject = .other, by asker: Asker, _ completion: @escaping Completion,
         _ event: (inout ArbiterStateMachine, inout Identities, inout Step) throws(ArbiterError) -> TransitionView
     ) {
-        run(subject, by: caller, event) { _, result in .transition(completion, result) }
+        run(subject, by: asker, event) { _, result in .transition(completion, result) }
     }
 
     /// Runs an event that is answered with a transition and needs no ids.
     func submit(
-        by caller: Caller, _ completion: @escaping Completion,
+        by asker: Asker, _ completion: @escaping Completion,
         _ event: (inout ArbiterStateMachine, inout Step) throws(ArbiterError) -> TransitionView
     ) {
-        submit(.other, by: caller, completion) { machine, _, step throws(ArbiterError) in try event(&machine, &step) }
+        submit(.other, by: asker, completion) { machine, _, step throws(ArbiterError) in try event(&machine, &step) }
     }
 
     /// Runs an event that is answered with a transition, now or at its milestone.
     ///
     /// - Returns: the waiter that is parked after the turn, if any.
     func park(
-        _ subject: Subject, by caller: Caller, for wait: Duration, _ completion: @escaping Completion,
+        _ subject: Subject, by asker: Asker, for wait: Duration, _ completion: @escaping Completion,
         _ event: (inout ArbiterStateMachine, inout Identities, Park?, inout Step) throws(ArbiterError) -> AwaitAnswer
     ) -> WaiterID? {
         var park: Park?
         var parked: WaiterID?
-        run(subject, by: caller) { machine, identities, step throws(ArbiterError) in
+        run(subject, by: asker) { machine, identities, step throws(ArbiterError) in
             park = identities.park(for: min(wait, machine.limits.longestWait))
             return try event(&machine, &identities, park, &step)
         } answer: { state, result in
@@ -49,10 +49,10 @@ extension Engine {
 
     /// Runs an event whose answer is not a transition.
     func ask<Value: Sendable>(
-        _ subject: Subject = .other, by caller: Caller = .anyone, _ completion: @escaping Answer<Value>,
+        _ subject: Subject = .other, by asker: Asker = .anyone, _ completion: @escaping Answer<Value>,
         _ event: (inout ArbiterStateMachine, inout Identities, inout Step) throws(ArbiterError) -> Value
     ) {
-        run(subject, by: caller, event) { _, result in
+        run(subject, by: asker, event) { _, result in
             .answer { failure in
                 completion(failure.map { .failure($0) } ?? result)
             }
@@ -61,18 +61,18 @@ extension Engine {
 
     /// Runs an event whose answer is not a transition and that needs no ids.
     func ask<Value: Sendable>(
-        by caller: Caller = .anyone, _ completion: @escaping Answer<Value>,
+        by asker: Asker = .anyone, _ completion: @escaping Answer<Value>,
         _ event: (inout ArbiterStateMachine, inout Step) throws(ArbiterError) -> Value
     ) {
-        ask(.other, by: caller, completion) { machine, _, step throws(ArbiterError) in try event(&machine, &step) }
+        ask(.other, by: asker, completion) { machine, _, step throws(ArbiterError) in try event(&machine, &step) }
     }
 
     /// Runs an event that has no answer.
     func tell(
-        by caller: Caller = .anyone, prepare: (inout State) -> Void = { _ in },
+        by asker: Asker = .anyone, prepare: (inout State) -> Void = { _ in },
         _ event: (inout ArbiterStateMachine, inout Step) -> Void
     ) {
-        run(by: caller, prepare: prepare) { machine, _, step in
+        run(by: asker, prepare: prepare) { machine, _, step in
             event(&machine, &step)
         } answer: { _, _ in
             nil

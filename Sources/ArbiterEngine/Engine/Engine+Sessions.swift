@@ -5,34 +5,34 @@ package import ArbiterCore
 extension Engine {
     /// Notes that the finger that drives a transition has moved.
     package func progress(
-        _ id: TransitionID, token: Token, _ progress: GestureProgress, by caller: Caller = .anyone,
+        _ id: TransitionID, token: Token, _ progress: GestureProgress, by asker: Asker = .anyone,
         completion: @escaping Answer<ProgressAnswer>
     ) {
-        ask(by: caller, completion) { machine, step throws(ArbiterError) in
-            try machine.check(caller, maySee: id)
+        ask(by: asker, completion) { machine, step throws(ArbiterError) in
+            try machine.check(asker.caller, maySee: id)
             return try machine.progress(id, token: token, progress, in: &step)
         }
     }
 
     /// Notes that the finger that drives a transition is released, which decides the gesture.
     package func release(
-        _ id: TransitionID, token: Token, _ release: GestureRelease, by caller: Caller = .anyone,
+        _ id: TransitionID, token: Token, _ release: GestureRelease, by asker: Asker = .anyone,
         completion: @escaping Completion
     ) {
-        submit(by: caller, completion) { machine, step throws(ArbiterError) in
-            try machine.check(caller, maySee: id)
+        submit(by: asker, completion) { machine, step throws(ArbiterError) in
+            try machine.check(asker.caller, maySee: id)
             return try machine.release(id, token: token, release, in: &step)
         }
     }
 
     /// Notes that a participant is ready; without a client, it is that of the session.
     package func ready(
-        _ id: TransitionID, client: ClientName?, session: Token, by caller: Caller = .anyone,
+        _ id: TransitionID, client: ClientName?, session: Token, by asker: Asker = .anyone,
         completion: @escaping Completion
     ) {
-        submit(by: caller, completion) { machine, step throws(ArbiterError) in
-            try machine.check(caller, maySee: id)
-            try machine.check(caller, owns: session)
+        submit(by: asker, completion) { machine, step throws(ArbiterError) in
+            try machine.check(asker.caller, maySee: id)
+            try machine.check(asker.caller, owns: session)
             return try machine.ready(id, client: client, session: session, in: &step)
         }
     }
@@ -43,36 +43,36 @@ extension Engine {
     ///   - client: the name of the client.
     ///   - timeToLive: how long it lives without a request of its client.
     ///   - slot: the slot of its home; any by default.
-    ///   - caller: who opens it.
+    ///   - asker: who opens it.
     ///   - completion: called with the session.
     package func openSession(
-        client: ClientName?, timeToLive: Duration, homeAt slot: Slot? = nil, by caller: Caller = .anyone,
+        client: ClientName?, timeToLive: Duration, homeAt slot: Slot? = nil, by asker: Asker = .anyone,
         completion: @escaping Answer<SessionView>
     ) {
-        ask(.session(client), by: caller, completion) { machine, identities, step throws(ArbiterError) in
+        ask(.session(client), by: asker, completion) { machine, identities, step throws(ArbiterError) in
             let id = identities.session(at: slot, of: machine)
             return try machine.openSession(
-                client: client, timeToLive: timeToLive, by: caller, id: id,
+                client: client, timeToLive: timeToLive, by: asker.caller, id: id,
                 token: identities.token(of: id), in: &step)
         }
     }
 
     /// Notes that the client of a session is alive.
     package func renewSession(
-        _ token: Token, by caller: Caller = .anyone, completion: @escaping Answer<SessionView>
+        _ token: Token, by asker: Asker = .anyone, completion: @escaping Answer<SessionView>
     ) {
-        ask(by: caller, completion) { machine, step throws(ArbiterError) in
-            try machine.check(caller, owns: token)
+        ask(by: asker, completion) { machine, step throws(ArbiterError) in
+            try machine.check(asker.caller, owns: token)
             return try machine.renewSession(token, in: &step)
         }
     }
 
     /// Ends a session, for its client; answered when everything bound to it has ended.
     package func endSession(
-        _ token: Token, by caller: Caller = .anyone, completion: @escaping Answer<SessionView>
+        _ token: Token, by asker: Asker = .anyone, completion: @escaping Answer<SessionView>
     ) {
-        run(by: caller) { machine, _, step throws(ArbiterError) in
-            try machine.check(caller, owns: token)
+        run(by: asker) { machine, _, step throws(ArbiterError) in
+            try machine.check(asker.caller, owns: token)
             return try machine.endSession(token, in: &step)
         } answer: { state, result in
             let answer: Result<SessionView, EngineError>
@@ -96,10 +96,10 @@ extension Engine {
 
     /// Attaches a connection to a session, which lives at least as long as the connection.
     package func attach(
-        _ token: Token, by caller: Caller = .anyone, completion: @escaping Answer<Attachment>
+        _ token: Token, by asker: Asker = .anyone, completion: @escaping Answer<Attachment>
     ) {
         run { machine, _, step throws(ArbiterError) in
-            try machine.check(caller, owns: token)
+            try machine.check(asker.caller, owns: token)
             return try machine.attach(token, in: &step)
         } answer: { state, result in
             switch result {
@@ -109,7 +109,7 @@ extension Engine {
                 return .answer { [self] failure in
                     guard let failure else { return completion(.success(attachment)) }
                     // It counts although the journal takes nothing at the moment, and nobody else would detach it.
-                    detach(attachment, isCut: false)
+                    detach(attachment, client: .present)
                     completion(.failure(failure))
                 }
             }
@@ -120,9 +120,9 @@ extension Engine {
     ///
     /// - Parameters:
     ///   - attachment: the connection.
-    ///   - isCut: whether its client closed it; then the session has only `Limits.grace` until its next word.
-    package func detach(_ attachment: Attachment, isCut: Bool = true) {
+    ///   - client: whether its client is gone; then the session has only `Limits.grace` until its next word.
+    package func detach(_ attachment: Attachment, client: ClientPresence = .gone) {
         guard state.withLock({ $0.access.era == attachment.era }) else { return }
-        tellSurely { machine, step in machine.detach(attachment.session, isCut: isCut, in: &step) }
+        tellSurely { machine, step in machine.detach(attachment.session, client: client, in: &step) }
     }
 }

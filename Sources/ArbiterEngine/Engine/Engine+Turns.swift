@@ -20,13 +20,13 @@ extension Engine {
     ///
     /// - Parameters:
     ///   - subject: what the event requests.
-    ///   - caller: who requests it.
+    ///   - asker: who requests it.
     ///   - prepare: called under the lock before the turn.
     ///   - event: calls one of the state machine's event methods.
     ///   - answer: turns the event's answer into a delivery, under the lock; `nil` if the event has none or parks.
     ///   - conclude: called under the lock after the turn.
     func run<Value>(
-        _ subject: Subject = .other, by caller: Caller = .anyone,
+        _ subject: Subject = .other, by asker: Asker = .anyone,
         prepare: (inout State) -> Void = { _ in },
         _ event: (inout ArbiterStateMachine, inout Identities, inout Step) throws(ArbiterError) -> Value,
         answer: (inout State, Result<Value, EngineError>) -> Delivery?,
@@ -40,7 +40,7 @@ extension Engine {
                 return (Answers(own: answer(&state, .failure(refusal(after: failure)))), nil, true, false)
             }
             let moment = now()
-            state.step.restart(at: moment, lag: lag(in: state, at: moment.instant), isCallerGone: caller.isGone)
+            state.step.restart(at: moment, lag: lag(in: state, at: moment.instant), client: asker.presence)
             let result = state.machine.turn(in: &state.step, with: &state.identities, event)
             // Before the effects, because a request that parks may be woken in the same turn.
             let own = answer(&state, result.mapError(EngineError.refused))

@@ -18,6 +18,6 @@ extension Call {
     /// Has a waiter that is parked leave when the connection closes.
     func leave(_ waiter: WaiterID?, of engine: Engine) {
         guard let waiter else { return }
-        exchange.whenAbandoned { engine.leave(waiter, isCut: self.clientHasLeft) }
+        exchange.whenAbandoned { engine.leave(waiter, client: self.clientAtClose) }
     }
 }

@@ -25,8 +25,8 @@ final class Call: Sendable {
         var query = Query()
         /// Whether its session may still have to become a guest; false once its home has been asked.
         var mayNeedGuest = true
-        /// Whether its client had closed the connection when the request was read.
-        var isOrphaned = false
+        /// Whether its client was there when the request was read.
+        var client = ClientPresence.present
         /// When the request was complete.
         let begun: ContinuousClock.Instant
 
@@ -34,12 +34,8 @@ final class Call: Sendable {
             (self.requestID, self.held, begun) = (requestID, held, .now - held)
         }
 
-        /// To whom the client's sessions and keys belong, which scenes there are for it, and whether it is gone.
-        var caller: Caller {
-            var caller = permission.caller
-            caller.isGone = isOrphaned
-            return caller
-        }
+        /// To whom the client's sessions and keys belong, which scenes there are for it, and whether it was there.
+        var asker: Asker { Asker(permission.caller, client) }
     }
 
     /// The request without its body.
@@ -96,12 +92,12 @@ final class Call: Sendable {
     /// The id of the request.
     var requestID: String { context.requestID }
 
-    /// Whether it was the client that closed the connection, if that is closed.
+    /// Whether the client is gone, if the connection is closed.
     ///
     /// Of a client of another node only that node knows; the loss of the node says nothing about the client.
-    var clientHasLeft: Bool {
-        guard request.peer.isNode else { return true }
-        return kept.forwarded.map { router.departures.take($0) } ?? false
+    var clientAtClose: ClientPresence {
+        guard request.peer.isNode else { return .gone }
+        return kept.forwarded.map { router.departures.take($0) } == true ? .gone : .present
     }
 
     /// Whether its session may still have to become a guest; false once its home has been asked.
@@ -119,7 +115,10 @@ final class Call: Sendable {
     var permission: Permission { context.permission }
 
     /// To whom the client's sessions and keys belong, and which scenes there are for it.
-    var caller: Caller { context.caller }
+    var caller: Caller { context.permission.caller }
+
+    /// The caller, and whether it was there when the request was read.
+    var asker: Asker { context.asker }
 
     /// Answers; without the content if the client has it already.
     func respond(_ response: consuming Response) {

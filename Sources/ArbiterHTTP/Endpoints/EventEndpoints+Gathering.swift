@@ -26,13 +26,13 @@ extension EventEndpoints {
         guard let token, let home else {
             return stream(call, from: gathered(Array(zip(groups, requests)), call, after: since))
         }
-        home.attach(token, by: call.caller) { [self] result in
+        home.attach(token, by: call.asker) { [self] result in
             switch result {
             case .failure(let error): call.respond(Problem(error).response)
             case .success(let attachment):
                 let reader = Reader(
                     home: shards.home(of: token), session: attachment.session,
-                    whenClosed: { home.detach(attachment, isCut: $0 && call.clientHasLeft) })
+                    whenClosed: { home.detach(attachment, client: $0 ? call.clientAtClose : .present) })
                 stream(call, from: gathered(Array(zip(groups, requests)), call, after: since, for: reader))
                 endIfOver(attachment.session, token, home)
             }

@@ -84,7 +84,7 @@ struct EventEndpoints: Sendable {
     private func attach(
         _ token: Token, _ call: Call, to topic: EventTopic, after number: EventNumber?, _ engine: Engine
     ) {
-        engine.attach(token, by: call.caller) { result in
+        engine.attach(token, by: call.asker) { result in
             switch result {
             case .success(let attachment):
                 stream(call, from: subscribe(call, to: topic, after: number, for: attachment, engine))
@@ -121,7 +121,7 @@ struct EventEndpoints: Sendable {
         ) { completion in
             engine.snapshot(of: topic, scenes: call.caller.scenes, completion: completion)
         } whenClosed: { isCut in
-            if let attachment { engine.detach(attachment, isCut: isCut && call.clientHasLeft) }
+            if let attachment { engine.detach(attachment, client: isCut ? call.clientAtClose : .present) }
         }
     }
 }

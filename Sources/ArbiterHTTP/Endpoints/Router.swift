@@ -140,12 +140,12 @@ package final class Router: Sendable {
             context.parameters = parameters
             if route.needsPrincipal { context.permission = try permission(for: request) }
             if let role = route.role { try context.permission.check(role) }
-            context.isOrphaned = request.peer.isNode ? ForwardedClient(request.headers).isGone : request.isOrphaned
+            context.client = request.peer.isNode ? ForwardedClient(request.headers).presence : request.client
             try checkDraining(route, request)
             try checkAccept(request, route)
             try checkBody(of: request)
             if !route.ignoresQuery { context.query = try Query(request.query, taking: route.query) }
-            noteSession(of: request, from: context.caller)
+            noteSession(of: request, from: context.asker)
             try carryOut(request, exchange, context)
         } catch {
             carryOutElsewhere(request, exchange, context, because: error)
@@ -241,10 +241,10 @@ package final class Router: Sendable {
     }
 
     /// Tells the engine that the client of a session is alive, whatever it asks for.
-    private func noteSession(of request: Request, from caller: Caller) {
+    private func noteSession(of request: Request, from asker: Asker) {
         guard let text = request.headers.value(of: .session), let session = try? Token(text, field: "") else { return }
-        if let guests = relay?.guests { return guests.hear(session, from: caller) }
-        (try? shards.engine(at: session.slot))?.hear(session, from: caller)
+        if let guests = relay?.guests { return guests.hear(session, from: asker) }
+        (try? shards.engine(at: session.slot))?.hear(session, from: asker)
     }
 
     private func checkDraining(_ route: Route, _ request: Request) throws(Problem) {

@@ -1,3 +1,5 @@
+package import ArbiterCore
+
 /// What a client asks, as it came.
 package struct Request: Sendable {
     package let method: String
@@ -9,12 +11,12 @@ package struct Request: Sendable {
     package private(set) var body: [UInt8]
     /// The other end of its connection.
     package let peer: Peer
-    /// Whether its client had closed the connection when the whole request was read.
-    package let isOrphaned: Bool
+    /// Whether its client was there when the whole request was read.
+    package let client: ClientPresence
 
     package init(
         method: String, path: String, query: [QueryItem] = [], headers: any HeaderFields, body: [UInt8] = [],
-        peer: Peer = .unknown, isOrphaned: Bool = false
+        peer: Peer = .unknown, client: ClientPresence = .present
     ) {
         self.method = method
         self.path = path
@@ -22,7 +24,7 @@ package struct Request: Sendable {
         self.headers = headers
         self.body = body
         self.peer = peer
-        self.isOrphaned = isOrphaned
+        self.client = client
     }
 }
 
@@ -49,7 +51,7 @@ extension Request {
     var kept: Request {
         Request(
             method: method, path: path, query: query, headers: KeptFields(headers), body: body, peer: peer,
-            isOrphaned: isOrphaned)
+            client: client)
     }
 
     /// The request without its body.

@@ -1,3 +1,4 @@
+internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterRelay
 internal import ArbiterTransfers
@@ -151,7 +152,7 @@ final class ForwardedAnswer: StreamSource, Forwarding {
     /// nothing about the client.
     private func depart(_ number: TransferLoop.Number) {
         end(as: .answered)
-        guard call.clientHasLeft else { return loop.cancel(number) }
+        guard call.clientAtClose == .gone else { return loop.cancel(number) }
         loop.fetch(departure) { [loop] _ in loop.cancel(number) }
     }
 }

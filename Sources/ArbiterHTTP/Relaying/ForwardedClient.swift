@@ -12,8 +12,8 @@ struct ForwardedClient: Sendable {
     let hops: Int
     /// How long the client still waits for the answer, if the request waits.
     let remaining: Duration?
-    /// Whether the client had closed its connection when the request was read.
-    let isGone: Bool
+    /// Whether the client was there when the request was read.
+    let presence: ClientPresence
 
     init(_ headers: any HeaderFields) {
         principal = headers.value(of: .forwardedPrincipal).flatMap { PercentEncoding.decode(Substring($0)) }
@@ -21,7 +21,7 @@ struct ForwardedClient: Sendable {
         peer = headers.value(of: .forwardedPeer).flatMap { PercentEncoding.decode(Substring($0)) }
             .flatMap { Peer(key: $0) }
         hops = headers.value(of: .hops).flatMap { Int($0) } ?? 0
-        isGone = headers.value(of: .orphaned) != nil
+        presence = headers.value(of: .orphaned) == nil ? .present : .gone
         remaining = headers.value(of: .remaining).flatMap { Int($0) }.map { .milliseconds(max(0, $0)) }
     }
 
@@ -46,7 +46,7 @@ struct ForwardedClient: Sendable {
         if let principal {
             fields.append("\(HeaderName.forwardedPrincipal.rawValue): \(PercentEncoding.encode(principal))")
         }
-        if earlier?.isGone ?? request.isOrphaned { fields.append("\(HeaderName.orphaned.rawValue): 1") }
+        if earlier?.presence ?? request.client == .gone { fields.append("\(HeaderName.orphaned.rawValue): 1") }
         if let entry { fields.append("\(HeaderName.forwardedEntry.rawValue): \(PercentEncoding.encode(entry))") }
         return fields
     }

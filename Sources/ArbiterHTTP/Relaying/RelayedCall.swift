@@ -25,7 +25,7 @@ final class RelayedCall: RelayedRequest {
         (self.exchange, self.context, self.router, self.forwarder) = (exchange, context, router, forwarder)
     }
 
-    var caller: Caller { context.caller }
+    var asker: Asker { context.asker }
 
     func carryOut(mayNeedGuest: Bool) -> Misplaced? {
         var context = context

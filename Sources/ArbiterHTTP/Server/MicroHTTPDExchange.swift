@@ -1,3 +1,4 @@
+internal import ArbiterCore
 internal import ArbiterEngine
 internal import Dispatch
 internal import Glibc
@@ -174,9 +175,10 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
 
     /// The whole request, and whether its client is gone, which matters for words of sessions, and of owners.
     private func request(_ query: [QueryItem], _ headers: any HeaderFields, _ body: [UInt8]) -> Request {
-        let isOrphaned = (method == "POST" || headers.value(of: .session) != nil) && connection.isClosedByPeer
+        let isGone = (method == "POST" || headers.value(of: .session) != nil) && connection.isClosedByPeer
         return Request(
-            method: method, path: path, query: query, headers: headers, body: body, peer: peer, isOrphaned: isOrphaned)
+            method: method, path: path, query: query, headers: headers, body: body, peer: peer,
+            client: isGone ? .gone : .present)
     }
 
     private func refuse(_ problem: Problem) {

@@ -124,7 +124,7 @@ package final class Relay: Sendable {
             guard let guests = relay.guests, let engine = relay.shards.place(of: needed.shard).engine else {
                 return take(.lent(.failure(.lost(shards: [needed.shard]))))
             }
-            guests.admit(needed.session, to: needed.shard, engine, for: request.caller) { [self] in take(.lent($0)) }
+            guests.admit(needed.session, to: needed.shard, engine, for: request.asker) { [self] in take(.lent($0)) }
         }
     }
 }

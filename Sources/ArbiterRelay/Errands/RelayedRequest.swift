@@ -2,8 +2,8 @@ package import ArbiterCore
 
 /// A request as the shell has it, which does what the relay says.
 package protocol RelayedRequest: AnyObject, Sendable {
-    /// To whom its client's sessions belong.
-    var caller: Caller { get }
+    /// Whose request it is, and whether the client is there.
+    var asker: Asker { get }
 
     /// Asks its endpoint, which answers now or later.
     ///

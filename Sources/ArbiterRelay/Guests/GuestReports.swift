@@ -17,7 +17,7 @@ package final class GuestReports: Sendable {
 
     /// The last word of a session.
     private struct Word {
-        let caller: Caller
+        let asker: Asker
         /// Whether its home has heard it itself.
         let isKnown: Bool
     }
@@ -30,14 +30,14 @@ package final class GuestReports: Sendable {
     ///
     /// - Parameters:
     ///   - token: the session.
-    ///   - caller: who said it.
+    ///   - asker: who said it.
     ///   - isKnown: whether its home has heard it itself; then only its guests here are told.
-    package func hear(_ token: Token, from caller: Caller, isKnown: Bool = false) {
+    package func hear(_ token: Token, from asker: Asker, isKnown: Bool = false) {
         state.withLock { state in
             guard state.heard.count < Self.wordLimit else { return }
             // A client that was there is not gone because of a request that it did not wait for.
-            if caller.isGone, state.heard[token]?.caller.isGone == false { return }
-            state.heard[token] = Word(caller: caller, isKnown: isKnown)
+            if asker.presence == .gone, state.heard[token]?.asker.presence == .present { return }
+            state.heard[token] = Word(asker: asker, isKnown: isKnown)
         }
     }
 
@@ -62,18 +62,18 @@ package final class GuestReports: Sendable {
             let isNew = !known.contains(ObjectIdentifier(engine))
             let spoken = words.isEmpty ? [] : engine.inspect { Self.guests(of: $0, in: words) }
             engine.hear(guests: spoken)
-            var heard: [Token: Bool] = [:]
-            for (token, isKnown, isGone) in spoken where !isKnown {
+            var heard: [Token: ClientPresence] = [:]
+            for (token, isKnown, client) in spoken where !isKnown {
                 others.removeValue(forKey: token)
-                heard[token] = isGone
+                heard[token] = client
             }
             for (report, session) in engine.takeGuestReports(of: shard) {
                 var report = report
                 // An engine that carries out nothing at the moment has not heard them.
-                if isNew || heard[report.token] == false {
-                    (report.isHeard, report.hasLeft) = (true, false)
-                } else if heard[report.token] == true, !report.hasLeft, !report.isHeard {
-                    (report.isHeard, report.hasLeft) = (true, true)
+                if isNew || heard[report.token] == .present {
+                    (report.isHeard, report.client) = (true, .present)
+                } else if heard[report.token] == .gone, report.client == .present, !report.isHeard {
+                    (report.isHeard, report.client) = (true, .gone)
                 }
                 pause = min(pause, Limits.reportPause(ofGuestFor: session.timeToLive))
                 reports.append(ReportedGuest(report: report, caller: session.caller, engine: engine))
@@ -82,8 +82,8 @@ package final class GuestReports: Sendable {
         reports += others.map { token, word in
             ReportedGuest(
                 report: GuestReport(
-                    token, from: 0, isHeard: true, hasLeft: word.caller.isGone, caller: word.caller),
-                caller: word.caller, engine: nil)
+                    token, from: 0, isHeard: true, client: word.asker.presence, caller: word.asker.caller),
+                caller: word.asker.caller, engine: nil)
         }
         // In an order that does not change from run to run.
         reports.sort { ($0.report.token.high, $0.report.token.low) < ($1.report.token.high, $1.report.token.low) }
@@ -93,11 +93,11 @@ package final class GuestReports: Sendable {
     /// The guests of a shard in which somebody has said something who may.
     private static func guests(
         of machine: borrowing ArbiterStateMachine, in words: [Token: Word]
-    ) -> [(token: Token, isKnown: Bool, isGone: Bool)] {
-        var spoken: [(token: Token, isKnown: Bool, isGone: Bool)] = []
+    ) -> [(token: Token, isKnown: Bool, client: ClientPresence)] {
+        var spoken: [(token: Token, isKnown: Bool, client: ClientPresence)] = []
         for token in machine.guestTokens {
-            guard let word = words[token], machine.own(token, of: word.caller) != nil else { continue }
-            spoken.append((token, word.isKnown, word.caller.isGone))
+            guard let word = words[token], machine.own(token, of: word.asker.caller) != nil else { continue }
+            spoken.append((token, word.isKnown, word.asker.presence))
         }
         return spoken
     }
@@ -143,9 +143,8 @@ package final class GuestReports: Sendable {
     package func keep(_ reports: [ReportedGuest]) {
         state.withLock { state in
             for reported in reports where reported.report.isHeard && state.heard[reported.report.token] == nil {
-                var caller = reported.caller
-                caller.isGone = reported.report.hasLeft
-                state.heard[reported.report.token] = Word(caller: caller, isKnown: false)
+                let asker = Asker(reported.caller, reported.report.client)
+                state.heard[reported.report.token] = Word(asker: asker, isKnown: false)
             }
         }
     }

@@ -29,11 +29,11 @@ package final class Guests: Sendable {
     // MARK: - Words
 
     /// Notes that the client of a session has said something here.
-    package func hear(_ token: Token, from caller: Caller) {
+    package func hear(_ token: Token, from asker: Asker) {
         let home = try? shards.engine(at: token.slot)
-        home?.hear(token, from: caller)
+        home?.hear(token, from: asker)
         // Its guests are told even so, or they might report that their client has left.
-        reports.hear(token, from: caller, isKnown: home != nil)
+        reports.hear(token, from: asker, isKnown: home != nil)
     }
 
     // MARK: - Admission
@@ -44,13 +44,14 @@ package final class Guests: Sendable {
     ///   - token: the session.
     ///   - shard: the index of the shard.
     ///   - engine: its engine.
-    ///   - caller: who uses it.
+    ///   - asker: who uses it.
     ///   - completion: called with nothing also if there is no such session, which the engine says then.
     func admit(
-        _ token: Token, to shard: Int, _ engine: Engine, for caller: Caller,
+        _ token: Token, to shard: Int, _ engine: Engine, for asker: Asker,
         completion: @escaping @Sendable (Result<Void, RelayRefusal>) -> Void
     ) {
-        let word = GuestReport(token, from: UInt16(shard), isHeard: true, hasLeft: caller.isGone, caller: caller)
+        let word = GuestReport(
+            token, from: UInt16(shard), isHeard: true, client: asker.presence, caller: asker.caller)
         borrow(word) { result in
             switch result {
             case .failure(let refusal): completion(.failure(refusal))
@@ -91,9 +92,7 @@ package final class Guests: Sendable {
         _ word: GuestReport, by home: Engine,
         _ completion: @escaping @Sendable (Result<LentSession?, EngineError>) -> Void
     ) {
-        var caller = word.caller ?? .anyone
-        caller.isGone = word.hasLeft
-        home.lend(word.token, to: word.shard, for: caller) { result in
+        home.lend(word.token, to: word.shard, for: Asker(word.caller ?? .anyone, word.client)) { result in
             switch result {
             case .success(let session): completion(.success(session))
             case .failure(.refused(.unknownSession)): completion(.success(nil))

@@ -11,7 +11,7 @@ extension GuestTests {
         _ event: (inout ArbiterStateMachine, inout Step) throws(ArbiterError) -> Answer
     ) throws -> Answer {
         try arbiter.perform { machine, step throws(ArbiterError) in
-            step.restart(at: step.moment, isCallerGone: true)
+            step.restart(at: step.moment, client: .gone)
             return try event(&machine, &step)
         }
     }
@@ -58,7 +58,7 @@ extension GuestTests {
         try other.attach(session)
         try other.detach(session)
         try other.perform { machine, step in for report in reports { machine.confirm(report, in: &step) } }
-        #expect(try self.reports().map(\.hasLeft) == [true])
+        #expect(try self.reports().map(\.client) == [.gone])
     }
 
     @Test mutating func `a shard that is silent since the client left its home has the session live on`() throws {

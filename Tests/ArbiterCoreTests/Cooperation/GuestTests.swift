@@ -33,7 +33,7 @@ struct GuestTests {
     mutating func report(heard: Bool = false) throws {
         let reports = try reports().map { report in
             var report = report
-            if heard { (report.isHeard, report.hasLeft) = (true, false) }
+            if heard { (report.isHeard, report.client) = (true, .present) }
             return report
         }
         let alive = try home.perform { machine, step in
@@ -161,7 +161,7 @@ struct GuestTests {
         let reports = try reports()
         try other.detach(session)
         try other.perform { machine, step in for report in reports { machine.confirm(report, in: &step) } }
-        #expect(try self.reports().map(\.hasLeft) == [true])
+        #expect(try self.reports().map(\.client) == [.gone])
     }
 
     @Test mutating func `a session is admitted once, and survives a restart of its shard`() throws {
@@ -220,7 +220,7 @@ struct GuestTests {
         try other.detach(session)
         try other.perform { machine, step in machine.hear(guest: session.token, isKnown: true, in: &step) }
         let report = try #require(try reports().first)
-        #expect(!report.hasLeft)
+        #expect(report.client == .present)
         #expect(!report.isHeard)
     }
 
@@ -230,7 +230,7 @@ struct GuestTests {
         try other.renewSession(session)
         try other.detach(session)
         let report = try #require(try reports().first)
-        #expect(report.hasLeft)
+        #expect(report.client == .gone)
         #expect(!report.isHeard)
     }
 
@@ -240,9 +240,9 @@ struct GuestTests {
             try machine.lend(session.token, to: 1, in: &step)
         }
         let reports = [
-            GuestReport(session.token, from: 1, isHeard: true, hasLeft: false),
+            GuestReport(session.token, from: 1, isHeard: true, client: .present),
             GuestReport(
-                session.token, from: 2, isHeard: false, hasLeft: true,
+                session.token, from: 2, isHeard: false, client: .gone,
                 caller: Caller(principal: PrincipalName("token:x"))),
         ]
         var writer = BinaryWriter()

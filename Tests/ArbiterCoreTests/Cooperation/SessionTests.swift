@@ -4,10 +4,10 @@ import Testing
 
 /// Sessions, and the end of everything bound to them.
 struct SessionTests {
-    /// With `isGone`, the owner has closed its connection when its request is carried out.
-    private func renew(_ owner: Owner, isGone: Bool, in arbiter: inout Arbiter) throws {
+    /// The owner renews its lease, and is there or not when its request is carried out.
+    private func renew(_ owner: Owner, _ client: ClientPresence, in arbiter: inout Arbiter) throws {
         try arbiter.perform { machine, step throws(ArbiterError) in
-            step.restart(at: step.moment, isCallerGone: isGone)
+            step.restart(at: step.moment, client: client)
             _ = try machine.renew(owner.id, token: owner.token, in: &step)
         }
     }
@@ -16,7 +16,7 @@ struct SessionTests {
         var arbiter = Arbiter()
         let session = try arbiter.openSession(timeToLive: .seconds(10))
         try arbiter.attach(session)
-        try arbiter.perform { machine, step in machine.detach(session.id, isCut: false, in: &step) }
+        try arbiter.perform { machine, step in machine.detach(session.id, client: .present, in: &step) }
         arbiter.advance(by: .seconds(9))
         #expect(arbiter.machine.isInUse(session.id))
         arbiter.advance(by: .seconds(1))
@@ -24,16 +24,16 @@ struct SessionTests {
     }
 
     @Test func `a request of a client that has closed all its connections gives its session no more time`() throws {
-        for (isGone, isAlive) in [(true, false), (false, true)] {
+        for (client, isAlive) in [(ClientPresence.gone, false), (.present, true)] {
             var arbiter = Arbiter()
             let session = try arbiter.openSession(timeToLive: .seconds(60))
             let holder = try arbiter.start(TransitionRequest(lease: .seconds(300), session: session.token))
             try arbiter.attach(session)
             // A stream is open, so the request says as much as any other.
-            try renew(holder, isGone: true, in: &arbiter)
+            try renew(holder, .gone, in: &arbiter)
             try arbiter.perform { machine, step in machine.detach(session.id, in: &step) }
             arbiter.advance(by: .seconds(1))
-            try renew(holder, isGone: isGone, in: &arbiter)
+            try renew(holder, client, in: &arbiter)
             arbiter.advance(by: .seconds(1))
             #expect(arbiter.machine.isInUse(session.id) == isAlive)
         }
@@ -48,7 +48,7 @@ struct SessionTests {
         try arbiter.perform { machine, step in machine.detach(session.id, in: &step) }
         let park = Park(waiter: arbiter.nextWaiter(), wait: .seconds(60))
         try arbiter.parking(park.waiter, at: #_sourceLocation) { machine, step throws(ArbiterError) in
-            step.restart(at: step.moment, isCallerGone: true)
+            step.restart(at: step.moment, client: .gone)
             return try machine.wait(
                 on: ticket.id, token: ticket.token, until: .granted, session: session.token, park: park, in: &step)
         }
@@ -64,7 +64,7 @@ struct SessionTests {
         let session = try arbiter.openSession(timeToLive: .seconds(10))
         let holder = try arbiter.start(TransitionRequest(lease: .seconds(300), session: session.token))
         arbiter.advance(by: .seconds(9))
-        try renew(holder, isGone: true, in: &arbiter)
+        try renew(holder, .gone, in: &arbiter)
         arbiter.advance(by: .seconds(9))
         #expect(arbiter.machine.isInUse(session.id))
     }

@@ -24,7 +24,7 @@ struct LentSessionTests {
     }
 
     private func report(_ token: Token, caller: Caller? = .anyone) -> GuestReport {
-        GuestReport(token, from: 1, isHeard: true, hasLeft: false, caller: caller)
+        GuestReport(token, from: 1, isHeard: true, client: .present, caller: caller)
     }
 
     private func send(_ reports: [GuestReport], _ target: String, to node: RelayNode) -> RecordingExchange {

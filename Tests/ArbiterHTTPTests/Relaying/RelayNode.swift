@@ -60,17 +60,17 @@ final class RelayNode {
     @discardableResult
     func send(
         _ method: String, _ target: String, _ body: String = "", headers: [HeaderName: String] = [:],
-        peer: Peer = .network(address: "192.0.2.7"), isOrphaned: Bool = false,
+        peer: Peer = .network(address: "192.0.2.7"), client: ClientPresence = .present,
         to exchange: RecordingExchange = RecordingExchange()
     ) -> RecordingExchange {
         send(
-            method, target, bytes: Array(body.utf8), headers: headers, peer: peer, isOrphaned: isOrphaned, to: exchange)
+            method, target, bytes: Array(body.utf8), headers: headers, peer: peer, client: client, to: exchange)
     }
 
     /// Sends a request with any body, whose answer comes later.
     func send(
         _ method: String, _ target: String, bytes: [UInt8], headers: [HeaderName: String] = [:], peer: Peer,
-        isOrphaned: Bool = false, to exchange: RecordingExchange = RecordingExchange()
+        client: ClientPresence = .present, to exchange: RecordingExchange = RecordingExchange()
     ) -> RecordingExchange {
         let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
         let query = parts.dropFirst().flatMap { $0.split(separator: "&") }.map { item in
@@ -83,7 +83,7 @@ final class RelayNode {
             Request(
                 method: method, path: parts[0], query: query,
                 headers: DictionaryHeaders(fields: fields.merging(headers) { $1 }), body: bytes, peer: peer,
-                isOrphaned: isOrphaned),
+                client: client),
             exchange)
         return exchange
     }

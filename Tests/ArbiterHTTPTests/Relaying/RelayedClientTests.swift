@@ -1,3 +1,4 @@
+import ArbiterCore
 import ArbiterRelay
 import ArbiterTestKit
 import Testing
@@ -95,7 +96,7 @@ struct RelayedClientTests {
                 .flatMap { Peer(key: $0) } == user)
         // That it has not waited for the answer is told too.
         #expect(owner.requests.last?.value(of: "Arbiter-Orphaned") == nil)
-        _ = try relay.send("POST", "/transitions/start", isOrphaned: true).laterAnswer()
+        _ = try relay.send("POST", "/transitions/start", client: .gone).laterAnswer()
         #expect(owner.requests.last?.value(of: "Arbiter-Orphaned") == "1")
         // A node that passes it on once more says what it was told.
         _ = try relay.send(
