@@ -67,7 +67,7 @@ package final class Router: Sendable {
             MetricsEndpoint(
                 shards: shards, hub: hub, metrics: metrics, places: places, longWork: longWork, version: version),
             IdentityEndpoint(version: version),
-            TraceEndpoints(shards: shards, hub: hub, places: places, version: version), opensMetrics: opensMetrics)
+            TraceEndpoints(shards: shards, hub: hub, version: version), opensMetrics: opensMetrics)
         plain = Dictionary(grouping: routes.filter(\.isPlain), by: \.template).mapValues { routes in
             Dictionary(uniqueKeysWithValues: routes.map { ($0.method, $0) })
         }

@@ -9,7 +9,6 @@ struct TraceEndpoints: Sendable {
 
     let shards: Shards
     let hub: EventHub
-    let places: ServerPlaces
     let version: String
 
     func ofScene(_ call: Call) throws(Problem) {
