@@ -62,7 +62,7 @@ struct Arbiterd: ParsableCommand {
             if let peers {
                 try ClusterServing(parts, address: try options.advertised(by: peerSocket), peers: peers.trust)
             } else {
-                try OwnServing(parts)
+                try SingleServing(parts)
             }
         metrics.begin()
         let router = Router(

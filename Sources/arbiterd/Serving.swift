@@ -78,8 +78,8 @@ struct ServingParts {
     }
 }
 
-/// A daemon of its own.
-final class OwnServing: Serving {
+/// A single daemon.
+final class SingleServing: Serving {
     let shards: Shards
     var forwarder: Forwarder? { nil }
     private let engine: Engine

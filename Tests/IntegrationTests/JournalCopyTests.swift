@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 extension Integration {
-    /// `arbiterd journal copy`: from a daemon of its own to a cluster on a real etcd, and back.
+    /// `arbiterd journal copy`: from a single daemon to a cluster on a real etcd, and back.
     @Suite struct JournalCopies {
         private let etcd: EtcdProcess
         private let directory: TemporaryDirectory

@@ -108,7 +108,7 @@ def test_the_rules_and_the_dashboard_use_what_there_is(daemon):
     assert len(rules) > 10 and len(panels) > 10
     for expression in rules + panels:
         names = re.findall(r"\b(?:arbiter|process)_\w+|\bup\b", expression)
-        # A daemon of its own has no cluster; make readme-test compares these with what a node exposes.
+        # A single daemon has no cluster; make readme-test compares these with what a node exposes.
         assert names and {name for name in names if not name.startswith("arbiter_cluster_")} <= known, expression
 
 

@@ -1,6 +1,6 @@
-// Copies of the state between a daemon of its own and the shards of a cluster.
+// Copies of the state between a single daemon and the shards of a cluster.
 
-/// The state of a shard, or of a daemon of its own, after the last record of its journal.
+/// The state of a shard, or of a single daemon, after the last record of its journal.
 package struct ShardState: Sendable {
     package internal(set) var machine: ArbiterStateMachine
     /// The number of the last record; 0 if there is none.

@@ -47,7 +47,7 @@ package struct Shard: Hashable, Sendable {
         (self.index, self.count) = (index, count)
     }
 
-    /// The only shard of a daemon of its own.
+    /// The only shard of a single daemon.
     package static let only = Shard(0, of: 1)
 
     /// Whether a slot belongs to it.

@@ -156,7 +156,7 @@ extension Engine {
     ///   - waiter: the waiter.
     ///   - client: whether its client is gone, or something between closed the connection.
     package func leave(_ waiter: WaiterID, client: ClientPresence = .gone) {
-        tellSurely { state in
+        tellOnce { state in
             state.parked.removeValue(forKey: waiter)
             state.idlers.removeValue(forKey: waiter)
         } _: { machine, step in

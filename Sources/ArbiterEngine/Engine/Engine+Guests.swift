@@ -32,7 +32,7 @@ extension Engine {
 
     /// When the engine begins: any session may have guests, or be one.
     package func expectGuests(of shard: Shard) {
-        tellSurely { machine, step in machine.expectGuests(where: { !shard.contains($0.slot) }, in: &step) }
+        tellOnce { machine, step in machine.expectGuests(where: { !shard.contains($0.slot) }, in: &step) }
     }
 
     /// In another shard: uses a session as a guest.

@@ -80,7 +80,7 @@ extension Engine {
     }
 
     /// Runs an event that has no answer, and that nobody tells of again: while the journal takes no commits, it waits.
-    func tellSurely(prepare: (inout State) -> Void = { _ in }, _ event: @escaping MissedEvent) {
+    func tellOnce(prepare: (inout State) -> Void = { _ in }, _ event: @escaping MissedEvent) {
         run(prepare: prepare) { machine, _, step in
             event(&machine, &step)
         } answer: { state, result in

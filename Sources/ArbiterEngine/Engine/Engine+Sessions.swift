@@ -123,6 +123,6 @@ extension Engine {
     ///   - client: whether its client is gone; then the session has only `Limits.grace` until its next word.
     package func detach(_ attachment: Attachment, client: ClientPresence = .gone) {
         guard state.withLock({ $0.access.era == attachment.era }) else { return }
-        tellSurely { machine, step in machine.detach(attachment.session, client: client, in: &step) }
+        tellOnce { machine, step in machine.detach(attachment.session, client: client, in: &step) }
     }
 }

@@ -11,7 +11,7 @@ extension Call {
         guard wait == .zero || exchange.reservePlace() else {
             throw Problem(
                 .tooManyConnections, "No more connections can wait here; ask again, or ask without waiting.",
-                retryAfter: Problem.briefly)
+                retryAfter: Problem.retrySoon)
         }
     }
 

@@ -51,7 +51,7 @@ struct EventEndpoints: Sendable {
         guard call.exchange.reservePlace() else {
             throw Problem(
                 .tooManyConnections, "No more connections can follow events here; try again.",
-                retryAfter: Problem.briefly)
+                retryAfter: Problem.retrySoon)
         }
     }
 

@@ -83,7 +83,7 @@ final class GatheredList: Sendable {
         return .failure(
             Problem(
                 .notOwner, "The node at \(owner) did not give its part of the list (\(reason)); ask again.",
-                retryAfter: Problem.briefly))
+                retryAfter: Problem.retrySoon))
     }
 
     private func take(_ result: Result<ListPart, Problem>, of shards: [Int]) {
@@ -128,7 +128,7 @@ extension Call {
         if groups.contains(where: { $0.engines.isEmpty }), !exchange.reservePlace() {
             throw Problem(
                 .tooManyConnections, "No more requests can be passed on to other nodes here; try again.",
-                retryAfter: Problem.briefly)
+                retryAfter: Problem.retrySoon)
         }
         let wanted = GatheredList.Wanted(
             path: request.target(without: .partial), limit: limit, end: end, mayBePartial: mayBePartial && own == nil)

@@ -12,7 +12,7 @@ struct HealthEndpoints: Sendable {
 
     func ready(_ call: Call) throws(Problem) {
         if let reason = shards.waitsFor {
-            throw Problem(.notOwner, "The node waits for \(reason).", retryAfter: Problem.briefly)
+            throw Problem(.notOwner, "The node waits for \(reason).", retryAfter: Problem.retrySoon)
         }
         let engines = shards.here
         guard let engine = engines.first(where: { !$0.isAvailable }) ?? engines.first else {

@@ -128,7 +128,7 @@ struct MetricsEndpoint: Sendable {
             shards.here.allSatisfy(\.isAvailable) ? 1 : 0)
     }
 
-    /// How the cluster is, as this node knows it; nothing for a daemon of its own.
+    /// How the cluster is, as this node knows it; nothing for a single daemon.
     private func writeCluster(to page: inout Exposition) {
         guard let counts = shards.counts else { return }
         page.begin("arbiter_cluster_shards", .gauge, "Shards, by where they are served.")

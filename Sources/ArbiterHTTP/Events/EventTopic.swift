@@ -6,7 +6,7 @@ package enum EventTopic: Hashable, Sendable {
     /// All scenes of a shard.
     case shard(Shard)
 
-    /// All scenes of a daemon of its own.
+    /// All scenes of a single daemon.
     package static let allScenes = EventTopic.shard(.only)
 
     package func _rawHashValue(seed: Int) -> Int {

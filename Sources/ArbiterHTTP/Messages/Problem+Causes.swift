@@ -9,11 +9,11 @@ extension Problem {
         switch error {
         case .refused(let error): self.init(error)
         case .notOwner(let error):
-            self.init(.notOwner, error.reason, retryAfter: Self.briefly)
+            self.init(.notOwner, error.reason, retryAfter: Self.retrySoon)
             misplaced = .untouched
         case .journalUnavailable(let error):
             let pause = error.retryAfter.map { Int($0.components.seconds) }
-            self.init(.journalUnavailable, error.reason, retryAfter: max(Self.briefly, pause ?? 0))
+            self.init(.journalUnavailable, error.reason, retryAfter: max(Self.retrySoon, pause ?? 0))
         }
     }
 
@@ -81,7 +81,7 @@ extension Problem {
             self.init(
                 .olderRules,
                 "The cluster keeps to the rules of its earliest version: try again when every node has been updated.",
-                retryAfter: Self.briefly)
+                retryAfter: Self.retrySoon)
         case .notInteractive(let id):
             self.init(.notInteractive, "\(id) was not asked for as interactive: end it, without a gesture.")
         case .notRunning(let view):
@@ -108,7 +108,7 @@ extension Problem {
         case .tooManySessions(let limit, let principal):
             self.init(
                 .tooManySessions, "\(limit) sessions\(Self.words(for: principal)) are alive already.",
-                retryAfter: Self.briefly)
+                retryAfter: Self.retrySoon)
         case .endedWithoutOwner(let view):
             self.init(
                 view.codeAfterEnd,
@@ -123,11 +123,11 @@ extension Problem {
                 "Another request was made with the key \(quoted(key.description)); draw a new one.",
                 field: HeaderName.idempotencyKey.rawValue)
         case .queueFull(let limit):
-            self.init(.queueFull, "\(limit) tickets wait in this scene already.", retryAfter: Self.briefly)
+            self.init(.queueFull, "\(limit) tickets wait in this scene already.", retryAfter: Self.retrySoon)
         case .tooManyTransitions(let limit, let principal):
             self.init(
                 .tooManyTransitions, "\(limit) transitions\(Self.words(for: principal)) are unfinished already.",
-                retryAfter: Self.briefly)
+                retryAfter: Self.retrySoon)
         case .lacksStorage:
             self.init(
                 .outOfRoom,
@@ -152,13 +152,13 @@ extension Problem {
                 .outOfRoom,
                 "The arbiter's state takes the \(bytes >> 20) MiB that it may (--max-memory): try again when others "
                     + "have ended theirs.",
-                retryAfter: Self.briefly)
+                retryAfter: Self.retrySoon)
         case .shareUsedUp(let share, let bytes):
-            self.init(.shareUsedUp, share.text(bytes: bytes), retryAfter: Self.briefly)
+            self.init(.shareUsedUp, share.text(bytes: bytes), retryAfter: Self.retrySoon)
         case .tooManyScenes(let limit):
             self.init(
                 .tooManyScenes, "There are \(limit) scenes, each in use or declared: delete one that is not needed.",
-                retryAfter: Self.briefly)
+                retryAfter: Self.retrySoon)
         }
     }
 
@@ -196,12 +196,12 @@ extension Problem {
     static let roomPause = 10
 
     /// After so many seconds it may be worth another try.
-    static let briefly = 1
+    static let retrySoon = 1
 
     /// Refuses a question whose answer would be too much beside those on their way.
     static var tooManyLongAnswers: Problem {
         Problem(
-            .tooManyConnections, "There are too many long answers on their way; try again.", retryAfter: briefly)
+            .tooManyConnections, "There are too many long answers on their way; try again.", retryAfter: retrySoon)
     }
 }
 

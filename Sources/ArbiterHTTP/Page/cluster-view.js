@@ -14,7 +14,7 @@ import { clockTime, plural } from './words.js';
  */
 
 export class ClusterView {
-  /** Null before it is known; without nodes, the daemon is one of its own. @type {Cluster | null} */
+  /** Null before it is known; without nodes, it is a single daemon. @type {Cluster | null} */
   #cluster = null;
   #isClosed = false;
 

@@ -119,7 +119,7 @@ final class ForwardedAnswer: StreamSource, Forwarding {
             Problem(
                 .journalUnavailable,
                 "The node that serves the scene did not answer (\(failure.reason)); the request may have been carried out.",
-                retryAfter: Problem.briefly
+                retryAfter: Problem.retrySoon
             ).response)
     }
 

@@ -26,7 +26,7 @@ extension Problem {
             case .needsGuest: "The session is at home elsewhere; ask again."
             case .untouched: "The node that serves the scene is shutting down; ask again."
             }
-        self.init(.notOwner, detail, retryAfter: Self.briefly)
+        self.init(.notOwner, detail, retryAfter: Self.retrySoon)
         self.misplaced = misplaced
     }
 
@@ -42,13 +42,13 @@ extension Problem {
             self.init(
                 .notOwner,
                 "The node that served the scene does not now (\(reason)), and no other one does yet; ask again.",
-                retryAfter: Self.briefly)
+                retryAfter: Self.retrySoon)
             misplaced = .untouched
         case .lost(let shards): self.init(lost: shards)
         case .homeUnreachable(let reason):
             self.init(
                 .notOwner, "The node where the session is at home cannot be asked (\(reason)); ask again.",
-                retryAfter: Self.briefly)
+                retryAfter: Self.retrySoon)
         case .engine(let error): self.init(error)
         case .draining: self.init(drainingFor: peer)
         }
@@ -60,7 +60,7 @@ extension Problem {
             self.init(.untouched)
             return
         }
-        self.init(.draining, "The daemon is shutting down; ask its successor.", retryAfter: Self.briefly)
+        self.init(.draining, "The daemon is shutting down; ask its successor.", retryAfter: Self.retrySoon)
     }
 
     /// Some shards are served by no node at the moment.
@@ -69,7 +69,7 @@ extension Problem {
         self.init(
             .notOwner,
             "No node serves \(shards.count == 1 ? "shard" : "the shards") \(names) at the moment; ask again.",
-            retryAfter: Self.briefly)
+            retryAfter: Self.retrySoon)
     }
 }
 
@@ -100,7 +100,7 @@ extension Shards {
         return try found { () throws(Misplaced) in try engine(at: session.slot) }
     }
 
-    /// The engine of a daemon of its own, or of the only shard of a cluster; `nil` if there are more shards.
+    /// The engine of a single daemon, or of the only shard of a cluster; `nil` if there are more shards.
     ///
     /// - Throws: `not-owner` if it runs elsewhere, or nowhere.
     func engineOfAll() throws(Problem) -> Engine? {

@@ -77,7 +77,7 @@ extension Router {
                 request, exchange,
                 Problem(
                     .tooManyConnections, "No more requests can wait for other nodes here; try again.",
-                    retryAfter: Problem.briefly), context)
+                    retryAfter: Problem.retrySoon), context)
         }
         let exchange = DeferredExchange(exchange, hasPlace: needsPlace)
         relay.begin(RelayedCall(request, exchange, context, self, forwarder), from: origin, because: misplaced)

@@ -100,7 +100,8 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         isInReserve = !server.connections.hasOrdinaryPlace(record)
         if isInReserve, !server.router.mayUseReserve(head.request(self, from: peer)) {
             refuse(
-                Problem(.tooManyConnections, "There are too many connections; try again.", retryAfter: Problem.briefly))
+                Problem(
+                    .tooManyConnections, "There are too many connections; try again.", retryAfter: Problem.retrySoon))
         } else if let ambiguity = head.ambiguity {
             refuse(ambiguity)
         } else if head.bytes > ServerLimits.headerBytes {
@@ -147,7 +148,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
             refuse(
                 Problem(
                     .tooManyConnections, "There are too many large bodies on their way; try again.",
-                    retryAfter: Problem.briefly))
+                    retryAfter: Problem.retrySoon))
         } else if head.isChunked, !connection.trailersAreSound {
             refuse(MicroHTTPDHead.Fault.trailer.problem)
         } else if let query = head.query {

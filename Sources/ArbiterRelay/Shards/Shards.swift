@@ -3,13 +3,13 @@ package import ArbiterEngine
 
 /// The engines that run here, each for a shard of the scenes, and where the other shards are.
 ///
-/// A daemon of its own has one engine, for its whole life. A node of a cluster gets and loses them.
+/// A single daemon has one engine, for its whole life. A node of a cluster gets and loses them.
 package final class Shards: Sendable {
     /// How many shards there are, here and elsewhere.
     package let count: Int
-    /// The engine of a daemon of its own.
+    /// The engine of a single daemon.
     package let only: Engine?
-    /// Where other nodes reach this one; `nil` for a daemon of its own.
+    /// Where other nodes reach this one; `nil` for a single daemon.
     private let address: String?
     let state = Guarded(State())
 
@@ -34,7 +34,7 @@ package final class Shards: Sendable {
         var waitsFor: @Sendable () -> String? = { nil }
     }
 
-    /// Those of a daemon of its own.
+    /// Those of a single daemon.
     package init(only engine: Engine) {
         (only, count, address) = (engine, 1, nil)
     }
@@ -193,7 +193,7 @@ package final class Shards: Sendable {
         throw .elsewhere(Elsewhere(shard: shard, owner: owner))
     }
 
-    /// The first shard, which is the only one of a daemon of its own.
+    /// The first shard, which is the only one of a single daemon.
     package var first: Shard { Shard(0, of: count) }
 
     /// The shard of the home of a session.

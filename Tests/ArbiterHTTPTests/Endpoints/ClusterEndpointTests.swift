@@ -41,7 +41,7 @@ struct ClusterEndpointTests {
         }
     }
 
-    @Test func `a daemon of its own has one shard and no nodes`() throws {
+    @Test func `a single daemon has one shard and no nodes`() throws {
         #expect(try Service().ask("GET", "/cluster").body == ["shards": 1, "nodes": [], "owners": [], "moves": []])
     }
 
