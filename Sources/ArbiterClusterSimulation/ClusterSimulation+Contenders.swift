@@ -44,7 +44,8 @@ extension ClusterSimulation {
         let request = TransitionRequest(
             scene: scene, client: ClientName("\(contenders[index].name)-\(lastKey)"), lease: lease,
             ticket: .milliseconds(chance.number(in: 20...80) * 100),
-            idempotencyKey: chance.isOnce(in: 5) ? nil : IdempotencyKey("key-of-a-contender-\(lastKey)"))
+            idempotencyKey: chance.isOnce(in: settings.keylessRarity)
+                ? nil : IdempotencyKey("key-of-a-contender-\(lastKey)"))
         send(Contender.Request(request: request, isSerialized: !chance.isOnce(in: 3)), of: index)
     }
 

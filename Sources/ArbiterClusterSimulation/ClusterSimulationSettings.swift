@@ -17,6 +17,8 @@ package struct ClusterSimulationSettings: Sendable {
     package var timeToLive = Duration.seconds(5)
     /// One of so many requests to etcd is stuck on its way for up to a quarter of a minute.
     package var stuckRarity = 150
+    /// One of so many requests has no key.
+    package var keylessRarity = 5
     /// Whether all trouble is that nodes are paused.
     package var onlyPauses = false
     package var bytesBetweenSnapshots = 6_000
@@ -70,8 +72,11 @@ package struct ClusterSimulationSettings: Sendable {
         switch fault {
         case .guardByValue: self = .ofLateCommits
         case .unprovenAnswers: self = .ofPausedOwners
+        case .sendsAgainAfterBreak:
+            self = .ofPausedOwners
+            keylessRarity = 1
         case .none, .absenceForFailure, .clampedClock, .guestsWaitToBeTold, .graceAfterLoss, .trimBeforeManifest,
-            .holdsForEver, .sendsAgainAfterBreak, .takesRefusalForNoSession, .asksAgainAtOnce:
+            .holdsForEver, .takesRefusalForNoSession, .asksAgainAtOnce:
             self.init()
         }
         self.fault = fault
