@@ -11,9 +11,11 @@ package enum ClientPresence: Hashable, Sendable {
 package struct Asker: Hashable, Sendable {
     package let caller: Caller
     package let presence: ClientPresence
+    /// The session that the request names, if it is heard in the turn in which the request is carried out.
+    package let session: Token?
 
-    package init(_ caller: Caller, _ presence: ClientPresence = .present) {
-        (self.caller, self.presence) = (caller, presence)
+    package init(_ caller: Caller, _ presence: ClientPresence = .present, naming session: Token? = nil) {
+        (self.caller, self.presence, self.session) = (caller, presence, session)
     }
 
     /// A client about which nothing has to be known.

@@ -75,7 +75,7 @@ extension Engine {
 
     /// Notes a request of a session's client, whatever it asks for; nothing if the session is not known.
     package func hear(_ session: Token, from asker: Asker = .anyone) {
-        tell(by: asker) { machine, step in machine.hear(session, from: asker.caller, in: &step) }
+        tell(by: Asker(asker.caller, asker.presence, naming: session)) { _, _ in }
     }
 
     /// Ends a transition; without an outcome, the decision of its gesture counts, or else `completed`.

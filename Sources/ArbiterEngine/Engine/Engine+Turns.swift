@@ -41,7 +41,11 @@ extension Engine {
             }
             let moment = now()
             state.step.restart(at: moment, lag: lag(in: state, at: moment.instant), client: asker.presence)
-            let result = state.machine.turn(in: &state.step, with: &state.identities, event)
+            let result = state.machine.turn(in: &state.step, with: &state.identities) {
+                machine, identities, step throws(ArbiterError) in
+                if let session = asker.session { machine.hear(session, from: asker.caller, in: &step) }
+                return try event(&machine, &identities, &step)
+            }
             // Before the effects, because a request that parks may be woken in the same turn.
             let own = answer(&state, result.mapError(EngineError.refused))
             var refusal: EngineNotice?

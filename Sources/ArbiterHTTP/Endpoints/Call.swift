@@ -2,6 +2,7 @@ internal import ArbiterCore
 internal import ArbiterEngine
 internal import ArbiterRelay
 internal import Logging
+internal import Synchronization
 
 /// One request on its way to its one answer.
 ///
@@ -27,6 +28,8 @@ final class Call: Sendable {
         var mayNeedGuest = true
         /// Whether its client was there when the request was read.
         var client = ClientPresence.present
+        /// The session that the request names, whose word is to be heard in the turn of the request.
+        var word: Token?
         /// When the request was complete.
         let begun: ContinuousClock.Instant
 
@@ -35,7 +38,7 @@ final class Call: Sendable {
         }
 
         /// To whom the client's sessions and keys belong, which scenes there are for it, and whether it was there.
-        var asker: Asker { Asker(permission.caller, client) }
+        var asker: Asker { Asker(permission.caller, client, naming: word) }
     }
 
     /// The request without its body.
@@ -47,6 +50,8 @@ final class Call: Sendable {
     private let router: Router
     /// What its answer needs of its header, which is gone when its connection is.
     private let kept: KeptFields
+    /// Whether an engine was asked with its asker.
+    private let hasSpoken = Atomic(false)
 
     private struct KeptFields {
         /// The versions that the client has, of a request that only reads.
@@ -117,8 +122,15 @@ final class Call: Sendable {
     /// To whom the client's sessions and keys belong, and which scenes there are for it.
     var caller: Caller { context.permission.caller }
 
-    /// The caller, and whether it was there when the request was read.
-    var asker: Asker { context.asker }
+    /// The caller, and whether it was there when the request was read; with the session that the request names, so that the
+    /// engine that is asked hears its word in the same turn.
+    var asker: Asker {
+        hasSpoken.store(true, ordering: .relaxed)
+        return context.asker
+    }
+
+    /// What no engine was asked with, so that the word of its session is still to be heard.
+    var unheard: Asker? { context.word == nil || hasSpoken.load(ordering: .relaxed) ? nil : context.asker }
 
     /// Answers; without the content if the client has it already.
     func respond(_ response: consuming Response) {

@@ -145,7 +145,7 @@ package final class Router: Sendable {
             try checkAccept(request, route)
             try checkBody(of: request)
             if !route.ignoresQuery { context.query = try Query(request.query, taking: route.query) }
-            noteSession(of: request, from: context.asker)
+            noteSession(of: request, in: &context)
             try carryOut(request, exchange, context)
         } catch {
             carryOutElsewhere(request, exchange, context, because: error)
@@ -240,11 +240,24 @@ package final class Router: Sendable {
         return String(lastRequestID.wrappingAdd(1, ordering: .relaxed).newValue, radix: 16)
     }
 
-    /// Tells the engine that the client of a session is alive, whatever it asks for.
-    private func noteSession(of request: Request, from asker: Asker) {
+    /// Takes notice that the client of a session is alive, whatever it asks for.
+    ///
+    /// A single daemon hears that when it carries the request out; in a cluster, the home of the session may be elsewhere.
+    private func noteSession(of request: Request, in context: inout Call.Context) {
         guard let text = request.headers.value(of: .session), let session = try? Token(text, field: "") else { return }
-        if let guests = relay?.guests { return guests.hear(session, from: asker) }
-        (try? shards.engine(at: session.slot))?.hear(session, from: asker)
+        if let guests = relay?.guests {
+            guests.hear(session, from: context.asker)
+        } else if shards.only != nil {
+            context.word = session
+        } else {
+            (try? shards.engine(at: session.slot))?.hear(session, from: context.asker)
+        }
+    }
+
+    /// Has the word of a session be heard with which no engine was asked.
+    func hearWord(of call: Call) {
+        guard let asker = call.unheard, let session = asker.session else { return }
+        shards.only?.hear(session, from: asker)
     }
 
     private func checkDraining(_ route: Route, _ request: Request) throws(Problem) {

@@ -96,6 +96,7 @@ extension Router {
         let call = Call(request, exchange, context, router: self)
         if request.isNodesOwn { return try hearNode(request, call) }
         guard let route = context.route else { throw nothing(at: request) }
+        defer { hearWord(of: call) }
         try route.endpoint(call)
     }
 
