@@ -6,6 +6,7 @@ from measure.table import RatioRow, Row
 SERVERS = {
     "floor": "C handler",
     "memory": "memory",
+    "session": "memory, sessions",
     "crash": "crash",
     "power": "power",
     "redis": "Redis",
@@ -15,7 +16,7 @@ SERVERS = {
 
 # What every server is compared with.
 FLOOR = {server: "floor" for server in SERVERS if server != "floor"}
-MEMORY = {"crash": "memory", "power": "memory"}
+MEMORY = {"session": "memory", "crash": "memory", "power": "memory"}
 # With the one that keeps as much.
 REDIS = {"memory": "redis", "crash": "redis", "power": "redis-always"}
 ETCD = {"power": "etcd"}

@@ -6,7 +6,7 @@ import os
 import shutil
 import socket
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from measure.processes import free_port, port_of_ready_line, running, wait_until
@@ -131,6 +131,9 @@ def start_all(programs: Programs, directory: Path, stack: contextlib.ExitStack) 
     servers = [stack.enter_context(floor(programs.floor, directory / "floor"))]
     servers += [stack.enter_context(arbiter(programs.arbiterd, journal, directory / journal))
                 for journal in ("memory", "crash", "power")]
+    # One more, whose clients name a session in every request.
+    other = stack.enter_context(arbiter(programs.arbiterd, "memory", directory / "session"))
+    servers.insert(2, replace(other, name="session", protocol="arbiter-session"))
     if programs.redis is None:
         print("There is no redis-server; its columns are left out.")
     else:

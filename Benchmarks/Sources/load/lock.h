@@ -18,6 +18,8 @@ struct seat {
     uint64_t fence;
     /* The lease that the client's locks are bound to, on servers where it is made beforehand. */
     char lease[32];
+    /* The header field that names the client's session, with its line end; empty if it has none. */
+    char session[128];
 };
 
 struct lock_server {
@@ -39,9 +41,10 @@ struct lock_server {
     void (*close)(struct seat *seat);
 };
 
-/* The server with this name: arbiter, floor, redis, etcd or etcd-lock. */
+/* The server with this name: arbiter, arbiter-session, floor, redis, etcd or
+   etcd-lock. */
 const struct lock_server *lock_server_named(const char *name);
 
-extern const struct lock_server arbiter_lock, floor_lock, redis_lock, etcd_lock, etcd_lock_api;
+extern const struct lock_server arbiter_lock, arbiter_session_lock, floor_lock, redis_lock, etcd_lock, etcd_lock_api;
 
 #endif
