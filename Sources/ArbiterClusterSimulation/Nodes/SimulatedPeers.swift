@@ -23,7 +23,7 @@ final class SimulatedPeers: Peers {
         completion: @escaping @Sendable (Result<TakenReports, PeerFailure>) -> Void
     ) {
         ask(node, within: patience, completion) { guests, answer throws(Misplaced) in
-            try guests.take(reports, mayBePartial: true, completion: answer)
+            try guests.take(reports, completion: answer)
         }
     }
 

@@ -142,7 +142,7 @@ extension Forwarder: Peers {
         _ reports: [GuestReport], to node: String, within patience: Duration,
         completion: @escaping @Sendable (Result<TakenReports, PeerFailure>) -> Void
     ) {
-        ask(node, GuestMessages.reportingInPart, about: reports, within: patience, completion) {
+        ask(node, GuestMessages.reporting, about: reports, within: patience, completion) {
             answer throws(PeerFailure) in
             guard let ended = GuestMessages.values(answer.body, of: Token.self),
                 let missing = GuestMessages.missing(saidBy: answer.head)

@@ -21,10 +21,8 @@ extension Guests {
     /// Takes the reports of a node.
     func take(reportsIn request: Request, _ call: Call) throws(Problem) {
         let reports = try GuestMessages.reports(in: request)
-        // A node of an earlier version takes what is not named as ended for confirmed.
-        let mayBePartial = request.query.contains(GuestMessages.partial)
         do throws(Misplaced) {
-            try take(reports, mayBePartial: mayBePartial) { result in
+            try take(reports) { result in
                 call.respond(result) { taken in
                     Response(
                         200, .text, body: GuestMessages.bytes(of: taken.ended),

@@ -9,10 +9,6 @@ enum GuestMessages {
     /// Where a node reports what it has heard.
     static let reporting = "/cluster/sessions/report"
 
-    /// Says of reports that those may be taken whose homes are there, and the others not.
-    static let partial = QueryItem(name: "partial", value: "true")
-    /// Where a node reports that knows of homes that are not there.
-    static let reportingInPart = "\(reporting)?\(partial.name)=\(partial.value)"
     /// The field of the answer to reports that has the shards of the homes that were not there; left out if all were.
     private static let missing = "Arbiter-Missing-Shards"
 

@@ -105,12 +105,10 @@ package final class Guests: Sendable {
     ///
     /// - Parameters:
     ///   - reports: what was heard.
-    ///   - mayBePartial: whether those may be taken whose homes are here, and the others not.
     ///   - completion: called with what has come of it.
-    /// - Throws: `Misplaced` at once, if nothing is taken.
+    /// - Throws: `Misplaced` at once, if none of the homes is here.
     package func take(
-        _ reports: [GuestReport], mayBePartial: Bool,
-        completion: @escaping @Sendable (Result<TakenReports, EngineError>) -> Void
+        _ reports: [GuestReport], completion: @escaping @Sendable (Result<TakenReports, EngineError>) -> Void
     ) throws(Misplaced) {
         var (engines, missing) = ([(Engine, [GuestReport])](), Set<Int>())
         var misplaced: Misplaced?
@@ -122,7 +120,7 @@ package final class Guests: Sendable {
                 misplaced = error
             }
         }
-        if let misplaced, !mayBePartial || engines.isEmpty { throw misplaced }
+        if let misplaced, engines.isEmpty { throw misplaced }
         GuestReports.take(engines) { [missing] result in
             completion(result.map { TakenReports(ended: $0, missing: missing) })
         }

@@ -79,7 +79,7 @@ struct LentSessionTests {
         let home = RelayNode(shards: 2)
         let living = try session(in: try home.serve())
         let reports = [living, Self.tokens[0], Self.tokens[1]].map { report($0, caller: nil) }
-        let answer = try send(reports, GuestMessages.reportingInPart, to: home).laterAnswer()
+        let answer = try send(reports, GuestMessages.reporting, to: home).laterAnswer()
         #expect(answer.status == 200)
         #expect(GuestMessages.values(answer.response.body, of: Token.self) == [Self.tokens[0]])
         #expect(answer.headers("Arbiter-Missing-Shards") == ["1"])
@@ -88,13 +88,8 @@ struct LentSessionTests {
     @Test func `a home refuses at once what it cannot take`() throws {
         let home = RelayNode(shards: 2)
         try home.serve()
-        for (tokens, target) in [
-            // A node of an earlier version takes what is not named for confirmed.
-            (Self.tokens, GuestMessages.reporting), ([Self.tokens[1]], GuestMessages.reportingInPart),
-        ] {
-            let answer = try send(tokens.map { report($0) }, target, to: home).answer()
-            #expect(answer.code == "not-owner")
-        }
+        let refused = try send([report(Self.tokens[1])], GuestMessages.reporting, to: home).answer()
+        #expect(refused.code == "not-owner")
         let answer = try send([report(Self.tokens[0])], GuestMessages.reporting, to: home).laterAnswer()
         #expect(answer.status == 200)
         #expect(answer.headers("Arbiter-Missing-Shards").isEmpty)
@@ -113,6 +108,6 @@ struct LentSessionTests {
             return home.requests.count > 1
         }
         #expect(isReportedAgain)
-        #expect(home.requests.first?.target == GuestMessages.reportingInPart)
+        #expect(home.requests.first?.target == GuestMessages.reporting)
     }
 }
