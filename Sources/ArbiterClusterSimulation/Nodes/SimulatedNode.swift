@@ -41,7 +41,7 @@ final class SimulatedNode: Sendable {
         shards = Shards(count: settings.shards, address: Self.address(of: process.node))
         relay = Relay(
             shards, peers: fault.planted(in: SimulatedPeers(process, cluster)),
-            times: fault.planted(in: settings.relayTimes), alarm: process, time: process
+            times: fault.planted(in: settings.relayTimes), alarm: process, reportAlarm: process, time: process
         ) { action in
             switch action {
             case .hold: signals.post(.counted(.heldCalls))

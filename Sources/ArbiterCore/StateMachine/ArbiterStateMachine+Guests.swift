@@ -140,8 +140,9 @@ extension ArbiterStateMachine {
     ///   - isGuest: whether a session is at home in another shard.
     ///   - step: the turn.
     package mutating func expectGuests(where isGuest: (SessionID) -> Bool, in step: inout Step) {
-        for (id, session) in durable.sessions {
-            begin(SessionLife(of: session, isGuest(id) ? .away() : .home(shards: [:]), since: step.now), of: id)
+        for id in durable.sessions.keys {
+            // The owner before may have heard the client without having reported it.
+            change(id) { $0?.settle(isGuest(id) ? .away(word: .present) : .home(shards: [:]), at: step.now) }
         }
     }
 
@@ -162,7 +163,7 @@ extension ArbiterStateMachine {
 
     /// In another shard: the home of a guest knows its session.
     ///
-    /// A client that has left since the report has the time that it had; the next report says so.
+    /// If the client has left only since the report, the next report says so.
     package mutating func confirm(_ report: GuestReport, in step: inout Step) {
         guard let session = try? session(report.token), report.client == .gone, !report.isHeard else { return }
         change(session.id) { $0?.stay(at: step.now) }

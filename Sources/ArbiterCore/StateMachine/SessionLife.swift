@@ -108,6 +108,12 @@ extension SessionLife {
         }
     }
 
+    /// It turns out where the session is at home; what is known of its connections stays.
+    mutating func settle(_ place: Place, at now: Instant) {
+        self.place = place
+        extend(at: now)
+    }
+
     mutating func end(_ leaving: Leaving) { phase = .ending(leaving) }
 
     // MARK: At home

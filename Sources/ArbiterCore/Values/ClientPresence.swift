@@ -11,7 +11,7 @@ package enum ClientPresence: Hashable, Sendable {
 package struct Asker: Hashable, Sendable {
     package let caller: Caller
     package let presence: ClientPresence
-    /// The session that the request names, if it is heard in the turn in which the request is carried out.
+    /// The session that the request names; `nil` where its word is heard apart.
     package let session: Token?
 
     package init(_ caller: Caller, _ presence: ClientPresence = .present, naming session: Token? = nil) {

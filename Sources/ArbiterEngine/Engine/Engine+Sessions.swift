@@ -98,7 +98,7 @@ extension Engine {
     package func attach(
         _ token: Token, by asker: Asker = .anyone, completion: @escaping Answer<Attachment>
     ) {
-        run { machine, _, step throws(ArbiterError) in
+        run(by: asker) { machine, _, step throws(ArbiterError) in
             try machine.check(asker.caller, owns: token)
             return try machine.attach(token, in: &step)
         } answer: { state, result in

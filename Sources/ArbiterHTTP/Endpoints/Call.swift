@@ -129,7 +129,7 @@ final class Call: Sendable {
         return context.asker
     }
 
-    /// What no engine was asked with, so that the word of its session is still to be heard.
+    /// The asker, if no engine has been told of it yet and it names a session.
     var unheard: Asker? { context.word == nil || hasSpoken.load(ordering: .relaxed) ? nil : context.asker }
 
     /// Answers; without the content if the client has it already.

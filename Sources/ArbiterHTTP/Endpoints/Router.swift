@@ -242,19 +242,20 @@ package final class Router: Sendable {
 
     /// Takes notice that the client of a session is alive, whatever it asks for.
     ///
-    /// A single daemon hears that when it carries the request out; in a cluster, the home of the session may be elsewhere.
+    /// A single daemon hears that in the turn of the request. It is told at once if the home of the session may be elsewhere, and if
+    /// a long body is to be read before that turn.
     private func noteSession(of request: Request, in context: inout Call.Context) {
         guard let text = request.headers.value(of: .session), let session = try? Token(text, field: "") else { return }
         if let guests = relay?.guests {
             guests.hear(session, from: context.asker)
-        } else if shards.only != nil {
+        } else if shards.only != nil, request.body.count <= ServerLimits.shortBodyBytes {
             context.word = session
         } else {
             (try? shards.engine(at: session.slot))?.hear(session, from: context.asker)
         }
     }
 
-    /// Has the word of a session be heard with which no engine was asked.
+    /// Has the engine hear the session that a call names, if the call has not told it already.
     func hearWord(of call: Call) {
         guard let asker = call.unheard, let session = asker.session else { return }
         shards.only?.hear(session, from: asker)

@@ -20,6 +20,8 @@ final class ForwardedAnswer: StreamSource, Forwarding {
         var arrived = ArrivedStream()
         var isStreaming = false
         var isClosed = false
+        /// Whether the client has left before it was answered.
+        var isAbandoned = false
         /// Whether the shard has another owner than the one that was asked.
         var hasMoved = false
         /// Called once when nothing is under way any more.
@@ -43,9 +45,20 @@ final class ForwardedAnswer: StreamSource, Forwarding {
 
     func begin(_ ended: @escaping @Sendable (ForwardingEnd) -> Void) {
         state.withLock { $0.ended = ended }
+        // First, so that it takes the place of nothing that is set once the transfer has ended.
+        call.exchange.whenAbandoned { [self] in
+            let number = state.withLock { state in
+                state.isAbandoned = true
+                return state.number
+            }
+            if let number { depart(number) }
+        }
         let number = loop.begin(request) { [self] event in take(event) }
-        state.withLock { $0.number = number }
-        call.exchange.whenAbandoned { [self] in depart(number) }
+        let isAbandoned = state.withLock { state in
+            state.number = number
+            return state.isAbandoned
+        }
+        if isAbandoned { depart(number) }
     }
 
     private func end(as end: ForwardingEnd) { state.withLock { $0.ended.take() }?(end) }

@@ -20,15 +20,17 @@ package final class Relay: Sendable {
     ///   - peers: the other nodes.
     ///   - times: how long nodes wait for each other.
     ///   - alarm: what rings when that is over.
+    ///   - reportAlarm: what rings when sessions are reported, which must not wait for the requests that an alarm carries out.
     ///   - time: what those times are counted by.
     ///   - observer: told what is done with each request.
     package init(
         _ shards: Shards, peers: any Peers, times: RelayTimes, alarm: any Alarm = SystemAlarm(),
-        time: any TimeSource = SystemTimeSource(), observer: @escaping @Sendable (Errand.Action) -> Void = { _ in }
+        reportAlarm: any Alarm = SystemAlarm(), time: any TimeSource = SystemTimeSource(),
+        observer: @escaping @Sendable (Errand.Action) -> Void = { _ in }
     ) {
         (self.shards, self.times, self.alarm, self.time, self.observer) = (shards, times, alarm, time, observer)
         open = OpenTransfers(grace: times.grace, alarm: alarm)
-        guests = shards.count > 1 ? Guests(shards, peers, alarm: alarm) : nil
+        guests = shards.count > 1 ? Guests(shards, peers, alarm: reportAlarm) : nil
         shards.observe { [open] in open.note($0) }
     }
 
@@ -109,14 +111,31 @@ package final class Relay: Sendable {
             // Not under the lock of those who say that the shard is served.
             let goOn = { @Sendable [self] in relay.alarm.ring(after: .zero) { [self] in take(.served) } }
             let shards = relay.shards
+            // First, so that it takes the place of nothing that is set once the request goes on.
+            let client = Guarded((number: Int?.none, hasLeft: false))
+            request.whenAbandoned { [self] in
+                let number = client.withLock { client in
+                    client.hasLeft = true
+                    return client.number
+                }
+                if let number, shards.release(number) { take(.clientLeft) }
+            }
             switch shards.hold(HeldRequest(shard: shard, asked: asked, goOn: goOn)) {
             case .served: goOn()
             case .full: take(.full)
             case .held(let number):
+                let hasLeft = client.withLock { client in
+                    client.number = number
+                    return client.hasLeft
+                }
+                if hasLeft, shards.release(number) { return take(.clientLeft) }
                 // The shutdown may have begun just before; then it has not seen this request.
                 if relay.isDraining, shards.release(number) { return take(.draining) }
-                request.whenAbandoned { [self] in if shards.release(number) { take(.clientLeft) } }
-                relay.alarm.ring(after: limit) { [self] in if shards.release(number) { take(.alarm) } }
+                // What is over keeps no body until the alarm rings.
+                relay.alarm.ring(after: limit) { [weak self] in
+                    guard let self, shards.release(number) else { return }
+                    take(.alarm)
+                }
             }
         }
 
