@@ -1,6 +1,7 @@
 import ArbiterCluster
 import ArbiterCore
 import ArbiterEngine
+import ArbiterRelay
 import ArbiterTestKit
 import Dispatch
 import Testing
@@ -21,10 +22,10 @@ struct EtcdRoomTests {
     }
 
     @Test func `the file of etcd warns, and what is in use of it stops admission`() {
-        #expect(EtcdRoom(EtcdSize(file: 599, used: 599), of: 1000) == .enough)
-        #expect(EtcdRoom(EtcdSize(file: 600, used: 10), of: 1000) == .low)
-        #expect(EtcdRoom(EtcdSize(file: 1000, used: 799), of: 1000) == .low)
-        #expect(EtcdRoom(EtcdSize(file: 800, used: 800), of: 1000) == .short)
+        #expect(EtcdRoom(StoredSize(file: 599, used: 599), of: 1000) == .enough)
+        #expect(EtcdRoom(StoredSize(file: 600, used: 10), of: 1000) == .low)
+        #expect(EtcdRoom(StoredSize(file: 1000, used: 799), of: 1000) == .low)
+        #expect(EtcdRoom(StoredSize(file: 800, used: 800), of: 1000) == .short)
     }
 
     @Test func `while etcd has no room, requests are refused, and parked ones are answered afterwards`() throws {

@@ -1,6 +1,7 @@
 import ArbiterCluster
 import ArbiterCore
 import ArbiterEngine
+import ArbiterRelay
 import ArbiterTestKit
 import Testing
 
@@ -9,7 +10,7 @@ struct NodeLeaseTests {
     private let time = ManualTime()
     private let etcd = LateEtcd()
 
-    @Test func `a lease that was seen to be over stays so, whatever is answered later`() throws {
+    @Test func `a lease that was over stays over after a late answer`() throws {
         let alarm = ManualAlarm(time: time)
         let lease = try NodeLease.grant(for: .seconds(10), etcd: etcd, time: time, alarm: alarm)
         let told = Guarded(0)
@@ -78,7 +79,7 @@ private final class LateEtcd: Etcd {
         completion: @escaping @Sendable (Result<Void, EtcdError>) -> Void
     ) { refuse(completion) }
 
-    func measure(within limit: Duration, completion: @escaping @Sendable (Result<EtcdSize, EtcdError>) -> Void) {
+    func measure(within limit: Duration, completion: @escaping @Sendable (Result<StoredSize, EtcdError>) -> Void) {
         refuse(completion)
     }
 

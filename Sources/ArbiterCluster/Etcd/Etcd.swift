@@ -1,3 +1,5 @@
+package import ArbiterRelay
+
 /// An etcd cluster, as far as it is needed here: transactions, leases, compaction and the room that is left.
 ///
 /// Every completion is called exactly once, on any thread. What has failed as `EtcdError.Kind.unknown` may have been carried
@@ -48,19 +50,7 @@ package protocol Etcd: Sendable {
         completion: @escaping @Sendable (Result<Void, EtcdError>) -> Void)
 
     /// Asks a member how much it stores.
-    func measure(within limit: Duration, completion: @escaping @Sendable (Result<EtcdSize, EtcdError>) -> Void)
-}
-
-/// How much a member of etcd stores, in bytes.
-package struct EtcdSize: Hashable, Sendable {
-    /// The size of its file, which etcd compares with its quota.
-    package let file: Int
-    /// The pages of the file that are in use; the others are used again.
-    package let used: Int
-
-    package init(file: Int, used: Int) {
-        (self.file, self.used) = (file, used)
-    }
+    func measure(within limit: Duration, completion: @escaping @Sendable (Result<StoredSize, EtcdError>) -> Void)
 }
 
 /// A watch that goes on.

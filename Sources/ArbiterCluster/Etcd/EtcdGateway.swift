@@ -1,4 +1,5 @@
 internal import ArbiterEngine
+package import ArbiterRelay
 package import ArbiterTransfers
 internal import Foundation
 
@@ -119,7 +120,7 @@ package final class EtcdGateway: Etcd {
     }
 
     package func measure(
-        within limit: Duration, completion: @escaping @Sendable (Result<EtcdSize, EtcdError>) -> Void
+        within limit: Duration, completion: @escaping @Sendable (Result<StoredSize, EtcdError>) -> Void
     ) {
         ask("/v3/maintenance/status", EtcdStatusMessage(), within: limit) {
             (result: Result<EtcdStatusAnswer, EtcdError>) in

@@ -1,3 +1,4 @@
+internal import ArbiterRelay
 internal import Foundation
 
 // The messages of etcd's JSON gateway: keys and values in base64, 64-bit integers as strings, and fields that are zero or
@@ -235,7 +236,7 @@ struct EtcdStatusAnswer: Decodable, Sendable {
     let dbSize: EtcdInteger?
     let dbSizeInUse: EtcdInteger?
 
-    var size: EtcdSize { EtcdSize(file: Int(dbSize?.value ?? 0), used: Int(dbSizeInUse?.value ?? 0)) }
+    var size: StoredSize { StoredSize(file: Int(dbSize?.value ?? 0), used: Int(dbSizeInUse?.value ?? 0)) }
 }
 
 struct EtcdAuthenticateMessage: Encodable, Sendable {

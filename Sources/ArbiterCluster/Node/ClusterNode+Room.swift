@@ -1,5 +1,6 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+package import ArbiterRelay
 internal import Logging
 
 /// How much room etcd has.
@@ -18,7 +19,7 @@ package enum EtcdRoom: Hashable, Sendable {
     /// - Parameters:
     ///   - size: what a member stores.
     ///   - quota: the bytes that it may store.
-    package init(_ size: EtcdSize, of quota: Int) {
+    package init(_ size: StoredSize, of quota: Int) {
         // Room within the file is used again, so a large file alone stops nothing.
         if size.used >= quota / 100 * Self.shortPercentage {
             self = .short
@@ -47,7 +48,7 @@ extension ClusterNode {
         }
     }
 
-    private func note(_ size: EtcdSize) {
+    private func note(_ size: StoredSize) {
         let room = EtcdRoom(size, of: settings.quota)
         let before = state.withLock { state in
             defer { state.room = room }

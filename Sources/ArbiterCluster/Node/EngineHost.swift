@@ -136,7 +136,7 @@ package final class EngineHost: ShardHost {
             at: time.now().timestamp)
     }
 
-    package func note(_ size: EtcdSize, _ room: EtcdRoom) {
-        shards.note(StoredSize(file: size.file, used: size.used), isShort: room == .short)
+    package func note(_ size: StoredSize, _ room: EtcdRoom) {
+        shards.note(size, isShort: room == .short)
     }
 }

@@ -1,4 +1,5 @@
 package import ArbiterEngine
+package import ArbiterRelay
 
 /// What runs the shards that a node owns.
 package protocol ShardHost: AnyObject, Sendable {
@@ -36,5 +37,5 @@ package protocol ShardHost: AnyObject, Sendable {
     func note(_ map: ShardMap)
 
     /// Takes notice of how much etcd stores, and of what that means.
-    func note(_ size: EtcdSize, _ room: EtcdRoom)
+    func note(_ size: StoredSize, _ room: EtcdRoom)
 }

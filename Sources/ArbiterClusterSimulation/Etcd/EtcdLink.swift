@@ -1,6 +1,7 @@
 internal import ArbiterCluster
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 /// How a process reaches etcd: a request may be late, lost or carried out twice, and so may its answer.
 final class EtcdLink: Etcd {
@@ -79,7 +80,7 @@ final class EtcdLink: Etcd {
         ask(within: limit, completion) { etcd.change { $0.compact(to: revision) } }
     }
 
-    func measure(within limit: Duration, completion: @escaping @Sendable (Result<EtcdSize, EtcdError>) -> Void) {
+    func measure(within limit: Duration, completion: @escaping @Sendable (Result<StoredSize, EtcdError>) -> Void) {
         let etcd = etcd
         ask(within: limit, completion) { .success(etcd.size(of: Self.quota)) }
     }

@@ -1,6 +1,7 @@
 internal import ArbiterCluster
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 /// An etcd cluster: one store, whose leader may pause.
 ///
@@ -180,9 +181,9 @@ final class SimulatedEtcd: Sendable {
     }
 
     /// What a member stores, of a quota that is used up if there is no room.
-    func size(of quota: Int) -> EtcdSize {
+    func size(of quota: Int) -> StoredSize {
         let used = hasRoom ? byteCount : quota
-        return EtcdSize(file: used, used: used)
+        return StoredSize(file: used, used: used)
     }
 
     // MARK: - For the simulation

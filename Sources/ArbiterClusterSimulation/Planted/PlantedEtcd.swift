@@ -1,6 +1,7 @@
 internal import ArbiterCluster
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import ArbiterRelay
 
 /// A way to etcd with something wrong about its transactions.
 protocol PlantedEtcd: Etcd {
@@ -30,7 +31,7 @@ extension PlantedEtcd {
         completion: @escaping @Sendable (Result<Void, EtcdError>) -> Void
     ) { link.compact(to: revision, within: limit, completion: completion) }
 
-    func measure(within limit: Duration, completion: @escaping @Sendable (Result<EtcdSize, EtcdError>) -> Void) {
+    func measure(within limit: Duration, completion: @escaping @Sendable (Result<StoredSize, EtcdError>) -> Void) {
         link.measure(within: limit, completion: completion)
     }
 }

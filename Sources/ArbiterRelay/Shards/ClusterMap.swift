@@ -50,10 +50,11 @@ package struct ClusterMap: Sendable {
     }
 }
 
-/// What a member of the store stores, in bytes.
+/// How much a member of etcd stores, in bytes.
 package struct StoredSize: Hashable, Sendable {
+    /// The size of its file, which etcd compares with its quota.
     package let file: Int
-    /// The pages of the file that are in use.
+    /// The pages of the file that are in use; the others are used again.
     package let used: Int
 
     package init(file: Int, used: Int) {

@@ -9,6 +9,7 @@ import Dispatch
 final class RecordingHost: ShardHost {
     private struct State {
         var tried: [Int] = []
+        var served: Set<Int> = []
         var begun: [Int] = []
         var dropped: [Int] = []
         var handedOver: [Int] = []
@@ -36,8 +37,10 @@ final class RecordingHost: ShardHost {
         host = EngineHost(running, in: surroundings)
     }
 
-    private func note(_ change: (inout State) -> Void) {
+    /// Takes down what the host is told before it acts on that, so that who sees what it does sees that it was told.
+    private func note(_ change: (inout State) -> Void, before act: () -> Void = {}) {
         state.withLock { change(&$0) }
+        act()
         progress.signal()
     }
 
@@ -45,6 +48,7 @@ final class RecordingHost: ShardHost {
         state.withLock { $0.tried.append(tenure.shard) }
         try host.begin(tenure, journal, as: form)
         note { state in
+            state.served.insert(tenure.shard)
             state.begun.append(tenure.shard)
             if surroundings.hasContinued(tenure.shard) { state.continued.append(tenure.shard) }
         }
@@ -58,32 +62,47 @@ final class RecordingHost: ShardHost {
     func forget(_ shard: Int) { host.forget(shard) }
 
     func adopt(_ form: ClusterForm) {
-        host.adopt(form)
-        note { if $0.forms.last != form { $0.forms.append(form) } }
+        note {
+            if $0.forms.last != form { $0.forms.append(form) }
+        } before: {
+            host.adopt(form)
+        }
     }
 
     func drop(_ tenure: Tenure) {
         guard running.tenure(of: tenure.shard) == UInt64(tenure.created) else { return }
-        host.drop(tenure)
-        note { $0.dropped.append(tenure.shard) }
-    }
-
-    func handOver(_ shard: Int) {
-        host.handOver(shard)
-        note { $0.handedOver.append(shard) }
-    }
-
-    func note(_ map: ShardMap) {
-        host.note(map)
         note { state in
-            state.map = map
-            state.looks += 1
+            state.served.remove(tenure.shard)
+            state.dropped.append(tenure.shard)
+        } before: {
+            host.drop(tenure)
         }
     }
 
-    func note(_ size: EtcdSize, _ room: EtcdRoom) {
-        host.note(size, room)
-        note { $0.rooms.append(room) }
+    func handOver(_ shard: Int) {
+        note { state in
+            state.served.remove(shard)
+            state.handedOver.append(shard)
+        } before: {
+            host.handOver(shard)
+        }
+    }
+
+    func note(_ map: ShardMap) {
+        note { state in
+            state.map = map
+            state.looks += 1
+        } before: {
+            host.note(map)
+        }
+    }
+
+    func note(_ size: StoredSize, _ room: EtcdRoom) {
+        note {
+            $0.rooms.append(room)
+        } before: {
+            host.note(size, room)
+        }
     }
 
     /// Engines whose events nobody reads.
@@ -115,7 +134,7 @@ final class RecordingHost: ShardHost {
     /// The forms that the cluster has had, one after the other.
     var forms: [ClusterForm] { state.withLock { $0.forms } }
     var rooms: [EtcdRoom] { state.withLock { $0.rooms } }
-    var shards: Set<Int> { Set(running.enginesHere.map(\.shard.index)) }
+    var shards: Set<Int> { state.withLock { $0.served } }
     /// The shards that were begun, in their order.
     var begun: [Int] { state.withLock { $0.begun } }
     /// The shards whose journals were read, or were to be read.
@@ -133,7 +152,7 @@ final class RecordingHost: ShardHost {
     var handedOver: [Int] { state.withLock { $0.handedOver } }
     var map: ShardMap { state.withLock { $0.map } }
 
-    func engine(of shard: Int) -> Engine? { running.place(of: shard).engine }
+    func engine(of shard: Int) -> Engine? { shards.contains(shard) ? running.place(of: shard).engine : nil }
 
     /// Waits until something holds, which is looked at whenever the node has told something.
     func wait(until holds: (RecordingHost) -> Bool) throws {

@@ -1,5 +1,6 @@
 import ArbiterCluster
 import ArbiterEngine
+import ArbiterRelay
 import Dispatch
 
 /// An etcd whose answers are lost, and whose transactions may arrive twice or late, as a test says.
@@ -178,7 +179,7 @@ final class UnsureEtcd: Etcd {
     /// How often etcd was told to forget what keys were before.
     var compactions: Int { compacted.withLock { $0 } }
 
-    func measure(within limit: Duration, completion: @escaping @Sendable (Result<EtcdSize, EtcdError>) -> Void) {
+    func measure(within limit: Duration, completion: @escaping @Sendable (Result<StoredSize, EtcdError>) -> Void) {
         etcd.measure(within: limit, completion: completion)
     }
 }
