@@ -9,14 +9,14 @@ extension EtcdJournal {
     func compactIfDue() {
         let sequence = state.withLock { state -> UInt64? in
             let isDue = state.bytes >= max(bytesBetweenSnapshots, state.snapshotBytes)
-            guard isDue, !state.isCompacting, state.isOpen else { return nil }
+            guard isDue, !state.isCompacting, state.life == .open else { return nil }
             state.isCompacting = true
             return state.last
         }
         guard let sequence else { return }
         compaction.add {
             do throws(JournalError) {
-                if self.state.withLock({ $0.isOpen }) { try self.compact(through: sequence) }
+                if self.state.withLock({ $0.life == .open }) { try self.compact(through: sequence) }
             } catch  where error.kind == .closed || error.kind == .notOwner {
                 self.logger.debug(
                     "a snapshot is given up", metadata: ["shard": "\(self.shard)", "reason": "\(error.reason)"])

@@ -80,7 +80,7 @@ extension EtcdJournal {
     ) throws(JournalError) -> EtcdOutcome {
         var pause = Duration.milliseconds(20)
         while true {
-            guard !endsWithJournal || state.withLock({ $0.isOpen }) else { throw Self.closed }
+            guard !endsWithJournal || state.withLock({ $0.life == .open }) else { throw Self.closed }
             do throws(EtcdError) {
                 return try Answer.wait(workers) { etcd.transact(transaction, within: Self.patience, completion: $0) }
             } catch {

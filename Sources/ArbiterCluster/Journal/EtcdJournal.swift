@@ -39,7 +39,7 @@ package final class EtcdJournal: Journal {
     let state: Guarded<State>
 
     struct State {
-        private(set) var life = Life.open
+        var life = JournalLife.open
         var pending: [JournalEntry] = []
         var sending = Sending.nothing
         var committed: @Sendable (Result<UInt64, JournalError>) -> Void = { _ in }
@@ -60,28 +60,8 @@ package final class EtcdJournal: Journal {
         /// What is forgotten where the records do not say it.
         var limits: Limits
 
-        /// Whether records are taken in, and snapshots made.
-        var isOpen: Bool { life == .open }
         /// Whether a record may still be committed that is not.
         var isBusy: Bool { sending != .nothing || !pending.isEmpty }
-
-        /// Goes on to a later part of its life; it never goes back.
-        ///
-        /// - Returns: whether it was in an earlier one.
-        mutating func advance(to life: Life) -> Bool {
-            defer { self.life = max(self.life, life) }
-            return self.life < life
-        }
-    }
-
-    enum Life: Int, Comparable {
-        case open
-        /// It takes nothing in any more, and commits what it has.
-        case closed
-        /// It commits nothing any more.
-        case failed
-
-        static func < (first: Life, second: Life) -> Bool { first.rawValue < second.rawValue }
     }
 
     enum Sending {
@@ -150,7 +130,7 @@ package final class EtcdJournal: Journal {
 
     package func append(_ entry: JournalEntry) -> Bool {
         state.withLock { state in
-            if state.isOpen { state.pending.append(entry) }
+            if state.life == .open { state.pending.append(entry) }
         }
         return false
     }
@@ -160,7 +140,7 @@ package final class EtcdJournal: Journal {
     package func close() {
         let idle = workers.bell()
         let isBusy = state.withLock { state in
-            _ = state.advance(to: .closed)
+            state.life.advance(to: .closed)
             guard state.life < .failed, state.isBusy else { return false }
             state.whenIdle.append { idle.ring() }
             return true
@@ -328,7 +308,7 @@ extension EtcdJournal {
                 (@Sendable (Result<UInt64, JournalError>) -> Void)?, @Sendable (JournalError) -> Void,
                 [@Sendable () -> Void]
             ) in
-            guard state.advance(to: .failed) else { return (nil, { _ in }, []) }
+            guard state.life.advance(to: .failed) else { return (nil, { _ in }, []) }
             state.pending = []
             defer { state.whenIdle = [] }
             return (state.committed, state.whenFailed, state.whenIdle)

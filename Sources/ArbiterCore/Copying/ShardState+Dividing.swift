@@ -6,9 +6,8 @@ extension ShardState {
     ///
     /// - Parameter count: how many shards there are.
     /// - Returns: the states, in the order of the shards.
-    /// - Throws: `CopyRefusal` if no shard would be found by an id in use.
+    /// - Throws: `CopyRefusal` if a shard's part contradicts itself.
     package func divided(among count: Int) throws(CopyRefusal) -> [ShardState] {
-        try checkIDs()
         var whole = machine
         whole.adopt(.newest)
         var parts = Array(repeating: DurableState(), count: count)
@@ -31,16 +30,6 @@ extension ShardState {
                 machine: ArbiterStateMachine(try part.completed(), limits: machine.limits), sequence: sequence,
                 moment: moment)
         }
-    }
-
-    /// - Throws: `lacksSlots` if a transition that somebody may still ask for, or a session, lacks the slot in its id.
-    private func checkIDs() throws(CopyRefusal) {
-        let transitions = machine.durable.transitions.values.filter {
-            !$0.isEnded && $0.id.slot != Slot($0.request.scene)
-        }
-        let sessions = machine.durable.sessions.values.filter { $0.id.slot != $0.token.slot }
-        guard !transitions.isEmpty || !sessions.isEmpty else { return }
-        throw .lacksSlots(transitions.map(\.id).sorted(), sessions.map(\.id).sorted())
     }
 }
 

@@ -46,8 +46,6 @@ package struct ShardCounts: Hashable, Sendable {
 
 /// Why a state cannot be copied.
 package enum CopyRefusal: Error, Hashable, Sendable {
-    /// These are from before ids carried slots, so no shard would be found by their ids.
-    case lacksSlots([TransitionID], [SessionID])
     /// Several shards know the same transition.
     case known(TransitionID)
     /// What was put together contradicts itself.

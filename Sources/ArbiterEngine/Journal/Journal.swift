@@ -140,6 +140,25 @@ extension Journal {
     }
 }
 
+/// How far a journal is in its life, which only advances.
+package enum JournalLife: Int, Comparable, Sendable {
+    case open
+    /// It takes nothing in any more, and commits what it has.
+    case closed
+    /// A commit has failed, and nothing is committed any more.
+    case failed
+
+    package static func < (first: JournalLife, second: JournalLife) -> Bool { first.rawValue < second.rawValue }
+
+    /// Goes on to a later part.
+    ///
+    /// - Returns: whether it was in an earlier one.
+    @discardableResult package mutating func advance(to later: JournalLife) -> Bool {
+        defer { self = max(self, later) }
+        return self < later
+    }
+}
+
 /// Why a journal cannot be used.
 package struct JournalError: Error, Hashable, Sendable {
     /// The kind of an error; callers decide by it whether to try again.

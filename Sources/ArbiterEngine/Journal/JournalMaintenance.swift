@@ -229,15 +229,6 @@ extension JournalError {
     /// What a copy that was refused says to an operator.
     package init(_ refusal: CopyRefusal) {
         switch refusal {
-        case .lacksSlots(let transitions, let sessions):
-            let names = transitions.prefix(3).map(\.description) + sessions.prefix(3).map(\.description)
-            self.init(
-                .unknownForm,
-                reason: """
-                    \(transitions.count) unfinished transitions and \(sessions.count) sessions have ids that lead to no shard, \
-                    such as \(names.joined(separator: ", ")): start arbiterd with the journal, let them end, stop it, and \
-                    copy again
-                    """)
         case .known(let id):
             self.init(.damaged, reason: "several shards know \(id): restore a copy of the cluster")
         case .contradiction(let subject):

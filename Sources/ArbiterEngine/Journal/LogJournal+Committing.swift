@@ -105,9 +105,7 @@ extension LogJournal {
     func fail(_ error: JournalError) {
         let committed = state.withLock { state -> (@Sendable (Result<UInt64, JournalError>) -> Void)? in
             state.pending = []
-            guard !state.hasFailed else { return nil }
-            (state.isClosed, state.hasFailed) = (true, true)
-            return state.committed
+            return state.life.advance(to: .failed) ? state.committed : nil
         }
         guard let committed else { return }
         metrics.failures.add()
@@ -217,10 +215,13 @@ extension LogJournal {
     ///
     /// If that cannot be written, the next start takes this process for one that was killed.
     func finish() {
-        let isWhole = state.withLock { $0.header != nil && !$0.hasFailed }
+        let isWhole = state.withLock { $0.header != nil && $0.life < .failed }
         do {
             try output.withLock { writer throws(JournalError) in
-                defer { writer?.close() }
+                defer {
+                    writer?.close()
+                    writer = nil
+                }
                 guard isWhole, writer?.isBroken == false else { return }
                 try writer?.finish()
                 _ = try writer?.append([], synchronizing: true)
@@ -239,13 +240,13 @@ extension LogJournal {
         guard let lookEvery else { return }
         let next = DispatchTime.now() + .nanoseconds(Int(lookEvery.wholeNanoseconds))
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: next) { [weak self] in
-            guard let self, !state.withLock({ $0.isClosed }) else { return }
+            guard let self, state.withLock({ $0.life == .open }) else { return }
             betweenCommits { [weak self] in self?.look() }
         }
     }
 
     private func look() {
-        guard !state.withLock({ $0.isClosed }) else { return }
+        guard state.withLock({ $0.life == .open }) else { return }
         guard isUnchanged() else { return fail(Self.vanished(storage)) }
         lookLater()
     }

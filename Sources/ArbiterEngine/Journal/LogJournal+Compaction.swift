@@ -15,7 +15,7 @@ extension LogJournal {
                 state.last >= state.attempt + recordsBetweenSnapshots
                 || state.bytes >= max(bytesBetweenSnapshots, state.snapshotBytes)
                 || state.needed.logs.count > state.logsAtFailure + Self.mostLogs
-            guard isDue, state.last > state.attempt, !state.isCompacting, !state.isClosed else { return false }
+            guard isDue, state.last > state.attempt, !state.isCompacting, state.life == .open else { return false }
             state.isCompacting = true
             return true
         }
@@ -39,7 +39,7 @@ extension LogJournal {
 
     /// - Returns: the last record in the logs before the new one; `nil` if the journal is closed.
     private func beginNextLog() throws(JournalError) -> UInt64? {
-        guard let old = state.withLock({ $0.isClosed ? nil : $0.header }) else { return nil }
+        guard let old = state.withLock({ $0.life == .open ? $0.header : nil }) else { return nil }
         let (journal, boot, durability) = (old.journal, boot, durability)
         let header = try output.withLock { writer throws(JournalError) -> LogHeader in
             guard var current = writer else { throw Self.vanished(storage) }
@@ -69,7 +69,7 @@ extension LogJournal {
     /// Replaces all logs up to a record by a snapshot.
     private func replaceLogs(through last: UInt64) {
         do throws(JournalError) {
-            guard !state.withLock({ $0.isClosed }), let journal = state.withLock({ $0.header?.journal }) else {
+            guard let journal = state.withLock({ $0.life == .open ? $0.header?.journal : nil }) else {
                 return state.withLock { $0.isCompacting = false }
             }
             guard let byteCount = try writeSnapshot(through: last, of: journal) else {
@@ -130,7 +130,7 @@ extension LogJournal {
     }
 
     /// Whether the files are those of this journal; another one may be in the place of one that was moved away.
-    private var mayWrite: Bool { state.withLock { !$0.hasFailed } }
+    private var mayWrite: Bool { state.withLock { $0.life < .failed } }
 
     /// Replays the journal, and writes the snapshot; the machine, which is as large as the engine's, is freed before that is read.
     ///
@@ -153,7 +153,7 @@ extension LogJournal {
 
     /// Removes the files that no start needs any more; what cannot be removed is tried again after the next snapshot.
     func removeReplaced() {
-        guard let needed = state.withLock({ $0.hasFailed ? nil : $0.needed }) else { return }
+        guard let needed = state.withLock({ $0.life < .failed ? $0.needed : nil }) else { return }
         do throws(JournalError) {
             let files = try LogFiles(in: storage)
             for sequence in files.snapshots where sequence < needed.snapshot {

@@ -55,11 +55,7 @@ package final class LogJournal: Journal {
         var isCommitting = false
         /// What the queue does before the next commit.
         var tasks: [@Sendable () -> Void] = []
-        var isClosed = false
-        /// A write has failed, and nothing is written any more.
-        var hasFailed = false
-        /// The files have been closed.
-        var isFinished = false
+        var life = JournalLife.open
         /// What was found in the files; `nil` until they have been read.
         var found: LogReader.Found?
         /// The header of the log that this process writes; `nil` until its first group is committed.
@@ -186,7 +182,7 @@ package final class LogJournal: Journal {
 
     package func append(_ entry: JournalEntry) -> Bool {
         state.withLock { state in
-            if !state.isClosed { state.pending.append(entry) }
+            if state.life == .open { state.pending.append(entry) }
         }
         return false
     }
@@ -206,11 +202,7 @@ package final class LogJournal: Journal {
     }
 
     package func close() {
-        let isFirst = state.withLock { state in
-            defer { (state.isClosed, state.isFinished) = (true, true) }
-            return !state.isFinished
-        }
-        guard isFirst else { return }
+        _ = state.withLock { $0.life.advance(to: .closed) }
         // A compaction that has not begun yet sees that the journal is closed; one that runs is awaited.
         betweenCommitsAndWait {}
         compaction.sync {}

@@ -96,19 +96,6 @@ struct ShardStateTests {
         #expect(given > 0)
     }
 
-    @Test func `unfinished transitions with ids from before slots are refused`() {
-        let life = RecordedLife(seed: 1, records: 50)
-        let last = life.records.last
-        let state = ShardState(machine: life.machine, sequence: 50, moment: last?.moment)
-        #expect {
-            _ = try state.divided(among: 4)
-        } throws: { error in
-            guard case .lacksSlots(let transitions, let sessions)? = error as? CopyRefusal else { return false }
-            let words = JournalError(CopyRefusal.lacksSlots(transitions, sessions)).reason
-            return !transitions.isEmpty && sessions.isEmpty && words.contains("let them end")
-        }
-    }
-
     @Test func `a copy that lacks something differs`() throws {
         let source = crowd(3)
         var later = source
