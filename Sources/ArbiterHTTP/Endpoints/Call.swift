@@ -50,7 +50,7 @@ final class Call: Sendable {
     private let router: Router
     /// What its answer needs of its header, which is gone when its connection is.
     private let kept: KeptFields
-    /// Whether an engine was asked with its asker.
+    /// Whether an engine was given its asker.
     private let hasSpoken = Atomic(false)
 
     private struct KeptFields {
@@ -122,14 +122,14 @@ final class Call: Sendable {
     /// To whom the client's sessions and keys belong, and which scenes there are for it.
     var caller: Caller { context.permission.caller }
 
-    /// The caller, and whether it was there when the request was read; with the session that the request names, so that the
-    /// engine that is asked hears its word in the same turn.
-    var asker: Asker {
+    /// The caller, whether it was there when the request was read, and the session that the request names; for the engine that is
+    /// asked, which hears the word of that session in the same turn.
+    func takeAsker() -> Asker {
         hasSpoken.store(true, ordering: .relaxed)
         return context.asker
     }
 
-    /// The asker, if no engine has been told of it yet and it names a session.
+    /// The asker, if no engine was given it and it names a session.
     var unheard: Asker? { context.word == nil || hasSpoken.load(ordering: .relaxed) ? nil : context.asker }
 
     /// Answers; without the content if the client has it already.

@@ -26,7 +26,7 @@ extension EventEndpoints {
         guard let token, let home else {
             return stream(call, from: gathered(Array(zip(groups, requests)), call, after: since))
         }
-        home.attach(token, by: call.asker) { [self] result in
+        home.attach(token, by: call.takeAsker()) { [self] result in
             switch result {
             case .failure(let error): call.respond(Problem(error).response)
             case .success(let attachment):

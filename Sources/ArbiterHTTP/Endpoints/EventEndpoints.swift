@@ -84,7 +84,7 @@ struct EventEndpoints: Sendable {
     private func attach(
         _ token: Token, _ call: Call, to topic: EventTopic, after number: EventNumber?, _ engine: Engine
     ) {
-        engine.attach(token, by: call.asker) { result in
+        engine.attach(token, by: call.takeAsker()) { result in
             switch result {
             case .success(let attachment):
                 stream(call, from: subscribe(call, to: topic, after: number, for: attachment, engine))

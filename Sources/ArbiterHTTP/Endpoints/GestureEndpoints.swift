@@ -25,7 +25,7 @@ struct GestureEndpoints: Sendable {
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
         guard let fraction else { throw Problem.missing("fraction") }
         let progress = GestureProgress(fraction: fraction, velocity: velocity, sequence: sequence)
-        try shards.engine(of: id).progress(id, token: token, progress, by: call.asker) { result in
+        try shards.engine(of: id).progress(id, token: token, progress, by: call.takeAsker()) { result in
             switch result {
             case .success(let answer):
                 call.respond(200, answer.view) { $0.member("applied", answer.isApplied) }
@@ -48,7 +48,7 @@ struct GestureEndpoints: Sendable {
             }
         }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
-        try shards.engine(of: id).release(id, token: token, release, by: call.asker) { result in
+        try shards.engine(of: id).release(id, token: token, release, by: call.takeAsker()) { result in
             switch result {
             case .success(let view):
                 call.respond(200, view) { writer in
@@ -73,7 +73,7 @@ struct GestureEndpoints: Sendable {
         guard let id else { throw Problem.missing("id") }
         let session = try call.requiredSession()
         try call.engine(of: id, in: shards, hosting: session).ready(
-            id, client: client, session: session, by: call.asker
+            id, client: client, session: session, by: call.takeAsker()
         ) { result in
             switch result {
             case .success(let view): call.respond(200, view)

@@ -25,7 +25,7 @@ struct IdleEndpoint: Sendable {
         let engine = try call.engine(of: scene, in: shards, hosting: session, waiting: duration)
         try call.reservePlace(for: duration)
         let waiter = engine.awaitIdle(
-            scene, for: quiet ?? .zero, session: session, wait: duration, by: call.asker
+            scene, for: quiet ?? .zero, session: session, wait: duration, by: call.takeAsker()
         ) { [wait] result in
             call.respond(result) { view in
                 var response = Response.json(200) { $0.members(of: view) }

@@ -21,7 +21,7 @@ struct SessionEndpoints: Sendable {
         if let scene { try call.permission.check(scene) }
         let slot = try shards.slot(forSessionIn: scene)
         try shards.engine(ofHomeAt: slot).openSession(
-            client: client, timeToLive: timeToLive, homeAt: slot, by: call.asker
+            client: client, timeToLive: timeToLive, homeAt: slot, by: call.takeAsker()
         ) {
             call.respond($0, status: 201, showingToken: true)
         }
@@ -29,14 +29,14 @@ struct SessionEndpoints: Sendable {
 
     func renew(_ call: Call) throws(Problem) {
         let session = try session(of: call)
-        try shards.engine(of: session).renewSession(session, by: call.asker) {
+        try shards.engine(of: session).renewSession(session, by: call.takeAsker()) {
             call.respond($0, status: 200, showingToken: false)
         }
     }
 
     func end(_ call: Call) throws(Problem) {
         let session = try session(of: call)
-        try shards.engine(of: session).endSession(session, by: call.asker) {
+        try shards.engine(of: session).endSession(session, by: call.takeAsker()) {
             call.respond($0, status: 200, showingToken: false)
         }
     }

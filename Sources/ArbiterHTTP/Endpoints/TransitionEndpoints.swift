@@ -10,7 +10,9 @@ struct TransitionEndpoints: Sendable {
         let asked = try AskedTransition(call, maySetWait: false)
         let engine = try call.engine(of: asked.request.scene, in: shards, hosting: asked.request.session)
         if asked.isDryRun { return dryRun(asked, isSerialized: false, call, engine) }
-        engine.start(asked.request, by: call.asker) { call.respond($0, showingToken: true) { $0.statusWhenAsked } }
+        engine.start(asked.request, by: call.takeAsker()) {
+            call.respond($0, showingToken: true) { $0.statusWhenAsked }
+        }
     }
 
     func serialize(_ call: Call) throws(Problem) {
@@ -20,7 +22,7 @@ struct TransitionEndpoints: Sendable {
             of: asked.request.scene, in: shards, hosting: asked.request.session, waiting: wait)
         if asked.isDryRun { return dryRun(asked, isSerialized: true, call, engine) }
         try call.reservePlace(for: wait)
-        let waiter = engine.serialize(asked.request, wait: wait, by: call.asker) {
+        let waiter = engine.serialize(asked.request, wait: wait, by: call.takeAsker()) {
             // A ticket that waits was made, also if its shard is lost meanwhile.
             call.respond(
                 $0, showingToken: true, headers: asked.wait.appliedPreference, hasBegun: wait > .zero
@@ -31,7 +33,7 @@ struct TransitionEndpoints: Sendable {
 
     /// Answers what would come of the request; without waiting, so no place is needed.
     private func dryRun(_ asked: AskedTransition, isSerialized: Bool, _ call: Call, _ engine: Engine) {
-        engine.dryRun(asked.request, isSerialized: isSerialized, by: call.asker) { result in
+        engine.dryRun(asked.request, isSerialized: isSerialized, by: call.takeAsker()) { result in
             switch result {
             case .success(let dryRun): call.respond(200, dryRun.document)
             case .failure(let error): call.respond(Problem(error).response)
@@ -76,7 +78,7 @@ struct TransitionEndpoints: Sendable {
         try call.reservePlace(for: duration)
         let waiter = engine.wait(
             on: id, token: token, until: until ?? .granted, claims: claims, session: session, wait: duration,
-            by: call.asker
+            by: call.takeAsker()
         ) {
             call.respond($0, headers: wait.appliedPreference)
         }
@@ -93,7 +95,7 @@ struct TransitionEndpoints: Sendable {
             }
         }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
-        try shards.engine(of: id).end(id, token: token, as: outcome, by: call.asker) { call.respond($0) }
+        try shards.engine(of: id).end(id, token: token, as: outcome, by: call.takeAsker()) { call.respond($0) }
     }
 
     func perform(_ call: Call) throws(Problem) {
@@ -110,7 +112,7 @@ struct TransitionEndpoints: Sendable {
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
         guard let operation else { throw Problem.missing("operation") }
         try shards.engine(of: id).perform(
-            id, token: token, operation, expecting: expectations, by: call.asker
+            id, token: token, operation, expecting: expectations, by: call.takeAsker()
         ) { result in
             switch result {
             case .success(let answer):
@@ -136,14 +138,14 @@ struct TransitionEndpoints: Sendable {
         }
         guard let id else { throw Problem.missing("id") }
         guard let reason else { throw Problem.missing("reason") }
-        try shards.engine(of: id).revoke(id, because: reason, by: call.asker) { call.respond($0) }
+        try shards.engine(of: id).revoke(id, because: reason, by: call.takeAsker()) { call.respond($0) }
     }
 
     func renew(_ call: Call) throws(Problem) {
         var transition = ActedTransition()
         try call.readBody { field, value throws(Problem) in try transition.read(field, &value) }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
-        try shards.engine(of: id).renew(id, token: token, by: call.asker) { call.respond($0) }
+        try shards.engine(of: id).renew(id, token: token, by: call.takeAsker()) { call.respond($0) }
     }
 }
 
