@@ -26,6 +26,14 @@ struct LostTenureTests {
         second.node.stop()
     }
 
+    @Test func `a tenure that is lost while its engine is made serves nothing`() throws {
+        let owned = try OwnedShard()
+        let tenure = try owned.claim()
+        let host = RecordingHost(shards: 1) { tenure.lose() }
+        try host.begin(tenure, owned.journal(tenure), as: ClusterForm(shards: 1))
+        #expect(host.begun == [0] && host.dropped == [0] && host.shards.isEmpty)
+    }
+
     @Test func `an owner that does not know of its end answers nothing, also where nothing is committed`() throws {
         let etcd = try RunningEtcd()
         let first = TestNode("first", on: etcd.gateway, shards: 1)

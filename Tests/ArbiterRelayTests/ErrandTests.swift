@@ -105,6 +105,16 @@ struct ErrandTests {
         #expect(refused.on(.lent(.failure(.lost(shards: [1])))) == "refuse as lost")
     }
 
+    @Test func `a session is borrowed anew when its shard or its home has moved, a few times only`() {
+        var course = Course()
+        for _ in 1..<Errand.mostLoans {
+            #expect(course.on(needsGuest) == "lend")
+            #expect(course.on(.movedWhileLending) == "carry out")
+        }
+        #expect(course.on(needsGuest) == "lend")
+        #expect(course.on(.movedWhileLending) == "refuse as not served: it moves from node to node")
+    }
+
     @Test func `a request for which there is no room is refused as it would be in the end`() {
         var course = Course()
         _ = course.on(misplaced(nil))

@@ -21,7 +21,7 @@ func expectFound<Found: FoundViolation>(
     _ fault: String, by rules: Set<Found.Rule>, at location: SourceLocation,
     simulating simulate: (_ seed: UInt64) throws(Found) -> Void
 ) {
-    for seed in UInt64(1)...20 {
+    for seed in UInt64(1)...60 {
         do throws(Found) {
             try simulate(seed)
         } catch {

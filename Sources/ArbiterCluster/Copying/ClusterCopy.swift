@@ -12,7 +12,7 @@ package final class ClusterCopy: Sendable {
     private static let attempts = 10
     /// The pause before it is sent again.
     private static let pause = Duration.milliseconds(500)
-    /// The life of the lease under which is read.
+    /// The time to live of the lease that a copy keeps alive while it runs.
     private static let timeToLive = Duration.seconds(30)
 
     private let keys: ClusterKeys
@@ -85,8 +85,8 @@ package final class ClusterCopy: Sendable {
 
     /// Reads the states of all shards of a cluster, and keeps nodes away until something is done with them.
     ///
-    /// - Parameter body: called with the states, in the order of the shards, and with what throws if a node may have served
-    ///   since, which has to be called before the states count.
+    /// - Parameter body: called with the states, in the order of the shards, and with a closure that throws if a node
+    ///   may have served since. The body has to call that closure before anybody relies on the states.
     /// - Returns: what the closure returns.
     /// - Throws: `JournalError` if there is no cluster, if a node is registered or owns a shard, if a journal is damaged, or if
     ///   etcd does not answer; and what the closure throws.

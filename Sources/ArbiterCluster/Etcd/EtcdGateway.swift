@@ -5,8 +5,8 @@ internal import Foundation
 
 /// etcd by its JSON gateway (https://etcd.io/docs/v3.4/dev-guide/api_grpc_gateway/), over libcurl.
 ///
-/// Every request goes to the member that answered last. After a failure the next one is asked, by the request after it: what
-/// may have been carried out is not sent again here.
+/// Every request goes to the member that answered last. After a failure, the next request goes to the next member. The
+/// request that failed is not sent again here, because it may have been carried out.
 package final class EtcdGateway: Etcd {
     /// How an etcd cluster is reached.
     package struct Access: Sendable {

@@ -34,7 +34,10 @@ extension EtcdJournal {
         return .closed
     }
 
-    /// Reads in the tenure: if that ends meanwhile, it is what is wrong with what was read.
+    /// Reads in the tenure.
+    ///
+    /// If the journal seems to be damaged, and the tenure has ended meanwhile, the end of the tenure is the error: the
+    /// next owner may have changed the keys.
     ///
     /// - Parameters:
     ///   - endsWithJournal: whether reading is given up when the journal is closed.

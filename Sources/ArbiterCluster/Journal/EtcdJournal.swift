@@ -60,7 +60,7 @@ package final class EtcdJournal: Journal {
         /// What is forgotten where the records do not say it.
         var limits: Limits
 
-        /// Whether a record may still be committed that is not.
+        /// Whether a record waits to be committed, or is on its way.
         var isBusy: Bool { sending != .nothing || !pending.isEmpty }
     }
 
@@ -224,8 +224,9 @@ extension EtcdJournal {
 
     /// Sends a commit, and again until it is known what came of it.
     ///
-    /// That its records are not in etcd proves nothing while an earlier one may still be on its way. So it is sent again, with
-    /// the same bytes, until etcd says that it has succeeded, or holds its records, or has another owner.
+    /// If etcd does not have its records, that proves nothing: an earlier sending may still be on its way. So the
+    /// commit is sent again, with the same bytes, until etcd says that it has succeeded, that its records are there
+    /// already, or that the shard has another owner.
     private func send(_ commit: PendingCommit) {
         commits.send(commit.transaction, of: commit.value.count, in: tenure) { [self] result, turn in
             switch result {

@@ -17,7 +17,7 @@ package final class SharedCommits: Sendable {
     static let mostCommits = EtcdTransaction.mostOperations / 2
     /// The most transactions that are on their way: what becomes ready meanwhile gathers for the next one.
     static let mostOnTheirWay = 2
-    /// After how many transactions that etcd has taken larger ones are tried again.
+    /// How many transactions have to succeed before larger ones are tried again.
     static let successesBeforeMore = 100
 
     private struct Commit: Sendable {

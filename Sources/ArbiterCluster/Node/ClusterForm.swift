@@ -113,7 +113,9 @@ package struct ShardMap: Hashable, Sendable {
     package var owners: [Int: Owner] = [:]
     /// The registered nodes, by their addresses.
     package var nodes: [String: NodeRegistration] = [:]
-    /// The shards whose journals the node could not read that has tried last; also while it, or another one, tries again.
+    /// The shards whose journals could not be read by the node that tried last.
+    ///
+    /// They stay here while a node tries again.
     package var unserved: [Int: UnservedShard] = [:]
 
     package init() {}

@@ -35,8 +35,8 @@ extension ClusterNode {
 
     /// Gives up a shard whose journal has failed although the tenure lasts.
     ///
-    /// It is claimed anew, here or elsewhere, in a tenure of its own: a commit of this one may still arrive, and must not pass
-    /// then.
+    /// The shard is claimed anew, here or elsewhere, in a new tenure. A commit of the old tenure may still arrive, and
+    /// must not be carried out then.
     func restart(_ tenure: Tenure) {
         enqueue { [self] in
             guard state.withLock({ $0.tenures[tenure.shard] === tenure }) else { return }
@@ -70,9 +70,12 @@ extension ClusterNode {
             limits: settings.form.limits)
     }
 
-    /// Registers the node; its name may still be that of its earlier life, whose lease has to end first.
+    /// Registers the node.
     ///
-    /// Only while the cluster has the form that was read, so that no node registers that does not support what it is raised to.
+    /// Its name may still be registered under the lease of its earlier life, which has to end first.
+    ///
+    /// The transaction compares the form that was read. So the rules of the cluster cannot be raised meanwhile to some
+    /// that this node does not support.
     func register(_ lease: NodeLease, _ found: Found) throws(EtcdError) {
         guard !state.withLock({ $0.isRegistered }), let form = found.form else { return }
         let key = keys.node(settings.address)

@@ -13,9 +13,9 @@ extension ClusterNode {
 
     /// Hands over a shard if this node has more than its share, because another node has joined.
     ///
-    /// One at a time, and only while every shard has an owner that can have one: the next one follows when this one has been
-    /// claimed. But all of them are read ahead at the same time. Those that it has had for longest go first, so that one
-    /// that only this node could serve stays.
+    /// Shards are handed over one at a time: the next one follows when this one has been claimed. That is done only
+    /// while every shard has an owner, except those that no node can serve. All shards that go are read ahead at the
+    /// same time. Those that the node has had for longest go first, so a shard that only this node could serve stays.
     func handOverSurplus(_ found: Found) {
         let tenures = state.withLock { Array($0.tenures.values) }
             .sorted { ($0.created, $1.shard) < ($1.created, $0.shard) }

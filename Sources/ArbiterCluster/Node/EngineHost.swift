@@ -96,6 +96,8 @@ package final class EngineHost: ShardHost {
         surroundings.serve(shard, by: engine)
         if shard.count > 1 { engine.expectGuests(of: shard) }
         shards.begin(tenure.shard, engine, in: UInt64(tenure.created))
+        // If it was lost before the engine was there to be dropped.
+        if tenure.isOver { drop(tenure) }
     }
 
     package func adopt(_ form: ClusterForm) {

@@ -13,9 +13,9 @@ package final class NodeLease: LeaseTerm {
     static let pause = Duration.milliseconds(100)
 
     private struct State {
-        /// When the last keepalive was sent that was answered.
+        /// When the last keepalive that was answered was sent.
         var heard: Instant
-        /// For good: who has seen it has given up tenures, which must not be served again.
+        /// Stays true once it is: whoever has seen that has given up tenures, which must not be served again.
         var isOver = false
         /// Whether `whenOver` was called, or will be as soon as it is set.
         var isTold = false

@@ -63,10 +63,13 @@ package final class Tenure: Ownership {
 
     // MARK: - For what asks etcd
 
-    /// The last turn; what is sent after this was read shows that the turns up to it were in the tenure.
+    /// The last turn that has ended.
+    ///
+    /// Read this, then send something to etcd. If etcd carries that out within the tenure, all turns up to this one
+    /// were in the tenure.
     package var lastTurn: UInt64 { turn.load(ordering: .acquiring) }
 
-    /// Notes that etcd has answered, within the tenure, what was sent after a turn.
+    /// Notes that etcd has carried out, within the tenure, something that was sent after this turn.
     package func noteShown(_ turn: UInt64) {
         guard !isOver else { return }
         state.withLock { $0.shown }(turn)

@@ -10,6 +10,7 @@ final class SimulatedCall: RelayedRequest {
     private struct State {
         var answer: Answer?
         var whenAbandoned: (@Sendable () -> Void)?
+        var isAbandoned = false
         /// Since when it is held; `nil` while it is not.
         var heldSince: Instant?
         /// Whether it was held for too long when that was looked at last.
@@ -50,10 +51,10 @@ final class SimulatedCall: RelayedRequest {
         node.cluster.signals.post(.answer(ask.number) { answer(reply, isUntouched) })
     }
 
-    /// Its client has closed the connection, which matters only while it is held.
+    /// Its client has closed the connection.
     func abandon() {
         let action = state.withLock { state in
-            state.heldSince = nil
+            (state.heldSince, state.isAbandoned) = (nil, true)
             return state.whenAbandoned.take()
         }
         action?()
@@ -79,9 +80,11 @@ final class SimulatedCall: RelayedRequest {
     /// The relay does so when it begins to hold it.
     func whenAbandoned(_ action: @escaping @Sendable () -> Void) {
         let now = node.process.now().instant
-        state.withLock { state in
-            (state.whenAbandoned, state.heldSince) = (action, now)
+        let isAbandoned = state.withLock { state in
+            if !state.isAbandoned { (state.whenAbandoned, state.heldSince) = (action, now) }
+            return state.isAbandoned
         }
+        if isAbandoned { action() }
     }
 
     /// Asks the engine of its shard.

@@ -16,11 +16,14 @@ package struct GuestReport: BinaryCodable, Hashable, Sendable {
     /// If it was heard nevertheless, it had closed the connection of each request before that was read.
     package var client: ClientPresence
     /// Who said something in the session, where its shard has no guest and so cannot tell whose it is; `nil` if it can.
-    package var caller: Caller?
+    ///
+    /// Without the scenes that exist for the caller: they do not decide whose a session is, and there may be many patterns.
+    package let caller: Caller?
 
     package init(_ token: Token, from shard: UInt16, isHeard: Bool, client: ClientPresence, caller: Caller? = nil) {
         (self.token, self.shard) = (token, shard)
-        (self.isHeard, self.client, self.caller) = (isHeard, client, caller)
+        (self.isHeard, self.client) = (isHeard, client)
+        self.caller = caller.map { Caller(principal: $0.principal) }
     }
 
     package func encode(to writer: inout BinaryWriter) {

@@ -1,7 +1,7 @@
 /// Every limit of the arbiter's state, in one place.
 ///
-/// A request that was admitted must be admitted again when its record is replayed, so the limits on admission are constants. A
-/// limit that a test or a deployment may set is an instance property.
+/// A request that was admitted must be admitted again when its record is replayed. So a limit on admission is a constant, or a replay
+/// is not held to it (`ofReplay`). A limit that a test or a deployment may set is an instance property.
 package struct Limits: Hashable, Sendable {
     // MARK: Names
 

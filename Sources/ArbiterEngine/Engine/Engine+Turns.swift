@@ -177,9 +177,9 @@ extension Engine {
         }
     }
 
-    /// Carries out, in one turn, what was missed and what is due.
+    /// Carries out, in one turn, what was missed and what is due; in the next stall it is missed again.
     private func makeUp(for missed: [MissedEvent]) {
-        tell { machine, step in
+        tellOnce { machine, step in
             for event in missed { event(&machine, &step) }
         }
     }
@@ -228,8 +228,10 @@ extension Engine {
         alarm.ring(after: next <= now ? max(delay, pause) : delay) { [weak self] in self?.tick(for: next) }
     }
 
-    /// How long a turn leaves to others what was due before it: more than a portion, or what words that are not heard yet may
-    /// contradict.
+    /// The pause before the next turn does what is still due; other requests are served meanwhile.
+    ///
+    /// Something is still due if it was more than a portion, or if words of clients that are not heard yet may
+    /// contradict it.
     private static let pauseBetweenPortions = Duration.milliseconds(1)
 }
 

@@ -237,9 +237,10 @@ package final class Engine: Sendable {
 }
 
 extension JournalError {
-    /// What a request is answered because of the failure.
+    /// The answer to a request because of the failure.
     ///
-    /// Where another process takes over, what has made no records has left nothing behind: the engine is discarded.
+    /// If another process takes over, this engine is discarded. So nothing is left of a request that has made no
+    /// records.
     func meaning(hasRecorded: Bool) -> EngineError {
         kind == .notOwner && !hasRecorded ? .notOwner(self) : .journalUnavailable(self)
     }

@@ -16,12 +16,13 @@ struct JournalAccess {
     /// Counts how often the engine has opened it, so that commits of an earlier one are ignored.
     private(set) var era = 0
     private var condition = Condition.working(afterPause: nil)
+    /// What has happened in a stall and cannot be told again; it is noted when the journal goes on.
+    private var missed: [Engine.MissedEvent] = []
 
     private enum Condition {
         /// With the pause before the try that opened it; without one if a commit has succeeded since.
         case working(afterPause: Duration?)
-        /// With what cannot be told again, and is noted when the journal goes on.
-        case stalled(JournalError, missed: [Engine.MissedEvent])
+        case stalled(JournalError)
         case failed(JournalError, pause: Duration)
         case lost(JournalError)
     }
@@ -32,7 +33,7 @@ struct JournalAccess {
     var failure: JournalError? {
         switch condition {
         case .working: nil
-        case .stalled(let error, _), .failed(let error, _), .lost(let error): error
+        case .stalled(let error), .failed(let error, _), .lost(let error): error
         }
     }
 
@@ -46,15 +47,13 @@ struct JournalAccess {
     /// - Returns: whether it was working.
     mutating func stall(_ error: JournalError) -> Bool {
         guard case .working = condition else { return false }
-        condition = .stalled(error, missed: [])
+        (condition, missed) = (.stalled(error), [])
         return true
     }
 
     /// Keeps an event until the end of a stall; otherwise it is as if the process had not been there.
     mutating func miss(_ event: @escaping Engine.MissedEvent) {
-        guard case .stalled(let error, var missed) = condition else { return }
-        missed.append(event)
-        condition = .stalled(error, missed: missed)
+        if case .stalled = condition { missed.append(event) }
     }
 
     /// It has committed something.
@@ -66,8 +65,9 @@ struct JournalAccess {
         case .working:
             condition = .working(afterPause: nil)
             return nil
-        case .stalled(_, let missed):
+        case .stalled:
             condition = .working(afterPause: nil)
+            defer { missed = [] }
             return missed
         }
     }
@@ -98,7 +98,9 @@ struct JournalAccess {
         condition = .lost(error)
     }
 
-    /// It is not used any more, because another process may go on with it: that is said whatever was before, a stop apart.
+    /// It is not used any more, because another process may go on with it.
+    ///
+    /// This replaces every earlier failure but a stop.
     mutating func abandon(_ error: JournalError) {
         if case .lost(let earlier) = condition, earlier.kind == .closed { return }
         condition = .lost(error)

@@ -177,7 +177,7 @@ package struct JournalError: Error, Hashable, Sendable {
         case closed
         /// Another process has taken it over, or may have.
         case notOwner
-        /// What keeps it never takes a certain commit, which is given up.
+        /// Where it is stored, one of its commits is refused for good; that commit is given up.
         case refused
         /// It cannot commit for now, but still has what it has taken in, and goes on by itself.
         case stalled

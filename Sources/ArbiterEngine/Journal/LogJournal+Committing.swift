@@ -157,7 +157,7 @@ extension LogJournal {
         )
         let writer = try LogWriter(header, records, in: storage)
         let bytes = writer.end - LogFormat.headerBytes - LogFormat.groupFrameBytes
-        // Without this log, the journal would not have been closed.
+        // The closing group goes: if the new log is lost, the journal must not seem to have been closed.
         if let closing = found.closing, writer.name != found.newest?.name { try old?.truncate(to: closing) }
         let isInPlace = writer.isInPlace
         output.withLock { output in

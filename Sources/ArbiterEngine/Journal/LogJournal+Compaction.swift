@@ -103,7 +103,7 @@ extension LogJournal {
 
     /// Writes a snapshot that no start reads yet, and checks that it can be read.
     ///
-    /// Beside the engine's state there is one other in memory, and of the bytes of the snapshot a piece.
+    /// Memory holds one other state beside the engine's, and only a piece of the snapshot's bytes at a time.
     ///
     /// - Returns: the bytes of the state in it; `nil` if the journal has failed.
     private func writeSnapshot(through last: UInt64, of journal: UInt128) throws(JournalError) -> Int? {

@@ -14,9 +14,9 @@ package final class FreedMemory: Sendable {
     /// What could not be returned the last time, or less.
     private let rest = Guarded(Int64(0))
 
-    /// What is larger gets memory of its own from the system, which has it back as soon as it is freed, in bytes.
+    /// The size, in bytes, from which a block gets memory of its own, which the system has back as soon as it is freed.
     ///
-    /// By default glibc has more and more of it among what is small.
+    /// By default glibc raises this size as it goes on, so that more and more large blocks lie among small ones.
     private static let largeBytes: Int32 = 32 << 10
 
     package init() {

@@ -26,7 +26,9 @@ package final class AccessControl: Sendable {
         self.allowsNoOne = allowsNoOne
     }
 
-    /// Replaces the entries; those that are gone, changed, or perhaps no longer the ones that count are revoked.
+    /// Replaces the entries.
+    ///
+    /// An earlier entry is revoked if it is gone, has changed, or may no longer be the one that counts for its clients.
     ///
     /// - Throws: `SettingsFile.Malformed` if the text is not that of an access file, or has no entries; then the entries
     ///   stay.

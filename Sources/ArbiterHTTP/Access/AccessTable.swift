@@ -52,9 +52,10 @@ final class AccessTable: Sendable {
         return entry?.permission(of: Self.name(ofUser: user.user))
     }
 
-    /// This table after another one: with the entries of that one which stay, so that they can still be revoked.
+    /// This table in the place of another one.
     ///
-    /// The others of that table are revoked.
+    /// It takes over the other table's entries that stay the same, so that they can still be revoked. All other entries
+    /// of that table are revoked.
     func replacing(_ other: AccessTable) -> AccessTable {
         var kept: [String: AccessEntry] = [:]
         for entry in other.entries {

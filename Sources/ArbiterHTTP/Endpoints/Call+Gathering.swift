@@ -6,7 +6,10 @@ internal import ArbiterTransfers
 // Answers whose parts come from several shards, and sessions that are used in several.
 
 extension Call {
-    /// The engine of a scene, which knows the session too; it has been asked once whether there is such a session.
+    /// The engine of a scene, which knows the session too.
+    ///
+    /// Once the home of the session has been asked, an engine that does not know the session is returned as well: then
+    /// there is no such session.
     ///
     /// - Throws: `not-owner` if it runs elsewhere, or nowhere, or if the session has to become its guest before.
     func engine(
@@ -38,7 +41,7 @@ extension Call {
 }
 
 extension Call {
-    /// The shards of which another node wants this node's part of an answer; `nil` if no node asks.
+    /// The shards whose part of an answer another node asks this node for; `nil` if no node asks for a part.
     ///
     /// - Throws: `not-owner` if one of them does not run here.
     func part(of shards: Shards) throws(Problem) -> Shards.Group? {

@@ -256,7 +256,10 @@ final class Call: Sendable {
             AnswerRoom(byteCount: bytes, isLong: isLong, isQuestion: request.onlyReads && type != .metrics))
     }
 
-    /// Refuses a question; what has been done cannot be refused any more, so the connection is closed within the answer.
+    /// Gives up an answer for which there is no room.
+    ///
+    /// A question is refused. A request that has changed something cannot be refused any more, so the connection is
+    /// closed within its answer.
     private func leaveUnanswered(_ status: Int) {
         guard !request.onlyReads else { return respond(Problem.tooManyLongAnswers.response) }
         stream(Response(status, .json, body: []), from: CutSource())
@@ -288,7 +291,7 @@ extension Call {
         try JSONReader.readObject(body, member)
     }
 
-    /// Reads the body's members, where nothing is said by saying nothing.
+    /// Reads the body's members, where a body is required because the request says nothing without one.
     ///
     /// - Throws: `malformed-json` also if there is no body, and what `member` throws.
     func readRequiredBody(_ member: (String, inout JSONReader) throws(Problem) -> Void) throws(Problem) {

@@ -6,9 +6,10 @@ internal import ArbiterTransfers
 // `/events` over several shards, some of which other nodes serve.
 
 extension EventEndpoints {
-    /// Answers with the events of all shards, or of those of which another node wants its part.
+    /// Answers with the events of all shards; if another node asks for a part, with the events of the shards that it
+    /// names.
     ///
-    /// The streams are gathered where the session is at home, if there is one, because it is attached there.
+    /// If the request names a session, the node of its home gathers the streams, because the session is attached there.
     func gather(_ call: Call) throws(Problem) {
         let count = shards.count
         let since = try since(call) { text, field throws(Problem) in

@@ -138,7 +138,10 @@ final class GatheredEvents: StreamSource {
 }
 
 extension EventPosition {
-    /// The places of some shards only; where one is not known, no stream has it, so that it begins with a reset.
+    /// The places of these shards only.
+    ///
+    /// A shard whose place is not known gets a number that no stream has reached, so that its stream begins with a
+    /// reset.
     fileprivate func completed(for shards: [Int]) -> EventPosition {
         EventPosition(
             Dictionary(uniqueKeysWithValues: shards.map { ($0, numbers[$0] ?? EventNumber(rawValue: .max)) }))

@@ -109,14 +109,14 @@ package final class Router: Sendable {
 
     /// Handles one request: the exchange is answered now or later, exactly once.
     ///
-    /// The first of these that is wrong is the answer; whatever the answer is, it goes through `Call`.
+    /// The first of these conditions that does not hold decides the answer. Every answer goes through `Call`.
     ///
     /// 1. The host is one that may be named, and the origin is the daemon's own or allowed. A preflight request is
     ///    answered.
     /// 2. The route is found.
     /// 3. The client is authenticated and has the role that the route needs, if it needs these.
-    /// 4. While the daemon drains, the route answers nevertheless.
-    /// 5. What the route serves is accepted.
+    /// 4. The daemon does not drain, or the request is one that is answered even then.
+    /// 5. The client accepts what the route serves.
     /// 6. The body, if there is one, is JSON.
     /// 7. The query has the parameters that the route takes, and no others, unless the route leaves it to the client.
     /// 8. The endpoint reads header fields and body, checks that the client may use the scene, and asks the engine.
@@ -242,8 +242,9 @@ package final class Router: Sendable {
 
     /// Takes notice that the client of a session is alive, whatever it asks for.
     ///
-    /// A single daemon hears that in the turn of the request. It is told at once if the home of the session may be elsewhere, and if
-    /// a long body is to be read before that turn.
+    /// A single daemon hears that in the turn of the request. If the body is long, its engine is told at once, because
+    /// the body is read before the turn. In a cluster the session is always noted at once, because the home of the
+    /// session may be elsewhere.
     private func noteSession(of request: Request, in context: inout Call.Context) {
         guard let text = request.headers.value(of: .session), let session = try? Token(text, field: "") else { return }
         if let guests = relay?.guests {
@@ -276,7 +277,9 @@ package final class Router: Sendable {
             .notAcceptable, "This is served as \(types.joined(separator: " or ")).", field: HeaderName.accept.rawValue)
     }
 
-    /// A page may send a body of another type, or of none, to any origin without asking; JSON it has to ask for.
+    /// A page may send a body of another type, or without a type, to any origin without a preflight.
+    ///
+    /// For JSON, its browser has to ask first.
     private func checkBody(of request: Request) throws(Problem) {
         guard !request.body.isEmpty else { return }
         let type = request.headers.value(of: .contentType)

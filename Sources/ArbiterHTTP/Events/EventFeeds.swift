@@ -224,9 +224,10 @@ extension EventFeeds {
         }
     }
 
-    /// Gives a reader the state of all scenes that others read still, if everything that has happened since is in the ring.
+    /// Gives a reader a state of all scenes that others are still reading, if the ring has every event since that
+    /// state.
     ///
-    /// Not the state of a scene: that tells what is left of leases.
+    /// The state of a single scene is not shared in this way, because it says how much of each lease is left.
     private mutating func share(with reader: EventSubscription) -> Bool {
         guard case .shard = reader.topic, let feed = feeds[reader.topic],
             let reset = resets.newest(for: reader.audience),

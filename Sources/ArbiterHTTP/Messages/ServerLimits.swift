@@ -17,12 +17,13 @@ package struct ServerLimits: Hashable, Sendable {
     /// Those of more than `answerBytes` count. Beyond it questions are refused; what has been done is still answered, up to
     /// `bytesOfAllAnswers`.
     package static let bytesOfAnswers = 128 << 20
-    /// Bytes that such answers keep with those to what has been done.
+    /// Bytes that such answers may keep together with the answers to requests that have changed something.
     static let bytesOfAllAnswers = bytesOfAnswers / 2 * 3
-    /// The most that counts of one answer, and what a recording may keep.
+    /// The most bytes of one answer that are counted; a recording always counts as so many.
     static let bytesOfOneAnswer = bytesOfAnswers / 4
-    /// Of a body that is too long so many bytes more are read, to answer it properly; beyond this the connection is
-    /// closed.
+    /// How many bytes beyond the limit are read of a body that is too long, so that it can be answered properly.
+    ///
+    /// After these the connection is closed.
     package static let discardedBytes = 15 * bodyBytes
     /// The longest request line and header fields, in bytes, together.
     package static let headerBytes = 12 * 1024
@@ -55,8 +56,10 @@ package struct ServerLimits: Hashable, Sendable {
     static let keepAliveProbeSeconds: Int32 = 5
     /// How often the system asks before it takes the peer for gone.
     static let keepAliveProbes: Int32 = 3
-    /// Connections of one address for which it is not known yet whether it is that of a node, where only nodes may connect; a
-    /// node begins many at once.
+    /// How many connections one address may have, at least, on a listener for nodes before it has shown that it is a
+    /// node.
+    ///
+    /// A node begins many connections at once.
     static let unknownNodeConnections = 256
     /// Connections that are there for those who do not wait, beside the parked ones.
     package static let activeConnections = 1024

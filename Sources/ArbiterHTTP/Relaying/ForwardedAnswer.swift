@@ -22,6 +22,8 @@ final class ForwardedAnswer: StreamSource, Forwarding {
         var isClosed = false
         /// Whether the client has left before it was answered.
         var isAbandoned = false
+        /// Whether the other node has been told so.
+        var hasDeparted = false
         /// Whether the shard has another owner than the one that was asked.
         var hasMoved = false
         /// Called once when nothing is under way any more.
@@ -54,11 +56,13 @@ final class ForwardedAnswer: StreamSource, Forwarding {
             if let number { depart(number) }
         }
         let number = loop.begin(request) { [self] event in take(event) }
-        let isAbandoned = state.withLock { state in
+        // What has happened since then had no number.
+        let (hasMoved, hasLeft) = state.withLock { state in
             state.number = number
-            return state.isAbandoned
+            return (state.hasMoved, state.isAbandoned || state.isClosed && state.arrived.ending == nil)
         }
-        if isAbandoned { depart(number) }
+        if hasMoved { failBecauseMoved(number) }
+        if hasLeft { depart(number) }
     }
 
     private func end(as end: ForwardingEnd) { state.withLock { $0.ended.take() }?(end) }
@@ -69,7 +73,11 @@ final class ForwardedAnswer: StreamSource, Forwarding {
             state.hasMoved = true
             return state.number
         }
-        if let number { loop.fail(number, because: "another node serves the scene now") }
+        if let number { failBecauseMoved(number) }
+    }
+
+    private func failBecauseMoved(_ number: TransferLoop.Number) {
+        loop.fail(number, because: "another node serves the scene now")
     }
 
     // MARK: - From the other node
@@ -124,7 +132,7 @@ final class ForwardedAnswer: StreamSource, Forwarding {
 
     private func fail(_ failure: TransferFailure) {
         if state.withLock({ $0.isStreaming }) { return end(with: .cut) }
-        // What only reads has changed nothing at the earlier owner, whether or not that has heard of it.
+        // A request that only reads has changed nothing at the earlier owner, even if it has reached that owner.
         let isCertain = !failure.wasSent || state.withLock({ $0.hasMoved }) && call.request.onlyReads
         if isCertain { return end(as: .untouched(reason: "it cannot be asked: \(failure.reason)")) }
         end(as: .answered)
@@ -165,6 +173,11 @@ final class ForwardedAnswer: StreamSource, Forwarding {
     /// nothing about the client.
     private func depart(_ number: TransferLoop.Number) {
         end(as: .answered)
+        let isFirst = state.withLock { state in
+            defer { state.hasDeparted = true }
+            return !state.hasDeparted
+        }
+        guard isFirst else { return }
         guard call.clientAtClose == .gone else { return loop.cancel(number) }
         loop.fetch(departure) { [loop] _ in loop.cancel(number) }
     }

@@ -54,7 +54,9 @@ extension Problem {
         }
     }
 
-    /// The daemon shuts down: another node asks the next owner, and a client another node.
+    /// The daemon shuts down.
+    ///
+    /// Another node then asks the next owner of the shard; a client asks the daemon's successor.
     init(drainingFor peer: Peer) {
         guard !peer.isNode else {
             self.init(.untouched)

@@ -10,7 +10,7 @@ package struct Errand: Sendable {
         case client
         /// Another node, and by how many nodes it was passed on.
         case node(hops: Int)
-        /// Another node, for its part of an answer, which is asked for where it is.
+        /// Another node, which asks for this node's part of an answer. Such a request is never passed on.
         case part
     }
 
@@ -42,8 +42,13 @@ package struct Errand: Sendable {
         case answered
         /// Nothing of it was carried out by the node that it was passed on to.
         case untouched(reason: String)
-        /// Its session is a guest now, unless there is none, which its engine says; or it could not be borrowed.
+        /// Borrowing its session has ended.
+        ///
+        /// After a success the session is a guest of the shard, or it does not exist. If it does not, the engine of the
+        /// shard refuses the request.
         case lent(Result<Void, RelayRefusal>)
+        /// Its shard, or the home of its session, has moved before the session was borrowed.
+        case movedWhileLending
         /// Its shard is served here, or the map shows an owner that was not asked.
         case served
         /// The time is over for which it was to be held.
@@ -70,6 +75,8 @@ package struct Errand: Sendable {
 
     /// To how many tenures a request is passed on, at most.
     package static let mostTries = 4
+    /// How often its session is borrowed, at most: again if its shard or its home moves meanwhile.
+    package static let mostLoans = 4
     /// By how many nodes a request may be passed on: the second one may know of a move that the first one has not heard of.
     private static let mostHops = 2
 
@@ -85,6 +92,8 @@ package struct Errand: Sendable {
     /// Until when it may be held; `nil` if it was not held yet.
     private var heldUntil: Instant?
     private var mayNeedGuest = true
+    /// How often its session was to be borrowed.
+    private var loans = 0
 
     /// - Parameters:
     ///   - origin: who has brought it.
@@ -120,6 +129,10 @@ package struct Errand: Sendable {
             return isOfNode ? refuse(refusal) : hold(for: elsewhere, else: refusal, at: now)
         case (.lent(.success), .lending): return carryOut()
         case (.lent(.failure(let refusal)), .lending): return refuse(refusal)
+        case (.movedWhileLending, .lending):
+            guard loans < Self.mostLoans else { return refuse(.notServed(reason: "it moves from node to node")) }
+            mayNeedGuest = true
+            return carryOut()
         case (.served, .held): return carryOut()
         case (.alarm, .held(let hold)): return hold.asksAgain ? carryOut() : refuse(hold.refusal)
         case (.full, .held(let hold)): return refuse(hold.refusal)
@@ -127,8 +140,8 @@ package struct Errand: Sendable {
         // What other nodes pass on is carried out until its shard is handed over.
         case (.draining, .fresh): return isOfNode ? carryOut() : refuse(.draining)
         case (.clientLeft, .held): return end()
-        case (.misplaced, _), (.answered, _), (.untouched, _), (.lent, _), (.served, _), (.alarm, _), (.full, _),
-            (.clientLeft, _), (.draining, _):
+        case (.misplaced, _), (.answered, _), (.untouched, _), (.lent, _), (.movedWhileLending, _), (.served, _),
+            (.alarm, _), (.full, _), (.clientLeft, _), (.draining, _):
             preconditionFailure("\(event) while a request is \(state)")
         }
     }
@@ -138,6 +151,7 @@ package struct Errand: Sendable {
         case .needsGuest(let needed):
             guard mayNeedGuest else { return refuse(.misplaced(misplaced)) }
             mayNeedGuest = false
+            loans += 1
             state = .lending
             return .lend(needed)
         case .elsewhere(let elsewhere):

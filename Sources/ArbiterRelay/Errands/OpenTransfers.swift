@@ -1,9 +1,10 @@
 package import ArbiterEngine
 
-/// What is under way to other nodes, by the tenures that it counts on.
+/// The requests and streams that are under way to other nodes, and the tenures that they rely on.
 ///
-/// A node that is frozen answers nothing, while another one serves its shards already. So what is under way to an earlier
-/// owner ends as soon as the map shows the next one; a little later, because answers of the earlier one may have left.
+/// A node that is frozen answers nothing, while another one serves its shards already. So what is under way to an
+/// earlier owner is ended once the map shows the next owner. That happens `grace` later, because answers of the earlier
+/// owner may still be on their way.
 package final class OpenTransfers: Sendable {
     fileprivate struct Transfer: Sendable {
         /// What it counts on, by shard.
@@ -77,7 +78,9 @@ package final class OpenTransfers: Sendable {
         if !moved.isEmpty { endLater(moved) }
     }
 
-    /// Ends those that have moved now, not those that move before the alarm rings: each has its own time of grace.
+    /// Ends these transfers after the time of grace, if they still rely on tenures that are over.
+    ///
+    /// Transfers that move in the meantime are not among them: each has a time of grace of its own.
     private func endLater(_ numbers: Set<Int>) {
         alarm.ring(after: grace) { [weak self] in self?.end(moved: numbers) }
     }

@@ -2,7 +2,8 @@ internal import ArbiterCore
 package import ArbiterEngine
 internal import Synchronization
 
-/// Has requests carried out that cannot be here and now: by other nodes, later, or once their sessions are guests.
+/// Takes requests that cannot be carried out here and now, and has them carried out: by other nodes, later, or once
+/// their sessions are guests.
 package final class Relay: Sendable {
     package let shards: Shards
     /// The sessions that are used in several shards; `nil` if there is only one shard.
@@ -30,7 +31,7 @@ package final class Relay: Sendable {
     ) {
         (self.shards, self.times, self.alarm, self.time, self.observer) = (shards, times, alarm, time, observer)
         open = OpenTransfers(grace: times.grace, alarm: alarm)
-        guests = shards.count > 1 ? Guests(shards, peers, alarm: reportAlarm) : nil
+        guests = shards.count > 1 ? Guests(shards, peers, lending: times.lending, alarm: reportAlarm) : nil
         shards.observe { [open] in open.note($0) }
     }
 
@@ -111,7 +112,7 @@ package final class Relay: Sendable {
             // Not under the lock of those who say that the shard is served.
             let goOn = { @Sendable [self] in relay.alarm.ring(after: .zero) { [self] in take(.served) } }
             let shards = relay.shards
-            // First, so that it takes the place of nothing that is set once the request goes on.
+            // Before the request is held: once it goes on, it may set another action, which this must not replace.
             let client = Guarded((number: Int?.none, hasLeft: false))
             request.whenAbandoned { [self] in
                 let number = client.withLock { client in
@@ -141,9 +142,11 @@ package final class Relay: Sendable {
 
         private func lend(_ needed: GuestNeeded) {
             guard let guests = relay.guests, let engine = relay.shards.place(of: needed.shard).engine else {
-                return take(.lent(.failure(.lost(shards: [needed.shard]))))
+                return take(.movedWhileLending)
             }
-            guests.admit(needed.session, to: needed.shard, engine, for: request.asker) { [self] in take(.lent($0)) }
+            guests.admit(needed.session, to: needed.shard, engine, for: request.asker) { [self] result in
+                if case .failure(.engine(.notOwner)) = result { take(.movedWhileLending) } else { take(.lent(result)) }
+            }
         }
     }
 }

@@ -2,8 +2,10 @@
 package struct RelayTimes: Hashable, Sendable {
     /// How long connecting to a node may take.
     package var connecting = Duration.seconds(2)
-    /// How long an answer may take beyond the wait of its request.
-    package var answering = Duration.seconds(5)
+    /// How long a home may take to lend a session: longer than it may hold that request.
+    package var lending = Duration.seconds(5)
+    /// How long an answer may take beyond the wait of its request: the node may hold the request, and borrow its session.
+    package var answering = Duration.seconds(9)
     /// How long a node's part of a list may take.
     package var part = Duration.seconds(3)
     /// How long the stream of another node may be silent: two of its comments are missing then.
@@ -17,8 +19,8 @@ package struct RelayTimes: Hashable, Sendable {
     /// How long the answers of an earlier owner may be on their way once the map shows another one.
     package var grace = Duration.seconds(1)
 
-    /// How long the stream of another node may be silent before it begins: the node may hold the request.
-    package var silenceBeforeHead: Duration { max(silence, settling + .seconds(1)) }
+    /// How long the stream of another node may be silent before it begins: the node may hold the request, and borrow its session.
+    package var silenceBeforeHead: Duration { max(silence, settling + lending + .seconds(1)) }
 
     /// - Parameters:
     ///   - lease: after how long another node takes over.

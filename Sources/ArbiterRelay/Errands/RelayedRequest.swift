@@ -28,7 +28,9 @@ package protocol Forwarding: Sendable {
     /// - Parameter ended: called once, when nothing is under way any more.
     func begin(_ ended: @escaping @Sendable (ForwardingEnd) -> Void)
 
-    /// Asks no longer, because the shard has another owner; what only reads has changed nothing then.
+    /// Stops asking, because the shard has another owner.
+    ///
+    /// A request that only reads, and whose answer has not begun, ends as untouched then: it has changed nothing.
     func endBecauseMoved()
 }
 

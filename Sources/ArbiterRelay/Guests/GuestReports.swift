@@ -26,7 +26,9 @@ package final class GuestReports: Sendable {
 
     package init() {}
 
-    /// Notes that the client of a session has said something here, where neither the home nor a guest need be.
+    /// Notes that the client of a session has said something on this node.
+    ///
+    /// Neither the home of the session nor a guest of it need be on this node.
     ///
     /// - Parameters:
     ///   - token: the session.
@@ -90,7 +92,7 @@ package final class GuestReports: Sendable {
         return (reports, pause)
     }
 
-    /// The guests of a shard in which somebody has said something who may.
+    /// The guests of a shard that have a word in `words`, if the caller who said it may use the session.
     private static func guests(
         of machine: borrowing ArbiterStateMachine, in words: [Token: Word]
     ) -> [(token: Token, isKnown: Bool, client: ClientPresence)] {
@@ -139,7 +141,7 @@ package final class GuestReports: Sendable {
         }
     }
 
-    /// Says again next time what could not be said.
+    /// Keeps what was heard, from reports that were not taken, for the next reports.
     package func keep(_ reports: [ReportedGuest]) {
         state.withLock { state in
             for reported in reports where reported.report.isHeard && state.heard[reported.report.token] == nil {

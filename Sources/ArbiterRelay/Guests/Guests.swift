@@ -7,22 +7,24 @@ package import ArbiterEngine
 /// Every node asks the homes of the guests that it serves; a home only remembers which shards have reported some. So what a
 /// lost node or a lost answer leaves behind is found by the next report.
 package final class Guests: Sendable {
-    /// How long a session is waited for, which a client waits for meanwhile: longer than its home may hold the request.
-    private static let patience = Duration.seconds(5)
-    /// How long the answer to reports is waited for: not longer than until the next ones, which it holds up.
+    /// How long to wait for the answer to reports.
+    ///
+    /// No longer than until the next reports, which are not sent meanwhile.
     private static let patienceForReports = Duration.seconds(1)
     /// How many reports a request has: with the longest names of principals it fits into `ServerLimits.bodyBytes`.
-    private static let reportsInRequest = 400
+    package static let reportsInRequest = 400
 
     private let shards: Shards
     private let peers: any Peers
+    /// How long a home may take to lend a session.
+    private let lending: Duration
     private let alarm: any Alarm
     private let reports = GuestReports()
     /// The requests with reports that are under way, by the address of the node and their first report.
     private let underWay = Guarded<Set<String>>([])
 
-    package init(_ shards: Shards, _ peers: any Peers, alarm: any Alarm = SystemAlarm()) {
-        (self.shards, self.peers, self.alarm) = (shards, peers, alarm)
+    package init(_ shards: Shards, _ peers: any Peers, lending: Duration, alarm: any Alarm = SystemAlarm()) {
+        (self.shards, self.peers, self.lending, self.alarm) = (shards, peers, lending, alarm)
         ringAgain(after: Limits.longestReportPause)
     }
 
@@ -45,7 +47,8 @@ package final class Guests: Sendable {
     ///   - shard: the index of the shard.
     ///   - engine: its engine.
     ///   - asker: who uses it.
-    ///   - completion: called with nothing also if there is no such session, which the engine says then.
+    ///   - completion: called with a success once the session is a guest, and also if there is no such session; then
+    ///     the engine refuses the request.
     func admit(
         _ token: Token, to shard: Int, _ engine: Engine, for asker: Asker,
         completion: @escaping @Sendable (Result<Void, RelayRefusal>) -> Void
@@ -72,7 +75,7 @@ package final class Guests: Sendable {
             return Self.lend(word, by: engine) { completion($0.mapError { .engine($0) }) }
         }
         guard let owner = place.owner else { return completion(.failure(.lost(shards: [home.index]))) }
-        peers.lend(word, by: owner, within: Self.patience) { result in
+        peers.lend(word, by: owner, within: lending) { result in
             completion(result.mapError { .homeUnreachable(reason: $0.reason) })
         }
     }

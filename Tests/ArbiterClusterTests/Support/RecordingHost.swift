@@ -25,14 +25,17 @@ final class RecordingHost: ShardHost {
     private let state = Guarded(State())
     private let progress = DispatchSemaphore(value: 0)
     private let running: Shards
-    private let surroundings = Surroundings()
+    private let surroundings: Surroundings
     private let host: EngineHost
 
     /// The time of its engines, which stands still until it is moved: no lease runs out, however slow the machine is.
     var time: ManualTime { surroundings.time }
 
-    /// - Parameter count: how many shards the cluster has.
-    init(shards count: Int) {
+    /// - Parameters:
+    ///   - count: how many shards the cluster has.
+    ///   - hasEngine: called when the engine of a shard is there, before it serves.
+    init(shards count: Int, hasEngine: @escaping @Sendable () -> Void = {}) {
+        surroundings = Surroundings(hasEngine: hasEngine)
         running = Shards(count: count, address: "http://host:1")
         host = EngineHost(running, in: surroundings)
     }
@@ -47,8 +50,9 @@ final class RecordingHost: ShardHost {
     func begin(_ tenure: Tenure, _ journal: EtcdJournal, as form: ClusterForm) throws(JournalError) {
         state.withLock { $0.tried.append(tenure.shard) }
         try host.begin(tenure, journal, as: form)
+        let isServed = running.tenure(of: tenure.shard) == UInt64(tenure.created)
         note { state in
-            state.served.insert(tenure.shard)
+            if isServed { state.served.insert(tenure.shard) } else { state.dropped.append(tenure.shard) }
             state.begun.append(tenure.shard)
             if surroundings.hasContinued(tenure.shard) { state.continued.append(tenure.shard) }
         }
@@ -109,6 +113,9 @@ final class RecordingHost: ShardHost {
     private final class Surroundings: EngineSurroundings {
         let time = ManualTime()
         private let continued = Guarded<Set<Int>>([])
+        private let hasEngine: @Sendable () -> Void
+
+        init(hasEngine: @escaping @Sendable () -> Void) { self.hasEngine = hasEngine }
 
         func hasContinued(_ shard: Int) -> Bool { continued.withLock { $0.contains(shard) } }
 
@@ -127,7 +134,7 @@ final class RecordingHost: ShardHost {
         func begin(_ shard: Shard, in tenure: Tenure) { continued.withLock { _ = $0.remove(shard.index) } }
         func publish(_ events: [SceneEvent], of shard: Shard, in tenure: Tenure) {}
         func forget(_ shard: Shard, in tenure: Tenure) {}
-        func serve(_ shard: Shard, by engine: Engine) {}
+        func serve(_ shard: Shard, by engine: Engine) { hasEngine() }
         func end(_ shard: Shard) {}
     }
 

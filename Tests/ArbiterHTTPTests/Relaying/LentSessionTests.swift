@@ -31,6 +31,17 @@ struct LentSessionTests {
         node.send("POST", target, bytes: GuestMessages.bytes(of: reports), peer: Self.node)
     }
 
+    // MARK: - Words
+
+    @Test func `a request of reports fits, whatever the access file says of their callers`() throws {
+        let principal = try #require(PrincipalName(String(repeating: "p", count: Limits.principalNameBytes)))
+        let pattern = try #require(ScenePattern(String(repeating: "s", count: Limits.sceneNameBytes)))
+        let caller = Caller(principal: principal, scenes: .matching(Array(repeating: pattern, count: 100)))
+        let reports = Array(repeating: report(Self.tokens[1], caller: caller), count: Guests.reportsInRequest)
+        #expect(GuestMessages.bytes(of: reports).count <= ServerLimits.bodyBytes)
+        #expect(reports.first?.caller?.principal == principal)
+    }
+
     // MARK: - Lending
 
     @Test func `a home that has just been claimed lends a session once it serves it`() throws {
@@ -101,7 +112,8 @@ struct LentSessionTests {
         let node = RelayNode(shards: 2)
         node.note(home, tenure: 1)
         let alarm = ManualAlarm(time: ManualTime())
-        let guests = Guests(node.shards, try #require(node.router.forwarder), alarm: alarm)
+        let guests = Guests(
+            node.shards, try #require(node.router.forwarder), lending: .seconds(5), alarm: alarm)
         guests.hear(Self.tokens[0], from: .anyone)
         let isReportedAgain = eventually(within: .seconds(20)) {
             alarm.ringEarliest()

@@ -83,8 +83,9 @@ struct MovedShardTests {
     @Test func `two comments of a stream may be missing`() {
         let times = RelayTimes(lease: .seconds(5), comments: .milliseconds(1250))
         #expect(times.silence == .milliseconds(2500))
-        // A node that has claimed the shard holds the request first.
-        #expect(times.silenceBeforeHead == .seconds(4))
+        // A node that has claimed the shard holds the request first, and borrows its session.
+        #expect(times.silenceBeforeHead == .seconds(9))
+        #expect(times.answering > times.settling + times.lending)
         #expect(times.holding == .seconds(7))
     }
 

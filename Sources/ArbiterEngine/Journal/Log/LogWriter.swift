@@ -95,7 +95,10 @@ struct LogWriter {
         }
     }
 
-    /// What was written ahead hides that the file was replaced by what it was before: its size is the same.
+    /// Checks that the file still has the last group.
+    ///
+    /// Its size does not tell that an earlier copy of the file was put in its place: with zeros written ahead, both
+    /// have the same size.
     ///
     /// - Throws: `JournalError` if the head of the last group is not there.
     private func checkLastGroup() throws(JournalError) {
