@@ -181,8 +181,8 @@ package struct ClusterSimulation: ~Copyable {
         note("stream \(number) is attached at node \(home.node), over \(relays.map(\.node))")
         paths[number] = Path(relays: relays, home: home)
         if relays.contains(where: \.isDead) { loseRelay(of: number) }
-        // Its client has closed the connection meanwhile.
-        if pending[number] == nil { closeStream(number) }
+        // Its client has closed the connection before, and may have asked something else since.
+        if pending[number] == nil { cluster.node(home.node)?.giveUp(number) }
     }
 
     // MARK: - Calls

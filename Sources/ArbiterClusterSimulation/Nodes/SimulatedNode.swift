@@ -147,6 +147,9 @@ final class SimulatedNode: Sendable {
     /// The client of a stream has closed it, as its relay says, or as this node sees itself.
     func close(_ stream: Int) { detach(stream, client: .gone) }
 
+    /// The client of a stream had closed it before it was attached.
+    func giveUp(_ stream: Int) { detach(stream, client: .present) }
+
     /// The relay of a stream is gone, which says nothing about the client.
     func loseRelay(of stream: Int) {
         detach(stream, client: cluster.settings.fault == .graceAfterLoss ? .gone : .present)

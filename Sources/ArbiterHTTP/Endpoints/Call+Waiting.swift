@@ -15,6 +15,20 @@ extension Call {
         }
     }
 
+    /// Takes notice if the connection closes before the call is answered.
+    ///
+    /// Then its client has closed it at some time before the answer, and may have said something elsewhere since.
+    ///
+    /// - Returns: says whether the client is gone, to be called when the connection closes.
+    func presenceAtClose() -> EventSubscription.PresenceAtClose {
+        let hasLeftEarly = Guarded(false)
+        exchange.whenAbandoned { hasLeftEarly.withLock { $0 = true } }
+        return { isCut in
+            let client = self.clientAtClose
+            return isCut && !hasLeftEarly.withLock { $0 } ? client : .present
+        }
+    }
+
     /// Has a waiter that is parked leave when the connection closes.
     func leave(_ waiter: WaiterID?, of engine: Engine) {
         guard let waiter else { return }

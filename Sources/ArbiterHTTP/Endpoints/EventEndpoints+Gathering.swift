@@ -27,13 +27,14 @@ extension EventEndpoints {
         guard let token, let home else {
             return stream(call, from: gathered(Array(zip(groups, requests)), call, after: since))
         }
+        let presence = call.presenceAtClose()
         home.attach(token, by: call.takeAsker()) { [self] result in
             switch result {
             case .failure(let error): call.respond(Problem(error).response)
             case .success(let attachment):
                 let reader = Reader(
                     home: shards.home(of: token), session: attachment.session,
-                    whenClosed: { home.detach(attachment, client: $0 ? call.clientAtClose : .present) })
+                    whenClosed: { home.detach(attachment, client: presence($0)) })
                 stream(call, from: gathered(Array(zip(groups, requests)), call, after: since, for: reader))
                 endIfOver(attachment.session, token, home)
             }

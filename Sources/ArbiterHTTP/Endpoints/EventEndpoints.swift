@@ -26,12 +26,13 @@ struct EventEndpoints: Sendable {
         let token = try call.session()
         let wantsHeadOnly = call.request.method == "HEAD"
         if !wantsHeadOnly { try reservePlace(call) }
+        let presence = call.presenceAtClose()
         find(topic, engine) { [since] result in
             switch (result, wantsHeadOnly, token) {
             case (.failure(let error), _, _): call.respond(Problem(error).response)
             case (.success, true, let token): showHead(call, for: token, engine)
             case (.success, false, nil): stream(call, from: subscribe(call, to: topic, after: since, for: nil, engine))
-            case (.success, false, let token?): attach(token, call, to: topic, after: since, engine)
+            case (.success, false, let token?): attach(token, call, presence, to: topic, after: since, engine)
             }
         }
     }
@@ -82,12 +83,16 @@ struct EventEndpoints: Sendable {
 
     /// Answers with a stream by whose connection the session lives from here on.
     private func attach(
-        _ token: Token, _ call: Call, to topic: EventTopic, after number: EventNumber?, _ engine: Engine
+        _ token: Token, _ call: Call, _ presence: @escaping EventSubscription.PresenceAtClose, to topic: EventTopic,
+        after number: EventNumber?, _ engine: Engine
     ) {
         engine.attach(token, by: call.takeAsker()) { result in
             switch result {
             case .success(let attachment):
-                stream(call, from: subscribe(call, to: topic, after: number, for: attachment, engine))
+                let source = subscribe(call, to: topic, after: number, for: attachment.session, engine) { isCut in
+                    engine.detach(attachment, client: presence(isCut))
+                }
+                stream(call, from: source)
                 endIfOver(attachment.session, token, engine)
             case .failure(let error): call.respond(Problem(error).response)
             }
@@ -113,15 +118,11 @@ struct EventEndpoints: Sendable {
     }
 
     private func subscribe(
-        _ call: Call, to topic: EventTopic, after number: EventNumber?, for attachment: Engine.Attachment?,
-        _ engine: Engine
+        _ call: Call, to topic: EventTopic, after number: EventNumber?, for session: SessionID?, _ engine: Engine,
+        whenClosed: @escaping EventSubscription.WhenClosed = { _ in }
     ) -> EventSubscription {
         hub.subscribe(
-            to: topic, after: number, session: attachment?.session, permission: call.permission, outlet: call.exchange
-        ) { completion in
-            engine.snapshot(of: topic, scenes: call.caller.scenes, completion: completion)
-        } whenClosed: { isCut in
-            if let attachment { engine.detach(attachment, client: isCut ? call.clientAtClose : .present) }
-        }
+            to: topic, after: number, session: session, permission: call.permission, outlet: call.exchange,
+            reset: { engine.snapshot(of: topic, scenes: call.caller.scenes, completion: $0) }, whenClosed: whenClosed)
     }
 }

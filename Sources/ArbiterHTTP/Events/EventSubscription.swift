@@ -10,6 +10,8 @@ package final class EventSubscription: StreamSource {
 
     /// Called once when the outlet has closed the subscription, with whether its client closed the connection.
     package typealias WhenClosed = @Sendable (_ isCut: Bool) -> Void
+    /// Says whether the client is gone when its connection closes.
+    typealias PresenceAtClose = @Sendable (_ isCut: Bool) -> ClientPresence
 
     let topic: EventTopic
     /// The last event that the reader has; `nil` to begin with the next event.

@@ -39,6 +39,26 @@ struct SessionStreamTests {
         #expect(try service.shown(holder)["reason"] == "session-lost")
     }
 
+    @Test(arguments: ["/scenes/main/events", "/events"])
+    func `a connection that is closed before its stream begins says nothing of its client`(target: String) throws {
+        let journal = HeldJournal()
+        let service = try Service(journal: journal)
+        let opening = service.send("POST", "/sessions")
+        journal.commit()
+        let session = try OwnedSession(try opening.answer())
+        service.send("POST", "/transitions/start", headers: session.headers)
+        let stream = service.following(target, headers: session.headers)
+        #expect(stream.responses.isEmpty, "the transition is not committed")
+        stream.abandon()
+        journal.commit()
+        try #require(stream.source).close()
+        // Its client may have said something since, over another connection.
+        service.pass(.seconds(29))
+        let renewing = service.send("POST", "/sessions/renew", headers: session.headers)
+        journal.commit()
+        #expect(try renewing.answer().status == 200)
+    }
+
     @Test func `a session that attaches again within its grace goes on`() throws {
         let session = try service.opened()
         try service.started(in: session)
