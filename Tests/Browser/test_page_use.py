@@ -122,6 +122,18 @@ def test_what_is_asked_for_while_the_daemon_is_gone_is_said(tmp_path: Path, open
         expect(shown.told).to_be_empty()
 
 
+def test_the_buttons_keep_their_places_when_a_scene_comes_into_being(daemon: Daemon, open_page: OpenPage) -> None:
+    shown = Shown(open_page, daemon)
+    button = shown.page.get_by_role("button", name="Start a transition…")
+    save = shown.page.get_by_role("button", name="Save a recording")
+    expect(button).to_be_visible()
+    expect(save).to_be_disabled()
+    before = button.bounding_box()
+    start(daemon, "menu")
+    expect(save).to_be_enabled()
+    assert button.bounding_box() == before
+
+
 def test_the_page_stands_still_while_the_daemon_is_gone(tmp_path: Path, open_page: OpenPage) -> None:
     with MortalDaemon(tmp_path, "--data", str(tmp_path / "journal")) as daemon:
         shown = Shown(open_page, daemon)

@@ -249,7 +249,9 @@ class Page {
     banner(reason ? 'lost' : '', reason ?? '');
     setHidden(byId('token-forget'), !live.hasToken);
     setHidden(byId('token-open'), live.status !== 'refused');
-    setHidden(byId('recording-save'), live.status !== 'connected' || this.model?.presence !== 'known');
+    // It keeps its place, so that the buttons beside it do not move away under the pointer when a scene comes into being.
+    setHidden(byId('recording-save'), live.status !== 'connected');
+    byId('recording-save').disabled = this.model?.presence !== 'known';
     this.actions?.draw(live.status === 'connected');
   }
 
