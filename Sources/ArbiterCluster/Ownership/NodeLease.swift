@@ -15,7 +15,7 @@ package final class NodeLease: LeaseTerm {
     private struct State {
         /// When the last keepalive that was answered was sent.
         var heard: Instant
-        /// Stays true once it is: whoever has seen that has given up tenures, which must not be served again.
+        /// Never becomes false again: tenures were given up because it was true, and must not be served again.
         var isOver = false
         /// Whether `whenOver` was called, or will be as soon as it is set.
         var isTold = false
