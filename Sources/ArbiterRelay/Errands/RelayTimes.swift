@@ -5,7 +5,7 @@ package struct RelayTimes: Hashable, Sendable {
     /// How long a home may take to lend a session: longer than it may hold that request.
     package var lending = Duration.seconds(5)
     /// How long an answer may take beyond the wait of its request: the node may hold the request, and borrow its session.
-    package var answering = Duration.seconds(9)
+    package var answering: Duration
     /// How long a node's part of a list may take.
     package var part = Duration.seconds(3)
     /// How long the stream of another node may be silent: two of its comments are missing then.
@@ -27,5 +27,6 @@ package struct RelayTimes: Hashable, Sendable {
     ///   - comments: how often streams have a comment, at least.
     package init(lease: Duration, comments: Duration) {
         (silence, holding) = (comments * 2, lease + .seconds(2))
+        answering = settling + lending + .seconds(1)
     }
 }
