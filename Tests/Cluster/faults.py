@@ -374,12 +374,11 @@ class Faults:
         self.space.fill_to(85)
         began = clock()
 
-        # A node refuses for itself what is for its own shards.
-        owners = {shard: str(node) for shard, (node, _) in self.cluster.tenures().items()}
-
+        # A node refuses for itself what is for its own shards; a lease that ended while etcd was filled changes whose they are.
         def is_refused() -> bool:
+            owners = {shard: str(node) for shard, (node, _) in self.cluster.tenures().items()}
             refusing = {call.node for call in self.world.calls[-500:] if call.code == "out-of-room"
-                        and call.sent > began and call.node == owners[shard_of(call.scene, self.cluster.shards)]}
+                        and call.sent > began and call.node == owners.get(shard_of(call.scene, self.cluster.shards))}
             return len(refusing) == len(self.cluster.nodes)
 
         wait_for("every node says that there is no room", is_refused)
