@@ -226,7 +226,7 @@ nightly: programs ## everything that hunts, for hours: with a seed that is drawn
 	@rm -r $(NIGHT)
 
 # Two at a time, the longest first.
-HUNTS := 'cluster-test FAULTS=1000 LOG_LEVEL=info' check sanitize-thread sanitize-address jitter-test client-test 'simulate STEPS=1000000' \
+HUNTS := 'cluster-test FAULTS=300 LOG_LEVEL=info' check sanitize-thread sanitize-address jitter-test client-test 'simulate STEPS=1000000' \
 	'simulate CLUSTER=1 SEEDS=200' 'simulate DISK=1 SEEDS=200 STEPS=1000' 'simulate CROWD=1 SEEDS=40 STEPS=20000' damage \
 	'soak FAULTS=0' 'soak FAULTS=0 DURABILITY=power' 'lost-machine-test ROUNDS=100' memory-test 'fuzz FUZZ_SECONDS=600' model \
 	'image-test WHOLE=1'
