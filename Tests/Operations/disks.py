@@ -94,6 +94,14 @@ class Image(Disk):
     def mount(self, options: str = "data=ordered") -> None:
         run("mount", "-t", "ext4", "-o", f"loop,noatime,{options}", self._image, self.place)
 
+    def unmount(self) -> None:
+        super().unmount()
+        # Another process that has made a mount namespace meanwhile, as containers do, keeps what is mounted. Then the same file would
+        # be mounted as the same file system, which has died; a copy is another one.
+        copy = self._image.with_suffix(".copy")
+        run("cp", "--sparse=always", self._image, copy)
+        copy.replace(self._image)
+
     def die(self) -> None:
         """Writes nothing from this instant on, not even the log of the file system; what asks for it gets EIO."""
         directory = os.open(self.place, os.O_RDONLY | os.O_DIRECTORY)
