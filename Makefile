@@ -226,10 +226,10 @@ nightly: programs ## everything that hunts, for hours: with a seed that is drawn
 	@rm -r $(NIGHT)
 
 # Two at a time, the longest first.
-HUNTS := 'cluster-test FAULTS=300 LOG_LEVEL=info' check sanitize-thread sanitize-address jitter-test client-test 'simulate STEPS=1000000' \
-	'simulate CLUSTER=1 SEEDS=200' 'simulate DISK=1 SEEDS=200 STEPS=1000' 'simulate CROWD=1 SEEDS=40 STEPS=20000' damage \
-	'soak FAULTS=0' 'soak FAULTS=0 DURABILITY=power' 'lost-machine-test ROUNDS=100' memory-test 'fuzz FUZZ_SECONDS=600' model \
-	'image-test WHOLE=1'
+HUNTS := sanitize-thread sanitize-address 'simulate DISK=1 SEEDS=200 STEPS=1000' 'cluster-test FAULTS=300 LOG_LEVEL=info' check \
+	'fuzz FUZZ_SECONDS=600' 'lost-machine-test ROUNDS=100' model 'simulate STEPS=1000000' 'image-test WHOLE=1' \
+	'simulate CLUSTER=1 SEEDS=200' damage 'soak FAULTS=0' 'soak FAULTS=0 DURABILITY=power' client-test jitter-test memory-test \
+	'simulate CROWD=1 SEEDS=40 STEPS=20000'
 NIGHT_PACKAGES := e2fsprogs etcd-server gcc iproute2 libc6-dev nftables nodejs openssl python3 python3-venv spin
 
 .PHONY: bench

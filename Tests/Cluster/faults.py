@@ -350,9 +350,9 @@ class Faults:
             killed.kill()
         kept = [node for node in self.cluster.nodes if node is not killed]
         for node in kept:
-            # What a killed node owned has no owner: that comes first.
+            # What a killed node owned has no owner, nor has what a lease left that ended while etcd was filled: that comes first.
             wait_for(f"{node} is not ready while etcd is full", lambda: node.unready() == "journal-unavailable"
-                     or killed and node.unready() == "not-owner")
+                     or (killed or len(tenures) < self.cluster.shards) and node.unready() == "not-owner")
         # So long that a lease which is not kept alive ends.
         time.sleep(max(0, full + self.lease + 1 - clock()))
         self.space.take_away()
