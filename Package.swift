@@ -77,7 +77,7 @@ let package = Package(
             dependencies: [
                 "ArbiterCore", "ArbiterEngine", "ArbiterRelay", "ArbiterTransfers", "CGnuTLS", "CLinux", "CMicroHTTPD",
                 "CResources",
-                deque, logging, yams,
+                deque, heap, logging, yams,
             ],
             exclude: ["Page"],
             swiftSettings: strict

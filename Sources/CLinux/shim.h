@@ -123,6 +123,13 @@ static inline uint64_t arbiter_received_bytes(int descriptor)
     return bytes;
 }
 
+/* How many bytes have arrived that were not read; 0 if that is unknown. ioctl is variadic. */
+static inline int arbiter_unread_bytes(int descriptor)
+{
+    int count = 0;
+    return ioctl(descriptor, FIONREAD, &count) == 0 ? count : 0;
+}
+
 /* Whether the other end has closed the connection, or its side of it. */
 static inline int arbiter_is_closed_by_peer(int descriptor)
 {

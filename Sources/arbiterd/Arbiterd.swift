@@ -53,9 +53,10 @@ struct Arbiterd: ParsableCommand {
         if let identity { metrics.noteCertificate(expiringAt: identity.expiresAt) }
         let operatorLog = OperatorLog(logger)
         let loss = Loss()
+        let loops = ServingLoops(count: options.threads)
         let parts = ServingParts(
             options: options, hub: hub, metrics: metrics, operatorLog: operatorLog, loss: loss, logger: logger,
-            earlierClients: options.earlierClients(of: sockets))
+            earlierClients: options.earlierClients(of: sockets), loops: loops)
         let peerSocket = try options.openPeerSocket()
         let peers = peerSocket == nil ? nil : try options.cluster.peerFiles()
         let serving: any Serving =
@@ -70,7 +71,7 @@ struct Arbiterd: ParsableCommand {
             operatorLog: operatorLog, metrics: metrics, places: places, version: Self.version,
             opensMetrics: options.openMetrics, requestsPerSecond: limits.requestsPerSecond,
             forwarder: serving.forwarder)
-        let server = MicroHTTPDServer(router: router, places: places, limits: limits)
+        let server = MicroHTTPDServer(router: router, places: places, limits: limits, loops: loops)
         for socket in sockets { try server.listen(on: socket, identity: identity) }
         if let peerSocket { try server.listen(on: peerSocket, identity: peers?.identity, isForNodes: true) }
         serving.start()

@@ -223,7 +223,7 @@ extension Options {
                 "the limit of open files is lower than --max-parked needs",
                 metadata: ["limit": "\(descriptors)", "maxParked": "\(parked)"])
         }
-        var limits = ServerLimits(parked: parked, threads: threads)
+        var limits = ServerLimits(parked: parked)
         limits.head = .seconds(headSeconds)
         limits.body = .seconds(bodySeconds)
         limits.connectionsPerClient = maxConnectionsPerClient

@@ -169,8 +169,8 @@ struct Options: ParsableArguments {
     @Option(help: ArgumentHelp("How long the body of a request may take to come, in seconds.", valueName: "seconds"))
     var bodySeconds = 30
 
-    @Option(help: "How many threads serve connections; by default, as many as there are processors.")
-    var threads = ProcessInfo.processInfo.activeProcessorCount
+    @Option(help: "How many threads serve connections; by default, half as many as there are processors.")
+    var threads = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
 
     @Option(
         help: "The lowest level that is logged: trace, debug, info, notice, warning, error or critical.",

@@ -37,6 +37,8 @@ struct ServingParts {
     let loss: Loss
     let logger: Logger
     let earlierClients: EarlierClients
+    /// The threads that serve connections, which let the engines' alarms ring too.
+    let loops: ServingLoops
 
     /// The limits of one of several shards, in a cluster of a form.
     func limits(ofEachOf count: Int, as form: ClusterForm? = nil) -> Limits {
@@ -55,7 +57,7 @@ struct ServingParts {
         let counting = Counting()
         let engine = try Engine(
             limits: limits ?? options.arbiterLimits, journal: journal, ahead: ahead, terms: terms, recovery: recovery,
-            earlierClients: earlierClients, time: RunningTime(), hearing: MicroHTTPDHearing(),
+            earlierClients: earlierClients, time: RunningTime(), hearing: loops, alarm: loops, rounds: loops,
             metrics: metrics.engine
         ) { [hub, metrics] events in
             if counting.hasBegun { metrics.note(events) }
@@ -115,7 +117,7 @@ final class SingleServing: Serving {
         }
         let (hub, loss, logger) = (parts.hub, parts.loss, parts.logger)
         let reopen = try parts.options.reopening(logger: logger, metrics: parts.metrics.engine.journal)
-        return JournalRecovery(reopen: reopen) { lastEvents in
+        return JournalRecovery(alarm: SystemAlarm(), reopen: reopen) { lastEvents in
             hub.restart(lastEvents)
             logger.notice("the journal has been opened again")
         } whenLost: { error in

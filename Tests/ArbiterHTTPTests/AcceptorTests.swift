@@ -5,11 +5,14 @@ import Testing
 @testable import ArbiterHTTP
 
 struct AcceptorTests {
-    private let acceptor = Acceptor()
+    private let loop = ServingLoop()
+    private let acceptor: Acceptor
     private let listening: Int32
     private let port: UInt16
 
     init() throws {
+        acceptor = Acceptor(on: loop)
+        loop.start()
         let socket = try ListeningSocket(NetworkAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
         guard case .tcp(let address) = socket.address else { preconditionFailure("it is a TCP socket") }
         port = address.port
@@ -36,7 +39,7 @@ struct AcceptorTests {
         let later = try #require(await second.next())
         #expect(later.descriptor != taken.descriptor)
         acceptor.end(next)
-        acceptor.stop()
+        loop.stop()
         withExtendedLifetime((one, other)) {}
         for descriptor in [taken.descriptor, later.descriptor, listening] { close(descriptor) }
     }

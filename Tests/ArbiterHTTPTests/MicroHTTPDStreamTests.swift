@@ -9,15 +9,17 @@ import Testing
 /// When a stream's connection is suspended and resumed; nothing is lost in between.
 final class MicroHTTPDStreamTests {
     private let connection = try? SocketPair()
-    private let watcher = PeerWatcher()
+    private let loop = ServingLoop()
 
-    deinit { watcher.stop() }
+    init() { loop.start() }
+
+    deinit { loop.stop() }
 
     private func stream(_ source: any StreamSource) throws -> (MicroHTTPDStream, SocketPair) {
         let connection = try #require(connection)
         return (
             MicroHTTPDStream(
-                connection: connection, peer: WatchedPeer(connection.descriptor, watcher: watcher), source: source),
+                connection: connection, peer: WatchedPeer(connection.descriptor, loop: loop), source: source),
             connection
         )
     }
@@ -104,10 +106,11 @@ final class MicroHTTPDStreamTests {
         let (stream, connection) = try stream(source)
         connection.closePeer()
         stream.begin()
-        // The watcher reports closes in order, so when it has reported this one, it would have reported the first.
+        // The loop reports closes in order, so when it has reported this one, it would have reported the first.
         let other = try SocketPair()
         let isNoticed = Guarded(false)
-        WatchedPeer(other.descriptor, watcher: watcher).watch { isNoticed.withLock { $0 = true } }
+        let peer = WatchedPeer(other.descriptor, loop: loop)
+        peer.watch { isNoticed.withLock { $0 = true } }
         other.closePeer()
         #expect(eventually { isNoticed.withLock { $0 } })
         #expect(stream.read(upTo: 9) == .bytes([1]))

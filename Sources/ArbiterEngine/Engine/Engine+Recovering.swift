@@ -5,21 +5,26 @@ package struct JournalRecovery: Sendable {
     /// Opens the journal again, as at a start; called after the failed journal is closed.
     let reopen: @Sendable () throws(JournalError) -> any Journal
     let whenResumed: @Sendable (LastEvents) -> Void
+    /// Begins each try, which may take long; without one, the engine's alarm does.
+    let alarm: (any Alarm)?
     let whenLost: @Sendable (JournalError) -> Void
 
     /// The number of the newest event of each scene and over all scenes.
     package typealias LastEvents = (scenes: [SceneName: EventNumber], overall: EventNumber)
 
     /// - Parameters:
+    ///   - alarm: begins each try, which may take long; without one, the engine's alarm does.
     ///   - reopen: opens the journal again, as at a start; called after the failed journal is closed.
     ///   - whenResumed: called when the state has been read from the journal, before any answer is computed from it; it
     ///     has to end every event stream, and must not take long.
     ///   - whenLost: called once if trying again does not help, after all requests are answered.
     package init(
+        alarm: (any Alarm)? = nil,
         reopen: @escaping @Sendable () throws(JournalError) -> any Journal,
         whenResumed: @escaping @Sendable (LastEvents) -> Void,
         whenLost: @escaping @Sendable (JournalError) -> Void
     ) {
+        self.alarm = alarm
         self.reopen = reopen
         self.whenResumed = whenResumed
         self.whenLost = whenLost
@@ -139,7 +144,7 @@ extension Engine {
         }
         guard let pause = state.withLock({ $0.access.fail(error) }) else { return }
         refuseAll()
-        alarm.ring(after: pause) { [weak self] in self?.takeUpAgain() }
+        (recovery.alarm ?? alarm).ring(after: pause) { [weak self] in self?.takeUpAgain() }
     }
 
     /// Answers all withheld requests that the journal is unavailable, and refuses new ones until it goes on.

@@ -13,6 +13,8 @@ extension Engine {
 
     /// The most answers that a thread gives because it commits; more of them would hold up its other connections.
     static let answersOnThread = 64
+    /// The same at the end of a round, whose requests are many.
+    static let answersAfterRound = 1_024
 
     /// Runs an event in a turn: under the lock, at the current moment, with its records journalled in order.
     ///
@@ -57,8 +59,14 @@ extension Engine {
             return (answers, state.gathering, state.withheld.count <= Self.answersOnThread, state.lacksProof)
         }
         answers.deliver()
-        journal?.flush(mayCommit: isShort)
+        if let journal, !rounds.putOffCommit(of: self) { journal.flush(mayCommit: isShort) }
         if lacksProof { ownership?.prove() }
+    }
+
+    /// Commits what the requests of a round have recorded.
+    package func commit() {
+        let (journal, isShort) = state.withLock { ($0.gathering, $0.withheld.count <= Self.answersAfterRound) }
+        journal?.flush(mayCommit: isShort)
     }
 
     /// What a request is answered that comes after a failure, so that nothing of it was carried out.

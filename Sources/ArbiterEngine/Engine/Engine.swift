@@ -20,6 +20,8 @@ package final class Engine: Sendable {
     let earlierClients: EarlierClients
     let time: any TimeSource
     let alarm: any Alarm
+    /// What puts off commits.
+    let rounds: any Rounds
     let listener: Listener
     let observer: Observer
     let metrics: EngineMetrics
@@ -177,6 +179,9 @@ package final class Engine: Sendable {
     ///
     /// Nothing ends for silence as long as words of clients may lie unheard, by what `hearing` says.
     ///
+    /// `alarm` may ring on a thread that serves connections. A journal that has failed is opened again elsewhere, by
+    /// `recovery`'s alarm.
+    ///
     /// - Throws: `JournalError` if the journal cannot be read.
     package init(
         limits: Limits = Limits(),
@@ -188,6 +193,7 @@ package final class Engine: Sendable {
         time: any TimeSource = SystemTimeSource(),
         hearing: any Hearing = ImmediateHearing(),
         alarm: any Alarm = SystemAlarm(),
+        rounds: any Rounds = NoRounds(),
         random: any RandomNumberGenerator & Sendable = SystemRandom(),
         metrics: EngineMetrics = EngineMetrics(),
         listener: @escaping Listener = { _ in },
@@ -208,6 +214,7 @@ package final class Engine: Sendable {
         self.earlierClients = earlierClients
         self.time = time
         self.alarm = alarm
+        self.rounds = rounds
         self.listener = listener
         self.observer = observer
         self.metrics = metrics

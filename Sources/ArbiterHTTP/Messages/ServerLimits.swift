@@ -72,8 +72,6 @@ package struct ServerLimits: Hashable, Sendable {
 
     /// Connections that may wait for an answer at once.
     package var parked: Int
-    /// Threads that serve connections.
-    package var threads: Int
     /// How long the head of a request may take to come.
     package var head = headDuration
     /// How long the body of a request may take to come.
@@ -86,9 +84,8 @@ package struct ServerLimits: Hashable, Sendable {
     /// Connections that may do anything.
     var ordinaryConnections: Int { parked + Self.activeConnections }
 
-    package init(parked: Int, threads: Int) {
+    package init(parked: Int) {
         self.parked = parked
-        self.threads = threads
     }
 }
 

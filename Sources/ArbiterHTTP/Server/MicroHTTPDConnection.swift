@@ -2,14 +2,15 @@ internal import CLinux
 internal import CMicroHTTPD
 internal import Glibc
 
-// Only this file, MicroHTTPDDaemon and MicroHTTPDListener import libmicrohttpd.
+// Only this file, MicroHTTPDDaemon and MicroHTTPDCallbacks import libmicrohttpd.
 
 /// A connection of libmicrohttpd, as needed by a single request.
 ///
-/// `@unchecked`: it is used only on the thread that serves the connection, apart from `resume`, which libmicrohttpd
-/// allows on any thread, and `descriptor`, which does not change. libmicrohttpd frees no suspended connection.
+/// `@unchecked`: it is used only on the thread that serves the connection, apart from `resume`, which passes itself on to that
+/// thread, and `descriptor`, which does not change. libmicrohttpd frees no suspended connection.
 @safe struct MicroHTTPDConnection: StreamConnection, HeaderFields, @unchecked Sendable {
     let pointer: OpaquePointer
+    let record: ConnectionRecord
 
     /// The value of `Content-Length`; libmicrohttpd has already refused a value that is not a number.
     var announcedBytes: Int {
@@ -48,14 +49,21 @@ internal import Glibc
 
     var descriptor: Int32 { unsafe arbiter_MHD_connection_descriptor(pointer) }
 
-    /// Whether the client has closed it, or its side of it.
-    var isClosedByPeer: Bool { arbiter_is_closed_by_peer(descriptor) != 0 }
-
     /// To be called only on the connection's own thread, while its request is handled.
-    func suspend() { unsafe MHD_suspend_connection(pointer) }
+    func suspend() {
+        record.isSuspended = true
+        unsafe MHD_suspend_connection(pointer)
+    }
 
     /// To be called only once for each suspension.
-    func resume() { unsafe MHD_resume_connection(pointer) }
+    func resume() { record.loop.resume(self) }
+
+    /// To be called only on the connection's own thread; does nothing if it is not suspended any more.
+    func resumeNow() {
+        guard record.isSuspended else { return }
+        record.isSuspended = false
+        unsafe MHD_resume_connection(pointer)
+    }
 
     func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 

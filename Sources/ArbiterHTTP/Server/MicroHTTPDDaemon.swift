@@ -2,83 +2,184 @@ internal import ArbiterEngine
 internal import CMicroHTTPD
 internal import Glibc
 
-// Only this file, MicroHTTPDListener and MicroHTTPDConnection import libmicrohttpd.
+// Only this file, MicroHTTPDCallbacks and MicroHTTPDConnection import libmicrohttpd; no C type leaves them.
+// https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
 
-/// A running daemon of libmicrohttpd, which has one thread, with the texts that have to live as long.
+/// A daemon of libmicrohttpd without threads, which serves those connections of a listener that are one loop's.
 ///
-/// `@unchecked`, because of the C handle: `stop` takes it out of its guard, so that it is used once, and everything else
-/// uses it under the guard.
+/// `@unchecked`: what is not a constant belongs to the loop's thread.
 @safe final class MicroHTTPDDaemon: @unchecked Sendable {
     /// TLS 1.2 and 1.3 (https://www.gnutls.org/manual/html_node/Priority-Strings.html).
     private static let priorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:%SERVER_PRECEDENCE"
 
-    private let state: Guarded<State?> = Guarded(nil)
+    /// The listener outlives its daemons.
+    unowned let listener: MicroHTTPDListener
+    let loop: ServingLoop
+    /// What libmicrohttpd needs as long as it runs.
     private let texts: [CText]
+    private let errorReader: UnsafeMutablePointer<arbiter_MHD_ErrorReader>
+    /// `nil` once it has stopped.
+    private var pointer: OpaquePointer?
+    private var connections: [OpaquePointer: ConnectionRecord] = unsafe [:]
+    private var whenRetired: (@Sendable (MicroHTTPDDaemon) -> Void)?
+    /// Whether libmicrohttpd has called anything in this pass.
+    private var hasCalled = false
+    /// How many passes it has had in turn that called nothing, although it wanted another one at once.
+    private var idlePasses = 0
 
-    @safe private struct State: @unchecked Sendable {
-        let pointer: OpaquePointer
-    }
+    /// After so many idle passes, what holds up libmicrohttpd is refused, and it gets a pass every `pauseOfIdle` milliseconds.
+    private static let mostIdlePasses = 64
+    private static let pauseOfIdle = 1
 
     /// - Parameters:
-    ///   - options: the options, without those of TLS.
+    ///   - listener: whose connections it serves.
+    ///   - loop: the thread that serves them.
     ///   - identity: what is shown over TLS; without it, TLS is not spoken.
-    ///   - handler: called for each request.
-    ///   - context: passed to the handler.
+    ///   - connectionLimit: the most connections that it serves at once.
     /// - Throws: `ServerError` if libmicrohttpd does not start.
     init(
-        options: [MHD_OptionItem], identity: TLSIdentity?, handler: MHD_AccessHandlerCallback?,
-        context: UnsafeMutableRawPointer?
+        _ listener: MicroHTTPDListener, on loop: ServingLoop, identity: TLSIdentity?, connectionLimit: Int
     ) throws(ServerError) {
-        var options = unsafe options
+        self.listener = listener
+        self.loop = loop
+        unsafe errorReader = .allocate(capacity: 1)
+        var options = unsafe [
+            MHD_OptionItem(.CONNECTION_LIMIT, connectionLimit),
+            MHD_OptionItem(.CONNECTION_MEMORY_LIMIT, ServerLimits.connectionBytes),
+            MHD_OptionItem(.CONNECTION_TIMEOUT, ServerLimits.idleSeconds),
+        ]
         var texts: [CText] = []
-        func add(_ option: MHD_OPTION, _ text: String) {
-            let text = CText(text)
-            texts.append(text)
-            unsafe options.append(arbiter_MHD_text(option, text.pointer))
-        }
         var flags =
-            MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_ITC.rawValue
-            | MHD_USE_ERROR_LOG.rawValue | MHD_USE_NO_LISTEN_SOCKET.rawValue
+            MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_ERROR_LOG.rawValue
+            | MHD_USE_NO_LISTEN_SOCKET.rawValue
         if let identity {
             flags |= MHD_USE_TLS.rawValue
-            add(.HTTPS_MEM_CERT, identity.certificates)
-            add(.HTTPS_MEM_KEY, identity.key)
-            add(.HTTPS_PRIORITIES, Self.priorities)
-            if let authorities = identity.clientAuthorities { add(.HTTPS_MEM_TRUST, authorities) }
+            let settings = [
+                (MHD_OPTION.HTTPS_MEM_CERT, identity.certificates), (.HTTPS_MEM_KEY, identity.key),
+                (.HTTPS_PRIORITIES, Self.priorities),
+            ]
+            for (option, text) in settings + (identity.clientAuthorities.map { [(.HTTPS_MEM_TRUST, $0)] } ?? []) {
+                let text = CText(text)
+                texts.append(text)
+                unsafe options.append(arbiter_MHD_text(option, text.pointer))
+            }
         }
-        unsafe options.append(MHD_OptionItem(.END, 0))
         self.texts = texts
-        guard let started = unsafe arbiter_MHD_start_daemon(flags, handler, context, options) else {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe errorReader.initialize(to: arbiter_MHD_ErrorReader(callback: errorFollows, context: context))
+        unsafe options += [
+            arbiter_MHD_notify_error(errorReader),
+            arbiter_MHD_notify_completed(exchangeCompleted, context),
+            arbiter_MHD_notify_connection(connectionChanged, context),
+            arbiter_MHD_notify_target(targetSeen, context),
+            arbiter_MHD_unescape(leaveEscaped, context),
+            MHD_OptionItem(.END, 0),
+        ]
+        guard let started = unsafe arbiter_MHD_start_daemon(flags, access, context, options) else {
             throw ServerError(reason: "libmicrohttpd does not start: \(unsafe String(cString: strerror(errno)))")
         }
-        let state = unsafe State(pointer: started)
-        self.state.withLock { $0 = state }
+        unsafe pointer = started
+        loop.perform { [self] in
+            guard let pointer = unsafe pointer else { return }
+            loop.add(self, ready: unsafe arbiter_MHD_epoll_descriptor(pointer))
+        }
     }
 
-    var connectionCount: Int {
-        state.withLock { state in state.map { unsafe Int(arbiter_MHD_connection_count($0.pointer)) } ?? 0 }
-    }
+    deinit { unsafe errorReader.deallocate() }
+
+    // MARK: From anywhere
 
     /// Serves a connection; one that it cannot serve, because there is no memory or it has stopped, is closed.
     func add(_ connection: AcceptedConnection) {
-        state.withLock { state in
-            guard let pointer = unsafe state?.pointer else {
-                _ = close(connection.descriptor)
-                return
-            }
-            // libmicrohttpd copies the address, and closes a connection that it does not serve.
-            unsafe withUnsafeBytes(of: connection.address) { address in
-                _ = unsafe MHD_add_connection(
-                    pointer, connection.descriptor, address.baseAddress?.assumingMemoryBound(to: sockaddr.self),
-                    connection.size)
-            }
-        }
+        guard !loop.isCurrent else { return addNow(connection) }
+        loop.perform { [self] in addNow(connection) }
     }
 
     /// Closes all connections.
-    func stop() {
-        guard let state = state.withLock({ state in state.take() }) else { return }
-        unsafe MHD_stop_daemon(state.pointer)
+    func stop() { loop.performAndWait { [self] in stopNow() } }
+
+    /// Stops as soon as it has no connections, and calls the action then; it gets no new ones.
+    func retire(_ action: @escaping @Sendable (MicroHTTPDDaemon) -> Void) {
+        loop.perform { [self] in whenRetired = action }
+    }
+
+    // MARK: On the loop's thread
+
+    private func addNow(_ connection: AcceptedConnection) {
+        guard let pointer = unsafe pointer else {
+            _ = close(connection.descriptor)
+            return
+        }
+        // libmicrohttpd copies the address, and closes a connection that it does not serve.
+        unsafe withUnsafeBytes(of: connection.address) { address in
+            _ = unsafe MHD_add_connection(
+                pointer, connection.descriptor, address.baseAddress?.assumingMemoryBound(to: sockaddr.self),
+                connection.size)
+        }
+    }
+
+    private func stopNow() {
+        guard let pointer = unsafe pointer.take() else { return }
+        loop.remove(self)
+        // libmicrohttpd cannot stop while connections are suspended.
+        for unsafe(pointer, record) in unsafe connections {
+            unsafe MicroHTTPDConnection(pointer: pointer, record: record).resumeNow()
+        }
+        unsafe MHD_stop_daemon(pointer)
+        whenRetired.take()?(self)
+    }
+
+    /// libmicrohttpd has called something about a request.
+    func noteCall() { hasCalled = true }
+
+    /// Refuses the bodies that libmicrohttpd cannot read, because a line between two chunks is longer than its memory.
+    ///
+    /// With threads of its own it would refuse them itself; without, it asks for another pass for ever.
+    private func refuseStuck() {
+        for unsafe(pointer, record) in unsafe connections where record.isReceivingBody && record.hasUnreadBytes {
+            unsafe refuseUnreadable(pointer, record, at: listener)
+            record.shutDown()
+        }
+    }
+
+    /// A connection has been accepted.
+    func begin(_ connection: OpaquePointer) -> ConnectionRecord {
+        let descriptor = unsafe arbiter_MHD_connection_descriptor(connection)
+        var client = Peer(of: descriptor, at: listener.address)
+        if listener.isForNodes {
+            client = .node(address: client.address ?? "", isTrusted: !listener.address.isEncrypted)
+            unsafe PeerCertificate.require(ofSession: arbiter_MHD_tls_session(connection))
+        }
+        let record = listener.server.connections.begin(descriptor, client, on: loop)
+        unsafe connections[connection] = record
+        return record
+    }
+
+    /// A connection is about to be closed.
+    func end(_ connection: OpaquePointer, _ record: ConnectionRecord) {
+        unsafe connections[connection] = nil
+        listener.server.connections.end(record)
+    }
+}
+
+extension MicroHTTPDDaemon: ServedInRounds {
+    func serve() {
+        guard let pointer = unsafe pointer else { return }
+        hasCalled = false
+        unsafe MHD_run(pointer)
+        let isIdle = !hasCalled && ownPause == 0
+        idlePasses = isIdle ? idlePasses + 1 : 0
+        if isIdle, idlePasses.isMultiple(of: Self.mostIdlePasses) { refuseStuck() }
+        if whenRetired != nil, unsafe connections.isEmpty { stopNow() }
+    }
+
+    var pause: Int? { idlePasses < Self.mostIdlePasses ? ownPause : ownPause.map { max($0, Self.pauseOfIdle) } }
+
+    /// After how many milliseconds libmicrohttpd wants a pass.
+    private var ownPause: Int? {
+        var milliseconds: UInt64 = 0
+        guard let pointer = unsafe pointer, unsafe MHD_get_timeout(pointer, &milliseconds) == .YES else { return nil }
+        return Int(clamping: milliseconds)
     }
 }
 
@@ -96,7 +197,7 @@ internal import Glibc
 }
 
 extension MHD_OptionItem {
-    init(_ option: MHD_OPTION, _ value: Int) {
+    fileprivate init(_ option: MHD_OPTION, _ value: Int) {
         unsafe self.init(option: option, value: value, ptr_value: nil)
     }
 }

@@ -10,8 +10,8 @@ internal import Glibc
 /// changed under its lock, and resume the connection once, if `phase` says that it is suspended.
 final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     private let server: MicroHTTPDServer
-    private let connection: MicroHTTPDConnection
-    private let record: ConnectionRecord
+    let connection: MicroHTTPDConnection
+    private var record: ConnectionRecord { connection.record }
     private let head: MicroHTTPDHead
     private let peer: Peer
     private var method: String { head.method }
@@ -25,8 +25,9 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     /// The largest body that this route accepts; determined only for a body that is larger than most routes accept.
     private lazy var bodyBytes = server.router.bodyBytes(for: head.request(self, from: peer))
     private var largePlace = LargePlace.unasked
+    private var progress = Progress.receiving
     private let phase = Guarded(Phase.handling)
-    /// Used under the lock of `phase`; when the exchange is parked, the watcher gets it.
+    /// Used under the lock of `phase`; when the exchange is parked, the loop gets it.
     private var whenAbandoned: (@Sendable () -> Void)?
     /// Changed under the lock of `phase`, and read when the exchange completes.
     private var hasPlace = false
@@ -40,6 +41,15 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         case unasked
         case taken
         case refused
+    }
+
+    /// What has become of the request on the connection's own thread.
+    private enum Progress {
+        case receiving
+        /// It is carried out, and is answered at the end of the round, if nothing else holds it up.
+        case carriedOut
+        /// It is with somebody else, who may take long.
+        case handedOver
     }
 
     private enum Phase {
@@ -64,13 +74,11 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     }
 
     init(
-        server: MicroHTTPDServer, connection: MicroHTTPDConnection, record: ConnectionRecord, head: MicroHTTPDHead,
-        peer: Peer
+        server: MicroHTTPDServer, connection: MicroHTTPDConnection, head: MicroHTTPDHead, peer: Peer
     ) {
         self.peer = peer
         self.server = server
         self.connection = connection
-        self.record = record
         self.head = head
         server.exchanges.enter()
     }
@@ -136,10 +144,14 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         return largePlace == .taken
     }
 
-    /// Handles the complete request.
+    /// Handles the complete request, or asks once more for its answer.
     ///
-    /// - Returns: the answer; `nil` if the connection has been suspended until there is one.
+    /// - Returns: the answer; `nil` if it comes at the end of the round, or if the connection has been suspended until there is
+    ///   one.
     func handle() -> MicroHTTPDAnswer? {
+        guard case .receiving = progress else { return takeAnswer() ?? park() }
+        progress = .carriedOut
+        record.loop.noteRequest()
         if record.requestIsWhole() { server.connections.establish(record) }
         if let answer = takeAnswer() { return answer }
         if receivedBytes > ServerLimits.bodyBytes, receivedBytes > bodyBytes {
@@ -156,7 +168,9 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         } else {
             refuse(Problem(.invalidField, "A query may have \(ServerLimits.queryParameters) parameters at most."))
         }
-        return takeAnswer() ?? park()
+        if let answer = takeAnswer() { return answer }
+        if case .handedOver = progress { return park() }
+        return phase.withLock({ _ in whenAbandoned == nil }) ? nil : park()
     }
 
     /// Has the router carry out the request: now, or as long work if its body is large.
@@ -168,6 +182,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         guard body.count > ServerLimits.shortBodyBytes, !head.request(self, from: peer).isNodesOwn else {
             return server.router.handle(request(query, self, body), self)
         }
+        progress = .handedOver
         // The connection may have been answered, and closed, before the work is over.
         server.router.longWork.add { [self, headers = KeptFields(self), complete = ContinuousClock.now] in
             server.router.handle(request(query, headers, body), self, after: complete.duration(to: .now))
@@ -176,7 +191,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
 
     /// The whole request, and whether its client is gone, which matters for words of sessions, and of owners.
     private func request(_ query: [QueryItem], _ headers: any HeaderFields, _ body: [UInt8]) -> Request {
-        let isGone = (method == "POST" || headers.value(of: .session) != nil) && connection.isClosedByPeer
+        let isGone = (method == "POST" || headers.value(of: .session) != nil) && record.peer.isClosed
         return Request(
             method: method, path: path, query: query, headers: headers, body: body, peer: peer,
             client: isGone ? .gone : .present)

@@ -1,13 +1,13 @@
 internal import ArbiterEngine
 internal import Dispatch
 
-/// The HTTP server: one or several sockets to listen on, each served by libmicrohttpd with a pool of epoll threads, and
-/// parked connections that occupy no thread.
+/// The HTTP server: one or several sockets to listen on, whose connections libmicrohttpd serves on loops, and parked connections
+/// that occupy no thread.
 package final class MicroHTTPDServer: Sendable {
     let router: Router
     let places: ServerPlaces
-    let watcher = PeerWatcher()
-    let acceptor = Acceptor()
+    let loops: ServingLoops
+    let acceptor: Acceptor
     /// Every exchange enters it when it begins, and leaves it when it ends.
     let exchanges = DispatchGroup()
     let connections: Connections
@@ -20,14 +20,16 @@ package final class MicroHTTPDServer: Sendable {
     /// - Parameters:
     ///   - router: what answers requests.
     ///   - places: those that requests may take; no other server uses them.
-    ///   - limits: what it allows; as many threads serve the connections of each socket.
-    package init(router: Router, places: ServerPlaces, limits: ServerLimits) {
+    ///   - limits: what it allows.
+    ///   - loops: the threads that serve the connections; they run longer than the server.
+    package init(router: Router, places: ServerPlaces, limits: ServerLimits, loops: ServingLoops) {
         self.router = router
         self.places = places
         self.limits = limits
+        self.loops = loops
+        acceptor = Acceptor(on: loops.first)
         connections = Connections(
-            limits: limits, watcher: watcher, metrics: router.metrics.connections, whenOneIsClosed: router.noteCrowd)
-        connections.afterEachCheck { [weak self] in self?.sweep() }
+            limits: limits, metrics: router.metrics.connections, whenOneIsClosed: router.noteCrowd)
     }
 
     /// Accepts the connections of a socket.
@@ -41,7 +43,7 @@ package final class MicroHTTPDServer: Sendable {
         on socket: ListeningSocket, identity: TLSIdentity? = nil, isForNodes: Bool = false
     ) throws(ServerError) {
         let listener = try MicroHTTPDListener(
-            socket, server: self, identity: socket.address.isEncrypted ? identity : nil, threads: limits.threads,
+            socket, server: self, identity: socket.address.isEncrypted ? identity : nil,
             // It is so high that one thread may serve every connection.
             connectionLimit: limits.ordinaryConnections + 2 * ServerLimits.reservedConnections,
             isForNodes: isForNodes)
@@ -60,10 +62,6 @@ package final class MicroHTTPDServer: Sendable {
         }
     }
 
-    private func sweep() {
-        for listener in listeners.withLock({ $0 }) { listener.sweep() }
-    }
-
     /// Leaves new connections on inherited sockets to the successor, which gets the same sockets.
     package func quiesceInherited() {
         for listener in listeners.withLock({ $0 }) where listener.isInherited { listener.quiesce() }
@@ -78,9 +76,6 @@ package final class MicroHTTPDServer: Sendable {
             defer { listeners = [] }
             return listeners
         }
-        guard !listeners.isEmpty else { return }
         for listener in listeners { listener.stop() }
-        acceptor.stop()
-        watcher.stop()
     }
 }

@@ -2,7 +2,7 @@ internal import ArbiterEngine
 
 /// A body that libmicrohttpd pulls; its connection is suspended while there is nothing to send.
 ///
-/// libmicrohttpd does not watch suspended connections, so its peer is watched as long as the stream lasts.
+/// libmicrohttpd does not watch suspended connections, so the loop watches its peer as long as the stream lasts.
 final class MicroHTTPDStream: Sendable {
     private let connection: any StreamConnection
     private let peer: WatchedPeer

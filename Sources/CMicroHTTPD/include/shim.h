@@ -3,7 +3,6 @@
 
 #include <microhttpd.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -44,6 +43,16 @@ static inline enum MHD_Result arbiter_MHD_forbid_chunks(struct MHD_Response *res
 /* The longest request id, content type and names of fields fit. */
 enum { arbiter_MHD_common_fields_size = 512 };
 
+/* Puts a text where the last one has ended, if there is room. Returns where it ends; NULL if there was no room, now or before. */
+static inline char *arbiter_MHD_put(char *next, const char *end, const char *text)
+{
+    const size_t size = strlen(text);
+    if (next == NULL || size >= (size_t) (end - next))
+        return NULL;
+    memcpy(next, text, size + 1);
+    return next + size;
+}
+
 /* Adds the fields that nearly every response has; no field for an empty text. libmicrohttpd allocates three times for
    every field, and refuses a line break in a value. So they are added as one field, with other bytes in the place of
    the line breaks, which are then written into libmicrohttpd's copy of the value. The texts have no control characters. */
@@ -51,10 +60,13 @@ static inline enum MHD_Result arbiter_MHD_add_common_fields(struct MHD_Response 
                                                             const char *request_id)
 {
     char lines[arbiter_MHD_common_fields_size];
-    char *next;
-    int size = snprintf(lines, sizeof lines, "no-store%s%s%s%s", *content_type ? "\1\1Content-Type: " : "",
-                        content_type, *request_id ? "\1\1X-Request-Id: " : "", request_id);
-    if (size < 0 || (size_t) size >= sizeof lines || MHD_add_response_header(response, "Cache-Control", lines) != MHD_YES)
+    const char *const end = lines + sizeof lines;
+    char *next = arbiter_MHD_put(lines, end, "no-store");
+    if (*content_type)
+        next = arbiter_MHD_put(arbiter_MHD_put(next, end, "\1\1Content-Type: "), end, content_type);
+    if (*request_id)
+        next = arbiter_MHD_put(arbiter_MHD_put(next, end, "\1\1X-Request-Id: "), end, request_id);
+    if (next == NULL || MHD_add_response_header(response, "Cache-Control", lines) != MHD_YES)
         return MHD_NO;
     next = (char *) (uintptr_t) MHD_get_response_header(response, "Cache-Control");
     while (next != NULL && (next = strchr(next, '\1')) != NULL) {
@@ -261,11 +273,11 @@ static inline void *arbiter_MHD_tls_session(struct MHD_Connection *connection)
     return info == NULL ? NULL : info->tls_session;
 }
 
-/* How many connections a daemon has now. */
-static inline unsigned int arbiter_MHD_connection_count(struct MHD_Daemon *daemon)
+/* What becomes readable when a daemon without threads has something to do. */
+static inline int arbiter_MHD_epoll_descriptor(struct MHD_Daemon *daemon)
 {
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-    return info == NULL ? 0 : info->num_connections;
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    return info == NULL ? -1 : info->epoll_fd;
 }
 
 /* An option whose value is a text, which has to live as long as the daemon. */

@@ -12,7 +12,7 @@ struct ConnectionProgressTests {
     }
 
     private mutating func isOverdue(after seconds: Int, received: UInt64 = 0) -> Bool {
-        progress.isOverdue(at: beginning + .seconds(seconds), ServerLimits(parked: 1, threads: 1)) { received }
+        progress.isOverdue(at: beginning + .seconds(seconds), ServerLimits(parked: 1)) { received }
     }
 
     @Test mutating func `the first head has ten seconds from the beginning of the connection, whatever comes`() {

@@ -9,24 +9,20 @@ struct ConnectionsTests {
     private let metrics = Metrics()
 
     /// The connections, with a limit of 2 for each client.
-    private func connections() -> (PeerWatcher, Connections) {
-        let watcher = PeerWatcher()
-        var limits = ServerLimits(parked: 1000, threads: 1)
+    private func connections() -> Connections {
+        var limits = ServerLimits(parked: 1000)
         limits.connectionsPerClient = 2
-        return (
-            watcher, Connections(limits: limits, watcher: watcher, metrics: metrics.connections, whenOneIsClosed: {})
-        )
+        return Connections(limits: limits, metrics: metrics.connections, whenOneIsClosed: {})
     }
 
     private func refusals(of client: Peer, _ count: Int, trustingEach isTrusted: Bool = false) throws -> Int {
-        let (watcher, connections) = connections()
-        defer { watcher.stop() }
+        let (connections, loop) = (connections(), ServingLoop())
         var (records, descriptors) = ([ConnectionRecord](), [Int32]())
         for _ in 0..<count {
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             try #require(descriptor >= 0)
             descriptors.append(descriptor)
-            let record = connections.begin(descriptor, client)
+            let record = connections.begin(descriptor, client, on: loop)
             if isTrusted {
                 _ = record.client { PeerCertificate(commonName: "node") }
                 connections.trust(record)

@@ -9,23 +9,24 @@ import Logging
 final class LoopbackServer {
     let engine: Engine
     let server: MicroHTTPDServer
+    let loops = ServingLoops(count: 1)
     private let places: ServerPlaces
     private let hub: EventHub
     private let port: UInt16
 
-    init(parked: Int) throws {
+    init(parked: Int, journal: any Journal = MemoryJournal(keepsRecords: false)) throws {
         let hub = EventHub()
         self.hub = hub
         engine = try Engine(
-            journal: MemoryJournal(keepsRecords: false), hearing: MicroHTTPDHearing(),
+            journal: journal, hearing: loops, alarm: loops, rounds: loops,
             listener: { [hub] in hub.publish($0) })
         let router = Router(
             shards: Shards(only: engine), hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let socket = try ListeningSocket(NetworkAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
         port = socket.address.port ?? 0
-        let limits = ServerLimits(parked: parked, threads: 1)
+        let limits = ServerLimits(parked: parked)
         places = ServerPlaces(limits)
-        server = MicroHTTPDServer(router: router, places: places, limits: limits)
+        server = MicroHTTPDServer(router: router, places: places, limits: limits, loops: loops)
         try server.listen(on: socket)
     }
 
@@ -34,6 +35,7 @@ final class LoopbackServer {
         hub.close()
         server.stop()
         engine.stop()
+        loops.stop()
     }
 
     /// A new connection.

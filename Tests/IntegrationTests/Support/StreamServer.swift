@@ -11,16 +11,18 @@ final class StreamServer {
     let port: UInt16
     private let server: MicroHTTPDServer
     private let engine: Engine
+    private let loops: ServingLoops
 
     init(parked: Int = 2000, threads: Int = 2, limits: EventLimits = EventLimits()) throws {
         hub = EventHub(limits: limits)
+        loops = ServingLoops(count: threads)
         engine = try Engine(journal: MemoryJournal(keepsRecords: false))
         let router = Router(
             shards: Shards(only: engine), hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let socket = try ListeningSocket(NetworkAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
         port = socket.address.port ?? 0
-        let limits = ServerLimits(parked: parked, threads: threads)
-        server = MicroHTTPDServer(router: router, places: ServerPlaces(limits), limits: limits)
+        let limits = ServerLimits(parked: parked)
+        server = MicroHTTPDServer(router: router, places: ServerPlaces(limits), limits: limits, loops: loops)
         try server.listen(on: socket)
     }
 
@@ -33,6 +35,7 @@ final class StreamServer {
     deinit {
         stop()
         engine.stop()
+        loops.stop()
     }
 
     /// A new stream, which is there already when this returns.

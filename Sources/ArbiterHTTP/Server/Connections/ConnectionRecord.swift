@@ -4,11 +4,17 @@ internal import CLinux
 internal import Glibc
 
 /// One connection, from its acceptance to its end.
-final class ConnectionRecord: Sendable {
+///
+/// `@unchecked`: `isSuspended` belongs to the loop's thread.
+final class ConnectionRecord: @unchecked Sendable {
     let id: ConnectionPlaces.ID
     /// The other end of the connection.
     let client: Peer
     let peer: WatchedPeer
+    /// What serves it.
+    let loop: ServingLoop
+    /// Whether libmicrohttpd leaves it alone until it is resumed.
+    var isSuspended = false
     private let descriptor: Int32
     private let state: Guarded<State>
 
@@ -26,10 +32,11 @@ final class ConnectionRecord: Sendable {
         var isOpen = true
     }
 
-    init(id: ConnectionPlaces.ID, descriptor: Int32, client: Peer, watcher: PeerWatcher) {
+    init(id: ConnectionPlaces.ID, descriptor: Int32, client: Peer, loop: ServingLoop) {
         self.id = id
         self.client = client
-        peer = WatchedPeer(descriptor, watcher: watcher)
+        self.loop = loop
+        peer = WatchedPeer(descriptor, loop: loop)
         self.descriptor = descriptor
         state = Guarded(State(progress: ConnectionProgress(acceptedAt: .now)))
     }
@@ -112,6 +119,9 @@ final class ConnectionRecord: Sendable {
 
     /// Whether the head of a request is complete, and its body is not.
     var isReceivingBody: Bool { state.withLock(\.progress.isReceivingBody) }
+
+    /// Whether bytes have come that nobody has taken.
+    var hasUnreadBytes: Bool { arbiter_unread_bytes(descriptor) > 0 }
 
     /// Sends an answer without libmicrohttpd, which has nothing to send now, and prevents it from sending more.
     ///

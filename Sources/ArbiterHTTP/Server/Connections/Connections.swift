@@ -4,12 +4,10 @@ internal import Dispatch
 /// All connections: admits new ones, and closes those that are too slow.
 final class Connections: Sendable {
     private let state: Guarded<State>
-    private let watcher: PeerWatcher
     private let queue = DispatchQueue(label: "arbiter.connections")
     private let whenOneIsClosed: @Sendable () -> Void
     private let limits: ServerLimits
     private let metrics: ConnectionMetrics
-    private let whenChecked: Guarded<@Sendable () -> Void> = Guarded({})
 
     fileprivate struct State {
         var places: ConnectionPlaces
@@ -23,16 +21,11 @@ final class Connections: Sendable {
 
     /// - Parameters:
     ///   - limits: how many there may be, and how long requests may take.
-    ///   - watcher: watches the clients that wait.
     ///   - metrics: where connections are counted.
     ///   - whenOneIsClosed: called for each connection that is closed for lack of room.
-    init(
-        limits: ServerLimits, watcher: PeerWatcher, metrics: ConnectionMetrics,
-        whenOneIsClosed: @escaping @Sendable () -> Void
-    ) {
+    init(limits: ServerLimits, metrics: ConnectionMetrics, whenOneIsClosed: @escaping @Sendable () -> Void) {
         self.limits = limits
         self.metrics = metrics
-        self.watcher = watcher
         self.whenOneIsClosed = whenOneIsClosed
         state = Guarded(
             State(
@@ -40,18 +33,12 @@ final class Connections: Sendable {
                     ordinary: limits.ordinaryConnections, reserve: ServerLimits.reservedConnections)))
     }
 
-    /// Calls this after each check, about once a second while there are connections.
-    func afterEachCheck(_ action: @escaping @Sendable () -> Void) {
-        whenChecked.withLock { $0 = action }
-    }
-
-    /// A connection has been accepted.
-    func begin(_ descriptor: Int32, _ client: Peer) -> ConnectionRecord {
+    /// A connection has been accepted, on the thread of the loop that serves it.
+    func begin(_ descriptor: Int32, _ client: Peer, on loop: ServingLoop) -> ConnectionRecord {
         let (record, leaving, isFirst, isOneTooMany) = state.withLock {
             state -> (ConnectionRecord, ConnectionRecord?, Bool, Bool) in
             state.lastID += 1
-            let record = ConnectionRecord(
-                id: state.lastID, descriptor: descriptor, client: client, watcher: watcher)
+            let record = ConnectionRecord(id: state.lastID, descriptor: descriptor, client: client, loop: loop)
             state.records[record.id] = record
             defer { state.isCheckDue = true }
             if state.count(client) > limits.connections(of: client) {
@@ -116,7 +103,6 @@ final class Connections: Sendable {
         }
         let now = ContinuousClock.now
         for record in records where record.check(at: now, limits) { metrics.slow.add() }
-        whenChecked.withLock({ $0 })()
         if !records.isEmpty { checkLater() }
     }
 }

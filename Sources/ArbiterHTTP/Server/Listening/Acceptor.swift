@@ -2,7 +2,7 @@ internal import ArbiterEngine
 internal import CLinux
 internal import Glibc
 
-/// Accepts the connections of listening sockets, on a thread of its own.
+/// Accepts the connections of listening sockets, on the thread of a loop.
 ///
 /// libmicrohttpd could accept them itself. But when it is told to stop accepting while requests come in, version 0.9.75 may
 /// end the whole process: `MHD_quiesce_daemon` and its own threads take the socket out of the same epoll set.
@@ -12,10 +12,10 @@ final class Acceptor: Sendable {
 
     /// So that one socket does not keep the others waiting.
     private static let connectionsAtOnce = 64
-    /// How long nothing is accepted if the system has no descriptors or no memory left, in milliseconds.
-    private static let pause: Int32 = 20
+    /// How long nothing is accepted if the system has no descriptors or no memory left, in nanoseconds.
+    private static let pause: Int64 = 20_000_000
 
-    private let thread = EpollThread()
+    private let loop: ServingLoop
     /// The sockets from which connections are accepted, by their keys.
     private let sockets = Guarded<[UInt64: Socket]>([:])
 
@@ -24,24 +24,21 @@ final class Acceptor: Sendable {
         let take: Taker
     }
 
-    init() {
-        thread.start(named: "arbiter.accept") { [self] in acceptWaiting($0) }
+    init(on loop: ServingLoop) {
+        self.loop = loop
     }
-
-    /// Ends the thread.
-    func stop() { thread.stop() }
 
     /// Accepts connections from now on.
     ///
     /// - Parameters:
     ///   - descriptor: a listening socket, which stays open until `end` has returned.
-    ///   - take: called with each connection, on the thread of the acceptor.
+    ///   - take: called with each connection, on the loop's thread.
     /// - Returns: the key for `end`.
     func begin(_ descriptor: Int32, _ take: @escaping Taker) -> UInt64 {
         _ = arbiter_set_nonblocking(descriptor)
-        let key = thread.newKey()
+        let key = loop.newKey()
         sockets.withLock { $0[key] = Socket(descriptor: descriptor, take: take) }
-        thread.add(descriptor, for: EPOLLIN.rawValue, key: key)
+        watch(descriptor, key)
         return key
     }
 
@@ -49,8 +46,12 @@ final class Acceptor: Sendable {
     func end(_ key: UInt64) {
         sockets.withLock { sockets in
             guard let socket = sockets.removeValue(forKey: key) else { return }
-            thread.remove(socket.descriptor)
+            loop.unwatch(socket.descriptor, key: key)
         }
+    }
+
+    private func watch(_ descriptor: Int32, _ key: UInt64) {
+        loop.watch(descriptor, for: EPOLLIN.rawValue, key: key) { [weak self] in self?.acceptWaiting(key) }
     }
 
     // MARK: - On the thread
@@ -64,8 +65,19 @@ final class Acceptor: Sendable {
             switch result {
             case .taken: continue
             case .nothing: return
-            // Waits for connections to be closed; the socket is asked again after that.
-            case .noRoom: return thread.pause(milliseconds: Self.pause)
+            // Until connections are closed; the socket is asked again after that.
+            case .noRoom: return pause(key)
+            }
+        }
+    }
+
+    private func pause(_ key: UInt64) {
+        sockets.withLock { sockets in
+            if let socket = sockets[key] { loop.unwatch(socket.descriptor, key: key) }
+        }
+        loop.ring(after: Self.pause) { [weak self] in
+            self?.sockets.withLock { sockets in
+                if let socket = sockets[key] { self?.watch(socket.descriptor, key) }
             }
         }
     }
