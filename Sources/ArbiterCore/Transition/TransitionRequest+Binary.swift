@@ -13,11 +13,8 @@ extension TransitionRequest: BinaryCodable {
         writer.write(idempotencyKey)
         writer.write(principal)
         writer.write(trace)
-        let plain = TransitionRequest(
-            scene: scene, client: client, scope: scope, lease: lease, ticket: ticket, queue: queue, session: session,
-            idempotencyKey: idempotencyKey, principal: principal, trace: trace)
-        writer.write(self != plain)
-        guard self != plain else { return }
+        writer.write(!lacksDetails)
+        guard !lacksDetails else { return }
         writer.write(operation)
         writer.write(expectations)
         writer.write(animation)
@@ -36,19 +33,22 @@ extension TransitionRequest: BinaryCodable {
             scene: try reader.read(), client: try reader.readOptional(), scope: try reader.readOptional(),
             lease: try reader.readOptional(), ticket: try reader.read(), queue: try reader.readOptional(),
             session: try reader.readOptional(), idempotencyKey: try reader.readOptional(),
-            principal: try reader.readOptional(), trace: try reader.readOptional())
+            principal: try reader.readOptional(), trace: try reader.readOptional(), details: nil)
         guard try reader.readBool() else { return }
-        operation = try reader.readOptional()
-        expectations = try reader.readArray()
-        animation = try reader.readOptional()
-        onExpiry = try reader.readWord()
-        isInteractive = try reader.readBool()
-        policy = try reader.read()
-        participants = try reader.readArray()
-        ready = try reader.read()
-        onUnready = try reader.readWord()
-        coalescing = try reader.readOptional()
-        maxHold = try reader.readOptional()
+        var details = Details()
+        let operation: Operation? = try reader.readOptional()
+        details.operation = operation.map { KeptOperation($0) }
+        details.expectations = try reader.readArray()
+        details.animation = try reader.readOptional()
+        details.onExpiry = try reader.readWord()
+        details.isInteractive = try reader.readBool()
+        details.policy = try reader.read()
+        details.participants = try reader.readArray()
+        details.ready = try reader.read()
+        details.onUnready = try reader.readWord()
+        details.coalescing = try reader.readOptional()
+        details.maxHold = try reader.readOptional()
+        self.details = details
     }
 }
 

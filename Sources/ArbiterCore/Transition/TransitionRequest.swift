@@ -1,40 +1,18 @@
 /// What a client requests with `start` or `serialize`.
+///
+/// It is copied often, so what few requests have is kept apart.
 package struct TransitionRequest: Hashable, Sendable {
     package var scene: SceneName
     package var client: ClientName?
     /// What it locks; without it, the scene's default scope.
     package var scope: Scope?
-    /// What it does to the hierarchy when it completes.
-    package var operation: Operation? {
-        get { keptOperation?.operation }
-        set { keptOperation = newValue.map { KeptOperation($0) } }
-    }
-    /// The operation in its stored form, packed or not.
-    private(set) var keptOperation: KeptOperation?
-    /// What must hold at the grant, at most `Limits.expectations`.
-    package var expectations: [Expectation]
-    package var animation: AnimationRequest?
     /// How long the granted transition may go without a request of its owner, within `Limits.leaseDurations`; without
     /// it, the scene's default lease.
     package var lease: Duration?
-    /// The longest time after its grant, within `Limits.holdDurations`; without it, there is no such limit.
-    package var maxHold: Duration?
-    /// What happens to the operation if the transition expires while it runs; where there is a gesture, its decision counts.
-    package var onExpiry: ExpiryAction
     /// How long the queued transition may go without a request of its owner, within `Limits.ticketDurations`.
     package var ticket: Duration
     /// The longest time in the queue, within `Limits.queueDurations`; without it, there is no such limit.
     package var queue: Duration?
-    /// Whether a gesture of its owner drives it.
-    package var isInteractive: Bool
-    /// What decides its gesture if the release does not.
-    package var policy: GesturePolicy
-    /// The clients that must be ready before it runs, at most `Limits.participants`, each client once.
-    package var participants: [Participant]
-    /// How long participants have to become ready after the grant, within `Limits.readyDurations`.
-    package var ready: Duration
-    package var onUnready: UnreadyAction
-    package var coalescing: Coalescing?
     /// The token of the session that it is bound to.
     package var session: Token?
     /// Identifies repetitions of the same request.
@@ -43,6 +21,33 @@ package struct TransitionRequest: Hashable, Sendable {
     package var principal: PrincipalName?
     /// The trace that the request belongs to.
     package var trace: TraceParent?
+    /// What it asks for beyond a lock; `nil` if it is nothing.
+    private var shared: Shared<Details>?
+
+    /// What a request may ask for beyond a lock.
+    struct Details: Hashable, Sendable {
+        var operation: KeptOperation?
+        var expectations: [Expectation] = []
+        var animation: AnimationRequest?
+        var maxHold: Duration?
+        var onExpiry = ExpiryAction.discard
+        var isInteractive = false
+        var policy = GesturePolicy.standard
+        var participants: [Participant] = []
+        var ready = Limits.defaultReady
+        var onUnready = UnreadyAction.proceed
+        var coalescing: Coalescing?
+
+        static let none = Details()
+    }
+
+    var details: Details {
+        get { shared?.value ?? .none }
+        set { shared = newValue == .none ? nil : Shared(newValue) }
+    }
+
+    /// Whether it asks for nothing beyond a lock.
+    var lacksDetails: Bool { shared == nil }
 
     package init(
         scene: SceneName = .main,
@@ -67,35 +72,98 @@ package struct TransitionRequest: Hashable, Sendable {
         principal: PrincipalName? = nil,
         trace: TraceParent? = nil
     ) {
+        self.init(
+            scene: scene, client: client, scope: scope, lease: lease, ticket: ticket, queue: queue, session: session,
+            idempotencyKey: idempotencyKey, principal: principal, trace: trace,
+            details: Details(
+                operation: operation.map { KeptOperation($0) }, expectations: expectations, animation: animation,
+                maxHold: maxHold, onExpiry: onExpiry, isInteractive: isInteractive, policy: policy,
+                participants: participants, ready: ready, onUnready: onUnready, coalescing: coalescing))
+    }
+
+    /// A request for a lock, with what it asks for beyond that.
+    init(
+        scene: SceneName, client: ClientName?, scope: Scope?, lease: Duration?, ticket: Duration, queue: Duration?,
+        session: Token?, idempotencyKey: IdempotencyKey?, principal: PrincipalName?, trace: TraceParent?,
+        details: Details?
+    ) {
         self.scene = scene
         self.client = client
         self.scope = scope
-        keptOperation = operation.map { KeptOperation($0) }
-        self.expectations = expectations
-        self.animation = animation
         self.lease = lease
-        self.maxHold = maxHold
-        self.onExpiry = onExpiry
         self.ticket = ticket
         self.queue = queue
-        self.isInteractive = isInteractive
-        self.policy = policy
-        self.participants = participants
-        self.ready = ready
-        self.onUnready = onUnready
-        self.coalescing = coalescing
         self.session = session
         self.idempotencyKey = idempotencyKey
         self.principal = principal
         self.trace = trace
+        if let details { self.details = details }
+    }
+}
+
+extension TransitionRequest {
+    /// What it does to the hierarchy when it completes.
+    package var operation: Operation? {
+        get { shared?.value.operation?.operation }
+        set { details.operation = newValue.map { KeptOperation($0) } }
+    }
+    /// The operation in its stored form, packed or not.
+    var keptOperation: KeptOperation? { shared?.value.operation }
+    /// What must hold at the grant, at most `Limits.expectations`.
+    package var expectations: [Expectation] {
+        get { shared?.value.expectations ?? [] }
+        set { details.expectations = newValue }
+    }
+    package var animation: AnimationRequest? {
+        get { shared?.value.animation }
+        set { details.animation = newValue }
+    }
+    /// The longest time after its grant, within `Limits.holdDurations`; without it, there is no such limit.
+    package var maxHold: Duration? {
+        get { shared?.value.maxHold }
+        set { details.maxHold = newValue }
+    }
+    /// What happens to the operation if the transition expires while it runs; where there is a gesture, its decision counts.
+    package var onExpiry: ExpiryAction {
+        get { details.onExpiry }
+        set { details.onExpiry = newValue }
+    }
+    /// Whether a gesture of its owner drives it.
+    package var isInteractive: Bool {
+        get { shared?.value.isInteractive ?? false }
+        set { details.isInteractive = newValue }
+    }
+    /// What decides its gesture if the release does not.
+    package var policy: GesturePolicy {
+        get { details.policy }
+        set { details.policy = newValue }
+    }
+    /// The clients that must be ready before it runs, at most `Limits.participants`, each client once.
+    package var participants: [Participant] {
+        get { shared?.value.participants ?? [] }
+        set { details.participants = newValue }
+    }
+    /// How long participants have to become ready after the grant, within `Limits.readyDurations`.
+    package var ready: Duration {
+        get { details.ready }
+        set { details.ready = newValue }
+    }
+    package var onUnready: UnreadyAction {
+        get { details.onUnready }
+        set { details.onUnready = newValue }
+    }
+    package var coalescing: Coalescing? {
+        get { shared?.value.coalescing }
+        set { details.coalescing = newValue }
     }
 }
 
 extension TransitionRequest {
     /// The same request with its operation packed, as a transition stores it.
     var packed: TransitionRequest {
+        guard let operation = keptOperation else { return self }
         var request = self
-        request.keptOperation = keptOperation?.packed
+        request.details.operation = operation.packed
         return request
     }
 
@@ -103,8 +171,10 @@ extension TransitionRequest {
     ///
     /// A request without a scope and an operation locks the whole scene, whatever the scene's defaults are.
     var isPlain: Bool {
-        keptOperation == nil && expectations.isEmpty && animation == nil && !isInteractive
-            && (scope ?? .scene) == .scene
+        guard (scope ?? .scene) == .scene else { return false }
+        guard let details = shared?.value else { return true }
+        return details.operation == nil && details.expectations.isEmpty && details.animation == nil
+            && !details.isInteractive
     }
 
     /// The operation with what its scope depends on, available without unpacking.

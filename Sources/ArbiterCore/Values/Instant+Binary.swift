@@ -30,6 +30,6 @@ extension Duration: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) { writer.write(wholeNanoseconds) }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
-        self = .nanoseconds(try reader.readInt64(in: Limits.storedDurations, "a duration"))
+        self.init(wholeNanoseconds: try reader.readInt64(in: Limits.storedDurations, "a duration"))
     }
 }

@@ -49,7 +49,7 @@ package final class Router: Sendable {
     package init(
         shards: Shards, hub: EventHub, web: WebAccess = WebAccess(), access: AccessControl = AccessControl(),
         logger: Logger, operatorLog: OperatorLog? = nil, metrics: Metrics = Metrics(),
-        places: ServerPlaces = ServerPlaces(ServerLimits(parked: 0, threads: 1)), version: String = "",
+        places: ServerPlaces = ServerPlaces(ServerLimits(parked: 0)), version: String = "",
         opensMetrics: Bool = false, requestsPerSecond: Int? = nil, forwarder: Forwarder? = nil
     ) {
         self.forwarder = forwarder
@@ -237,7 +237,7 @@ package final class Router: Sendable {
         {
             return given
         }
-        return String(lastRequestID.wrappingAdd(1, ordering: .relaxed).newValue, radix: 16)
+        return hexadecimal(lastRequestID.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 
     /// Takes notice that the client of a session is alive, whatever it asks for.
