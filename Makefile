@@ -69,7 +69,7 @@ check: deps ## quick: formatting, and the unit tests
 # CHECKED=1 says that `make check` has just passed: the unit tests are not run once more then.
 .PHONY: test
 test: test-packages ## every test; CHECKED=1 leaves out what `make check` has
-	@scripts/run-steps $(if $(CHECKED),,check) programs integration-test allocation-test
+	@scripts/run-steps $(if $(CHECKED),,check) programs integration-test request-cost
 	@scripts/run-steps --jobs 3 $(SUITES)
 
 .PHONY: test-packages
@@ -81,7 +81,7 @@ test-packages: deps
 CLIENTS := python python-async javascript javascript-shared swift
 SUITES := browser-test operations-test $(CLIENTS:%='conformance-test CLIENT=%') examples-test lost-peer-test \
 	readme-test docs client-test bench-test
-TEST_PACKAGES := chromium e2fsprogs etcd-server gcc haproxy iproute2 libc6-dev nginx nodejs openssl prometheus python3 python3-venv
+TEST_PACKAGES := chromium e2fsprogs etcd-server gcc haproxy iproute2 libc6-dev nginx nodejs openssl prometheus python3 python3-venv valgrind
 
 .PHONY: integration-test
 integration-test: deps $(DAEMON) ## tests with the real daemon and several processes
@@ -249,10 +249,11 @@ others-bench: deps $(DAEMON) ## what one client costs the others, which is a par
 	@scripts/install-packages python3 python3-venv
 	@scripts/bench --others $(if $(QUICK),--quick)
 
-.PHONY: allocation-test
-allocation-test: $(DAEMON) ## count what the daemon that `install` installs allocates for each request
-	@scripts/install-packages gcc libc6-dev python3
-	@scripts/allocation-test
+.PHONY: request-cost
+request-cost: $(DAEMON) ## count what a request costs the daemon in instructions, code and allocations
+	@scripts/install-packages gcc libc6-dev python3 valgrind
+	@cd scripts && PYTHONDONTWRITEBYTECODE=1 python3 -m unittest request_cost.tests
+	@scripts/request-cost
 
 .PHONY: bench-paste
 bench-paste: ## put the tables and plots of the last run of the benchmarks into README.md and docs

@@ -17,10 +17,11 @@ struct lane {
     char key[64];
     atomic_int inside;
     atomic_ulong fence, released_at;
-    /* Clients that have sent a request and have no grant yet. */
-    int asking;
+    /* Clients that have sent a request and have no grant yet, and all that go on. */
+    int asking, racing;
     pthread_mutex_t mutex;
-    pthread_cond_t asked;
+    /* One of these has changed. */
+    pthread_cond_t changed;
 };
 
 struct racer {
@@ -51,7 +52,7 @@ static void ask(struct racer *racer)
         return;
     pthread_mutex_lock(&racer->lane->mutex);
     ++racer->lane->asking;
-    pthread_cond_signal(&racer->lane->asked);
+    pthread_cond_signal(&racer->lane->changed);
     pthread_mutex_unlock(&racer->lane->mutex);
 }
 
@@ -70,7 +71,7 @@ static void enter(struct racer *racer)
         samples_add(&racer->hand_overs, entered_at - released_at);
 }
 
-/* Waits until another client has asked, or the time is over. */
+/* Waits until another client has asked, none is left that could, or the time is over. */
 static void wait_for_company(struct racer *racer)
 {
     struct lane *lane = racer->lane;
@@ -79,7 +80,8 @@ static void wait_for_company(struct racer *racer)
 
     pthread_mutex_lock(&lane->mutex);
     --lane->asking;
-    while (lane->asking == 0 && pthread_cond_timedwait(&lane->asked, &lane->mutex, &until) != ETIMEDOUT) {
+    while (lane->asking == 0 && lane->racing > 1 &&
+           pthread_cond_timedwait(&lane->changed, &lane->mutex, &until) != ETIMEDOUT) {
     }
     pthread_mutex_unlock(&lane->mutex);
 }
@@ -90,6 +92,14 @@ static void leave(struct racer *racer)
     atomic_store(&racer->lane->inside, 0);
     racer->race->server->release(&racer->seat);
     racer->race->server->receive_release(&racer->seat);
+}
+
+static void retire(struct lane *lane)
+{
+    pthread_mutex_lock(&lane->mutex);
+    --lane->racing;
+    pthread_cond_signal(&lane->changed);
+    pthread_mutex_unlock(&lane->mutex);
 }
 
 static void *run(void *context)
@@ -109,6 +119,7 @@ static void *run(void *context)
         leave(racer);
         ++racer->cycles;
     }
+    retire(racer->lane);
     pthread_barrier_wait(&race->finish);
     pthread_barrier_wait(&race->close);
     race->server->close(&racer->seat);
@@ -124,7 +135,7 @@ static struct lane *make_lanes(const struct race *race, int count)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     for (int index = 0; index < count; ++index) {
         pthread_mutex_init(&lanes[index].mutex, NULL);
-        pthread_cond_init(&lanes[index].asked, &monotonic);
+        pthread_cond_init(&lanes[index].changed, &monotonic);
         snprintf(lanes[index].key, sizeof lanes[index].key, race->one_key ? "shared-%d" : "own-%d", index);
         race->server->prepare(race->options->port, lanes[index].key);
     }
@@ -138,6 +149,7 @@ static struct racer *make_racers(struct race *race, struct lane *lanes, int clie
     for (int index = 0; index < clients; ++index) {
         racers[index].race = race;
         racers[index].lane = &lanes[race->one_key ? 0 : index];
+        ++racers[index].lane->racing;
         racers[index].port = race->options->ports[index % race->options->port_count];
         racers[index].seat.key = racers[index].lane->key;
         racers[index].seat.waits = race->one_key;
