@@ -255,6 +255,11 @@ request-cost: $(DAEMON) ## count what a request costs the daemon in instructions
 	@cd scripts && PYTHONDONTWRITEBYTECODE=1 python3 -m unittest request_cost.tests
 	@scripts/request-cost
 
+.PHONY: order
+order: $(DAEMON) ## count which functions requests run, so that the next build lays them out together
+	@scripts/install-packages gcc libc6-dev python3 valgrind
+	@scripts/order-functions
+
 .PHONY: bench-paste
 bench-paste: ## put the tables and plots of the last run of the benchmarks into README.md and docs
 	@PYTHONPATH=Benchmarks PYTHONDONTWRITEBYTECODE=1 python3 -m measure.paste .build-bench/results
@@ -323,7 +328,7 @@ arbiterctl: $(RELEASE)/arbiterctl ## build the command line client for release, 
 
 # They depend on the files, so that nothing is asked of Swift if nothing has changed; and are as old as the beginning of their build,
 # so that what changes meanwhile is seen.
-$(PROGRAMS:%=$(RELEASE)/%) $(RELEASE)/simulate: scripts/build-release $(shell find Sources Examples Package.swift openapi.yaml Clients/javascript/client.js Clients/javascript/client.d.ts -not -name '.*')
+$(PROGRAMS:%=$(RELEASE)/%) $(RELEASE)/simulate: scripts/build-release scripts/functions.order $(shell find Sources Examples Package.swift openapi.yaml Clients/javascript/client.js Clients/javascript/client.d.ts -not -name '.*')
 	@$(MAKE) deps
 	@[[ -e $(RELEASE)/arbiterd ]] || echo 'Building for release. The first time takes some minutes; then only what has changed is built.'
 	@mkdir -p .build; touch .build/$(@F).begun
