@@ -56,11 +56,12 @@ package final class LogQueue: Sendable {
                 defer {
                     state.lines = []
                     state.leftOut = 0
-                    state.isWriting = !state.lines.isEmpty
                 }
+                // Lines may be left out while the last of those that were taken in are written.
+                state.isWriting = !state.lines.isEmpty || state.leftOut > 0
                 return (state.lines, state.leftOut)
             }
-            guard !lines.isEmpty else { return }
+            guard !lines.isEmpty || leftOut > 0 else { return }
             for line in lines {
                 write(line)
                 state.withLock { $0.byteCount -= line.count }
