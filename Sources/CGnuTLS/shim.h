@@ -94,6 +94,12 @@ static inline int arbiter_peer_common_name(void *session, char *name, size_t roo
     return result;
 }
 
+/* How many bytes GnuTLS has read of which it has not given anything. */
+static inline size_t arbiter_pending_bytes(void *session)
+{
+    return gnutls_record_check_pending((gnutls_session_t) session);
+}
+
 /* Sends bytes, and that no more follow. What cannot be sent at once is left out. */
 static inline void arbiter_say_last(void *session, const void *bytes, size_t count)
 {

@@ -210,8 +210,8 @@ extension Options {
     /// The limits of the server, after the descriptor limit has been raised as far as possible.
     func serverLimits(logger: Logger) throws -> ServerLimits {
         let others =
-            ServerLimits.activeConnections + ServerLimits.reservedConnections + ServerLimits.otherDescriptors + 2
-            * threads
+            ServerLimits.activeConnections + ServerLimits.reservedConnections + ServerLimits.otherDescriptors
+            + ServingLoops.descriptors(count: threads, listeners: max(1, listen.count) + 1)
         let descriptors = DescriptorLimit.raise(to: maxParked + others)
         let parked = min(maxParked, descriptors - others)
         guard parked > 0 else {

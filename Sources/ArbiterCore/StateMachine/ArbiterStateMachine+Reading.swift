@@ -30,20 +30,17 @@ extension ArbiterStateMachine {
                     durable.scenes[scene]?.queue.allBlockers(of: transition.place, limit: Limits.blockersLookedAt)
                 },
                 locks: durable.scenes[scene]?.queue.locks(of: transition.place),
-                waiting: nil,
                 progress: momentary.attention[transition.id]?.progress
             )
         case .preparing, .running:
             let scene = transition.request.scene
             return TransitionView(
-                transition: transition, remaining: remaining(of: transition, at: now), position: nil, blockers: [],
-                isBlockedBySelf: false, locks: durable.scenes[scene]?.queue.locks(of: transition.place),
+                transition: transition, remaining: remaining(of: transition, at: now),
+                locks: durable.scenes[scene]?.queue.locks(of: transition.place),
                 waiting: durable.scenes[scene]?.queue.waiting(for: transition.place, limit: Limits.waitingCounted),
                 progress: momentary.attention[transition.id]?.progress)
         case .ended:
-            return TransitionView(
-                transition: transition, remaining: TransitionView.Remaining(), position: nil, blockers: [],
-                isBlockedBySelf: false, locks: nil, waiting: nil, progress: nil)
+            return TransitionView(transition: transition)
         }
     }
 

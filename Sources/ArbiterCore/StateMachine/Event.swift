@@ -29,7 +29,7 @@ package struct SceneEvent: Hashable, Sendable {
 
     package enum Kind: Hashable, Sendable {
         /// A transition has reached a stage of its life.
-        indirect case transition(Stage, TransitionView)
+        case transition(Stage, TransitionView)
         /// The finger that drives a transition has moved; momentary.
         case progress(TransitionID, GestureProgress)
         /// A session has ended that requested transitions in the scene, or whose client takes part in one.

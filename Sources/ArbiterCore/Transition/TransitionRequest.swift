@@ -125,7 +125,7 @@ extension TransitionRequest {
     }
     /// What happens to the operation if the transition expires while it runs; where there is a gesture, its decision counts.
     package var onExpiry: ExpiryAction {
-        get { details.onExpiry }
+        get { shared?.value.onExpiry ?? .discard }
         set { details.onExpiry = newValue }
     }
     /// Whether a gesture of its owner drives it.
@@ -135,7 +135,7 @@ extension TransitionRequest {
     }
     /// What decides its gesture if the release does not.
     package var policy: GesturePolicy {
-        get { details.policy }
+        get { shared?.value.policy ?? .standard }
         set { details.policy = newValue }
     }
     /// The clients that must be ready before it runs, at most `Limits.participants`, each client once.
@@ -145,11 +145,11 @@ extension TransitionRequest {
     }
     /// How long participants have to become ready after the grant, within `Limits.readyDurations`.
     package var ready: Duration {
-        get { details.ready }
+        get { shared?.value.ready ?? Limits.defaultReady }
         set { details.ready = newValue }
     }
     package var onUnready: UnreadyAction {
-        get { details.onUnready }
+        get { shared?.value.onUnready ?? .proceed }
         set { details.onUnready = newValue }
     }
     package var coalescing: Coalescing? {

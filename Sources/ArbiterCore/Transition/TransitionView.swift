@@ -1,5 +1,7 @@
 /// A transition at one instant, with the momentary values that answers show.
-package struct TransitionView: Hashable, Sendable {
+///
+/// A class, because it is large, and passed on many times from the turn to the answer and to the readers of events.
+package final class TransitionView: Sendable {
     package let transition: Transition
     /// What is left of its times at this instant.
     package let remaining: Remaining
@@ -17,11 +19,26 @@ package struct TransitionView: Hashable, Sendable {
     /// The last position of the finger that drives it, until the gesture is decided.
     package let progress: GestureProgress?
 
+    init(
+        transition: Transition, remaining: Remaining = Remaining(), position: Int? = nil, blockers: [TransitionID] = [],
+        isBlockedBySelf: Bool = false, locks: [ControllerID]? = nil, waiting: Int? = nil,
+        progress: GestureProgress? = nil
+    ) {
+        self.transition = transition
+        self.remaining = remaining
+        self.position = position
+        self.blockers = blockers
+        self.isBlockedBySelf = isBlockedBySelf
+        self.locks = locks
+        self.waiting = waiting
+        self.progress = progress
+    }
+
     /// The same view without momentary values, which a replay of the journal does not have.
     package var lasting: TransitionView {
         TransitionView(
-            transition: transition, remaining: Remaining(), position: position, blockers: blockers,
-            isBlockedBySelf: isBlockedBySelf, locks: locks, waiting: waiting, progress: nil)
+            transition: transition, position: position, blockers: blockers, isBlockedBySelf: isBlockedBySelf,
+            locks: locks, waiting: waiting)
     }
 
     /// What is left of its lease, while it is granted.
@@ -50,5 +67,26 @@ package struct TransitionView: Hashable, Sendable {
             self.ready = ready
             self.resumption = resumption
         }
+    }
+}
+
+extension TransitionView: Hashable {
+    package static func == (first: TransitionView, second: TransitionView) -> Bool {
+        first === second
+            || first.transition == second.transition && first.remaining == second.remaining
+                && first.position == second.position && first.blockers == second.blockers
+                && first.isBlockedBySelf == second.isBlockedBySelf && first.locks == second.locks
+                && first.waiting == second.waiting && first.progress == second.progress
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(transition)
+        hasher.combine(remaining)
+        hasher.combine(position)
+        hasher.combine(blockers)
+        hasher.combine(isBlockedBySelf)
+        hasher.combine(locks)
+        hasher.combine(waiting)
+        hasher.combine(progress)
     }
 }

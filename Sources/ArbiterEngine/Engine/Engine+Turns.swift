@@ -13,7 +13,7 @@ extension Engine {
 
     /// The most answers that a thread gives because it commits; more of them would hold up its other connections.
     static let answersOnThread = 64
-    /// The same at the end of a round, whose requests are many.
+    /// The same at the end of a round, whose requests have an answer each; of those that were parked, `answersOnThread` count.
     static let answersAfterRound = 1_024
 
     /// Runs an event in a turn: under the lock, at the current moment, with its records journalled in order.
@@ -65,7 +65,13 @@ extension Engine {
 
     /// Commits what the requests of a round have recorded.
     package func commit() {
-        let (journal, isShort) = state.withLock { ($0.gathering, $0.withheld.count <= Self.answersAfterRound) }
+        let (journal, isShort) = state.withLock { state -> ((any Journal)?, Bool) in
+            let count = state.withheld.count
+            let isShort =
+                count <= Self.answersOnThread
+                || count <= Self.answersAfterRound && state.withheld.count(where: \.isPatient) <= Self.answersOnThread
+            return (state.gathering, isShort)
+        }
         journal?.flush(mayCommit: isShort)
     }
 

@@ -127,7 +127,7 @@ extension Problem {
     ///   - detail: one sentence that a person can act on.
     ///   - error: the error code of RFC 6750, section 3.1, if a token was sent.
     fileprivate init(unauthenticated detail: String, error: String?) {
-        self.init(.unauthenticated, detail, field: HeaderName.authorization.rawValue)
+        self.init(.unauthenticated, detail, field: HeaderName.authorization.text)
         challenge = "Bearer realm=\"arbiterd\"" + (error.map { ", error=\"\($0)\"" } ?? "")
     }
 }

@@ -8,7 +8,7 @@ enum CrossOrigin {
     /// The fields of an answer that a page may read, besides those that are always readable.
     private static let exposedHeaders = [
         "Allow", Heartbeat.field, "ETag", "Link", "Preference-Applied", "Retry-After", "WWW-Authenticate",
-        HeaderName.requestID.rawValue,
+        HeaderName.requestID.text,
     ]
     /// The fields that a page may send, besides those that are always allowed.
     private static let sentHeaders: [HeaderName] = [
@@ -22,7 +22,7 @@ enum CrossOrigin {
         [
             HeaderField("Access-Control-Allow-Origin", origin),
             HeaderField("Access-Control-Expose-Headers", exposedHeaders.joined(separator: ", ")),
-            HeaderField("Vary", HeaderName.origin.rawValue),
+            HeaderField("Vary", HeaderName.origin.text),
         ]
     }
 
@@ -36,7 +36,7 @@ enum CrossOrigin {
         var response = Response.noContent
         response.headers = [
             HeaderField("Access-Control-Allow-Methods", methods.joined(separator: ", ")),
-            HeaderField("Access-Control-Allow-Headers", sentHeaders.map(\.rawValue).joined(separator: ", ")),
+            HeaderField("Access-Control-Allow-Headers", sentHeaders.map(\.text).joined(separator: ", ")),
             HeaderField("Access-Control-Max-Age", String(preflightSeconds)),
         ]
         // Asked for by a page on the public Internet before it sends requests to loopback
@@ -53,7 +53,7 @@ extension Response {
     package var allHeaders: [HeaderField] {
         let common = [
             HeaderField("Cache-Control", Self.cacheControl),
-            requestID.map { HeaderField(HeaderName.requestID.rawValue, $0) },
+            requestID.map { HeaderField(HeaderName.requestID.text, $0) },
         ]
         return headers + common.compactMap(\.self) + (allowedOrigin.map { CrossOrigin.headers(for: $0) } ?? [])
     }

@@ -37,17 +37,17 @@ struct ForwardedClient: Sendable {
         let principal = earlier?.principal ?? permission.caller.principal?.description
         let entry = earlier?.entry ?? permission.entryName
         var fields = [
-            "\(HeaderName.hops.rawValue): \((earlier?.hops ?? 0) + 1)",
-            "\(HeaderName.remaining.rawValue): \(Int(wait / .milliseconds(1)))",
+            "\(HeaderName.hops.text): \((earlier?.hops ?? 0) + 1)",
+            "\(HeaderName.remaining.text): \(Int(wait / .milliseconds(1)))",
         ]
         if let peer = request.peer.isNode ? earlier?.peer : request.peer {
-            fields.append("\(HeaderName.forwardedPeer.rawValue): \(PercentEncoding.encode(peer.key))")
+            fields.append("\(HeaderName.forwardedPeer.text): \(PercentEncoding.encode(peer.key))")
         }
         if let principal {
-            fields.append("\(HeaderName.forwardedPrincipal.rawValue): \(PercentEncoding.encode(principal))")
+            fields.append("\(HeaderName.forwardedPrincipal.text): \(PercentEncoding.encode(principal))")
         }
-        if earlier?.presence ?? request.client == .gone { fields.append("\(HeaderName.orphaned.rawValue): 1") }
-        if let entry { fields.append("\(HeaderName.forwardedEntry.rawValue): \(PercentEncoding.encode(entry))") }
+        if earlier?.presence ?? request.client == .gone { fields.append("\(HeaderName.orphaned.text): 1") }
+        if let entry { fields.append("\(HeaderName.forwardedEntry.text): \(PercentEncoding.encode(entry))") }
         return fields
     }
 }

@@ -35,7 +35,7 @@ package struct WebAccess: Sendable {
                 throw Problem(
                     .foreignOrigin,
                     "Pages of \(quoted(written)) may not use the daemon: allow the origin with --allow-origin.",
-                    field: HeaderName.origin.rawValue)
+                    field: HeaderName.origin.text)
             }
         }
         try checkSite(of: request)
@@ -45,14 +45,14 @@ package struct WebAccess: Sendable {
     private func authority(of request: Request) throws(Problem) -> Authority {
         guard let host = request.headers.value(of: .host), !host.isEmpty else {
             throw Problem(
-                .invalidField, "Name the daemon in Host.", field: HeaderName.host.rawValue, closesConnection: true)
+                .invalidField, "Name the daemon in Host.", field: HeaderName.host.text, closesConnection: true)
         }
         let isAbsolute = request.path.utf8.first != UInt8(ascii: "/")
         if !isAbsolute, let authority = lastHost.authority(of: host) { return authority }
         guard let named = Authority(host) else {
             throw Problem(
                 .invalidField, "Host must be a host and, if need be, a port, not \(quoted(host)).",
-                field: HeaderName.host.rawValue)
+                field: HeaderName.host.text)
         }
         // An absolute target takes precedence over the header field (RFC 9112, section 3.2.2).
         let target = PercentEncoding.authority(ofTarget: request.path)
@@ -64,7 +64,7 @@ package struct WebAccess: Sendable {
                 .misdirectedRequest,
                 "The daemon is not known as \(quoted(name)): use its IP address or localhost, or start it with "
                     + "--allow-host \(name).",
-                field: HeaderName.host.rawValue)
+                field: HeaderName.host.text)
         }
         if !isAbsolute { lastHost.note(host, authority) }
         return authority
@@ -85,7 +85,7 @@ package struct WebAccess: Sendable {
         throw Problem(
             .foreignOrigin,
             "The request comes from a page of another origin (\(quoted(site))): allow its origin with --allow-origin.",
-            field: HeaderName.secFetchSite.rawValue)
+            field: HeaderName.secFetchSite.text)
     }
 }
 

@@ -50,7 +50,7 @@ extension Call {
         for word in text.split(separator: ",") {
             guard let number = Int(word), 0..<shards.count ~= number else {
                 throw Problem(
-                    .invalidField, "There is no shard \(quoted(String(word))).", field: HeaderName.part.rawValue)
+                    .invalidField, "There is no shard \(quoted(String(word))).", field: HeaderName.part.text)
             }
             numbers.append(number)
         }

@@ -45,7 +45,7 @@ struct EventEndpoints: Sendable {
         // A client that comes back says it this way, while its address stays what it was.
         let last = HeaderName.lastEventID
         guard let value = call.request.headers.value(of: last) else { return since }
-        return try parse(value, last.rawValue)
+        return try parse(value, last.text)
     }
 
     func reservePlace(_ call: Call) throws(Problem) {

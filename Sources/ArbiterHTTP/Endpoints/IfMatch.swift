@@ -22,7 +22,7 @@ struct IfMatch: Hashable, Sendable {
     ///
     /// - Throws: `invalid-field` if one of them is malformed, or if both are given.
     init(declaring call: Call) throws(Problem) {
-        let field = HeaderName.ifNoneMatch.rawValue
+        let field = HeaderName.ifNoneMatch.text
         guard let text = call.request.headers.value(of: .ifNoneMatch) else {
             try self.init(call)
             return
@@ -52,7 +52,7 @@ struct IfMatch: Hashable, Sendable {
             guard let versions = reader.versions() else {
                 throw Problem(
                     .invalidField, "If-Match must be * or a list of entity tags, such as \"41\", \"42\".",
-                    field: HeaderName.ifMatch.rawValue)
+                    field: HeaderName.ifMatch.text)
             }
             precondition = .version(versions)
         }

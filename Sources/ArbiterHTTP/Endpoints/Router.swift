@@ -274,7 +274,7 @@ package final class Router: Sendable {
             !types.contains(where: { MediaType.accepts(accept, $0) })
         else { return }
         throw Problem(
-            .notAcceptable, "This is served as \(types.joined(separator: " or ")).", field: HeaderName.accept.rawValue)
+            .notAcceptable, "This is served as \(types.joined(separator: " or ")).", field: HeaderName.accept.text)
     }
 
     /// A page may send a body of another type, or without a type, to any origin without a preflight.
@@ -287,12 +287,12 @@ package final class Router: Sendable {
             let found = type.map { "not \(quoted($0))" } ?? "and say so"
             throw Problem(
                 .unsupportedMediaType, "Send the body as Content-Type: application/json, \(found).",
-                field: HeaderName.contentType.rawValue)
+                field: HeaderName.contentType.text)
         }
         if let encoding = request.headers.value(of: .contentEncoding), encoding.lowercased() != "identity" {
             throw Problem(
                 .unsupportedMediaType, "Send the body as it is, not encoded as \(quoted(encoding)).",
-                field: HeaderName.contentEncoding.rawValue)
+                field: HeaderName.contentEncoding.text)
         }
     }
 }

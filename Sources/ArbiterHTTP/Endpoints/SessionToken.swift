@@ -8,7 +8,7 @@ extension Call {
     /// - Throws: `invalid-field` if it is no token.
     func session() throws(Problem) -> Token? {
         guard let text = request.headers.value(of: .session) else { return nil }
-        return try Token(text, field: HeaderName.session.rawValue)
+        return try Token(text, field: HeaderName.session.text)
     }
 
     /// The token of the session that the request cannot do without.
@@ -17,8 +17,8 @@ extension Call {
     func requiredSession() throws(Problem) -> Token {
         guard let token = try session() else {
             throw Problem(
-                .unauthenticated, "Send the token of your session in \(HeaderName.session.rawValue).",
-                field: HeaderName.session.rawValue)
+                .unauthenticated, "Send the token of your session in \(HeaderName.session.text).",
+                field: HeaderName.session.text)
         }
         return token
     }

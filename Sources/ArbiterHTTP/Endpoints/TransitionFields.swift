@@ -106,7 +106,7 @@ struct Wait: Sendable {
             let parts = item.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
                 .map { $0.filter { $0 != " " && $0 != "\"" } }
             guard parts.count == 2, parts[0].lowercased() == "wait" else { continue }
-            guard let wait = try? Self.parsed(parts[1], field: HeaderName.prefer.rawValue) else { return }
+            guard let wait = try? Self.parsed(parts[1], field: HeaderName.prefer.text) else { return }
             preferred = wait
             return
         }
@@ -204,7 +204,7 @@ extension IdempotencyKey {
                 .invalidField,
                 "An idempotency key must have \(lengths.lowerBound) to \(lengths.upperBound) visible ASCII characters. "
                     + "Draw it at random: whoever has it gets the token.",
-                field: HeaderName.idempotencyKey.rawValue)
+                field: HeaderName.idempotencyKey.text)
         }
         self = key
     }

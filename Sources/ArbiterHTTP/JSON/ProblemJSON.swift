@@ -11,7 +11,7 @@ extension Problem {
         }
         // Every 401 needs a challenge (RFC 9110, section 15.5.2), and no registered scheme fits tokens of sessions.
         if code == .unauthenticated {
-            response.headers.append(HeaderField("WWW-Authenticate", challenge ?? HeaderName.session.rawValue))
+            response.headers.append(HeaderField("WWW-Authenticate", challenge ?? HeaderName.session.text))
         }
         if closesConnection { response.headers.append(HeaderField("Connection", "close")) }
         return response

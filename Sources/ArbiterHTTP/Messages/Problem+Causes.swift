@@ -50,7 +50,7 @@ extension Problem {
         case .alreadyDeclared(let name):
             self.init(
                 .alreadyDeclared, "The scene \(name) has a storyboard: read it, or declare it without If-None-Match.",
-                field: HeaderName.ifNoneMatch.rawValue)
+                field: HeaderName.ifNoneMatch.text)
         case .undeclared(let name):
             self.init(.notFound, "Nobody has declared a storyboard of the scene \(name): declare it with PUT.")
         case .inUse(let entry, let busy):
@@ -99,7 +99,7 @@ extension Problem {
         case .unknownSession:
             self.init(
                 .unauthenticated, "No session has this token; if there was one, it has ended: begin another.",
-                field: HeaderName.session.rawValue)
+                field: HeaderName.session.text)
         case .notAParticipant(let client):
             let text =
                 client.map { "The session does not speak for a participant \(quoted($0.description))." }
@@ -121,7 +121,7 @@ extension Problem {
             self.init(
                 .idempotencyKeyReused,
                 "Another request was made with the key \(quoted(key.description)); draw a new one.",
-                field: HeaderName.idempotencyKey.rawValue)
+                field: HeaderName.idempotencyKey.text)
         case .queueFull(let limit):
             self.init(.queueFull, "\(limit) tickets wait in this scene already.", retryAfter: Self.retrySoon)
         case .tooManyTransitions(let limit, let principal):
@@ -174,7 +174,7 @@ extension Problem {
     init(expectedTags: String, actual: StoryboardVersion?) {
         let found = actual.map { "the storyboard has the tag \($0.entityTag)" } ?? "nobody has declared the scene"
         self.init(
-            .revisionMismatch, "If-Match says \(expectedTags), but \(found).", field: HeaderName.ifMatch.rawValue)
+            .revisionMismatch, "If-Match says \(expectedTags), but \(found).", field: HeaderName.ifMatch.text)
         expected = expectedTags
         self.actual = actual?.entityTag ?? "absent"
     }

@@ -28,14 +28,14 @@ extension Problem {
     private static var malformedChunk: Problem {
         Problem(
             .invalidField, "A chunk is malformed, or the line before it is too long; send no chunk extensions.",
-            field: HeaderName.transferEncoding.rawValue, closesConnection: true)
+            field: HeaderName.transferEncoding.text, closesConnection: true)
     }
 
     private static func malformedHead(length: String?) -> Problem {
         if let length, length.isEmpty || !length.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
             return Problem(
                 .invalidField, "The length is all digits, not \(quoted(length)).",
-                field: HeaderName.contentLength.rawValue,
+                field: HeaderName.contentLength.text,
                 closesConnection: true)
         }
         return Problem(

@@ -83,39 +83,74 @@ struct KeptFields: HeaderFields {
 }
 
 /// The header fields that mean something here.
-package enum HeaderName: String, Hashable, Sendable, CaseIterable {
-    case accept = "Accept"
-    case forwardedPeer = "Arbiter-Client"
-    case forwardedEntry = "Arbiter-Entry"
-    case forwarded = "Arbiter-Forwarded"
-    case hops = "Arbiter-Hops"
-    case orphaned = "Arbiter-Orphaned"
-    case part = "Arbiter-Part"
-    case forwardedPrincipal = "Arbiter-Principal"
-    case remaining = "Arbiter-Remaining"
-    case authorization = "Authorization"
-    case contentEncoding = "Content-Encoding"
-    case contentLength = "Content-Length"
-    case contentType = "Content-Type"
-    case host = "Host"
-    case idempotencyKey = "Idempotency-Key"
-    case ifMatch = "If-Match"
-    case ifNoneMatch = "If-None-Match"
-    case lastEventID = "Last-Event-ID"
-    case origin = "Origin"
-    case prefer = "Prefer"
-    case requestedMethod = "Access-Control-Request-Method"
-    case requestedPrivateNetwork = "Access-Control-Request-Private-Network"
-    case secFetchDestination = "Sec-Fetch-Dest"
-    case secFetchMode = "Sec-Fetch-Mode"
-    case secFetchSite = "Sec-Fetch-Site"
-    case session = "Arbiter-Session"
-    case transferEncoding = "Transfer-Encoding"
-    case requestID = "X-Request-Id"
-    case traceParent = "traceparent"
+package enum HeaderName: UInt8, Hashable, Sendable, CaseIterable {
+    case accept
+    case forwardedPeer
+    case forwardedEntry
+    case forwarded
+    case hops
+    case orphaned
+    case part
+    case forwardedPrincipal
+    case remaining
+    case authorization
+    case contentEncoding
+    case contentLength
+    case contentType
+    case host
+    case idempotencyKey
+    case ifMatch
+    case ifNoneMatch
+    case lastEventID
+    case origin
+    case prefer
+    case requestedMethod
+    case requestedPrivateNetwork
+    case secFetchDestination
+    case secFetchMode
+    case secFetchSite
+    case session
+    case transferEncoding
+    case requestID
+    case traceParent
 }
 
 extension HeaderName {
+    /// As it is written.
+    package var text: String {
+        switch self {
+        case .accept: "Accept"
+        case .forwardedPeer: "Arbiter-Client"
+        case .forwardedEntry: "Arbiter-Entry"
+        case .forwarded: "Arbiter-Forwarded"
+        case .hops: "Arbiter-Hops"
+        case .orphaned: "Arbiter-Orphaned"
+        case .part: "Arbiter-Part"
+        case .forwardedPrincipal: "Arbiter-Principal"
+        case .remaining: "Arbiter-Remaining"
+        case .authorization: "Authorization"
+        case .contentEncoding: "Content-Encoding"
+        case .contentLength: "Content-Length"
+        case .contentType: "Content-Type"
+        case .host: "Host"
+        case .idempotencyKey: "Idempotency-Key"
+        case .ifMatch: "If-Match"
+        case .ifNoneMatch: "If-None-Match"
+        case .lastEventID: "Last-Event-ID"
+        case .origin: "Origin"
+        case .prefer: "Prefer"
+        case .requestedMethod: "Access-Control-Request-Method"
+        case .requestedPrivateNetwork: "Access-Control-Request-Private-Network"
+        case .secFetchDestination: "Sec-Fetch-Dest"
+        case .secFetchMode: "Sec-Fetch-Mode"
+        case .secFetchSite: "Sec-Fetch-Site"
+        case .session: "Arbiter-Session"
+        case .transferEncoding: "Transfer-Encoding"
+        case .requestID: "X-Request-Id"
+        case .traceParent: "traceparent"
+        }
+    }
+
     /// Whether the node that serves a request reads this field of it, so that a node which forwards the request passes it on.
     var isPassedOn: Bool {
         switch self {

@@ -45,8 +45,8 @@ package final class Forwarder: Sendable {
             owner + path, limit: call.isStream ? silence : .whole(times.part))
         transfer.fields =
             ForwardedClient.fields(of: call.request, call.permission) + [
-                "\(HeaderName.requestID.rawValue): \(call.requestID)",
-                "\(HeaderName.part.rawValue): \(shards.map(String.init).joined(separator: ","))",
+                "\(HeaderName.requestID.text): \(call.requestID)",
+                "\(HeaderName.part.text): \(shards.map(String.init).joined(separator: ","))",
             ]
         transfer.trust = trust.withLock { $0 }
         transfer.connecting = times.connecting
@@ -93,7 +93,7 @@ package final class Forwarder: Sendable {
     func forwarding(_ call: Call, to owner: String, waiting wait: Duration) -> ForwardedAnswer {
         let name = "\(run)-\(last.wrappingAdd(1, ordering: .relaxed).newValue)"
         var departure = self.request(to: owner, Departures.path, within: times.connecting)
-        departure.fields = ["\(HeaderName.forwarded.rawValue): \(name)"]
+        departure.fields = ["\(HeaderName.forwarded.text): \(name)"]
         return ForwardedAnswer(
             call, loop, transfer(of: call, to: owner, named: name, waiting: wait), departure: departure)
     }
@@ -110,9 +110,9 @@ package final class Forwarder: Sendable {
         transfer.method = request.method
         transfer.fields =
             HeaderName.passedOn.compactMap { name in
-                request.headers.value(of: name).map { "\(name.rawValue): \($0)" }
+                request.headers.value(of: name).map { "\(name.text): \($0)" }
             } + ForwardedClient.fields(of: request, call.permission, waiting: wait) + [
-                "\(HeaderName.requestID.rawValue): \(call.requestID)", "\(HeaderName.forwarded.rawValue): \(name)",
+                "\(HeaderName.requestID.text): \(call.requestID)", "\(HeaderName.forwarded.text): \(name)",
             ]
         let body = call.takeBody()
         if !body.isEmpty || !request.onlyReads { transfer.body = body }

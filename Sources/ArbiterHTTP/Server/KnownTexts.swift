@@ -17,13 +17,13 @@ struct KnownTexts: Sendable {
     /// Values of header fields.
     static let values = KnownTexts(["application/json", "application/json; charset=utf-8"])
 
-    /// The text of a C string.
-    func text(_ characters: UnsafePointer<CChar>) -> String {
-        let count = unsafe strlen(characters)
-        for text in texts where text.utf8.count == count {
-            let isSame = unsafe text.withCString { unsafe memcmp($0, characters, count) == 0 }
+    /// The text of these bytes.
+    func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        guard let start = bytes.baseAddress else { return "" }
+        for text in texts where text.utf8.count == bytes.count {
+            let isSame = unsafe text.withCString { unsafe memcmp($0, start, bytes.count) == 0 }
             if isSame { return text }
         }
-        return unsafe String(cString: characters)
+        return unsafe String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -2,7 +2,7 @@ internal import CMicroHTTPD
 internal import Glibc
 
 // What libmicrohttpd calls, on the thread of the loop; the context is the daemon. Only this file, MicroHTTPDDaemon and
-// MicroHTTPDConnection import libmicrohttpd.
+// MicroHTTPDConnection, and MicroHTTPDFields, import libmicrohttpd.
 
 /// Called when the head of a request is there, for each part of its body, and behind that until there is an answer.
 func access(
@@ -15,12 +15,13 @@ func access(
         let exchangeSlot = unsafe exchangeSlot
     else { return .NO }
     let daemon = unsafe daemon(context)
-    daemon.noteCall()
+    daemon.loop.noteProgress()
     guard let opaque = unsafe exchangeSlot.pointee else {
         let listener = daemon.listener
         guard let record = unsafe record(of: connection) else { return .NO }
         let head = unsafe MicroHTTPDHead(
-            connection, target: record.headIsWhole(), method: method, path: url, version: version)
+            connection, target: record.headIsWhole(), method: method, path: url, version: version,
+            fields: record.fields)
         let exchange = unsafe MicroHTTPDExchange(
             server: listener.server, connection: MicroHTTPDConnection(pointer: connection, record: record), head: head,
             peer: peer(of: connection, record, at: listener))
@@ -121,10 +122,12 @@ func errorFollows(context: UnsafeMutableRawPointer?, connection: OpaquePointer?,
 func refuseUnreadable(
     _ connection: OpaquePointer, _ record: ConnectionRecord, at listener: MicroHTTPDListener, _ status: UInt32 = 500
 ) {
+    unsafe record.fields.read(connection)
     let headers = unsafe MicroHTTPDConnection(pointer: connection, record: record)
     let request = unsafe Request(
         method: "", path: "", headers: headers, peer: peer(of: connection, record, at: listener))
     let refusal = listener.server.router.refusal(
         of: request, Problem(unreadable: status, headers, hasHead: record.isReceivingBody))
-    unsafe record.sayLast(refusal.asLastWords(at: time(nil)), overTLS: arbiter_MHD_tls_session(connection))
+    let words = unsafe refusal.asLastWords(on: String(cString: arbiter_MHD_date()))
+    unsafe record.sayLast(words, overTLS: arbiter_MHD_tls_session(connection))
 }

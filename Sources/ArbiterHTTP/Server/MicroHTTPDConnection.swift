@@ -14,36 +14,22 @@ internal import Glibc
 
     /// The value of `Content-Length`; libmicrohttpd has already refused a value that is not a number.
     var announcedBytes: Int {
-        unsafe first(.contentLength).map { unsafe strtol($0, nil, 10) } ?? 0
+        unsafe record.fields.first(.contentLength).map { unsafe Int(arbiter_MHD_number($0.baseAddress)) } ?? 0
     }
 
     /// Whether the trailer fields after the last chunk are unambiguous.
     var trailersAreSound: Bool { unsafe arbiter_MHD_trailers_are_sound(pointer) != 0 }
 
-    /// Removes the white space around the value, which is not part of it (RFC 9110, section 5.5).
     func value(of name: HeaderName) -> String? {
-        guard let value = text(of: name) else { return nil }
-        let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        guard value.utf8.first.map(isSpace) == true || value.utf8.last.map(isSpace) == true else { return value }
-        let start = value.utf8.firstIndex { !isSpace($0) } ?? value.endIndex
-        let last = value.utf8.lastIndex { !isSpace($0) }
-        return last.map { String(value[start...$0]) } ?? ""
-    }
-
-    private func text(of name: HeaderName) -> String? {
-        guard let first = unsafe first(name) else { return nil }
-        let isAlone = unsafe name.rawValue.withCString { unsafe arbiter_MHD_line_count(pointer, $0) == 1 }
-        if isAlone { return unsafe KnownTexts.values.text(first) }
+        guard let first = unsafe record.fields.first(name) else { return nil }
+        guard record.fields.lines(of: name) > 1 else { return unsafe KnownTexts.values.text(trimmed(first)) }
         var lines: [HeaderField] = []
         unsafe withUnsafeMutablePointer(to: &lines) { lines in
             _ = unsafe MHD_get_connection_values_n(pointer, .HEADER_KIND, collectLine, lines)
         }
-        return lines.filter { $0.name.lowercased() == name.rawValue.lowercased() }.map(\.value).joined(separator: ", ")
-    }
-
-    private func first(_ name: HeaderName) -> UnsafePointer<CChar>? {
-        unsafe name.rawValue.withCString { name in
-            unsafe MHD_lookup_connection_value(pointer, .HEADER_KIND, name)
+        let value = lines.filter { $0.name.lowercased() == name.text.lowercased() }.map(\.value).joined(separator: ", ")
+        return unsafe value.utf8CString.withUnsafeBytes { bytes in
+            unsafe KnownTexts.values.text(trimmed(UnsafeRawBufferPointer(rebasing: bytes.dropLast())))
         }
     }
 
@@ -76,6 +62,15 @@ internal import Glibc
         var value = value
         unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
+}
+
+/// The value without the white space around it, which is no part of it (RFC 9110, section 5.5).
+private func trimmed(_ value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    guard let start = unsafe value.firstIndex(where: { !isSpace($0) }),
+        let last = unsafe value.lastIndex(where: { !isSpace($0) })
+    else { return unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
+    return unsafe UnsafeRawBufferPointer(rebasing: value[start...last])
 }
 
 private func collectLine(
@@ -121,11 +116,11 @@ struct MicroHTTPDHead: Sendable {
 
     init(
         _ connection: OpaquePointer, target: RequestTarget, method: UnsafePointer<CChar>, path: UnsafePointer<CChar>,
-        version: UnsafePointer<CChar>
+        version: UnsafePointer<CChar>, fields: MicroHTTPDFields
     ) {
-        let framing = unsafe arbiter_MHD_framing(connection, method, path, target.size, version)
+        let framing = unsafe arbiter_MHD_framing(connection, method, path, target.size, version, fields.pointer)
         unsafe self.method = String(cString: method)
-        unsafe self.path = KnownTexts.paths.text(path)
+        unsafe self.path = KnownTexts.paths.text(UnsafeRawBufferPointer(start: path, count: strlen(path)))
         query = target.parameters()
         bytes = unsafe arbiter_MHD_header_size(connection)
         isChunked = unsafe framing.chunked > 0
@@ -142,7 +137,8 @@ struct MicroHTTPDHead: Sendable {
 
 extension MicroHTTPDHead.Fault {
     fileprivate init?(_ framing: arbiter_MHD_Framing) {
-        let name = unsafe framing.name.map { unsafe String(String(cString: $0).prefix(64)) }
+        // Most heads have no fault.
+        var name: String? { unsafe framing.name.map { unsafe String(String(cString: $0).prefix(64)) } }
         switch unsafe framing.fault {
         case arbiter_MHD_request_line_fault: self = .requestLine
         case arbiter_MHD_name_fault: self = .name(name ?? "")
@@ -171,12 +167,12 @@ extension MicroHTTPDHead.Fault {
             case .value(let name): ("There is a control character in the value.", name)
             case .line(let name):
                 ("Every header field must be one line without NUL; the one after this field is not.", name)
-            case .severalHosts: ("Say once which host is meant.", HeaderName.host.rawValue)
+            case .severalHosts: ("Say once which host is meant.", HeaderName.host.text)
             case .severalLengths:
-                ("Say once where the body ends: by its length, or by chunks.", HeaderName.contentLength.rawValue)
+                ("Say once where the body ends: by its length, or by chunks.", HeaderName.contentLength.text)
             case .unknownEncoding:
-                ("The only transfer encoding that is read here is chunked.", HeaderName.transferEncoding.rawValue)
-            case .trailer: ("A field behind the last chunk is malformed.", HeaderName.transferEncoding.rawValue)
+                ("The only transfer encoding that is read here is chunked.", HeaderName.transferEncoding.text)
+            case .trailer: ("A field behind the last chunk is malformed.", HeaderName.transferEncoding.text)
             }
         return Problem(.invalidField, detail, field: field, closesConnection: true)
     }

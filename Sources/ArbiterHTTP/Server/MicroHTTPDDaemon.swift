@@ -22,13 +22,11 @@ internal import Glibc
     private var pointer: OpaquePointer?
     private var connections: [OpaquePointer: ConnectionRecord] = unsafe [:]
     private var whenRetired: (@Sendable (MicroHTTPDDaemon) -> Void)?
-    /// Whether libmicrohttpd has called anything in this pass.
-    private var hasCalled = false
-    /// How many passes it has had in turn that called nothing, although it wanted another one at once.
+    /// How many passes it has had in turn that did nothing, although libmicrohttpd wanted another one at once.
     private var idlePasses = 0
 
-    /// After so many idle passes, what holds up libmicrohttpd is refused, and it gets a pass every `pauseOfIdle` milliseconds.
-    private static let mostIdlePasses = 64
+    /// After so many idle passes it is looked who holds up libmicrohttpd, which then gets a pass every `pauseOfIdle` milliseconds.
+    private static let mostIdlePasses = 16
     private static let pauseOfIdle = 1
 
     /// - Parameters:
@@ -51,7 +49,7 @@ internal import Glibc
         var texts: [CText] = []
         var flags =
             MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_ERROR_LOG.rawValue
-            | MHD_USE_NO_LISTEN_SOCKET.rawValue
+            | MHD_USE_NO_LISTEN_SOCKET.rawValue | MHD_USE_SUPPRESS_DATE_NO_CLOCK.rawValue
         if let identity {
             flags |= MHD_USE_TLS.rawValue
             let settings = [
@@ -129,16 +127,18 @@ internal import Glibc
         whenRetired.take()?(self)
     }
 
-    /// libmicrohttpd has called something about a request.
-    func noteCall() { hasCalled = true }
-
     /// Refuses the bodies that libmicrohttpd cannot read, because a line between two chunks is longer than its memory.
     ///
-    /// With threads of its own it would refuse them itself; without, it asks for another pass for ever.
+    /// With threads of its own it would refuse them itself; without, it asks for another pass for ever. Of a body that is read,
+    /// there is progress between two looks, or nothing is left to read.
     private func refuseStuck() {
-        for unsafe(pointer, record) in unsafe connections where record.isReceivingBody && record.hasUnreadBytes {
+        for unsafe(pointer, record) in unsafe connections {
+            let unread = unsafe record.unreadBytes(overTLS: arbiter_MHD_tls_session(pointer))
+            guard record.isStuck(unread) else { continue }
             unsafe refuseUnreadable(pointer, record, at: listener)
             record.shutDown()
+            // libmicrohttpd may not watch the connection now.
+            unsafe arbiter_MHD_expire(pointer)
         }
     }
 
@@ -165,9 +165,9 @@ internal import Glibc
 extension MicroHTTPDDaemon: ServedInRounds {
     func serve() {
         guard let pointer = unsafe pointer else { return }
-        hasCalled = false
+        let before = loop.progress
         unsafe MHD_run(pointer)
-        let isIdle = !hasCalled && ownPause == 0
+        let isIdle = loop.progress == before && ownPause == 0
         idlePasses = isIdle ? idlePasses + 1 : 0
         if isIdle, idlePasses.isMultiple(of: Self.mostIdlePasses) { refuseStuck() }
         if whenRetired != nil, unsafe connections.isEmpty { stopNow() }

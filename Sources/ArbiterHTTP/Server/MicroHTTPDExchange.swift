@@ -86,7 +86,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     /// Releases everything; libmicrohttpd has finished the request.
     func complete() {
         let phase = phase.withLock { phase in
-            defer { phase = .over }
+            defer { (phase, whenAbandoned) = (.over, nil) }
             return phase
         }
         switch phase {
@@ -125,6 +125,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
 
     /// - Returns: whether the body may continue.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        record.notePart()
         receivedBytes += bytes.count
         guard receivedBytes > ServerLimits.bodyBytes else {
             unsafe body.append(contentsOf: bytes)
@@ -232,6 +233,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
             switch phase {
             case .handling:
                 phase = .answered(answer)
+                whenAbandoned = nil
                 return (true, false, false)
             case .parked(let isWatched):
                 phase = .answered(answer)

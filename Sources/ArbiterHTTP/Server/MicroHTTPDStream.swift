@@ -44,6 +44,7 @@ final class MicroHTTPDStream: Sendable {
     ///
     /// - Returns: `nothing` if the connection has been suspended until the source wakes the stream.
     func read(upTo count: Int) -> StreamPiece {
+        peer.noteProgress()
         while true {
             let isOpen = state.withLock { state in
                 if case .sending = state.phase { state.phase = .sending(isWoken: false) }

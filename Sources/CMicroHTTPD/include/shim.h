@@ -3,6 +3,7 @@
 
 #include <microhttpd.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -53,6 +54,10 @@ static inline char *arbiter_MHD_put(char *next, const char *end, const char *tex
     return next + size;
 }
 
+/* The time in the form of header fields (RFC 9110, section 5.6.7), until the next call on the same thread. libmicrohttpd would write it
+   anew for each response. */
+const char *arbiter_MHD_date(void);
+
 /* Adds the fields that nearly every response has; no field for an empty text. libmicrohttpd allocates three times for
    every field, and refuses a line break in a value. So they are added as one field, with other bytes in the place of
    the line breaks, which are then written into libmicrohttpd's copy of the value. The texts have no control characters. */
@@ -61,7 +66,7 @@ static inline enum MHD_Result arbiter_MHD_add_common_fields(struct MHD_Response 
 {
     char lines[arbiter_MHD_common_fields_size];
     const char *const end = lines + sizeof lines;
-    char *next = arbiter_MHD_put(lines, end, "no-store");
+    char *next = arbiter_MHD_put(arbiter_MHD_put(lines, end, "no-store\1\1Date: "), end, arbiter_MHD_date());
     if (*content_type)
         next = arbiter_MHD_put(arbiter_MHD_put(next, end, "\1\1Content-Type: "), end, content_type);
     if (*request_id)
@@ -112,6 +117,73 @@ enum arbiter_MHD_Fault {
     arbiter_MHD_line_fault,
 };
 
+/* A name of a header field. */
+struct arbiter_MHD_Name {
+    const char *text;
+    size_t size;
+};
+
+/* Where the value of a header field is: so many bytes behind the method of its request. */
+struct arbiter_MHD_Field {
+    int32_t start;
+    uint32_t size;
+    /* How many lines the field has; the value is that of the first. */
+    uint32_t lines;
+};
+
+/* The header fields of a request that mean something, in the order of the names. */
+struct arbiter_MHD_Fields {
+    const struct arbiter_MHD_Name *names;
+    size_t count;
+    struct arbiter_MHD_Field *fields;
+    /* Where a request begins in memory; values have their places from here. */
+    const char *base;
+};
+
+static inline void arbiter_MHD_read_field(struct arbiter_MHD_Fields *fields, const char *name, size_t name_size,
+                                          const char *value, size_t value_size)
+{
+    for (size_t index = 0; index < fields->count; ++index) {
+        const struct arbiter_MHD_Name *known = &fields->names[index];
+        if (known->size != name_size || strncasecmp(known->text, name, name_size) != 0)
+            continue;
+        struct arbiter_MHD_Field *field = &fields->fields[index];
+        if (field->lines++ == 0 && value != NULL) {
+            field->start = (int32_t) (value - fields->base);
+            field->size = (uint32_t) value_size;
+        }
+        return;
+    }
+}
+
+static inline enum MHD_Result arbiter_MHD_read_known(void *context, enum MHD_ValueKind kind, const char *name,
+                                                     size_t name_size, const char *value, size_t value_size)
+{
+    struct arbiter_MHD_Fields *fields = context;
+    (void) kind;
+    /* Of the first request, only this is known. */
+    if (fields->base == NULL)
+        fields->base = value;
+    arbiter_MHD_read_field(fields, name, name_size, value, value_size);
+    return MHD_YES;
+}
+
+/* The number that a value begins with. */
+static inline long arbiter_MHD_number(const void *value) { return value == NULL ? 0 : strtol(value, NULL, 10); }
+
+static inline void arbiter_MHD_forget_fields(struct arbiter_MHD_Fields *fields, const char *base)
+{
+    fields->base = base;
+    memset(fields->fields, 0, fields->count * sizeof *fields->fields);
+}
+
+/* Reads what has come of the fields of a request that is not whole. */
+static inline void arbiter_MHD_read_known_fields(struct MHD_Connection *connection, struct arbiter_MHD_Fields *fields)
+{
+    arbiter_MHD_forget_fields(fields, fields->base);
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &arbiter_MHD_read_known, fields);
+}
+
 /* The fields that decide where a request ends and for which host it is. */
 struct arbiter_MHD_Framing {
     int hosts;
@@ -119,6 +191,7 @@ struct arbiter_MHD_Framing {
     int chunked;
     int unknown_encodings;
     enum arbiter_MHD_Fault fault;
+    struct arbiter_MHD_Fields *fields;
     /* The name that was read last, or NULL. */
     const char *name;
     /* The end of the line that was read last. */
@@ -159,11 +232,12 @@ static inline enum MHD_Result arbiter_MHD_read_line(void *context, enum MHD_Valu
 {
     struct arbiter_MHD_Framing *framing = context;
     (void) kind;
+    arbiter_MHD_read_field(framing->fields, name, name_size, value, value_size);
     if (framing->fault != arbiter_MHD_no_fault)
-        return MHD_NO;
+        return MHD_YES;
     if (!arbiter_MHD_follows(framing->line_end, name)) {
         framing->fault = arbiter_MHD_line_fault;
-        return MHD_NO;
+        return MHD_YES;
     }
     framing->name = name;
     framing->line_end = value + value_size;
@@ -186,17 +260,20 @@ static inline enum MHD_Result arbiter_MHD_read_line(void *context, enum MHD_Valu
 
 static inline size_t arbiter_MHD_header_size(struct MHD_Connection *connection);
 
-/* Checks the head again where it is in memory, in one pass, because libmicrohttpd 0.9.75 accepts too much.
+/* Checks the head again where it is in memory, because libmicrohttpd 0.9.75 accepts too much, and reads its fields, in one pass.
    `target_size` is the size of the target as it was sent. */
 static inline struct arbiter_MHD_Framing arbiter_MHD_framing(struct MHD_Connection *connection, const char *method,
                                                              const char *target, size_t target_size,
-                                                             const char *version)
+                                                             const char *version,
+                                                             struct arbiter_MHD_Fields *fields)
 {
-    struct arbiter_MHD_Framing framing = {0, 0, 0, 0, arbiter_MHD_no_fault, NULL, NULL};
+    struct arbiter_MHD_Framing framing = {0, 0, 0, 0, arbiter_MHD_no_fault, fields, NULL, NULL};
     const size_t method_size = strlen(method);
     const char *head_end = method + arbiter_MHD_header_size(connection);
+    arbiter_MHD_forget_fields(fields, method);
     if (!arbiter_MHD_is_token(method, method_size) || target != method + method_size + 1 ||
         version != target + target_size + 1) {
+        arbiter_MHD_read_known_fields(connection, fields);
         framing.fault = arbiter_MHD_request_line_fault;
         return framing;
     }
@@ -228,29 +305,6 @@ static inline int arbiter_MHD_trailers_are_sound(struct MHD_Connection *connecti
     return is_sound;
 }
 
-/* Counts the header fields with a name. */
-struct arbiter_MHD_Lines {
-    const char *name;
-    int count;
-};
-
-static inline enum MHD_Result arbiter_MHD_count_line(void *context, enum MHD_ValueKind kind, const char *name,
-                                                     const char *value)
-{
-    struct arbiter_MHD_Lines *lines = context;
-    (void) kind, (void) value;
-    if (strcasecmp(name, lines->name) == 0)
-        ++lines->count;
-    return MHD_YES;
-}
-
-static inline int arbiter_MHD_line_count(struct MHD_Connection *connection, const char *name)
-{
-    struct arbiter_MHD_Lines lines = {name, 0};
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, &arbiter_MHD_count_line, &lines);
-    return lines.count;
-}
-
 /* Access to the members of the union that MHD_get_connection_info returns. */
 static inline size_t arbiter_MHD_header_size(struct MHD_Connection *connection)
 {
@@ -271,6 +325,12 @@ static inline void *arbiter_MHD_tls_session(struct MHD_Connection *connection)
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
     return info == NULL ? NULL : info->tls_session;
+}
+
+/* Has a connection closed within a second or two unless something happens on it. MHD_set_connection_option is variadic. */
+static inline void arbiter_MHD_expire(struct MHD_Connection *connection)
+{
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 1u);
 }
 
 /* What becomes readable when a daemon without threads has something to do. */

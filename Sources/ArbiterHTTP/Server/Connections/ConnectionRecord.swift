@@ -5,7 +5,7 @@ internal import Glibc
 
 /// One connection, from its acceptance to its end.
 ///
-/// `@unchecked`: `isSuspended` belongs to the loop's thread.
+/// `@unchecked`: what changes and is not guarded belongs to the loop's thread.
 final class ConnectionRecord: @unchecked Sendable {
     let id: ConnectionPlaces.ID
     /// The other end of the connection.
@@ -13,8 +13,14 @@ final class ConnectionRecord: @unchecked Sendable {
     let peer: WatchedPeer
     /// What serves it.
     let loop: ServingLoop
+    /// The header fields of its current request.
+    let fields = MicroHTTPDFields()
     /// Whether libmicrohttpd leaves it alone until it is resumed.
     var isSuspended = false
+    /// How many parts of bodies have been read.
+    private var partCount: UInt64 = 0
+    /// What was unread at the last look for bodies that have stopped, if its body had.
+    private var stuck: (unread: Int, parts: UInt64, looks: Int)?
     private let descriptor: Int32
     private let state: Guarded<State>
 
@@ -120,8 +126,27 @@ final class ConnectionRecord: @unchecked Sendable {
     /// Whether the head of a request is complete, and its body is not.
     var isReceivingBody: Bool { state.withLock(\.progress.isReceivingBody) }
 
-    /// Whether bytes have come that nobody has taken.
-    var hasUnreadBytes: Bool { arbiter_unread_bytes(descriptor) > 0 }
+    /// How many bytes have come that libmicrohttpd has not taken.
+    func unreadBytes(overTLS session: UnsafeMutableRawPointer?) -> Int {
+        unsafe Int(arbiter_unread_bytes(descriptor)) + (session.map { unsafe arbiter_pending_bytes($0) } ?? 0)
+    }
+
+    /// Looks whether a body has stopped although there is more of it.
+    ///
+    /// - Parameter unread: how many bytes of it have come that were not taken.
+    /// - Returns: whether that is seen for the second time in turn, with nothing in between; later times do not count.
+    func isStuck(_ unread: Int) -> Bool {
+        guard isReceivingBody, unread > 0 else {
+            stuck = nil
+            return false
+        }
+        let looks = stuck?.unread == unread && stuck?.parts == partCount ? (stuck?.looks ?? 0) + 1 : 1
+        stuck = (unread, partCount, looks)
+        return looks == 2
+    }
+
+    /// A part of a body has been read.
+    func notePart() { partCount &+= 1 }
 
     /// Sends an answer without libmicrohttpd, which has nothing to send now, and prevents it from sending more.
     ///

@@ -26,8 +26,6 @@ protocol ServedInRounds: AnyObject {
     private static let eventsAtOnce = 128
     private static let bellKey: UInt64 = 0
     private static let serviceKey: UInt64 = 1
-    /// A look that took longer has waited, in nanoseconds.
-    private static let shortestWait: Int64 = 1_000_000
 
     private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
     /// An eventfd with which other threads wake this one.
@@ -39,7 +37,8 @@ protocol ServedInRounds: AnyObject {
     private let lastKey = Atomic(serviceKey)
     /// Everything that had come by then has been served.
     private let heard = Atomic(ServingLoop.now())
-    private let isWaiting = Atomic(false)
+    /// Odd while it waits.
+    private let waits = Atomic<UInt64>(0)
 
     private var services: [any ServedInRounds] = []
     private var events = unsafe [epoll_event](repeating: epoll_event(), count: eventsAtOnce)
@@ -48,6 +47,12 @@ protocol ServedInRounds: AnyObject {
     private var looks: UInt64 = 0
     private var hasLooked = false
     private var hasResumed = false
+    /// After how many milliseconds the services have something to do, although nothing happens; `nil` if never.
+    private var pause: Int?
+    /// When the round before began to serve.
+    private var earlierBegun = ServingLoop.now()
+    /// Counts what the services have done; see `noteProgress`.
+    private(set) var progress: UInt64 = 0
     /// The requests of this round, and those of the last round that had any.
     private var requests = 0
     private var earlierRequests = 0
@@ -87,7 +92,7 @@ protocol ServedInRounds: AnyObject {
     /// The time of the loop's clock, in nanoseconds.
     static func now() -> Int64 {
         var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
@@ -141,7 +146,8 @@ protocol ServedInRounds: AnyObject {
     var lag: Int64 {
         var pending = pollfd(fd: epoll, events: Int16(POLLIN), revents: 0)
         // A thread that waits has heard everything, unless it is about to wake.
-        if isWaiting.load(ordering: .acquiring), unsafe poll(&pending, 1, 0) == 0 { return 0 }
+        let wait = waits.load(ordering: .acquiring)
+        if wait % 2 == 1, unsafe poll(&pending, 1, 0) == 0, waits.load(ordering: .acquiring) == wait { return 0 }
         return max(0, Self.now() - heard.load(ordering: .acquiring))
     }
 
@@ -180,6 +186,9 @@ protocol ServedInRounds: AnyObject {
 
     func remove(_ service: any ServedInRounds) { services.removeAll { $0 === service } }
 
+    /// A service has read or written something.
+    func noteProgress() { progress &+= 1 }
+
     /// A request is about to be carried out.
     func noteRequest() { requests += 1 }
 
@@ -198,16 +207,18 @@ protocol ServedInRounds: AnyObject {
     }
 
     private func round() {
-        let pauses = services.compactMap(\.pause)
-        let goesOn = hasResumed || pauses.contains(0)
+        let goesOn = hasResumed || pause == 0
         hasResumed = false
         // Under load a look costs less than to ask for each request whether its client is still there.
         hasLooked = !(goesOn && hasLooked && earlierRequests <= 1)
-        if hasLooked { look(for: goesOn ? 0 : pauses.min()) }
+        if hasLooked { look(for: goesOn ? 0 : pause) }
         takeMail()
         let begun = Self.now()
         for service in services { service.serve() }
-        heard.store(begun, ordering: .releasing)
+        pause = services.compactMap(\.pause).min()
+        // Who has more to read than a pass reads, a head and then a body for example, has been heard in the next round.
+        heard.store(pause == 0 ? earlierBegun : begun, ordering: .releasing)
+        earlierBegun = begun
         while let bell = alarms.withLock({ $0.takeDue(at: begun) }) { bell() }
         if requests > 0 { (earlierRequests, requests) = (requests, 0) }
         while let engine = committing.popLast() { engine.commit() }
@@ -218,19 +229,16 @@ protocol ServedInRounds: AnyObject {
         looks += 1
         let before = Self.now()
         var timeout = timeout(at: before, pause)
-        isWaiting.store(timeout != 0, ordering: .releasing)
         // Mail that comes from now on rings the bell.
         if timeout != 0, !mail.withLock({ $0.isEmpty }) { timeout = 0 }
+        var isWaiting = timeout != 0
+        if isWaiting { waits.wrappingAdd(1, ordering: .acquiringAndReleasing) }
         var isWhole = false
         while !isWhole {
             let count = unsafe Int(epoll_wait(epoll, &events, Int32(Self.eventsAtOnce), timeout))
             precondition(count >= 0 || errno == EINTR, "events of descriptors can no longer be waited for")
-            if isWaiting.load(ordering: .relaxed) {
-                // While it waited, there was nothing.
-                let after = Self.now()
-                if after - before > Self.shortestWait { heard.store(after, ordering: .releasing) }
-                isWaiting.store(false, ordering: .releasing)
-            }
+            if isWaiting { waits.wrappingAdd(1, ordering: .acquiringAndReleasing) }
+            isWaiting = false
             for index in 0..<max(0, count) { unsafe tell(of: events[index].data.u64) }
             timeout = 0
             // A look that was interrupted has seen nothing, also if the process was stopped meanwhile.

@@ -16,6 +16,10 @@ package final class ServingLoops: Sendable {
         for loop in all { loop.start() }
     }
 
+    /// How many descriptors so many threads need for themselves and for libmicrohttpd, which needs twice as many while a
+    /// certificate is replaced.
+    package static func descriptors(count: Int, listeners: Int) -> Int { 2 * count * (1 + listeners) }
+
     /// The one that accepts connections.
     var first: ServingLoop { all[0] }
 

@@ -49,6 +49,9 @@ final class WatchedPeer: Sendable {
         return arbiter_is_closed_by_peer(descriptor) != 0
     }
 
+    /// Something has been read from it or written to it.
+    func noteProgress() { loop.noteProgress() }
+
     /// The connection is about to be closed.
     func end() { loop.forget(key) }
 
