@@ -17,7 +17,7 @@ internal import HeapModule
 ///
 /// Besides, a transition waits for every earlier one that would bring in a controller that it names.
 struct ScopeQueue {
-    private var entries = Table<RequestOrder, Entry>()
+    private(set) var entries = Table<RequestOrder, Entry>()
     private(set) var granted: Set<RequestOrder> = []
     /// The parts of all entries.
     var places = PlaceTree()

@@ -36,8 +36,10 @@ extension ArbiterStateMachine {
             let scene = transition.request.scene
             return TransitionView(
                 transition: transition, remaining: remaining(of: transition, at: now),
-                locks: durable.scenes[scene]?.queue.locks(of: transition.place),
-                waiting: durable.scenes[scene]?.queue.waiting(for: transition.place, limit: Limits.waitingCounted),
+                locks: transition.scope == .scene ? nil : durable.scenes[scene]?.queue.locks(of: transition.place),
+                // Asked so, the queue is not copied.
+                waiting: durable.scenes[scene]?.queue.entries.count == 1
+                    ? 0 : durable.scenes[scene]?.queue.waiting(for: transition.place, limit: Limits.waitingCounted),
                 progress: momentary.attention[transition.id]?.progress)
         case .ended:
             return TransitionView(transition: transition)

@@ -34,12 +34,14 @@ extension Engine {
         answer: (inout State, Result<Value, EngineError>) -> Delivery?,
         conclude: (borrowing State) -> Void = { _ in }
     ) {
-        let (answers, journal, isShort, lacksProof) = state.withLock {
-            state -> (Answers, (any Journal)?, Bool, Bool) in
+        // Not returned by the closure, so that they are not copied.
+        var answers = Answers()
+        let (journal, isShort, lacksProof) = state.withLock { state -> ((any Journal)?, Bool, Bool) in
             prepare(&state)
             state.turn += 1
             if let failure = state.failure {
-                return (Answers(own: answer(&state, .failure(refusal(after: failure)))), nil, true, false)
+                answers.own = answer(&state, .failure(refusal(after: failure)))
+                return (nil, true, false)
             }
             let moment = now()
             state.step.restart(at: moment, lag: lag(in: state, at: moment.instant), client: asker.presence)
@@ -52,11 +54,11 @@ extension Engine {
             let own = answer(&state, result.mapError(EngineError.refused))
             var refusal: EngineNotice?
             if case .failure(let error) = result, error.isForWantOfRoom { refusal = subject.refusal(because: error) }
-            let answers = finish(&state, own: own, refusal: refusal)
+            answers = finish(&state, own: own, refusal: refusal)
             conclude(state)
             setAlarm(in: &state, at: moment.instant, after: Self.pauseBetweenPortions)
             ownership?.note(state.turn)
-            return (answers, state.gathering, state.withheld.count <= Self.answersOnThread, state.lacksProof)
+            return (state.gathering, state.withheld.count <= Self.answersOnThread, state.lacksProof)
         }
         answers.deliver()
         if let journal, !rounds.putOffCommit(of: self) { journal.flush(mayCommit: isShort) }

@@ -45,12 +45,16 @@ extension JSONWriter {
     }
 
     mutating func string(_ value: String) {
-        bytes.append(UInt8(ascii: "\""))
-        guard value.utf8.contains(where: Self.needsEscape) else {
-            bytes.append(contentsOf: value.utf8)
-            bytes.append(UInt8(ascii: "\""))
+        let text = value.utf8.span
+        guard text.indices.contains(where: { Self.needsEscape(text[$0]) }) else {
+            bytes.append(addingCapacity: text.count + 2) { span in
+                span.append(UInt8(ascii: "\""))
+                for index in text.indices { span.append(text[index]) }
+                span.append(UInt8(ascii: "\""))
+            }
             return
         }
+        bytes.append(UInt8(ascii: "\""))
         for byte in value.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):

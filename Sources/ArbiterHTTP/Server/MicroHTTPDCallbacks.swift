@@ -26,7 +26,8 @@ func access(
             server: listener.server, connection: MicroHTTPDConnection(pointer: connection, record: record), head: head,
             peer: peer(of: connection, record, at: listener))
         unsafe exchangeSlot.pointee = Unmanaged.passRetained(exchange).toOpaque()
-        return exchange.refusalBeforeBody().map { exchange.connection.queue($0) } ?? .YES
+        guard let refusal = exchange.refusalBeforeBody() else { return .YES }
+        return exchange.connection.queue(refusal)
     }
     let exchange = unsafe Unmanaged<MicroHTTPDExchange>.fromOpaque(opaque).takeUnretainedValue()
     let count = unsafe uploadSize.pointee
@@ -36,7 +37,8 @@ func access(
         return mayContinue ? .YES : .NO
     }
     // Without an answer, libmicrohttpd asks again in its next pass, unless the connection is suspended.
-    return exchange.handle().map { exchange.connection.queue($0) } ?? .YES
+    guard let answer = exchange.handle() else { return .YES }
+    return exchange.connection.queue(answer)
 }
 
 /// Called when a request is over.

@@ -27,6 +27,8 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     private var largePlace = LargePlace.unasked
     private var progress = Progress.receiving
     private let phase = Guarded(Phase.handling)
+    /// The answer until libmicrohttpd gets it; used under the lock of `phase`.
+    private var kept: MicroHTTPDAnswer?
     /// Used under the lock of `phase`; when the exchange is parked, the loop gets it.
     private var whenAbandoned: (@Sendable () -> Void)?
     /// Changed under the lock of `phase`, and read when the exchange completes.
@@ -55,8 +57,8 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     private enum Phase {
         /// Handled on the connection's own thread, without an answer yet. Can transition to: `answered`, `parked`.
         case handling
-        /// There is an answer. Can transition to: `streaming`, `over`.
-        case answered(MicroHTTPDAnswer)
+        /// There is an answer, which is kept in `kept`. Can transition to: `streaming`, `over`.
+        case answered
         /// The connection is suspended, and its peer is watched unless the answer comes soon. Can transition to: `answered`.
         case parked(isWatched: Bool)
         /// The answer's body is pulled from its source. Can transition to: `over`.
@@ -85,14 +87,12 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
 
     /// Releases everything; libmicrohttpd has finished the request.
     func complete() {
-        let phase = phase.withLock { phase in
-            defer { (phase, whenAbandoned) = (.over, nil) }
-            return phase
+        let stream = phase.withLock { phase -> MicroHTTPDStream? in
+            defer { (phase, whenAbandoned, kept) = (.over, nil, nil) }
+            if case .streaming(let stream) = phase { return stream }
+            return if case .stream(_, let stream) = kept { stream } else { nil }
         }
-        switch phase {
-        case .streaming(let stream), .answered(.stream(_, let stream)): stream.finish()
-        case .handling, .answered(.response), .answered(.headOfStream), .parked, .over: break
-        }
+        stream?.finish()
         if hasPlace { server.places.parked.leave() }
         if hasLongAnswer { server.places.longAnswers.leave() }
         if bytesOfAnswer > 0 { server.places.bytesOfAnswers.leave(bytesOfAnswer) }
@@ -228,15 +228,14 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     }
 
     /// - Returns: whether it is the first answer; later ones are ignored.
-    private func answer(_ answer: MicroHTTPDAnswer) -> Bool {
+    private func answer(_ answer: consuming MicroHTTPDAnswer) -> Bool {
         let (isFirst, wasParked, wasWatched) = phase.withLock { phase -> (Bool, Bool, Bool) in
             switch phase {
             case .handling:
-                phase = .answered(answer)
-                whenAbandoned = nil
+                (phase, kept, whenAbandoned) = (.answered, answer, nil)
                 return (true, false, false)
             case .parked(let isWatched):
-                phase = .answered(answer)
+                (phase, kept) = (.answered, answer)
                 return (true, true, isWatched)
             case .answered, .streaming, .over:
                 return (false, false, false)
@@ -250,13 +249,9 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
 
     private func takeAnswer() -> MicroHTTPDAnswer? {
         let answer = phase.withLock { phase -> MicroHTTPDAnswer? in
-            guard case .answered(let answer) = phase else { return nil }
-            phase =
-                switch answer {
-                case .response, .headOfStream: .over
-                case .stream(_, let stream): .streaming(stream)
-                }
-            return answer
+            guard case .answered = phase else { return nil }
+            phase = if case .stream(_, let stream) = kept { .streaming(stream) } else { .over }
+            return kept.take()
         }
         if case .stream(_, let stream) = answer { stream.begin() }
         return answer
