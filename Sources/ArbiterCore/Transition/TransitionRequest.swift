@@ -41,6 +41,9 @@ package struct TransitionRequest: Hashable, Sendable {
         static let none = Details()
     }
 
+    /// A request for the main scene that asks for nothing but a lock.
+    package static let plain = TransitionRequest()
+
     var details: Details {
         get { shared?.value ?? .none }
         set { shared = newValue == .none ? nil : Shared(newValue) }

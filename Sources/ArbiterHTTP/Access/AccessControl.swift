@@ -1,10 +1,12 @@
 internal import ArbiterCore
 internal import ArbiterEngine
+internal import Synchronization
 
 /// Authenticates requests: by a bearer token (RFC 6750), by the user of a Unix socket's peer, or by a client certificate.
 package final class AccessControl: Sendable {
     /// `nil` if there is no access control, so that every client may do everything.
     private let table: Guarded<AccessTable?>
+    private let replacements = Atomic<UInt64>(0)
     /// Whether a file without entries is meant so.
     private let allowsNoOne: Bool
 
@@ -35,7 +37,13 @@ package final class AccessControl: Sendable {
     package func replace(with text: String) throws(SettingsFile.Malformed) {
         let new = try Self.table(text, allowsNoOne: allowsNoOne)
         table.withLock { table in table = table.map { new.replacing($0) } ?? new }
+        replacements.add(1, ordering: .releasing)
     }
+
+    /// Changes when the entries are replaced.
+    ///
+    /// What was found out by the entries holds as long as it is the same as before that.
+    var generation: UInt64 { replacements.load(ordering: .acquiring) }
 
     private static func table(_ text: String, allowsNoOne: Bool) throws(SettingsFile.Malformed) -> AccessTable {
         let table = try AccessFile.table(text)

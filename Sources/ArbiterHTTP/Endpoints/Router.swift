@@ -128,6 +128,10 @@ package final class Router: Sendable {
     package func handle(_ request: Request, _ exchange: any Exchange, after held: Duration = .zero) {
         var context = Call.Context(requestID: requestID(of: request), held: held)
         do throws(Problem) {
+            if let known = request.known?.admission(in: access.generation) {
+                return try carryOut(request, exchange, &context, as: known)
+            }
+            let generation = access.generation
             context.allowedOrigin = try admit(request)
             if request.isNodesOwn { return try carryOut(request, exchange, context) }
             if context.allowedOrigin != nil, CrossOrigin.isPreflight(request) {
@@ -145,11 +149,34 @@ package final class Router: Sendable {
             try checkAccept(request, route)
             try checkBody(of: request)
             if !route.ignoresQuery { context.query = try Query(request.query, taking: route.query) }
+            // What another node passes on names its own client.
+            if !request.peer.isNode {
+                request.known?.note(
+                    KnownRequest.Admission(
+                        generation: generation, allowedOrigin: context.allowedOrigin, route: route,
+                        parameters: parameters, permission: context.permission, query: context.query))
+            }
             noteSession(of: request, in: &context)
             try carryOut(request, exchange, context)
         } catch {
             carryOutElsewhere(request, exchange, context, because: error)
         }
+    }
+
+    /// Carries out a request of which everything is known that follows from its head; what may have changed is checked.
+    private func carryOut(
+        _ request: Request, _ exchange: any Exchange, _ context: inout Call.Context, as known: KnownRequest.Admission
+    ) throws(Problem) {
+        context.allowedOrigin = known.allowedOrigin
+        context.route = known.route
+        context.parameters = known.parameters
+        context.permission = known.permission
+        context.query = known.query
+        context.client = request.client
+        if known.route.needsPrincipal { try checkRate(of: known.permission, at: request.peer) }
+        try checkDraining(known.route, request)
+        noteSession(of: request, in: &context)
+        try carryOut(request, exchange, context)
     }
 
     /// The origin of the page that may read the answer, if it is another's.
@@ -175,8 +202,13 @@ package final class Router: Sendable {
         }
         // A part of an answer is no request of its own.
         guard !request.peer.isNode || request.headers.value(of: .part) == nil else { return permission }
-        try checkRate(of: permission.caller.principal?.description ?? client.key)
+        try checkRate(of: permission, at: client)
         return permission
+    }
+
+    private func checkRate(of permission: Permission, at client: Peer) throws(Problem) {
+        guard limitsRates else { return }
+        try checkRate(of: permission.caller.principal?.description ?? client.key)
     }
 
     /// The other end of the client's connection, which may be one with another node.

@@ -4,7 +4,7 @@ internal import ArbiterCore
 
 /// The body of `start` and `serialize`, with what the headers and the query add to it.
 struct AskedTransition: Sendable {
-    var request = TransitionRequest()
+    var request = TransitionRequest.plain
     var wait = Wait()
     /// Whether the client only asks what would come of the request.
     let isDryRun: Bool

@@ -13,10 +13,12 @@ package struct Request: Sendable {
     package let peer: Peer
     /// Whether its client was there when the whole request was read.
     package let client: ClientPresence
+    /// What was found out about earlier requests with its head on its connection.
+    let known: KnownRequest?
 
     package init(
         method: String, path: String, query: [QueryItem] = [], headers: any HeaderFields, body: [UInt8] = [],
-        peer: Peer = .unknown, client: ClientPresence = .present
+        peer: Peer = .unknown, client: ClientPresence = .present, known: KnownRequest? = nil
     ) {
         self.method = method
         self.path = path
@@ -25,6 +27,7 @@ package struct Request: Sendable {
         self.body = body
         self.peer = peer
         self.client = client
+        self.known = known
     }
 }
 

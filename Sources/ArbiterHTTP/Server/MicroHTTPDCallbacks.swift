@@ -19,11 +19,14 @@ func access(
     guard let opaque = unsafe exchangeSlot.pointee else {
         let listener = daemon.listener
         guard let record = unsafe record(of: connection) else { return .NO }
-        let head = unsafe MicroHTTPDHead(
-            connection, target: record.headIsWhole(), method: method, path: url, version: version,
-            fields: record.fields)
+        let bytes = unsafe UnsafeRawBufferPointer(start: method, count: arbiter_MHD_header_size(connection))
+        let (head, known) = unsafe record.headIsWhole(bytes) { target, fields in
+            unsafe MicroHTTPDHead(
+                connection, target: target, method: method, path: url, version: version, fields: fields)
+        }
         let exchange = unsafe MicroHTTPDExchange(
             server: listener.server, connection: MicroHTTPDConnection(pointer: connection, record: record), head: head,
+            known: known?.request,
             peer: peer(of: connection, record, at: listener))
         unsafe exchangeSlot.pointee = Unmanaged.passRetained(exchange).toOpaque()
         guard let refusal = exchange.refusalBeforeBody() else { return .YES }
@@ -124,7 +127,7 @@ func errorFollows(context: UnsafeMutableRawPointer?, connection: OpaquePointer?,
 func refuseUnreadable(
     _ connection: OpaquePointer, _ record: ConnectionRecord, at listener: MicroHTTPDListener, _ status: UInt32 = 500
 ) {
-    unsafe record.fields.read(connection)
+    record.readFields { unsafe $0.read(connection) }
     let headers = unsafe MicroHTTPDConnection(pointer: connection, record: record)
     let request = unsafe Request(
         method: "", path: "", headers: headers, peer: peer(of: connection, record, at: listener))

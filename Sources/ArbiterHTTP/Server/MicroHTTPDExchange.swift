@@ -13,6 +13,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     let connection: MicroHTTPDConnection
     private var record: ConnectionRecord { connection.record }
     private let head: MicroHTTPDHead
+    private let known: KnownRequest?
     private let peer: Peer
     private var method: String { head.method }
     private var path: String { head.path }
@@ -76,12 +77,14 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
     }
 
     init(
-        server: MicroHTTPDServer, connection: MicroHTTPDConnection, head: MicroHTTPDHead, peer: Peer
+        server: MicroHTTPDServer, connection: MicroHTTPDConnection, head: MicroHTTPDHead, known: KnownRequest?,
+        peer: Peer
     ) {
         self.peer = peer
         self.server = server
         self.connection = connection
         self.head = head
+        self.known = known
         server.exchanges.enter()
     }
 
@@ -195,7 +198,7 @@ final class MicroHTTPDExchange: Exchange, HeaderFields, @unchecked Sendable {
         let isGone = (method == "POST" || headers.value(of: .session) != nil) && record.peer.isClosed
         return Request(
             method: method, path: path, query: query, headers: headers, body: body, peer: peer,
-            client: isGone ? .gone : .present)
+            client: isGone ? .gone : .present, known: known)
     }
 
     private func refuse(_ problem: Problem) {

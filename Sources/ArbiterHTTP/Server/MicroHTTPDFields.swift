@@ -18,6 +18,16 @@ internal import Glibc
             to: arbiter_MHD_Fields(names: names.baseAddress, count: names.count, fields: fields, base: nil))
     }
 
+    /// The same places of values, for another request with the same head.
+    convenience init(copying other: MicroHTTPDFields) {
+        self.init()
+        let count = unsafe pointer.pointee.count
+        unsafe fields.update(from: other.fields, count: count)
+    }
+
+    /// The request has come again, and begins here in memory.
+    func rebase(_ start: UnsafePointer<CChar>?) { unsafe pointer.pointee.base = start }
+
     deinit {
         unsafe pointer.deallocate()
         unsafe fields.deallocate()

@@ -14,14 +14,17 @@ final class LoopbackServer {
     private let hub: EventHub
     private let port: UInt16
 
-    init(parked: Int, journal: any Journal = MemoryJournal(keepsRecords: false)) throws {
+    init(
+        parked: Int, journal: any Journal = MemoryJournal(keepsRecords: false), access: AccessControl = AccessControl()
+    ) throws {
         let hub = EventHub()
         self.hub = hub
         engine = try Engine(
             journal: journal, hearing: loops, alarm: loops, rounds: loops,
             listener: { [hub] in hub.publish($0) })
         let router = Router(
-            shards: Shards(only: engine), hub: hub, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            shards: Shards(only: engine), hub: hub, access: access,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let socket = try ListeningSocket(NetworkAddress(host: "127.0.0.1", port: 0), beyondLoopback: false)
         port = socket.address.port ?? 0
         let limits = ServerLimits(parked: parked)

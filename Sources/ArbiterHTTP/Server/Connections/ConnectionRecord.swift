@@ -13,8 +13,10 @@ final class ConnectionRecord: @unchecked Sendable {
     let peer: WatchedPeer
     /// What serves it.
     let loop: ServingLoop
-    /// The header fields of its current request.
-    let fields = MicroHTTPDFields()
+    /// The header fields of its current request: its own, or those of a known head.
+    private(set) var fields: MicroHTTPDFields
+    private let ownFields = MicroHTTPDFields()
+    private var knownHeads = KnownHeads()
     /// Whether libmicrohttpd leaves it alone until it is resumed.
     var isSuspended = false
     /// How many parts of bodies have been read.
@@ -42,6 +44,7 @@ final class ConnectionRecord: @unchecked Sendable {
         self.id = id
         self.client = client
         self.loop = loop
+        fields = ownFields
         peer = WatchedPeer(descriptor, loop: loop)
         self.descriptor = descriptor
         state = Guarded(State(progress: ConnectionProgress(acceptedAt: .now)))
@@ -97,12 +100,35 @@ final class ConnectionRecord: @unchecked Sendable {
         if isTooMany { shutDown() }
     }
 
-    func headIsWhole() -> RequestTarget {
+    /// The head of a request is complete.
+    ///
+    /// - Parameters:
+    ///   - bytes: the head in libmicrohttpd's memory.
+    ///   - check: checks a head that is not known, and reads its fields.
+    /// - Returns: the head, and what is known of it; heads are kept from a connection's second request on.
+    func headIsWhole(
+        _ bytes: UnsafeRawBufferPointer, _ check: (RequestTarget, MicroHTTPDFields) -> MicroHTTPDHead
+    ) -> (MicroHTTPDHead, KnownHead?) {
         let now = ContinuousClock.now
-        return state.withLock { state in
+        let (target, isFirst) = state.withLock { state in
             state.progress.headIsWhole(at: now)
-            return state.target
+            return (state.target, !state.hasCompletedRequest)
         }
+        if let known = unsafe knownHeads.find(bytes, target) {
+            fields = known.fields
+            unsafe fields.rebase(bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
+            return (known.head, known)
+        }
+        fields = ownFields
+        let head = check(target, fields)
+        guard !isFirst else { return (head, nil) }
+        return unsafe (head, knownHeads.keep(bytes, target, head, fields))
+    }
+
+    /// Reads the fields of a head that may not be complete.
+    func readFields(_ read: (MicroHTTPDFields) -> Void) {
+        fields = ownFields
+        read(fields)
     }
 
     /// The request is complete, and its handling begins.
