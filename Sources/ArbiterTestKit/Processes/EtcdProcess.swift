@@ -18,19 +18,43 @@ package final class EtcdProcess {
     package init(_ arguments: [String] = []) throws {
         directory = try TemporaryDirectory()
         let notifications = try NotificationSocket(directory.path + "/ready")
-        endpoint = "http://127.0.0.1:\(try Self.freePort())"
-        let peers = "http://127.0.0.1:\(try Self.freePort())"
-        process = try ChildProcess(
-            Self.executable,
+        var (process, endpoint) = try Self.start(arguments, in: directory.path, notifying: notifications)
+        // Another process may take a free port before etcd does, which ends etcd.
+        while try !Self.isReady(process, notifications) {
+            (process, endpoint) = try Self.start(arguments, in: directory.path, notifying: notifications)
+        }
+        (self.process, self.endpoint) = (process, endpoint)
+    }
+
+    private static func start(
+        _ arguments: [String], in directory: String, notifying notifications: NotificationSocket
+    ) throws -> (ChildProcess, endpoint: String) {
+        let endpoint = "http://127.0.0.1:\(try freePort())"
+        let peers = "http://127.0.0.1:\(try freePort())"
+        let process = try ChildProcess(
+            executable,
             [
-                "--data-dir", directory.path + "/data", "--listen-client-urls", endpoint,
+                "--data-dir", "\(directory)/data-\(endpoint.suffix(5))", "--listen-client-urls", endpoint,
                 "--advertise-client-urls", endpoint, "--listen-peer-urls", peers,
                 "--initial-advertise-peer-urls", peers, "--initial-cluster", "default=\(peers)", "--logger", "zap",
                 "--log-outputs", "stderr", "--log-level", "warn",
             ] + arguments, environment: ["NOTIFY_SOCKET": notifications.name])
-        guard try notifications.receive().contains("READY=1") else {
+        return (process, endpoint)
+    }
+
+    /// Waits until etcd is ready, or has ended.
+    ///
+    /// - Returns: whether it is ready; if not, its port was taken by another process.
+    /// - Throws: `ChildProcessError` if it ends for another reason, or does neither.
+    private static func isReady(_ process: ChildProcess, _ notifications: NotificationSocket) throws -> Bool {
+        let settles = eventually(within: WireClient.patience) {
+            notifications.hasMessage || (try? process.waitForExit(within: .zero)) != nil
+        }
+        if notifications.hasMessage, try notifications.receive().contains("READY=1") { return true }
+        guard settles, process.standardError.contains("address already in use") else {
             throw ChildProcessError.notStarted("etcd: \(process.standardError)")
         }
+        return false
     }
 
     /// Stops it, and waits until all of it stands still; `SIGCONT` lets it go on.
