@@ -74,7 +74,10 @@ struct EventFeeds {
             // Only for readers is more kept than the limits allow.
             if feeds[topic]?.readers.isEmpty == true { trim(topic, keeping: 1) }
         case .forget(let topic): if feeds[topic]?.readers.isEmpty == true { drop(topic) }
-        case .attach(let reader): attach(reader)
+        case .attach(let reader):
+            attach(reader)
+            // Its permission may have been revoked after it was found, and before the reader came here.
+            if reader.isRevoked { act(reader.end()) }
         case .detach(let reader): detach(reader)
         case .read(let topic, let scenes, let completion): read(topic, of: scenes, completion)
         case .resume(let question, let snapshot): resume(question, from: snapshot)

@@ -33,7 +33,9 @@ package final class LogQueue: Sendable {
         let isFirst = state.withLock { state in
             guard state.byteCount + line.count <= Self.waitingBytes else {
                 state.leftOut += 1
-                return false
+                // A single line may be longer than all that may wait.
+                defer { state.isWriting = true }
+                return !state.isWriting
             }
             state.lines.append(line)
             state.byteCount += line.count

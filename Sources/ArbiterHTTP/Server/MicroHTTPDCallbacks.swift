@@ -20,7 +20,8 @@ func access(
         let listener = daemon.listener
         guard let record = unsafe record(of: connection) else { return .NO }
         let bytes = unsafe UnsafeRawBufferPointer(start: method, count: arbiter_MHD_header_size(connection))
-        let (head, known) = unsafe record.headIsWhole(bytes) { target, fields in
+        let lines = unsafe arbiter_MHD_lines(connection, method)
+        let (head, known) = unsafe record.headIsWhole(bytes, lines: (lines.count, lines.starts)) { target, fields in
             unsafe MicroHTTPDHead(
                 connection, target: target, method: method, path: url, version: version, fields: fields)
         }

@@ -282,10 +282,40 @@ static inline struct arbiter_MHD_Framing arbiter_MHD_framing(struct MHD_Connecti
     if (framing.fault == arbiter_MHD_no_fault) {
         /* Only the empty line may follow. */
         const size_t rest = (size_t) (head_end - framing.line_end);
-        if (rest < 2 || rest > 4 || framing.line_end[1] != '\0' || framing.line_end[rest - 1] != '\0')
+        if (rest < 2 || rest > 4)
             framing.fault = arbiter_MHD_line_fault;
+        else
+            for (size_t index = 1; index < rest; ++index)
+                if (framing.line_end[index] != '\0')
+                    framing.fault = arbiter_MHD_line_fault;
     }
     return framing;
+}
+
+/* Where the lines of a head begin, as libmicrohttpd has read it. A NUL that was sent looks in memory like the end of a name or of a
+   line. Of two heads with the same bytes, each line of the one that has such NULs begins where the same line of the other one does,
+   or behind that. So they were read in the same way if these two numbers are the same. */
+struct arbiter_MHD_Lines {
+    const char *base;
+    size_t count;
+    size_t starts;
+};
+
+static inline enum MHD_Result arbiter_MHD_count_line(void *context, enum MHD_ValueKind kind, const char *name,
+                                                     size_t name_size, const char *value, size_t value_size)
+{
+    struct arbiter_MHD_Lines *lines = context;
+    (void) kind, (void) name_size, (void) value, (void) value_size;
+    ++lines->count;
+    lines->starts += (size_t) (name - lines->base);
+    return MHD_YES;
+}
+
+static inline struct arbiter_MHD_Lines arbiter_MHD_lines(struct MHD_Connection *connection, const char *base)
+{
+    struct arbiter_MHD_Lines lines = {base, 0, 0};
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &arbiter_MHD_count_line, &lines);
+    return lines;
 }
 
 static inline enum MHD_Result arbiter_MHD_read_trailer(void *context, enum MHD_ValueKind kind, const char *name,

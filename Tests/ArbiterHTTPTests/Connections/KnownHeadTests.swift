@@ -75,4 +75,23 @@ struct KnownHeadTests {
             try client.request("POST", "/transitions/start", headers: headers, body: #"{"scene"= "a"}"#).status == 400)
         #expect(try client.request("POST", "/transitions/start", headers: headers, body: start).status == 409)
     }
+
+    /// In libmicrohttpd's memory, a NUL that was sent looks like the end of a name or of a line.
+    @Test(arguments: [
+        ("Content-Length: 5\r\n\r\nabcde", "\0Content-Length\0 5\r\n\r\nabcde"),
+        ("X: a\nb:\n\r\n", "X: a\0b\r\n\r\n"),
+        ("P:q\r\nX:Content-Length\n5:z\r\n\r\n", "P:q\0\0X\nContent-Length:5\0z\r\n\r\n"),
+        ("P:q\r\nX:Content-Length\n5:z\r\n\r\n", "P:q\0\0X\nContent-Length:5\nz:\n\r\n"),
+    ])
+    func `a head whose bytes alone are known is checked`(known: String, other: String) throws {
+        let client = try server.connect()
+        let first = "POST /transitions/start HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer first"
+        for _ in 0..<3 {
+            try client.send("\(first)\r\n\(known)".utf8)
+            _ = try client.receive()
+        }
+        let separator = other.hasPrefix("\0") ? "\0" : "\r\n"
+        try client.send("\(first)\(separator)\(other)".utf8)
+        #expect(try client.receive().status == 400)
+    }
 }

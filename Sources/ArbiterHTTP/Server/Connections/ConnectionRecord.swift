@@ -104,17 +104,20 @@ final class ConnectionRecord: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - bytes: the head in libmicrohttpd's memory.
+    ///   - lines: how many lines it has there, and the sum of their places.
     ///   - check: checks a head that is not known, and reads its fields.
     /// - Returns: the head, and what is known of it; heads are kept from a connection's second request on.
     func headIsWhole(
-        _ bytes: UnsafeRawBufferPointer, _ check: (RequestTarget, MicroHTTPDFields) -> MicroHTTPDHead
+        _ bytes: UnsafeRawBufferPointer, lines: (count: Int, starts: Int),
+        _ check: (RequestTarget, MicroHTTPDFields) -> MicroHTTPDHead
     ) -> (MicroHTTPDHead, KnownHead?) {
         let now = ContinuousClock.now
         let (target, isFirst) = state.withLock { state in
             state.progress.headIsWhole(at: now)
             return (state.target, !state.hasCompletedRequest)
         }
-        if let known = unsafe knownHeads.find(bytes, target) {
+        let form = HeadForm(target: target, lineCount: lines.count, lineStarts: lines.starts)
+        if let known = unsafe knownHeads.find(bytes, form) {
             fields = known.fields
             unsafe fields.rebase(bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
             return (known.head, known)
@@ -122,7 +125,7 @@ final class ConnectionRecord: @unchecked Sendable {
         fields = ownFields
         let head = check(target, fields)
         guard !isFirst else { return (head, nil) }
-        return unsafe (head, knownHeads.keep(bytes, target, head, fields))
+        return unsafe (head, knownHeads.keep(bytes, form, head, fields))
     }
 
     /// Reads the fields of a head that may not be complete.
