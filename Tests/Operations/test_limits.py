@@ -185,6 +185,8 @@ def test_one_client_makes_the_daemon_hold_much_less_than_a_gigabyte(daemon):
     running = daemon()
     connection = running.connect()
     streams = [stalled(running, b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n") for _ in range(1000)]
+    # Their own memory is not that of the tickets.
+    assert polled(lambda: counted(running, "arbiter_event_streams", connection) == len(streams))
     begin = peak(running.process.pid)
     fill_with_tickets(running)
     held = counted(running, "arbiter_state_bytes", connection)
