@@ -118,6 +118,18 @@ struct OperatorLogTests {
                 + #"client="a id=t-forged \"x\"" empty="" id=t-1"# + "\n")
     }
 
+    @Test func `a line that is longer than all the room is left out, and that is said`() throws {
+        let written = Guarded([[UInt8]]())
+        let queue = LogQueue { line in
+            written.withLock { $0.append(line) }
+        } noteLoss: { count in
+            Array("left out: \(count)".utf8)
+        }
+        queue.append([UInt8](repeating: UInt8(ascii: "x"), count: LogQueue.waitingBytes + 1))
+        queue.flush(within: .seconds(20))
+        #expect(written.withLock { $0 } == [Array("left out: 1".utf8)])
+    }
+
     @Test func `a log that nobody reads stops nothing, and says what it left out`() throws {
         let gate = DispatchSemaphore(value: 0)
         let written = Guarded([[UInt8]]())

@@ -56,7 +56,7 @@ struct KnownHeads {
 
     /// Keeps a head in the place of the one that was kept first.
     ///
-    /// Not one with a fault, or whose body has no length, and not one that is another one each time.
+    /// A head is not kept if it has a fault, if its body is sent in chunks, or if one of its fields differs in each request.
     ///
     /// - Returns: the head, if it is kept.
     mutating func keep(

@@ -1,8 +1,7 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-// What libmicrohttpd calls, on the thread of the loop; the context is the daemon. Only this file, MicroHTTPDDaemon and
-// MicroHTTPDConnection, and MicroHTTPDFields, import libmicrohttpd.
+// What libmicrohttpd calls, on the thread of the loop; the context is the daemon.
 
 /// Called when the head of a request is there, for each part of its body, and behind that until there is an answer.
 func access(

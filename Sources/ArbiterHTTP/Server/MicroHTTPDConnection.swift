@@ -2,8 +2,6 @@ internal import CLinux
 internal import CMicroHTTPD
 internal import Glibc
 
-// Only this file, MicroHTTPDDaemon and MicroHTTPDCallbacks import libmicrohttpd.
-
 /// A connection of libmicrohttpd, as needed by a single request.
 ///
 /// `@unchecked`: it is used only on the thread that serves the connection, apart from `resume`, which passes itself on to that

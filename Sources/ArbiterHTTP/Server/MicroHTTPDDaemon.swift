@@ -2,7 +2,7 @@ internal import ArbiterEngine
 internal import CMicroHTTPD
 internal import Glibc
 
-// Only this file, MicroHTTPDCallbacks and MicroHTTPDConnection import libmicrohttpd; no C type leaves them.
+// Four files import libmicrohttpd: this one, MicroHTTPDCallbacks, MicroHTTPDConnection and MicroHTTPDFields.
 // https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
 
 /// A daemon of libmicrohttpd without threads, which serves those connections of a listener that are one loop's.
@@ -129,8 +129,8 @@ internal import Glibc
 
     /// Refuses the bodies that libmicrohttpd cannot read, because a line between two chunks is longer than its memory.
     ///
-    /// With threads of its own it would refuse them itself; without, it asks for another pass for ever. Of a body that is read,
-    /// there is progress between two looks, or nothing is left to read.
+    /// With threads of its own, libmicrohttpd would refuse them itself. Without, it asks for another pass for ever. Other bodies
+    /// are read between two looks, or nothing of them waits.
     private func refuseStuck() {
         for unsafe(pointer, record) in unsafe connections {
             let unread = unsafe record.unreadBytes(overTLS: arbiter_MHD_tls_session(pointer))

@@ -293,8 +293,9 @@ static inline struct arbiter_MHD_Framing arbiter_MHD_framing(struct MHD_Connecti
 }
 
 /* Where the lines of a head begin, as libmicrohttpd has read it. A NUL that was sent looks in memory like the end of a name or of a
-   line. Of two heads with the same bytes, each line of the one that has such NULs begins where the same line of the other one does,
-   or behind that. So they were read in the same way if these two numbers are the same. */
+   line. So two heads may have the same bytes, although libmicrohttpd has read fewer lines of the one with such NULs. Its lines never
+   begin before those of the other one with the same numbers. So the two were read in the same way if they have as many lines, and if
+   the sums of their places are the same. */
 struct arbiter_MHD_Lines {
     const char *base;
     size_t count;

@@ -280,6 +280,17 @@ struct AccessControlTests {
         #expect(permission.isRevoked == isEnded)
     }
 
+    @Test func `a stream ends that begins after its permission was revoked`() throws {
+        let permission = try access.permission(
+            for: Request(method: "GET", path: "/events", headers: DictionaryHeaders(fields: headers("kiosk"))))
+        try access.replace(with: Self.file(kiosk: "garage"))
+        service.hub.endRevoked()
+        let source = service.hub.subscribe(
+            to: .scene(.main), after: nil, permission: permission, outlet: RecordingExchange(), reset: { _ in })
+        service.hub.settle()
+        #expect(eventually { source.read(upTo: 10) == .end })
+    }
+
     @Test func `without access control a user's sessions are the user's own`() throws {
         let open = try Service()
         func ask(_ user: UInt32, _ target: String, _ more: [HeaderName: String] = [:]) throws -> Answer {

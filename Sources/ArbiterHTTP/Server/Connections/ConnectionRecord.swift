@@ -160,10 +160,10 @@ final class ConnectionRecord: @unchecked Sendable {
         unsafe Int(arbiter_unread_bytes(descriptor)) + (session.map { unsafe arbiter_pending_bytes($0) } ?? 0)
     }
 
-    /// Looks whether a body has stopped although there is more of it.
+    /// Looks whether a body has stopped: bytes of it wait, but none of them was read since the last look.
     ///
-    /// - Parameter unread: how many bytes of it have come that were not taken.
-    /// - Returns: whether that is seen for the second time in turn, with nothing in between; later times do not count.
+    /// - Parameter unread: how many bytes of it wait.
+    /// - Returns: whether this look is the second one in a row that finds it so; false for later ones.
     func isStuck(_ unread: Int) -> Bool {
         guard isReceivingBody, unread > 0 else {
             stuck = nil

@@ -15,9 +15,9 @@ protocol ServedInRounds: AnyObject {
 
 /// A thread that serves connections in rounds.
 ///
-/// A round looks what has happened, does what other threads have asked for, serves all connections that have something to read
-/// or to write, lets the alarms ring that are due, and commits what all of these have recorded. The answers leave in the next
-/// round, which begins at once.
+/// A round waits until something happens, and does what other threads have asked for. It serves all connections that have
+/// something to read or to write, and lets the alarms ring that are due. Then it commits what all of these have recorded. The
+/// answers leave in the next round, which begins at once.
 ///
 /// `@unchecked`: what is neither a constant nor guarded belongs to the thread.
 @safe final class ServingLoop: @unchecked Sendable {
@@ -198,8 +198,10 @@ protocol ServedInRounds: AnyObject {
     /// Whether the last look, which has told what had happened until this round, came after the one with this number.
     func hasLooked(after look: UInt64) -> Bool { hasLooked && looks > look }
 
-    /// - Returns: whether the engine will commit at the end of the round; not if the round seems to have one request only, which
-    ///   is answered sooner by itself.
+    /// Has an engine commit at the end of the round, unless the round seems to have one request only: that is answered sooner if
+    /// it commits by itself.
+    ///
+    /// - Returns: whether the engine will commit.
     func putOffCommit(of engine: Engine) -> Bool {
         guard requests > 1 || earlierRequests > 1 else { return false }
         if !committing.contains(where: { $0 === engine }) { committing.append(engine) }
@@ -216,7 +218,7 @@ protocol ServedInRounds: AnyObject {
         let begun = Self.now()
         for service in services { service.serve() }
         pause = services.compactMap(\.pause).min()
-        // Who has more to read than a pass reads, a head and then a body for example, has been heard in the next round.
+        // A pass reads once from each connection. If more is waiting there, it is read in the next round.
         heard.store(pause == 0 ? earlierBegun : begun, ordering: .releasing)
         earlierBegun = begun
         while let bell = alarms.withLock({ $0.takeDue(at: begun) }) { bell() }
@@ -224,7 +226,9 @@ protocol ServedInRounds: AnyObject {
         while let engine = committing.popLast() { engine.commit() }
     }
 
-    /// Waits until something happens, for so many milliseconds at most, and tells of it whoever watches.
+    /// Waits until something happens, and calls the actions of the descriptors to which it happened.
+    ///
+    /// - Parameter pause: the most milliseconds that it waits; without it, until the next alarm is due.
     private func look(for pause: Int?) {
         looks += 1
         let before = Self.now()
