@@ -31,7 +31,7 @@ extension NaiveOracle {
         return line.indices.filter { index in
             let ticket = line[index]
             guard ticket.scene == entry.scene, !ticket.isGranted else { return false }
-            return conflicts(entry, locked(ticket)) || index > holder && waits(ticket, for: entry.request)
+            return conflicts(entry, locked(ticket)) || waits(ticket, for: entry.request)
         }
         .map { line[$0].id }
     }
@@ -44,7 +44,8 @@ extension NaiveOracle {
             let isFree = !own.indices.contains { other in
                 let isHolder = line[own[other]].isGranted
                 guard other < rank || isHolder else { return false }
-                if other < rank, waits(line[index], for: line[own[other]].request) { return true }
+                if overtakesGrants, isHolder, line[own[other]].priority < line[index].priority { return false }
+                if waits(line[index], for: line[own[other]].request) { return true }
                 let looked = isHolder || !overlooksMoves ? locked[rank] : watched(line[index])
                 return scene.conflict(locked[other], looked, ignoringAncestors: ignoresAncestors)
             }

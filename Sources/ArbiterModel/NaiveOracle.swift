@@ -2,13 +2,15 @@ package import ArbiterCore
 
 /// The rules of the arbiter in their plainest form, to be compared with the real state machine.
 ///
-/// *A transition is granted as soon as every earlier unfinished transition that conflicts with it has ended.* It also
-/// waits for a later one that is granted and conflicts, which happens if the tree has changed since that grant.
+/// *A transition is granted as soon as every conflicting one that is granted, or stands before it in the line, has ended.*
 package struct NaiveOracle {
     package struct Entry {
         package let asking: Asking
-        /// The order of its request over all scenes; its index in `line` may be that of an earlier one.
+        /// The order of its request over all scenes.
         package let order: Int
+        package let priority: Int
+        /// The order from which it counts among those of its priority: its own, or that of a ticket which it replaced.
+        let since: Int
         package let scope: Scope
         package let session: SessionID?
         package var state = TransitionState.queued
@@ -59,8 +61,12 @@ package struct NaiveOracle {
     package var ignoresArrivals = false
     /// A planted fault: a grant that is not claimed ends alone.
     package var forgetsRows = false
+    /// A planted fault: a transition does not wait for a granted one of a lower priority.
+    package var overtakesGrants = false
+    /// A planted fault: priorities do not count.
+    package var ignoresPriorities = false
 
-    /// The unfinished transitions of all scenes, in the order of their places.
+    /// The unfinished transitions of all scenes: a higher priority comes first, and among equals the earlier request.
     package var line: [Entry] = []
     package var scenes: [SceneName: NaiveScene] = [:]
     package var sessions: [Token: Session] = [:]
@@ -88,7 +94,7 @@ package struct NaiveOracle {
         forgetStep()
         switch record {
         case .start(let request, let id, let token):
-            enter(Asking(request, id: id, token: token, isSerialized: false), at: line.count)
+            enter(Asking(request, id: id, token: token, isSerialized: false))
             settle(request.scene)
         case .serialize(let request, let id, let token):
             serialize(Asking(request, id: id, token: token, isSerialized: true))
@@ -140,17 +146,19 @@ package struct NaiveOracle {
 
     // MARK: - New transitions
 
-    /// Adds a transition at an index of `line`.
-    package mutating func enter(_ asking: Asking, at index: Int) {
+    /// Adds a transition, which may count from the order of one that it replaced.
+    private mutating func enter(_ asking: Asking, since: Int? = nil) {
         let request = asking.request
         make(request.scene)
         lastOrder += 1
         scenes[request.scene]?.lastOrder = lastOrder
         if let token = request.session { visit(request.scene, by: token) }
         var entry = Entry(
-            asking: asking, order: lastOrder, scope: scene(request.scene).resolvedScope(of: request),
+            asking: asking, order: lastOrder, priority: priority(of: request), since: since ?? lastOrder,
+            scope: scene(request.scene).resolvedScope(of: request),
             session: request.session.flatMap { sessions[$0]?.id },
             members: request.participants.map { Member(client: $0.client, isRequired: $0.isRequired) })
+        let index = index(since: entry.since, priority: entry.priority)
         if overlooksMoves { entry.clear = clearWays(of: entry, at: index) }
         line.insert(entry, at: index)
     }
@@ -167,23 +175,38 @@ package struct NaiveOracle {
         let older = coalesced(asking.request).map { line[$0].id }
         switch (older.first, asking.request.coalescing?.keep) {
         case (let first?, .latest):
-            let place = line.firstIndex { $0.id == first } ?? line.count
+            let since = self[first]?.since
             for id in older { close(id, as: .superseded(by: asking.id)) }
-            enter(asking, at: place)
+            enter(asking, since: since)
         case (let first?, .first):
-            enter(asking, at: line.count)
+            enter(asking)
             close(asking.id, as: .superseded(by: first))
         case (_, nil), (nil, _):
-            enter(asking, at: line.count)
+            enter(asking)
         }
         grant(in: asking.request.scene)
         if self[asking.id]?.state == .queued { tell(.transition(.queued, asking.id), in: asking.request.scene) }
         tellContention(in: asking.request.scene)
     }
 
+    /// The priority of a request, or of a scene's requests that name none, as far as its principal may have it.
+    package func priority(of request: TransitionRequest) -> Int {
+        if ignoresPriorities { return 0 }
+        if let priority = request.priority { return priority.value }
+        let standard = scene(request.scene).storyboard.defaults.priority.value
+        return request.highestPriority.map { min(standard, $0.value) } ?? standard
+    }
+
+    /// The index in `line` of one that counts from an order among those of its priority.
+    package func index(since order: Int, priority: Int) -> Int {
+        line.firstIndex { $0.priority < priority || $0.priority == priority && $0.since > order } ?? line.count
+    }
+
     /// The indices of the older tickets that a new request is coalesced with, in their order.
     package func coalesced(_ request: TransitionRequest) -> [Int] {
-        guard let key = request.coalescing?.key else { return [] }
+        guard let coalescing = request.coalescing else { return [] }
+        let priority = priority(of: request)
+        let place = index(since: .max, priority: priority)
         let scene = scene(request.scene)
         let scope = scene.resolvedScope(of: request)
         let own = scene.locked(by: request, scope)
@@ -191,13 +214,19 @@ package struct NaiveOracle {
         var seen = 0
         for older in line.indices.reversed() {
             let other = line[older]
-            guard other.scene == request.scene, other.asking.isSerialized, other.request.coalescing?.key == key
+            guard other.scene == request.scene, other.asking.isSerialized, other.request.coalescing?.key == coalescing.key
             else { continue }
             seen += 1
             guard seen <= Limits.coalesced else { break }
             guard other.state == .queued, !other.completesAtGrant, other.gesture == nil else { continue }
-            let isSeparated = line.indices[(older + 1)...].contains { index in
-                guard line[index].scene == request.scene, !found.contains(index) else { return false }
+            // The one that stays has no lower priority.
+            guard coalescing.keep == .latest ? other.priority <= priority : priority <= other.priority else { continue }
+            // Between the two, or between them and the place that would be taken.
+            let first = min(older, self.index(since: other.since, priority: priority))
+            let between = first..<max(place, older)
+            let isSeparated = between.contains { index in
+                guard line[index].scene == request.scene, !line[index].isGranted, index != older, !found.contains(index)
+                else { return false }
                 let between = line[index]
                 if conflicts(between, own) || conflicts(between, locked(other)) { return true }
                 return waits(between, for: other.request) || waits(between, for: request)

@@ -48,6 +48,7 @@ package struct NaiveScene {
         defaults.curve = patch.defaults.curve ?? defaults.curve
         defaults.lease = patch.defaults.lease ?? defaults.lease
         defaults.scope = patch.defaults.scope ?? defaults.scope
+        defaults.priority = patch.defaults.priority ?? defaults.priority
         let used = tree.nodes.values.compactMap(\.type)
         guard used.allSatisfy({ name in types.contains { $0.name == name } }) else { return nil }
         return try? Storyboard(segues: segues, transitionTypes: types, defaults: defaults)

@@ -88,7 +88,8 @@ extension Rulebook {
     private func inTheWay(
         of request: TransitionRequest, before id: TransitionID?, in oracle: NaiveOracle
     ) -> Set<TransitionID> {
-        let place = oracle.line.firstIndex { $0.id == id } ?? oracle.line.count
+        let behind = oracle.index(since: .max, priority: oracle.priority(of: request))
+        let place = oracle.line.firstIndex { $0.id == id } ?? behind
         let others = oracle.line.enumerated().filter { ($0 < place || $1.isGranted) && $1.id != id }.map(\.element)
         return Set(
             others.filter { other in

@@ -7,9 +7,15 @@ extension Rulebook {
     /// The request with the client of its session, unless it names one.
     ///
     /// A request that is repeated after the end of its session has the client that it had.
+    ///
+    /// Without a highest priority too, if it has one that does not matter to it.
     func named(_ request: TransitionRequest) -> TransitionRequest {
-        guard request.client == nil, let token = request.session else { return request }
         var named = request
+        let standard = oracle.scene(request.scene).storyboard.defaults.priority
+        if request.priority != nil || request.highestPriority.map({ standard <= $0 }) ?? true {
+            named.highestPriority = nil
+        }
+        guard request.client == nil, let token = request.session else { return named }
         if let session = oracle.sessions[token] {
             named.client = session.client
         } else if let earlier = ledger.entry(withKeyOf: request, at: now)?.request,
@@ -58,7 +64,9 @@ extension Rulebook {
         _ request: TransitionRequest, isSerialized: Bool
     ) -> (verdict: Verdict, entry: Ledger.Entry?)? {
         guard let entry = ledger.entry(withKeyOf: request, at: now) else { return nil }
-        guard entry.request == request, entry.isSerialized == isSerialized else {
+        var asked = request
+        asked.highestPriority = entry.request.highestPriority
+        guard entry.request == asked, entry.isSerialized == isSerialized else {
             return (.refused(.idempotencyKeyReused), nil)
         }
         return (.transition(entry.id), entry)
@@ -72,15 +80,21 @@ extension Rulebook {
         let scene = oracle.scene(request.scene)
         let scope = scene.resolvedScope(of: request)
         let locked = scene.locked(by: request, scope)
-        return oracle.line.contains {
+        return inFront(of: request).contains {
             $0.scene == request.scene
                 && (oracle.conflicts($0, locked) || oracle.waits(request, scope, for: $0.request))
         }
     }
 
+    /// The unfinished transitions that are granted or stand before a new request in the line.
+    private func inFront(of request: TransitionRequest) -> [NaiveOracle.Entry] {
+        let priority = oracle.priority(of: request)
+        return oracle.line.filter { $0.isGranted || $0.priority >= priority }
+    }
+
     func refusalToLock(_ request: TransitionRequest) -> Verdict.Refusal? {
         let scene = oracle.scene(request.scene)
-        let others = oracle.line.filter { $0.scene == request.scene }.map(\.request)
+        let others = inFront(of: request).filter { $0.scene == request.scene }.map(\.request)
         let coming = others.reduce(into: Set<ControllerID>()) { $0.formUnion(scene.brought(by: $1)) }
         if case .controllers(let named)? = request.scope,
             named.contains(where: { scene.tree.nodes[$0] == nil && !coming.contains($0) })

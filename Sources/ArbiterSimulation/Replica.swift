@@ -19,6 +19,8 @@ struct Replica {
         oracle.overlooksMoves = fault == .overlookedMove
         oracle.ignoresArrivals = fault == .ignoredArrival
         oracle.forgetsRows = fault == .forgottenRow
+        oracle.overtakesGrants = fault == .overtakenGrant
+        oracle.ignoresPriorities = fault == .ignoredPriority
         oracles = [0: oracle]
     }
 

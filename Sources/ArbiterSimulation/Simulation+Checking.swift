@@ -39,6 +39,13 @@ extension Simulation {
         if oracle.line.contains(where: { $0.scene == name && $0.isGranted && $0.id != id }) {
             statistics.count(.grantsSideBySide)
         }
+        if let known = oracle[id],
+            oracle.line.contains(where: {
+                $0.scene == name && !$0.isGranted && $0.order < known.order && $0.priority < known.priority
+            })
+        {
+            statistics.count(.overtaking)
+        }
         if entry.gesture != nil { statistics.count(.decidedBeforeGrant) }
         if oracle[id]?.state == .preparing { statistics.count(.preparing) }
     }

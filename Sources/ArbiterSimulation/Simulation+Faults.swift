@@ -33,7 +33,7 @@ extension Simulation {
         case .overtakingQueue, .skippedReplay, .repeatedFence, .answerBeforeCommit, .forgottenEnd, .unappliedEnd,
             .blindToken, .lostWake, .repeatedWake, .hastyExpiry, .missedDeadline, .ignoredAncestor,
             .appliedCancellation, .repeatedOperation, .greedyCoalescing, .repeatedEvent, .immortalSession,
-            .countedPause, .overlookedMove, .ignoredArrival, .forgottenRow:
+            .countedPause, .overlookedMove, .ignoredArrival, .forgottenRow, .overtakenGrant, .ignoredPriority:
             break
         }
         return heard

@@ -8,6 +8,7 @@ package struct Statistics: Sendable {
         case records
         case grants
         case grantsSideBySide = "grants beside others of the scene"
+        case overtaking = "grants before earlier tickets of lower priorities"
         case completed
         case noops = "completed without doing anything"
         case cancelled

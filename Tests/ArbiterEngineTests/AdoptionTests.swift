@@ -5,7 +5,8 @@ import Testing
 
 /// An engine goes on under other rules, and forgets other things, from a record on.
 struct AdoptionTests {
-    private static let later = Terms(rules: .madeUp)
+    private static let earlier = Terms(rules: .first)
+    private static let later = Terms(rules: .second)
 
     private func keyed(_ scene: String) throws -> TransitionRequest {
         TransitionRequest(
@@ -38,19 +39,19 @@ struct AdoptionTests {
     }
 
     @Test func `a running engine adopts newer rules by one record, and later ones mean what they mean then`() throws {
-        let bench = try Bench(MemoryJournal(keepsRecords: true))
+        let bench = try Bench(MemoryJournal(keepsRecords: true), terms: Self.earlier)
         let first = try bench.started(try keyed("a"))
-        bench.engine.adopt(Terms())
+        bench.engine.adopt(Self.earlier)
         #expect(try bench.journal.records().count == 1, "there is nothing to adopt")
         bench.engine.adopt(Self.later)
         bench.engine.adopt(Self.later)
-        bench.engine.adopt(Terms())
-        #expect(bench.engine.rules == .madeUp)
+        bench.engine.adopt(Self.earlier)
+        #expect(bench.engine.rules == .second)
         let other = try bench.started(try keyed("b"))
         #expect(other.id != first.id)
         #expect(try bench.started(try keyed("a")).id == first.id, "a key of before is known")
         let records = try bench.journal.records()
-        #expect(records.map(\.rules) == [.first, .madeUp, .madeUp])
+        #expect(records.map(\.rules) == [.first, .second, .second])
         #expect(records[1].record == .adopt(nil))
         let state = bench.engine.inspect { $0.snapshot() }
         #expect(try replayed(bench.journal) == state)
@@ -58,14 +59,14 @@ struct AdoptionTests {
     }
 
     @Test func `an engine whose journal is behind adopts the rules before anything else`() throws {
-        let before = try Bench(MemoryJournal(keepsRecords: true))
+        let before = try Bench(MemoryJournal(keepsRecords: true), terms: Self.earlier)
         let first = try before.started(try keyed("a"))
         let after = try Bench(before.journal, time: before.time, terms: Self.later)
         #expect(try after.started(try keyed("b")).id != first.id)
         #expect(try after.journal.records().map(\.record).dropFirst().first == .adopt(nil))
         // The next one has nothing to adopt, and does not go back.
-        let last = try Bench(before.journal, time: before.time)
-        #expect(last.engine.rules == .madeUp)
+        let last = try Bench(before.journal, time: before.time, terms: Self.earlier)
+        #expect(last.engine.rules == .second)
         #expect(try last.journal.records().count == 3)
     }
 

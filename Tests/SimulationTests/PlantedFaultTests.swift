@@ -104,6 +104,16 @@ struct PlantedFaultTests {
             [.oracle, .hierarchy, .order, .life, .reply], of: .ignoredArrival, watchingJournal: false)
     }
 
+    @Test func `a priority that overtakes what is granted is found`() {
+        expect([.oracle, .order, .record, .reply], of: .overtakenGrant)
+        expect([.oracle, .hierarchy, .order, .life, .reply], of: .overtakenGrant, watchingJournal: false)
+    }
+
+    @Test func `priorities that do not count are found`() {
+        expect([.oracle, .order, .record, .reply], of: .ignoredPriority)
+        expect([.oracle, .hierarchy, .order, .life, .reply], of: .ignoredPriority, watchingJournal: false)
+    }
+
     @Test func `a row of silent tickets that ends one by one is found`() {
         expect([.decision], of: .forgottenRow)
     }

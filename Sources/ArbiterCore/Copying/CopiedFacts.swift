@@ -71,7 +71,9 @@ package struct CopiedFacts: Sendable {
 
     private mutating func noteScenes(of durable: DurableState, later: Duration) {
         let unnumbered = RequestOrder(rawValue: 0)
-        let moved = { (transition: Transition) in transition.moved(to: unnumbered, unnumbered, later: later) }
+        let moved = { (transition: Transition) in 
+            transition.moved(to: unnumbered, LinePlace(unnumbered, transition.priority), later: later)
+        }
         let unfinished = Dictionary(grouping: durable.transitions.values.filter { !$0.isEnded }, by: \.request.scene)
         let ended = Dictionary(grouping: durable.endedTransitions, by: \.request.scene)
         for (name, scene) in durable.scenes {

@@ -23,7 +23,7 @@ struct MergedOrders {
         var numbers: [Number] = []
         for (index, shard) in shards.enumerated() {
             let transitions = shard.machine.durable.transitions.values
-            var times = Dictionary(transitions.map { ($0.place, Instant?.none) }) { first, _ in first }
+            var times = Dictionary(transitions.map { ($0.place.order, Instant?.none) }) { first, _ in first }
             for transition in transitions { times[transition.order] = transition.requestedAt.instant }
             known[index] = times.keys.sorted()
             let shift = shard.shift(to: end)
@@ -63,7 +63,7 @@ struct MergedOrders {
 
 extension Transition {
     /// The same transition with other numbers, on a clock that is ahead.
-    func moved(to order: RequestOrder, _ place: RequestOrder, later: Duration) -> Transition {
+    func moved(to order: RequestOrder, _ place: LinePlace, later: Duration) -> Transition {
         guard order != self.order || place != self.place || later != .zero else { return self }
         return Transition(
             id: id, token: token, order: order, place: place, isSerialized: isSerialized, request: request,

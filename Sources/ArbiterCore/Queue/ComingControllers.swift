@@ -1,15 +1,17 @@
 /// Which unfinished transitions bring in a controller, and which waiting ones name it.
 ///
-/// A transition that names an id waits for every earlier one that would bring in that id, wherever their places are.
-/// Each line of orders is a sorted array: hardly ever do more than a few transitions concern the same id.
+/// A transition that names an id waits for every granted or earlier one that would bring in that id, wherever their places in
+/// the tree are. Each line is a sorted array: hardly ever do more than a few transitions concern the same id.
 struct ComingControllers {
     fileprivate struct Line {
-        /// The transitions that bring in the id, granted or not.
-        var bringers: [RequestOrder] = []
+        /// The granted transitions that bring in the id.
+        var granted: [LinePlace] = []
+        /// The waiting transitions that bring in the id; under the first rules the granted ones stay among them.
+        var bringers: [LinePlace] = []
         /// The waiting transitions that name it.
-        var namers: [RequestOrder] = []
+        var namers: [LinePlace] = []
         /// The granted ones that do; they wait for nothing any more.
-        var holders: [RequestOrder] = []
+        var holders: [LinePlace] = []
     }
 
     private var lines: [ControllerID: Line] = [:]
@@ -18,116 +20,140 @@ struct ComingControllers {
 // MARK: - Events
 
 extension ComingControllers {
-    /// Adds a transition that brings in the id.
+    /// Adds a transition that brings in the id, and stands in the line.
     ///
     /// - Returns: the transitions that wait because of it and did not wait for the id before.
-    mutating func addBringer(_ order: RequestOrder, of id: ControllerID) -> ArraySlice<RequestOrder> {
-        var line = lines.removeValue(forKey: id) ?? Line()
-        let next = line.bringers.first
-        line.bringers.insertMember(order)
-        defer { lines[id] = line }
-        return line.namers(after: order, upTo: next)
+    mutating func addBringer(_ order: LinePlace, of id: ControllerID) -> ArraySlice<LinePlace> {
+        change(id) { line in
+            let next = line.bringers.first
+            line.bringers.insertMember(order)
+            return line.granted.isEmpty ? line.namers(after: order, upTo: next) : []
+        }
+    }
+
+    /// Adds a granted transition that brings in the id: it comes before all that waits.
+    ///
+    /// - Returns: the transitions that wait because of it and did not wait for the id before.
+    mutating func addGrantedBringer(_ order: LinePlace, of id: ControllerID) -> ArraySlice<LinePlace> {
+        change(id) { line in
+            let newlyWaiting = line.namersHeldUpByGrantedOnly
+            let isFirst = line.granted.isEmpty
+            line.granted.insertMember(order)
+            return isFirst ? newlyWaiting : []
+        }
     }
 
     /// Removes a transition that brings in the id.
     ///
     /// - Returns: the transitions that no longer wait for the id.
-    mutating func removeBringer(_ order: RequestOrder, of id: ControllerID) -> ArraySlice<RequestOrder> {
-        guard var line = lines.removeValue(forKey: id) else { preconditionFailure("nothing brings in \(id)") }
-        let isFirst = line.bringers.first == order
-        line.bringers.removeMember(order)
-        defer { if !line.isEmpty { lines[id] = line } }
-        return isFirst ? line.namers(after: order, upTo: line.bringers.first) : []
+    mutating func removeBringer(_ order: LinePlace, of id: ControllerID) -> ArraySlice<LinePlace> {
+        change(id) { line in
+            if line.granted.removeMember(order) { return line.granted.isEmpty ? line.namersHeldUpByGrantedOnly : [] }
+            let isFirst = line.bringers.first == order
+            line.bringers.removeKnown(order)
+            return isFirst && line.granted.isEmpty ? line.namers(after: order, upTo: line.bringers.first) : []
+        }
     }
 
     /// Adds a waiting transition that names the id.
     ///
     /// - Returns: whether it waits for the id.
-    mutating func addNamer(_ order: RequestOrder, of id: ControllerID) -> Bool {
-        var line = lines.removeValue(forKey: id) ?? Line()
-        line.namers.insertMember(order)
-        defer { lines[id] = line }
-        return line.holdsUp(order)
+    mutating func addNamer(_ order: LinePlace, of id: ControllerID) -> Bool {
+        change(id) { line in
+            line.namers.insertMember(order)
+            return line.holdsUp(order)
+        }
     }
 
     /// Removes a transition that named the id.
     ///
     /// - Returns: whether it waited for the id.
     @discardableResult
-    mutating func removeNamer(_ order: RequestOrder, of id: ControllerID) -> Bool {
-        guard var line = lines.removeValue(forKey: id) else { preconditionFailure("nothing names \(id)") }
-        line.namers.removeMember(order)
-        defer { if !line.isEmpty { lines[id] = line } }
-        return line.holdsUp(order)
+    mutating func removeNamer(_ order: LinePlace, of id: ControllerID) -> Bool {
+        change(id) { line in
+            line.namers.removeKnown(order)
+            return line.holdsUp(order)
+        }
     }
-}
 
-// MARK: - Granted and hidden transitions
-
-extension ComingControllers {
     /// Adds a granted transition that names the id.
-    mutating func addHolder(_ order: RequestOrder, of id: ControllerID) {
-        lines[id, default: Line()].holders.insertMember(order)
+    mutating func addHolder(_ order: LinePlace, of id: ControllerID) {
+        change(id) { $0.holders.insertMember(order) }
     }
 
     /// Removes a granted transition that named the id.
-    mutating func removeHolder(_ order: RequestOrder, of id: ControllerID) {
-        guard var line = lines.removeValue(forKey: id) else { preconditionFailure("nothing names \(id)") }
-        line.holders.removeMember(order)
-        if !line.isEmpty { lines[id] = line }
+    mutating func removeHolder(_ order: LinePlace, of id: ControllerID) {
+        change(id) { $0.holders.removeKnown(order) }
     }
 
+    private mutating func change<Result>(_ id: ControllerID, _ body: (inout Line) -> Result) -> Result {
+        var line = lines.removeValue(forKey: id) ?? Line()
+        defer { if !line.isEmpty { lines[id] = line } }
+        return body(&line)
+    }
+}
+
+// MARK: - Hidden transitions
+
+extension ComingControllers {
     /// Takes a waiting transition out, until it is revealed; what waits is not told.
-    mutating func hide(_ order: RequestOrder, bringing brought: [ControllerID], naming named: [ControllerID]) {
-        for id in brought { lines[id]?.bringers.removeMember(order) }
-        for id in named { lines[id]?.namers.removeMember(order) }
+    mutating func hide(_ order: LinePlace, bringing brought: [ControllerID], naming named: [ControllerID]) {
+        for id in brought { lines[id]?.bringers.removeKnown(order) }
+        for id in named { lines[id]?.namers.removeKnown(order) }
     }
 
     /// Puts a hidden transition in again.
-    mutating func reveal(_ order: RequestOrder, bringing brought: [ControllerID], naming named: [ControllerID]) {
+    mutating func reveal(_ order: LinePlace, bringing brought: [ControllerID], naming named: [ControllerID]) {
         for id in brought { lines[id]?.bringers.insertMember(order) }
         for id in named { lines[id]?.namers.insertMember(order) }
-    }
-
-    /// Whether a transition after an order brings in the id.
-    func hasBringer(of id: ControllerID, after order: RequestOrder) -> Bool {
-        lines[id]?.bringers.last.map { order < $0 } ?? false
-    }
-
-    /// Whether a transition after an order, granted or not, names the id.
-    func hasNamer(of id: ControllerID, after order: RequestOrder) -> Bool {
-        guard let line = lines[id] else { return false }
-        return [line.namers.last, line.holders.last].contains { $0.map { order < $0 } ?? false }
     }
 }
 
 // MARK: - Questions
 
 extension ComingControllers {
-    /// Whether an unfinished transition would bring in the id.
-    func isComing(_ id: ControllerID) -> Bool { lines[id].map { !$0.bringers.isEmpty } ?? false }
+    /// Whether a granted transition, or one before a place of the line, would bring in the id.
+    func isComing(_ id: ControllerID, before limit: LinePlace) -> Bool { lines[id]?.holdsUp(limit) ?? false }
 
-    /// The waiting transitions after an order that name the id.
-    func namers(of id: ControllerID, after order: RequestOrder) -> ArraySlice<RequestOrder> {
-        lines[id]?.namers(after: order, upTo: nil) ?? []
+    /// Whether a waiting transition of a stretch of the line brings in the id.
+    func hasBringer(of id: ControllerID, in stretch: Stretch) -> Bool {
+        lines[id]?.bringers.hasMember(in: stretch) ?? false
     }
 
-    /// The transitions that would bring in the id, only those before `limit` if there is one, in the order of their places.
-    func bringers(of id: ControllerID, before limit: RequestOrder?) -> ArraySlice<RequestOrder> {
-        guard let bringers = lines[id]?.bringers else { return [] }
-        let end = limit.map { bringers.index(of: $0) } ?? bringers.count
-        return bringers[..<end]
+    /// Whether a waiting transition of a stretch of the line names the id.
+    func hasNamer(of id: ControllerID, in stretch: Stretch) -> Bool {
+        lines[id]?.namers.hasMember(in: stretch) ?? false
+    }
+
+    /// The waiting transitions that wait because a granted one brings in the id.
+    func namers(of id: ControllerID, waitingFor order: LinePlace) -> ArraySlice<LinePlace> {
+        guard let line = lines[id] else { return [] }
+        return line.granted.isEmpty ? line.namers(after: order, upTo: nil) : line.namers[...]
+    }
+
+    /// The transitions that would bring in the id: the granted ones, and those before a place of the line, or all without one.
+    func bringers(of id: ControllerID, before limit: LinePlace?) -> [LinePlace] {
+        guard let line = lines[id] else { return [] }
+        let end = limit.map { line.bringers.index(of: $0) } ?? line.bringers.count
+        return line.granted + line.bringers[..<end]
     }
 }
 
 extension ComingControllers.Line {
-    fileprivate var isEmpty: Bool { bringers.isEmpty && namers.isEmpty && holders.isEmpty }
+    fileprivate var isEmpty: Bool { granted.isEmpty && bringers.isEmpty && namers.isEmpty && holders.isEmpty }
 
-    /// Whether a transition that names the id waits for an earlier one.
-    fileprivate func holdsUp(_ order: RequestOrder) -> Bool { bringers.first.map { $0 < order } ?? false }
+    /// Whether a transition at a place of the line that names the id waits for another one.
+    fileprivate func holdsUp(_ order: LinePlace) -> Bool {
+        !granted.isEmpty || bringers.first.map { $0 < order } ?? false
+    }
+
+    /// The namers that no bringer in the line holds up.
+    fileprivate var namersHeldUpByGrantedOnly: ArraySlice<LinePlace> {
+        namers[..<(bringers.first.map { namers.index(behind: $0) } ?? namers.count)]
+    }
 
     /// The namers after an order, up to another one and including it.
-    fileprivate func namers(after order: RequestOrder, upTo last: RequestOrder?) -> ArraySlice<RequestOrder> {
+    fileprivate func namers(after order: LinePlace, upTo last: LinePlace?) -> ArraySlice<LinePlace> {
         let begin = namers.index(behind: order)
         let end = last.map { namers.index(behind: $0) } ?? namers.count
         return begin < end ? namers[begin..<end] : []
@@ -136,18 +162,30 @@ extension ComingControllers.Line {
 
 // MARK: - Sorted arrays
 
-extension [RequestOrder] {
+extension [LinePlace] {
     /// Where an order is in the sorted array, or would be inserted.
-    fileprivate func index(of order: RequestOrder) -> Int { prefixLength { $0 < order } }
+    fileprivate func index(of order: LinePlace) -> Int { prefixLength { $0 < order } }
 
     /// Where the orders after this one begin.
-    fileprivate func index(behind order: RequestOrder) -> Int { prefixLength { $0 <= order } }
+    fileprivate func index(behind order: LinePlace) -> Int { prefixLength { $0 <= order } }
 
-    fileprivate mutating func insertMember(_ order: RequestOrder) { insert(order, at: index(of: order)) }
+    fileprivate func hasMember(in stretch: Stretch) -> Bool {
+        let index = index(behind: stretch.after)
+        return index < count && stretch.contains(self[index])
+    }
 
-    fileprivate mutating func removeMember(_ order: RequestOrder) {
+    fileprivate mutating func insertMember(_ order: LinePlace) { insert(order, at: index(of: order)) }
+
+    /// - Returns: whether it was there.
+    fileprivate mutating func removeMember(_ order: LinePlace) -> Bool {
         let index = index(of: order)
-        precondition(index < count && self[index] == order, "\(order) is not in the line")
+        guard index < count, self[index] == order else { return false }
         remove(at: index)
+        return true
+    }
+
+    fileprivate mutating func removeKnown(_ order: LinePlace) {
+        let wasThere = removeMember(order)
+        precondition(wasThere, "\(order) is not in the line")
     }
 }

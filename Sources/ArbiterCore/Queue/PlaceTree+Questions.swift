@@ -1,92 +1,88 @@
 // Questions about parts and paths, which change nothing.
 
 extension PlaceTree {
-    /// Whether the part is the first at its place and waits for nothing.
-    func isClear(_ order: RequestOrder, at place: Int) -> Bool {
+    /// Whether the part is the first that waits at its place, and nothing is in its way.
+    func isClear(_ order: LinePlace, at place: Int) -> Bool {
         self[place].parts.first == order && self[place].isFirstClear
     }
 
     /// Whether another part, granted or earlier than `order`, is at the place, above it or below it.
-    func isHeldUp(_ order: RequestOrder, at part: Int) -> Bool {
-        if self[part].granted > 0 || self[part].earliest.map({ $0 < order }) == true { return true }
-        var above = self[part].parent
-        while let place = above {
-            if self[place].holder != nil || self[place].parts.first.map({ $0 < order }) == true { return true }
-            above = self[place].parent
-        }
-        return false
+    func isHeldUp(_ order: LinePlace, at place: Int) -> Bool {
+        isTaken(place, before: order) || ancestors(of: place).contains { hasOwn($0, before: order) }
     }
 
     /// Whether a granted part, or one before `order`, is at a place of the path or below its end.
-    func isHeldUp(_ path: ScopePath, before order: RequestOrder) -> Bool {
+    func isHeldUp(_ path: ScopePath, before order: LinePlace) -> Bool {
         var place = Self.top
         for name in path {
-            if self[place].holder != nil || self[place].parts.first.map({ $0 < order }) == true { return true }
+            if hasOwn(place, before: order) { return true }
             guard let child = self[place].children[name] else { return false }
             place = child
         }
-        return self[place].granted > 0 || self[place].earliest.map { $0 < order } == true
+        return isTaken(place, before: order)
+    }
+
+    /// Whether a granted part, or one before `order`, is at the place.
+    private func hasOwn(_ place: Int, before order: LinePlace) -> Bool {
+        if self[place].holder != nil { return true }
+        guard let first = self[place].parts.first else { return false }
+        return first < order
+    }
+
+    /// Whether a granted part, or one before `order`, is at the place or below it.
+    private func isTaken(_ place: Int, before order: LinePlace) -> Bool {
+        if self[place].granted > 0 { return true }
+        guard let earliest = self[place].earliest else { return false }
+        return earliest < order
     }
 
     /// How many waiting parts are at the place and at the places above it.
     func waitingOnTheWay(to place: Int) -> Int {
-        var count = 0
-        var next: Int? = place
-        while let index = next {
-            count += self[index].parts.count - (self[index].holder == nil ? 0 : 1)
-            next = self[index].parent
-        }
-        return count
+        ancestors(of: place).reduce(self[place].parts.count) { $0 + self[$1].parts.count }
     }
 
     /// Whether the places are the same or one is above the other.
     func areRelated(_ one: Int, _ other: Int) -> Bool { isAtOrAbove(one, other) || isAtOrAbove(other, one) }
 
     private func isAtOrAbove(_ upper: Int, _ lower: Int) -> Bool {
-        var place: Int? = lower
-        while let index = place {
-            if index == upper { return true }
-            place = self[index].parent
-        }
-        return false
-    }
-
-    /// Whether no part is at a place of the path or below its end.
-    func isFree(_ path: ScopePath) -> Bool {
-        var place = Self.top
-        for name in path {
-            guard self[place].parts.isEmpty else { return false }
-            guard let child = self[place].children[name] else { return true }
-            place = child
-        }
-        return self[place].earliest == nil
+        upper == lower || ancestors(of: lower).contains(upper)
     }
 }
 
-// MARK: - The latest parts
+// MARK: - Parts between two places of the line
 
 extension PlaceTree {
-    /// Whether a part that is not hidden and comes after `order` is at a place of the path or below its end.
-    func hasPart(at path: ScopePath, after order: RequestOrder) -> Bool {
+    /// Whether a waiting part of a stretch of the line is at a place of the path or below its end.
+    func hasPart(at path: ScopePath, in stretch: Stretch) -> Bool {
         var place = Self.top
         for name in path {
-            if isAfter(order, self[place].latestOwn) { return true }
+            if stretch.contains(oneOf: self[place].parts) { return true }
             guard let child = self[place].children[name] else { return false }
             place = child
         }
-        return isAfter(order, self[place].latest)
+        return hasPart(atOrBelow: place, in: stretch)
     }
 
-    /// Whether a part that is not hidden and comes after `order` is at a place, above it or below it.
-    func hasPart(at place: Int, after order: RequestOrder) -> Bool {
-        if isAfter(order, self[place].latest) { return true }
-        var above = self[place].parent
-        while let place = above {
-            if isAfter(order, self[place].latestOwn) { return true }
-            above = self[place].parent
-        }
-        return false
+    /// Whether a waiting part of a stretch of the line is at a place, above it or below it.
+    func hasPart(at place: Int, in stretch: Stretch) -> Bool {
+        hasPart(atOrBelow: place, in: stretch)
+            || ancestors(of: place).contains { stretch.contains(oneOf: self[$0].parts) }
     }
 
-    private func isAfter(_ order: RequestOrder, _ latest: RequestOrder?) -> Bool { latest.map { order < $0 } ?? false }
+    private func hasPart(atOrBelow place: Int, in stretch: Stretch) -> Bool {
+        if stretch.contains(oneOf: self[place].parts) { return true }
+        return self[place].below.first(after: Part(order: stretch.after, place: .max))
+            .map { stretch.contains($0.order) } ?? false
+    }
+}
+
+/// What stands in the line between two places.
+struct Stretch {
+    let after: LinePlace
+    let before: LinePlace
+
+    func contains(_ order: LinePlace) -> Bool { after < order && order < before }
+
+    /// Whether it contains a member of an ordered line.
+    func contains(oneOf line: RequestLine) -> Bool { line.first(after: after).map { $0 < before } ?? false }
 }

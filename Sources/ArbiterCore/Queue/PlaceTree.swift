@@ -1,6 +1,6 @@
 internal import HeapModule
 
-/// The tree of the places that have parts; each place publishes three orders of its subtree to the place above it.
+/// The tree of the places that have parts, waiting ones in the order of their line and granted ones.
 ///
 /// A place exists while it or a place below it has a part.
 struct PlaceTree {
@@ -13,129 +13,118 @@ struct PlaceTree {
     struct Place {
         let name: ControllerID?
         let parent: Int?
-        /// The parts at this place, without those below it.
+        /// The waiting parts at this place.
         var parts = RequestLine()
-        /// Whether the first part is clear; then it is no longer a candidate.
+        /// Whether the first waiting part is clear; then it is no longer a candidate.
         var isFirstClear = false
-        /// The granted part, if any; it need not be the first, because earlier ones may have been refiled to the place.
-        var holder: RequestOrder?
+        /// The granted part, if any.
+        var holder: LinePlace?
         /// The places directly below.
         var children: [ControllerID: Int] = [:]
+        /// The waiting parts below this place.
+        var below = SortedLine<Part>()
         /// The children that have a granted part at or below them, unordered.
         var grantedChildren: [Int] = []
         /// The index of this place in its parent's `grantedChildren`.
         var rankAmongGranted = 0
         /// The number of granted parts at or below this place.
         var granted = 0
-        /// What the children have published, including outdated entries.
-        var childrenEarliest = Heap<Published>()
-        var childrenCandidates = Heap<Published>()
-        /// The earliest part at or below this place.
-        var earliest: RequestOrder?
-        /// The earliest part that waits for nothing at or below this place.
-        var candidate: RequestOrder?
-        /// What the children have published as their latest parts.
-        var childrenLatest = SortedLine<Published>()
-        /// The latest part at or below this place that is not hidden.
-        var latest: RequestOrder?
-        /// The first of the parts at this place that are hidden; all behind it are.
-        var firstHidden: RequestOrder?
+        /// What the children have published as their candidates, including outdated entries.
+        var childrenCandidates = Heap<Part>()
+        /// The earliest waiting part at or below this place that nothing at or below it is in the way of.
+        var candidate: LinePlace?
 
-        /// The latest part at this place that is not hidden.
-        var latestOwn: RequestOrder? { firstHidden.map { parts.last(before: $0) } ?? parts.last }
+        /// The earliest waiting part at or below this place.
+        var earliest: LinePlace? {
+            guard let below = below.first?.order else { return parts.first }
+            return parts.first.map { min($0, below) } ?? below
+        }
     }
 
-    /// An order that a child has published; outdated if the child has another one by now.
-    struct Published: Hashable, Comparable {
-        let order: RequestOrder
-        let child: Int
+    /// A waiting part, and the index of its place or of a child that publishes it.
+    struct Part: Hashable, Comparable {
+        let order: LinePlace
+        let place: Int
 
-        static func < (left: Published, right: Published) -> Bool {
-            (left.order, left.child) < (right.order, right.child)
-        }
+        static func < (left: Part, right: Part) -> Bool { (left.order, left.place) < (right.order, right.place) }
     }
 
     subscript(place: Int) -> Place { _read { yield places[place] } }
 
-    /// The earliest part that waits for nothing in the whole tree.
-    var candidate: RequestOrder? { places[Self.top].candidate }
+    /// The earliest waiting part of the whole tree that nothing is in the way of.
+    var candidate: LinePlace? { places[Self.top].candidate }
 }
 
 // MARK: - Events
 
 extension PlaceTree {
-    /// Adds a part.
+    /// Adds a waiting part.
     ///
     /// - Returns: the clear part that was first at the place and now waits for the new part; `nil` if there is none.
-    mutating func insert(_ order: RequestOrder, at place: Int) -> RequestOrder? {
-        var overtaken: RequestOrder?
+    mutating func insert(_ order: LinePlace, at place: Int) -> LinePlace? {
+        var overtaken: LinePlace?
         if let first = places[place].parts.first, order < first, places[place].isFirstClear {
             overtaken = first
             places[place].isFirstClear = false
         }
-        places[place].parts.insert(order)
-        updateLatest(from: place)
+        reveal(order, at: place)
         update(from: place)
         return overtaken
     }
 
-    /// Removes a part, and frees every place that no longer has a part at or below it.
-    mutating func remove(_ order: RequestOrder, from place: Int) {
-        if places[place].parts.first == order { places[place].isFirstClear = false }
-        places[place].parts.remove(order)
-        updateLatest(from: place)
+    /// Removes a waiting part, and frees every place that no longer has a part at or below it.
+    mutating func remove(_ order: LinePlace, from place: Int) {
+        take(order, from: place)
         update(from: place)
     }
 
     /// Marks the tree's candidate as clear.
-    mutating func clear(_ order: RequestOrder) {
+    mutating func clear(_ order: LinePlace) {
         let place = placeOfCandidate(order)
         places[place].isFirstClear = true
         update(from: place)
     }
 
-    /// Records that the part of `order` at the place is granted.
-    mutating func hold(_ place: Int, by order: RequestOrder) {
-        places[place].holder = order
-        count(1, grantedAt: place)
+    /// Marks the first part at a place, which is clear, as not clear, because something has come to be in its way.
+    mutating func unclear(_ place: Int) {
+        places[place].isFirstClear = false
+        update(from: place)
     }
 
-    /// Records that the granted part at the place has ended.
+    /// Grants a waiting part.
+    mutating func grant(_ order: LinePlace, at place: Int) {
+        take(order, from: place)
+        places[place].holder = order
+        count(1, grantedAt: place)
+        update(from: place)
+    }
+
+    /// Removes the granted part of a place, and frees every place that no longer has a part at or below it.
     mutating func letGo(of place: Int) {
         places[place].holder = nil
         count(-1, grantedAt: place)
+        update(from: place)
+    }
+
+    private mutating func take(_ order: LinePlace, from place: Int) {
+        if places[place].parts.first == order { places[place].isFirstClear = false }
+        hide(order, at: place)
     }
 }
 
-// MARK: - The latest parts
+// MARK: - Hidden parts
 
 extension PlaceTree {
-    /// Leaves out a part, and those behind it at the same place, when it is asked for the latest ones.
-    mutating func hide(_ order: RequestOrder, at place: Int) {
-        places[place].firstHidden = order
-        updateLatest(from: place)
+    /// Takes a waiting part out of the line, until it is revealed; who is a candidate or clear stays so.
+    mutating func hide(_ order: LinePlace, at place: Int) {
+        places[place].parts.remove(order)
+        for above in ancestors(of: place) { places[above].below.remove(Part(order: order, place: place)) }
     }
 
-    /// Leaves out no part at a place any more.
-    mutating func reveal(at place: Int) {
-        places[place].firstHidden = nil
-        updateLatest(from: place)
-    }
-
-    /// Recomputes the latest part of the place and of those above it, until it does not change any more.
-    private mutating func updateLatest(from start: Int) {
-        var place = start
-        while true {
-            let before = places[place].latest
-            var after = places[place].latestOwn
-            if let below = places[place].childrenLatest.last?.order, after.map({ $0 < below }) ?? true { after = below }
-            guard before != after else { return }
-            places[place].latest = after
-            guard let parent = places[place].parent else { return }
-            if let before { places[parent].childrenLatest.remove(Published(order: before, child: place)) }
-            if let after { places[parent].childrenLatest.insert(Published(order: after, child: place)) }
-            place = parent
-        }
+    /// Puts a hidden part into the line again.
+    mutating func reveal(_ order: LinePlace, at place: Int) {
+        places[place].parts.insert(order)
+        for above in ancestors(of: place) { places[above].below.insert(Part(order: order, place: place)) }
     }
 }
 
@@ -171,13 +160,22 @@ extension PlaceTree {
         return path.reversed()
     }
 
-    private func placeOfCandidate(_ order: RequestOrder) -> Int {
+    /// The places above one, from the nearest up to the top.
+    func ancestors(of place: Int) -> some Sequence<Int> {
+        sequence(state: place) { next in
+            guard let parent = places[next].parent else { return nil }
+            next = parent
+            return parent
+        }
+    }
+
+    private func placeOfCandidate(_ order: LinePlace) -> Int {
         var place = Self.top
         while places[place].parts.first != order {
             guard let below = places[place].childrenCandidates.min, below.order == order else {
                 preconditionFailure("no place below \(path(to: place)) has the candidate \(order)")
             }
-            place = below.child
+            place = below.place
         }
         return place
     }
@@ -205,77 +203,46 @@ extension PlaceTree {
         }
     }
 
-    /// Recomputes what the place and those above it publish, until nothing changes any more; frees empty places.
+    /// Recomputes the candidates of a place and of those above it, and frees empty places.
     private mutating func update(from start: Int) {
         var place = start
         while true {
-            let before = (places[place].earliest, places[place].candidate)
-            refresh(place)
-            let after = (places[place].earliest, places[place].candidate)
+            let before = places[place].candidate
+            let after = currentCandidate(of: place)
+            places[place].candidate = after
             guard let parent = places[place].parent else { return }
-            if after.0 == nil {
+            if places[place].granted == 0, places[place].earliest == nil {
                 if let name = places[place].name { places[parent].children.removeValue(forKey: name) }
                 vacant.append(place)
-            } else if before == after {
-                return
-            }
-            if let earliest = after.0, earliest != before.0 {
-                publishEarliest(earliest, of: place, to: parent)
-            }
-            if let candidate = after.1, candidate != before.1 {
-                publishCandidate(candidate, of: place, to: parent)
+            } else if let after, after != before {
+                publish(after, of: place, to: parent)
             }
             place = parent
         }
     }
 
-    /// Recomputes `earliest` and `candidate` of one place.
-    private mutating func refresh(_ index: Int) {
+    private mutating func currentCandidate(of index: Int) -> LinePlace? {
         let own = places[index].parts.first
-        guard !places[index].children.isEmpty || !places[index].childrenEarliest.isEmpty else {
-            places[index].earliest = own
-            places[index].candidate = places[index].isFirstClear ? nil : own
-            return
-        }
-        let earliestBelow = currentEarliest(below: index)
-        let candidateBelow = currentCandidate(below: index)
-        places[index].earliest = [own, earliestBelow].compactMap(\.self).min()
-        if let own, !places[index].isFirstClear, earliestBelow.map({ own < $0 }) ?? true {
-            places[index].candidate = own
-        } else if let candidateBelow, own.map({ candidateBelow < $0 }) ?? true {
-            places[index].candidate = candidateBelow
-        } else {
-            places[index].candidate = nil
-        }
+        // A granted part is in the way of all others here and below.
+        guard places[index].holder == nil else { return nil }
+        guard !places[index].children.isEmpty else { return places[index].isFirstClear ? nil : own }
+        if let candidate = currentCandidate(below: index), own.map({ candidate < $0 }) ?? true { return candidate }
+        guard let own, places[index].granted == 0, !places[index].isFirstClear else { return nil }
+        return places[index].below.first.map { own < $0.order } ?? true ? own : nil
     }
 
-    private mutating func currentEarliest(below index: Int) -> RequestOrder? {
-        while let published = places[index].childrenEarliest.min {
-            if isCurrentEarliest(published, below: index) { return published.order }
-            places[index].childrenEarliest.removeMin()
-        }
-        return nil
-    }
-
-    private mutating func currentCandidate(below index: Int) -> RequestOrder? {
+    private mutating func currentCandidate(below index: Int) -> LinePlace? {
         while let published = places[index].childrenCandidates.min {
-            if isCurrentCandidate(published, below: index) { return published.order }
+            if isCurrent(published, below: index) { return published.order }
             places[index].childrenCandidates.removeMin()
         }
         return nil
     }
 
-    private mutating func publishEarliest(_ order: RequestOrder, of child: Int, to parent: Int) {
-        places[parent].childrenEarliest.insert(Published(order: order, child: child))
-        guard places[parent].childrenEarliest.count > outdatedAllowance(of: parent) else { return }
-        let current = places[parent].childrenEarliest.unordered.filter { isCurrentEarliest($0, below: parent) }
-        places[parent].childrenEarliest = Heap(Set(current).sorted())
-    }
-
-    private mutating func publishCandidate(_ order: RequestOrder, of child: Int, to parent: Int) {
-        places[parent].childrenCandidates.insert(Published(order: order, child: child))
+    private mutating func publish(_ order: LinePlace, of child: Int, to parent: Int) {
+        places[parent].childrenCandidates.insert(Part(order: order, place: child))
         guard places[parent].childrenCandidates.count > outdatedAllowance(of: parent) else { return }
-        let current = places[parent].childrenCandidates.unordered.filter { isCurrentCandidate($0, below: parent) }
+        let current = places[parent].childrenCandidates.unordered.filter { isCurrent($0, below: parent) }
         places[parent].childrenCandidates = Heap(Set(current).sorted())
     }
 
@@ -284,18 +251,8 @@ extension PlaceTree {
         2 * places[place].children.count + 32
     }
 
-    private func isCurrentEarliest(_ published: Published, below parent: Int) -> Bool {
-        isChild(published.child, of: parent) && places[published.child].earliest == published.order
-    }
-
-    private func isCurrentCandidate(_ published: Published, below parent: Int) -> Bool {
-        isChild(published.child, of: parent) && places[published.child].candidate == published.order
-    }
-
-    /// Up to `count` children of the place, in no particular order.
-    func someChildren(of place: Int, count: Int) -> ArraySlice<Int> {
-        let current = places[place].childrenEarliest.unordered.lazy.filter { isCurrentEarliest($0, below: place) }
-        return current.prefix(count).map(\.child)[...]
+    private func isCurrent(_ published: Part, below parent: Int) -> Bool {
+        isChild(published.place, of: parent) && places[published.place].candidate == published.order
     }
 
     /// Whether the index is a child of `parent`; the index may have been freed and reused since it was published.

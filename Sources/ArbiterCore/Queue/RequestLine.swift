@@ -1,5 +1,5 @@
-/// An ordered set of request orders that answers which is first and what rank one has.
-typealias RequestLine = SortedLine<RequestOrder>
+/// A line of transitions that answers which is first and what rank one has.
+typealias RequestLine = SortedLine<LinePlace>
 
 /// An ordered set: a sorted array in pieces of bounded size.
 ///

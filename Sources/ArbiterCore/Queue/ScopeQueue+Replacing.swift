@@ -8,26 +8,34 @@ struct Claim {
 }
 
 extension ScopeQueue {
-    /// Of some waiting transitions, those that a new one may replace.
+    /// Of some waiting transitions, those that a new one may replace, or give way to.
     ///
-    /// A transition that conflicts with the new one or with the one to be replaced, and comes after that, separates them. Those
-    /// that are replaced separate nothing. One candidate costs the depth of its places times a logarithm.
+    /// What conflicts with either of the two, waits, and stands in the line between them, or between the place that the new one
+    /// would take and them, separates them. Those that are replaced separate nothing. One candidate costs the depth of its places
+    /// times a logarithm.
     ///
     /// - Parameters:
-    ///   - candidates: the orders of unfinished transitions, the last one first.
+    ///   - candidates: the places of unfinished transitions in the line, the last one first.
     ///   - new: what the new one conflicts by.
+    ///   - place: the place of the new one if it takes none over.
+    ///   - rules: the rules of the request; under the first ones, a granted transition separates as well.
     ///   - mayBeReplaced: whether a candidate, which waits, may be replaced at all.
-    /// - Returns: their orders, the first one first.
+    /// - Returns: their places, the first one first.
     mutating func replaceable(
-        _ candidates: some Sequence<RequestOrder>, by new: Claim, where mayBeReplaced: (TransitionID) -> Bool
-    ) -> [RequestOrder] {
-        var found: [RequestOrder] = []
+        _ candidates: some Sequence<LinePlace>, by new: Claim, at place: LinePlace, under rules: Rules,
+        where mayBeReplaced: (TransitionID) -> Bool
+    ) -> [LinePlace] {
+        var found: [LinePlace] = []
         for order in candidates {
-            // What separates the new one from this candidate separates it from every earlier one too.
-            if isSeparated(new, from: order) { break }
-            guard let entry = self[order], !entry.isGranted, mayBeReplaced(entry.id), !isSeparated(order) else {
-                continue
+            guard let entry = self[order], !entry.isGranted, mayBeReplaced(entry.id) else { continue }
+            let taken = LinePlace(order.order, place.priority)
+            let stretch = Stretch(after: min(taken, order), before: max(place, order))
+            if isSeparated(new, in: stretch) {
+                // What separates the new one from this candidate separates it from those before it too.
+                if order.priority < place.priority { continue } else { break }
             }
+            if isSeparated(entry, in: stretch) { continue }
+            if rules == .first, isSeparatedByGranted(new, from: order) { continue }
             found.append(order)
             hide(order)
         }
@@ -35,32 +43,42 @@ extension ScopeQueue {
         return found.reversed()
     }
 
-    /// Whether a transition after an order conflicts with a new one.
-    private func isSeparated(_ new: Claim, from order: RequestOrder) -> Bool {
-        new.paths.contains { places.hasPart(at: $0, after: order) }
-            || new.arrivals.brought.contains { coming.hasNamer(of: $0, after: order) }
-            || new.arrivals.named.contains { coming.hasBringer(of: $0, after: order) }
+    /// Whether a waiting transition of a stretch of the line conflicts with a new one.
+    private func isSeparated(_ new: Claim, in stretch: Stretch) -> Bool {
+        new.paths.contains { places.hasPart(at: $0, in: stretch) }
+            || new.arrivals.brought.contains { coming.hasNamer(of: $0, in: stretch) }
+            || new.arrivals.named.contains { coming.hasBringer(of: $0, in: stretch) }
     }
 
-    /// Whether a transition after a waiting one conflicts with it.
-    private func isSeparated(_ order: RequestOrder) -> Bool {
-        guard let entry = self[order] else { preconditionFailure("\(order) is not in the queue") }
-        return entry.places.contains { places.hasPart(at: $0, after: order) }
-            || entry.arrivals.brought.contains { coming.hasNamer(of: $0, after: order) }
+    /// Whether a waiting transition of a stretch of the line, in which it is not itself, conflicts with a waiting one.
+    private func isSeparated(_ entry: Entry, in stretch: Stretch) -> Bool {
+        entry.places.contains { places.hasPart(at: $0, in: stretch) }
+            || entry.arrivals.brought.contains { coming.hasNamer(of: $0, in: stretch) }
+    }
+
+    /// Whether a granted transition, asked for later than a waiting one, conflicts with that or with a new one.
+    private func isSeparatedByGranted(_ new: Claim, from order: LinePlace) -> Bool {
+        guard let waiting = self[order] else { return false }
+        return granted.contains { holder in
+            guard order < holder, let held = self[holder] else { return false }
+            let paths = held.places.map { places.path(to: $0) }
+            let others = new.paths + waiting.places.map { places.path(to: $0) }
+            return paths.contains { path in others.contains { $0.starts(with: path) || path.starts(with: $0) } }
+                || (new.arrivals.brought + waiting.arrivals.brought).contains { held.arrivals.named.contains($0) }
+                || new.arrivals.named.contains { held.arrivals.brought.contains($0) }
+        }
     }
 
     /// Has a waiting transition separate nothing.
-    ///
-    /// Those at its places that come after it are hidden already.
-    private mutating func hide(_ order: RequestOrder) {
+    private mutating func hide(_ order: LinePlace) {
         guard let entry = self[order] else { preconditionFailure("\(order) is not in the queue") }
         for place in entry.places { places.hide(order, at: place) }
         coming.hide(order, bringing: entry.arrivals.brought, naming: entry.arrivals.named)
     }
 
-    private mutating func reveal(_ order: RequestOrder) {
+    private mutating func reveal(_ order: LinePlace) {
         guard let entry = self[order] else { preconditionFailure("\(order) is not in the queue") }
-        for place in entry.places { places.reveal(at: place) }
+        for place in entry.places { places.reveal(order, at: place) }
         coming.reveal(order, bringing: entry.arrivals.brought, naming: entry.arrivals.named)
     }
 }

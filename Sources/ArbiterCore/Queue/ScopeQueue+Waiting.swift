@@ -2,55 +2,42 @@
 
 extension ScopeQueue {
     /// How many waiting transitions conflict with a granted one, counted up to `limit`; 0 for one that is not granted.
-    func waiting(for order: RequestOrder, limit: Int) -> Int {
+    func waiting(for order: LinePlace, limit: Int) -> Int {
         guard let entry = self[order], entry.isGranted, count > granted.count else { return 0 }
         if let place = entry.places.first, entry.places.count == 1, places[place].children.isEmpty,
             !isAwaited(entry.arrivals.brought, of: order)
         {
             return min(limit, places.waitingOnTheWay(to: place))
         }
-        var found: Set<RequestOrder> = []
+        var found: Set<LinePlace> = []
         for id in entry.arrivals.brought {
-            for namer in coming.namers(of: id, after: order).prefix(limit) { found.insert(namer) }
+            for namer in coming.namers(of: id, waitingFor: order).prefix(limit) { found.insert(namer) }
         }
         for place in entry.places {
-            var above = places[place].parent
-            while let ancestor = above {
-                collect(at: ancestor)
-                above = places[ancestor].parent
-            }
-            // A place exists only while there are parts at or below it, so the number of visits is bounded by that of
-            // parts, and by their depth.
-            var below = [place]
-            while found.count < limit, let next = below.popLast() {
-                collect(at: next)
-                below.append(contentsOf: places[next].children.values)
+            found.formUnion(places[place].parts.prefix(limit, before: nil))
+            for above in places.ancestors(of: place) { found.formUnion(places[above].parts.prefix(limit, before: nil)) }
+            places[place].below.visit(before: nil) { part in
+                found.insert(part.order)
+                return found.count < limit
             }
         }
         return min(limit, found.count)
-
-        func collect(at place: Int) {
-            // Besides the waiting ones, the line may have one that is granted.
-            for other in places[place].parts.prefix(limit + 1, before: nil) where self[other]?.isGranted == false {
-                found.insert(other)
-            }
-        }
     }
 
-    private func isAwaited(_ brought: [ControllerID], of order: RequestOrder) -> Bool {
-        brought.contains { !coming.namers(of: $0, after: order).isEmpty }
+    private func isAwaited(_ brought: [ControllerID], of order: LinePlace) -> Bool {
+        brought.contains { !coming.namers(of: $0, waitingFor: order).isEmpty }
     }
 }
 
 // MARK: - Contention
 
 extension ScopeQueue {
-    /// The granted transitions that another one has begun to wait for, each named only once, in the order of their places.
+    /// The granted transitions that another one has begun to wait for, each named only once, in the order of the line.
     ///
     /// Looks at what was added, moved or granted since the last call, so it costs nothing where nothing changed.
     mutating func takeContended() -> [TransitionID] {
         guard !changed.isEmpty else { return [] }
-        var found: [(order: RequestOrder, id: TransitionID)] = []
+        var found: [(order: LinePlace, id: TransitionID)] = []
         // Once all that are granted are waited for, there is nothing to look for.
         for order in changed where uncontended > 0 {
             guard let entry = self[order] else { continue }
@@ -64,15 +51,15 @@ extension ScopeQueue {
         if found.count > 1 { found.sort { $0.order < $1.order } }
         return found.map(\.id)
 
-        func note(_ order: RequestOrder) {
+        func note(_ order: LinePlace) {
             if let id = noteContention(of: order) { found.append((order, id)) }
         }
     }
 
     /// The granted transitions that a waiting one waits for and that have not been waited for before.
-    private func uncontended(inTheWayOf entry: Entry, at order: RequestOrder) -> [RequestOrder] {
-        var found: [RequestOrder] = []
-        func note(_ holder: RequestOrder) {
+    private func uncontended(inTheWayOf entry: Entry, at order: LinePlace) -> [LinePlace] {
+        var found: [LinePlace] = []
+        func note(_ holder: LinePlace) {
             if let other = self[holder], other.isGranted, !other.isContended { found.append(holder) }
         }
         for id in entry.arrivals.named {
@@ -90,10 +77,8 @@ extension ScopeQueue {
             return found
         }
         for place in entry.places {
-            var above = places[place].parent
-            while let ancestor = above {
-                if let holder = places[ancestor].holder { note(holder) }
-                above = places[ancestor].parent
+            for above in places.ancestors(of: place) {
+                if let holder = places[above].holder { note(holder) }
             }
             var below = [place]
             while let next = below.popLast() {

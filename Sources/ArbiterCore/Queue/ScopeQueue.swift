@@ -1,36 +1,34 @@
 internal import HeapModule
 
-/// The queue of one scene: the request order, the conflicts, and which transition may be granted now.
+/// The queue of one scene: its line, the conflicts, and which transition may be granted now.
 ///
-/// The rule: *a transition is granted as soon as every earlier unfinished transition that conflicts with it has ended.*
+/// The rule: *a transition is granted as soon as every conflicting one that is granted, or stands before it in the line, has
+/// ended.*
 ///
 /// Each unfinished transition has a *part* at every place that its scope names. The tree holds only places with a part
-/// at or below them. Every place knows two orders of its subtree: `earliest`, and `candidate`, the earliest part that
-/// waits for nothing at or below the place. A candidate that reaches the top waits for nothing at all: the part is
+/// at or below them. Every place knows how many parts of its subtree are granted, and which one is its *candidate*: the earliest
+/// that waits for nothing at or below the place. A candidate that reaches the top waits for nothing at all: the part is
 /// *clear*, and its transition is granted when all its parts are clear. So appending, granting and removing cost the
 /// depth of the place times a logarithm; the length of the queue and the size of the tree do not matter.
 ///
-/// When the hierarchy gains or loses a controller that a waiting transition depends on, its parts are refiled. The new
-/// places may be above parts of later transitions that are clear or granted. So before a grant, the queue checks again
-/// that no granted or earlier part conflicts. A transition that fails this check is held up, and checked again whenever
-/// another one is removed or refiled.
+/// A part that is clear may come to stand behind another one: of a transition with a higher priority, or of an earlier one whose
+/// places have changed with the hierarchy. So before a grant, the queue looks again whether anything is in the way of a part.
+/// One that something is in the way of is no longer clear, and has to be a candidate anew.
 ///
-/// Besides, a transition waits for every earlier one that would bring in a controller that it names.
+/// Besides, a transition waits for every granted or earlier one that would bring in a controller that it names.
 struct ScopeQueue {
-    private(set) var entries = Table<RequestOrder, Entry>()
-    private(set) var granted: Set<RequestOrder> = []
+    private(set) var entries = Table<LinePlace, Entry>()
+    private(set) var granted: Set<LinePlace> = []
     /// The parts of all entries.
     var places = PlaceTree()
     /// Transitions whose parts are all clear; may contain outdated ones, which were granted, ended or wait again.
-    private var ready = Heap<RequestOrder>()
-    /// Transitions whose parts are clear, but which conflict with others because parts were refiled.
-    private var heldUp: [RequestOrder] = []
+    private var ready = Heap<LinePlace>()
     /// The unfinished transitions whose paths depend on a controller.
-    private var dependants: [ControllerID: Set<RequestOrder>] = [:]
+    private var dependants: [ControllerID: Set<LinePlace>] = [:]
     /// Which controllers are coming, and which transitions wait for them.
     var coming = ComingControllers()
     /// The transitions that were added, moved or granted since `takeContended` was called.
-    private(set) var changed: [RequestOrder] = []
+    private(set) var changed: [LinePlace] = []
     /// The number of granted transitions that no other one has waited for yet.
     private(set) var uncontended = 0
 
@@ -65,9 +63,9 @@ struct ScopeQueue {
     var count: Int { entries.count }
 
     /// The unfinished transition at an order, if there is one.
-    subscript(order: RequestOrder) -> Entry? { entries[order] }
+    subscript(order: LinePlace) -> Entry? { entries[order] }
 
-    /// All unfinished transitions, in the order of their places.
+    /// All unfinished transitions, in the order of the line.
     var unfinished: [TransitionID] {
         entries.sorted { $0.key < $1.key }.map(\.value.id)
     }
@@ -76,16 +74,16 @@ struct ScopeQueue {
 // MARK: - Events
 
 extension ScopeQueue {
-    /// Adds a transition, after all others or in the place of one that was removed.
+    /// Adds a transition that waits.
     ///
     /// - Parameters:
-    ///   - order: its place; no conflicting transition after this place may be granted.
+    ///   - order: its place in the line.
     ///   - id: what `grantNext` returns when its turn comes.
     ///   - scope: the paths of its parts; no path may be a prefix of another.
     ///   - names: the controllers that the paths depend on.
     ///   - arrivals: the controllers that it brings in, and those that it names.
     mutating func append(
-        _ order: RequestOrder, id: TransitionID, scope: [ScopePath], names: [ControllerID] = [],
+        _ order: LinePlace, id: TransitionID, scope: [ScopePath], names: [ControllerID] = [],
         arrivals: Arrivals = Arrivals()
     ) {
         let standing = scope.count == 1 && scope[0].isEmpty ? Self.top : scope.map { places.place(at: $0) }
@@ -103,7 +101,7 @@ extension ScopeQueue {
 
     /// Replaces the names that a waiting transition depends on, and what it has to do with controllers that are coming;
     /// its paths are replaced by `refile`.
-    mutating func rename(_ order: RequestOrder, names: [ControllerID], arrivals: Arrivals) {
+    mutating func rename(_ order: LinePlace, names: [ControllerID], arrivals: Arrivals) {
         guard let entry = entries[order], !entry.isGranted else {
             preconditionFailure("\(order) cannot be renamed: it does not wait")
         }
@@ -118,9 +116,9 @@ extension ScopeQueue {
         if entries[order]?.waiting == 0 { ready.insert(order) }
     }
 
-    /// Sets what a granted transition, which brought in nothing, has to do with controllers: from now on, the later transitions
-    /// that name what it brings in wait for it.
-    mutating func give(_ order: RequestOrder, _ arrivals: Arrivals) {
+    /// Sets what a granted transition, which brought in nothing, has to do with controllers: from now on, those behind it that
+    /// name what it brings in wait for it.
+    mutating func give(_ order: LinePlace, _ arrivals: Arrivals, under rules: Rules) {
         guard let entry = entries[order], entry.isGranted, entry.arrivals.brought.isEmpty else {
             preconditionFailure("\(order) is not granted, or brings in controllers already")
         }
@@ -128,21 +126,21 @@ extension ScopeQueue {
         for id in arrivals.named { coming.addHolder(order, of: id) }
         entries[order]?.arrivals = arrivals
         bringIn(arrivals.brought, by: order)
+        comeFirst(order, under: rules)
         changed.append(order)
     }
 
-    /// The waiting transitions that depend on one of the controllers, in the order of their places.
+    /// The waiting transitions that depend on one of the controllers, in the order of the line.
     func waiting(on names: some Sequence<ControllerID>) -> [TransitionID] {
         guard !dependants.isEmpty else { return [] }
-        let found = names.reduce(into: Set<RequestOrder>()) { $0.formUnion(dependants[$1] ?? []) }
+        let found = names.reduce(into: Set<LinePlace>()) { $0.formUnion(dependants[$1] ?? []) }
         return found.sorted().compactMap { entries[$0] }.filter { !$0.isGranted }.map(\.id)
     }
 
-    /// Moves the parts of a waiting transition to the paths that its scope has now; its order stays.
+    /// Moves the parts of a waiting transition to the paths that its scope has now; its place in the line stays.
     ///
-    /// Later transitions may already have clear parts at, above or below a new place. Granted ones keep their scope;
-    /// the others are checked again before they are granted.
-    mutating func refile(_ order: RequestOrder, scope: [ScopePath]) {
+    /// Later transitions may already have parts at, above or below a new place that are granted, and keep their scope, or clear.
+    mutating func refile(_ order: LinePlace, scope: [ScopePath]) {
         guard var entry = entries[order], !entry.isGranted else {
             preconditionFailure("\(order) cannot be refiled: it does not wait")
         }
@@ -163,11 +161,10 @@ extension ScopeQueue {
         entries[order] = entry
         if entry.waiting == 0 { ready.insert(order) }
         changed.append(order)
-        reconsider()
     }
 
     /// Notes that a granted transition names these controllers; it waits for none of them.
-    mutating func note(_ order: RequestOrder, naming ids: [ControllerID]) {
+    mutating func note(_ order: LinePlace, naming ids: [ControllerID]) {
         guard let entry = entries[order], entry.isGranted, entry.arrivals.named.isEmpty else {
             preconditionFailure("\(order) is not granted, or names controllers already")
         }
@@ -177,11 +174,12 @@ extension ScopeQueue {
 
     /// Grants the next transition whose turn has come.
     ///
+    /// - Parameter rules: the rules of the grant.
     /// - Returns: its id; `nil` if there is none.
-    mutating func grantNext() -> TransitionID? {
+    mutating func grantNext(under rules: Rules) -> TransitionID? {
         while let order = nextReady() {
-            guard isHeldUp(order) else { return grant(order) }
-            heldUp.append(order)
+            unclearWhatIsHeldUp(of: order)
+            if entries[order]?.waiting == 0 { return grant(order, under: rules) }
         }
         return nil
     }
@@ -189,18 +187,16 @@ extension ScopeQueue {
     /// The earliest transition whose parts are all clear.
     ///
     /// It makes no difference when they became clear. So the order of grants depends only on durable state.
-    private mutating func nextReady() -> RequestOrder? {
+    private mutating func nextReady() -> LinePlace? {
         while true {
             dropOutdatedReady()
             guard let order = places.candidate, ready.min.map({ order < $0 }) ?? true else {
                 return ready.popMin()
             }
             places.clear(order)
-            guard var entry = entries[order] else {
-                preconditionFailure("\(order) has a part in the tree but is not in the queue")
+            guard var entry = entries[order], !entry.isGranted else {
+                preconditionFailure("\(order) has a waiting part, but does not wait")
             }
-            // A granted transition may be a candidate again, if an earlier one was refiled to its place and has left.
-            guard !entry.isGranted else { continue }
             entry.waiting -= 1
             entries[order] = entry
             if entry.waiting == 0 { return order }
@@ -214,30 +210,28 @@ extension ScopeQueue {
         }
     }
 
-    /// Whether a granted or earlier part is at, above or below one of its places.
-    private func isHeldUp(_ order: RequestOrder) -> Bool {
-        (entries[order]?.places ?? []).contains { places.isHeldUp(order, at: $0) }
+    /// Has those parts of a transition wait again that something has come to be in the way of since they became clear.
+    private mutating func unclearWhatIsHeldUp(of order: LinePlace) {
+        for place in entries[order]?.places ?? [] where places.isHeldUp(order, at: place) {
+            places.unclear(place)
+            entries[order]?.waiting += 1
+        }
     }
 
-    /// Has all transitions that were held up checked again.
-    private mutating func reconsider() {
-        for order in heldUp { ready.insert(order) }
-        heldUp.removeAll()
-    }
-
-    private mutating func grant(_ order: RequestOrder) -> TransitionID? {
+    private mutating func grant(_ order: LinePlace, under rules: Rules) -> TransitionID? {
         stopWaitingForArrivals(order)
         for id in entries[order]?.arrivals.named ?? [] { coming.addHolder(order, of: id) }
+        comeFirst(order, under: rules)
         entries[order]?.isGranted = true
         uncontended += 1
         if changed.last != order { changed.append(order) }
         granted.insert(order)
-        for place in entries[order]?.places ?? [] { places.hold(place, by: order) }
+        for place in entries[order]?.places ?? [] { places.grant(order, at: place) }
         return entries[order]?.id
     }
 
     /// Removes a transition that has ended.
-    mutating func remove(_ order: RequestOrder) {
+    mutating func remove(_ order: LinePlace) {
         if entries[order]?.isGranted == false { stopWaitingForArrivals(order) }
         guard let entry = entries.removeValue(forKey: order) else {
             preconditionFailure("\(order) is not in the queue")
@@ -249,19 +243,16 @@ extension ScopeQueue {
         forget(entry.names, of: order)
         keepAway(entry.arrivals.brought, by: order)
         for place in entry.places {
-            if entry.isGranted { places.letGo(of: place) }
-            places.remove(order, from: place)
+            if entry.isGranted { places.letGo(of: place) } else { places.remove(order, from: place) }
         }
-        reconsider()
     }
 
     /// The places of a whole scene.
     static let top = [PlaceTree.top]
 
-    private mutating func insert(_ order: RequestOrder, at place: Int) {
-        // The part that was first and clear now waits for the new one. A granted transition keeps its grant.
-        guard let first = places.insert(order, at: place), entries[first]?.isGranted == false else { return }
-        entries[first]?.waiting += 1
+    private mutating func insert(_ order: LinePlace, at place: Int) {
+        // The part that was first and clear now waits for the new one.
+        if let first = places.insert(order, at: place) { entries[first]?.waiting += 1 }
     }
 }
 
@@ -279,7 +270,7 @@ extension ScopeQueue {
     /// Notes that another transition has waited for a granted one.
     ///
     /// - Returns: its id; `nil` if that was noted before, or if it is not granted.
-    mutating func noteContention(of order: RequestOrder) -> TransitionID? {
+    mutating func noteContention(of order: LinePlace) -> TransitionID? {
         guard let entry = entries[order], entry.isGranted, !entry.isContended else { return nil }
         entries[order]?.isContended = true
         uncontended -= 1
@@ -290,11 +281,11 @@ extension ScopeQueue {
 // MARK: - Names
 
 extension ScopeQueue {
-    private mutating func note(_ names: [ControllerID], of order: RequestOrder) {
+    private mutating func note(_ names: [ControllerID], of order: LinePlace) {
         for name in names { dependants[name, default: []].insert(order) }
     }
 
-    private mutating func forget(_ names: [ControllerID], of order: RequestOrder) {
+    private mutating func forget(_ names: [ControllerID], of order: LinePlace) {
         for name in names {
             dependants[name]?.remove(order)
             if dependants[name]?.isEmpty == true { dependants.removeValue(forKey: name) }
@@ -302,14 +293,24 @@ extension ScopeQueue {
     }
 
     /// Makes later transitions that name these controllers wait for the transition that brings them in.
-    private mutating func bringIn(_ ids: [ControllerID], by order: RequestOrder) {
+    private mutating func bringIn(_ ids: [ControllerID], by order: LinePlace) {
         for id in ids {
             for namer in coming.addBringer(order, of: id) { entries[namer]?.waiting += 1 }
         }
     }
 
+    /// Makes everything that waits and names what a granted transition brings in wait for it; under the first rules only what
+    /// stands behind it in the line did.
+    private mutating func comeFirst(_ order: LinePlace, under rules: Rules) {
+        guard rules > .first, let brought = entries[order]?.arrivals.brought, !brought.isEmpty else { return }
+        keepAway(brought, by: order)
+        for id in brought {
+            for namer in coming.addGrantedBringer(order, of: id) { entries[namer]?.waiting += 1 }
+        }
+    }
+
     /// Ends the wait of later transitions that name these controllers, because the earlier one no longer brings them in.
-    private mutating func keepAway(_ ids: [ControllerID], by order: RequestOrder) {
+    private mutating func keepAway(_ ids: [ControllerID], by order: LinePlace) {
         for id in ids {
             for namer in coming.removeBringer(order, of: id) {
                 entries[namer]?.waiting -= 1
@@ -319,14 +320,14 @@ extension ScopeQueue {
     }
 
     /// Makes a transition wait for the controllers that it names and earlier transitions bring in.
-    private mutating func waitForArrivals(_ order: RequestOrder) {
+    private mutating func waitForArrivals(_ order: LinePlace) {
         for id in entries[order]?.arrivals.named ?? [] where coming.addNamer(order, of: id) {
             entries[order]?.waiting += 1
         }
     }
 
     /// Ends the wait of a transition for controllers, because it is granted, is renamed or has ended.
-    private mutating func stopWaitingForArrivals(_ order: RequestOrder) {
+    private mutating func stopWaitingForArrivals(_ order: LinePlace) {
         for id in entries[order]?.arrivals.named ?? [] where coming.removeNamer(order, of: id) {
             entries[order]?.waiting -= 1
         }
@@ -336,14 +337,8 @@ extension ScopeQueue {
 // MARK: - Questions
 
 extension ScopeQueue {
-    /// Whether no unfinished transition conflicts with a new request for the scope that names these controllers.
-    func isFree(_ scope: [ScopePath], naming ids: [ControllerID] = []) -> Bool {
-        scope.allSatisfy { places.isFree($0) } && !ids.contains { coming.isComing($0) }
-    }
-
-    /// Whether a new request that takes an earlier place would be granted there at once.
-    func isFree(_ new: Claim, at place: RequestOrder) -> Bool {
-        !new.paths.contains { places.isHeldUp($0, before: place) }
-            && !new.arrivals.named.contains { !coming.bringers(of: $0, before: place).isEmpty }
+    /// Whether a new request for the scope that names these controllers would be granted at once at a place in the line.
+    func isFree(_ scope: [ScopePath], naming ids: [ControllerID] = [], at order: LinePlace) -> Bool {
+        !scope.contains { places.isHeldUp($0, before: order) } && !ids.contains { coming.isComing($0, before: order) }
     }
 }

@@ -36,8 +36,7 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case alreadyPerformed(TransitionView)
     /// The operation that a running transition is given touches what it does not hold.
     case outsideScope(TransitionID)
-    /// The rules of the journal, which nodes of an earlier version keep to, do not know the event yet; never under the first
-    /// rules, which know all events of this version.
+    /// The rules of the journal, which nodes of an earlier version keep to, do not know what is asked for.
     case olderRules
     /// The transition is not interactive, so it has no gesture.
     case notInteractive(TransitionID)

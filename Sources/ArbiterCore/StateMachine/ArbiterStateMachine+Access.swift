@@ -42,11 +42,13 @@ extension TransitionRequest {
     /// Its idempotency key, which belongs to its principal and its scene.
     var ownedKey: OwnedKey? { idempotencyKey.map { OwnedKey(principal: principal, scene: scene, key: $0) } }
 
-    /// Whether another request asks for the same; a repeated request may be another span of a trace.
+    /// Whether another request asks for the same; a repeated request may be another span of a trace, and what its principal may
+    /// have is not what it asks for.
     fileprivate func asksTheSame(as other: TransitionRequest) -> Bool {
-        guard trace != other.trace else { return self == other }
+        guard trace != other.trace || highestPriority != other.highestPriority else { return self == other }
         var copy = self
         copy.trace = other.trace
+        copy.highestPriority = other.highestPriority
         return copy == other
     }
 }

@@ -151,7 +151,7 @@ extension DurableState: BinaryCodable {
     ) throws(BinaryDecodingError) {
         let unfinished = unfinished.sorted { $0.place < $1.place }
         guard Set(unfinished.map(\.place)).count == unfinished.count,
-            unfinished.allSatisfy({ $0.place <= $0.order && scenes.contains($0.request.scene) })
+            unfinished.allSatisfy({ $0.hasPossiblePlace && scenes.contains($0.request.scene) })
         else { throw reader.malformed("the places of the unfinished transitions") }
         for transition in unfinished { index.enter(transition) }
         for transition in unfinished where transition.state != .queued {
@@ -184,6 +184,13 @@ extension DurableState: BinaryCodable {
             throw reader.malformed("the operation of a granted transition")
         }
         scenes[name]?.reserved.formUnion(plan.arriving)
+    }
+}
+
+extension Transition {
+    /// Whether its place in the line is that of its own order, or of an earlier one, and of a priority that there is.
+    fileprivate var hasPossiblePlace: Bool {
+        place.order <= order && Limits.priorities.contains(priority.value) && place == LinePlace(place.order, priority)
     }
 }
 

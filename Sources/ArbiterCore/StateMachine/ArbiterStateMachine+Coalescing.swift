@@ -3,7 +3,7 @@
 extension ArbiterStateMachine {
     /// What happens to a new ticket when there are older ones with its coalescing key.
     enum Coalesced {
-        /// The older ones end, in the order of their places, and the new ticket takes the place of the first.
+        /// The older ones end, in the order of the line, and the new ticket counts as if it had been asked for when the first was.
         case takesOver([Transition])
         /// The new ticket ends, and the older ones remain, of which this is the first.
         case givesWay(to: Transition)
@@ -27,8 +27,14 @@ extension ArbiterStateMachine {
             let claim = durable.scenes[request.scene]?.claim(of: request)
         else { return nil }
         let transitions = durable.transitions
-        let places = durable.scenes[request.scene]?.queue.replaceable(line.latest(Limits.coalesced), by: claim) {
-            transitions[$0]?.isReplaceable == true
+        guard let priority = durable.scenes[request.scene]?.resolvedPriority(of: request) else { return nil }
+        let place = LinePlace(RequestOrder(rawValue: durable.lastOrder.rawValue + 1), priority)
+        let places = durable.scenes[request.scene]?.queue.replaceable(
+            line.latest(Limits.coalesced), by: claim, at: place, under: durable.rules
+        ) {
+            guard let older = transitions[$0], older.isReplaceable else { return false }
+            // The one that stays has no lower priority than the one that goes.
+            return coalescing.keep == .latest ? older.priority <= priority : older.priority >= priority
         }
         let found = (places ?? []).compactMap { transition(at: $0, in: request.scene) }
         guard let first = found.first else { return nil }
@@ -39,7 +45,7 @@ extension ArbiterStateMachine {
     }
 
     /// The unfinished transition at a place of a scene.
-    private func transition(at place: RequestOrder, in scene: SceneName) -> Transition? {
+    private func transition(at place: LinePlace, in scene: SceneName) -> Transition? {
         (durable.scenes[scene]?.queue[place]?.id).flatMap { durable.transitions[$0] }
     }
 }

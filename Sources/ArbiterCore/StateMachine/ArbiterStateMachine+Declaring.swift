@@ -5,12 +5,13 @@ extension ArbiterStateMachine {
     ///
     /// - Returns: the new version of the storyboard.
     /// - Throws: `versionMismatch`, `alreadyDeclared`, `busy`, `tooManyScenes`, `lacksStorage`, `outOfRoom`,
-    ///   `shareUsedUp`, `recordTooLarge`, `leaseTooLong`.
+    ///   `shareUsedUp`, `recordTooLarge`, `leaseTooLong`, `olderRules`.
     package mutating func declare(
         _ name: SceneName, _ storyboard: Storyboard, if precondition: Precondition, in step: inout Step
     ) throws(ArbiterError) -> StoryboardVersion {
         try precondition.check(durable.scenes[name], named: name)
         try checkIsIdle(name, at: step.now)
+        try checkRules(storyboard.neededRules)
         try checkStorage()
         try admitScene(name)
         try admit(storyboard.defaults.lease, isDefault: true)
@@ -39,7 +40,7 @@ extension ArbiterStateMachine {
     ///
     /// - Returns: the version of the storyboard, a new one unless nothing has changed.
     /// - Throws: `unknownScene`, `undeclared`, `versionMismatch`, `alreadyDeclared`, `inUse`, `invalidStoryboard`,
-    ///   `lacksStorage`, `outOfRoom`, `shareUsedUp`, `recordTooLarge`, `leaseTooLong`.
+    ///   `lacksStorage`, `outOfRoom`, `shareUsedUp`, `recordTooLarge`, `leaseTooLong`, `olderRules`.
     package mutating func patch(
         _ name: SceneName, _ patch: StoryboardPatch, if precondition: Precondition, in step: inout Step
     ) throws(ArbiterError) -> StoryboardVersion {
@@ -53,6 +54,7 @@ extension ArbiterStateMachine {
         }
         guard new != old else { return version }
         try checkNotInUse(patch, of: old, in: name, at: step.now)
+        try checkRules(patch.neededRules)
         try checkStorage()
         if new.defaults.lease != old.defaults.lease { try admit(new.defaults.lease, isDefault: true) }
         try admitGrowth(from: old, to: new, in: name)
@@ -127,7 +129,7 @@ extension ArbiterStateMachine {
     /// - Throws: `busy` if the scene has an unfinished transition.
     private func checkIsIdle(_ name: SceneName, at now: Instant) throws(ArbiterError) {
         guard let queue = durable.scenes[name]?.queue, !queue.isEmpty else { return }
-        throw .busy(busy(queue.blockers(of: [[]], limit: Limits.blockersShown), at: now))
+        throw .busy(busy(queue.blockers(of: [[]], at: .end, limit: Limits.blockersShown), at: now))
     }
 }
 

@@ -85,7 +85,7 @@ extension ArbiterStateMachine {
         var queue = scene.queue
         queue.remove(unclaimed.place)
         var silent: [Transition] = []
-        while let next = queue.grantNext().flatMap({ durable.transitions[$0] }) {
+        while let next = queue.grantNext(under: durable.rules).flatMap({ durable.transitions[$0] }) {
             let isSilent = isSilent(next, since: since)
             if isSilent {
                 guard silent.count < limit else { return (ids(of: silent), false) }

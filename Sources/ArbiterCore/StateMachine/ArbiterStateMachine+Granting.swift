@@ -11,7 +11,7 @@ extension ArbiterStateMachine {
     ///   - asker: the transition that this turn answers; its owner need not claim it.
     ///   - step: the turn.
     mutating func grantWhatIsFree(in scene: SceneName, asker: TransitionID? = nil, step: inout Step) {
-        while !durable.isHoldingGrants, let id = durable.scenes[scene]?.queue.grantNext() {
+        while !durable.isHoldingGrants, let id = durable.scenes[scene]?.queue.grantNext(under: durable.rules) {
             guard let transition = durable.transitions[id], case .queued(let queued) = transition.phase else {
                 preconditionFailure("\(id) is granted but was not queued")
             }

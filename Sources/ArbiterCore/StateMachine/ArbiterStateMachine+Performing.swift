@@ -91,7 +91,10 @@ extension ArbiterStateMachine {
         var performed = transition
         performed.perform(operation, with: given)
         durable.transitions[id] = performed
-        durable.changeScene(request.scene) { $0.perform(performed, insteadOf: transition, inserting: plan.arriving) }
+        let rules = durable.rules
+        durable.changeScene(request.scene) {
+            $0.perform(performed, insteadOf: transition, inserting: plan.arriving, under: rules)
+        }
         durable.memory.charge(performed.request.byteCount - transition.request.byteCount, to: transition.session)
         tell(.updated, performed, in: &step)
         tell(given.appearance, of: performed, in: &step)

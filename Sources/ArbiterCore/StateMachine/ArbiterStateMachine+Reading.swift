@@ -121,7 +121,7 @@ extension ArbiterStateMachine {
     /// - Throws: `ArbiterError.unknownScene`.
     package func scene(_ name: SceneName, at now: Instant) throws(ArbiterError) -> SceneView {
         guard let scene = durable.scenes[name] else { throw .unknownScene(name) }
-        func views(at places: some Sequence<RequestOrder>) -> [TransitionView] {
+        func views(at places: some Sequence<LinePlace>) -> [TransitionView] {
             places.compactMap { scene.queue[$0] }.compactMap { durable.transitions[$0.id] }
                 .map { view(of: $0, at: now) }
         }

@@ -13,12 +13,16 @@ extension ArbiterStateMachine {
     package mutating func start(
         _ request: TransitionRequest, id: TransitionID, token: Token, in step: inout Step
     ) throws(ArbiterError) -> TransitionView {
+        if let unbounded = withoutIdleBound(request) {
+            return try start(unbounded, id: id, token: token, in: &step)
+        }
         if let session = request.session { hear(session, in: &step) }
         if let earlier = try repeated(request, isSerialized: false, at: step.now) {
             attend(earlier, at: step.now)
             return try view(of: earlier, at: step.now)
         }
         if let token = request.session { _ = try session(token) }
+        try checkRules(request.neededRules)
         guard !durable.isHoldingGrants else { throw .recovering(remaining: holdRemaining(at: step.now)) }
         try checkStorage()
         try checkIsPossible(request, at: step.now)
@@ -45,11 +49,15 @@ extension ArbiterStateMachine {
     package mutating func serialize(
         _ request: TransitionRequest, id: TransitionID, token: Token, park: Park?, in step: inout Step
     ) throws(ArbiterError) -> AwaitAnswer {
+        if let unbounded = withoutIdleBound(request) {
+            return try serialize(unbounded, id: id, token: token, park: park, in: &step)
+        }
         if let session = request.session { hear(session, in: &step) }
         if let earlier = try repeated(request, isSerialized: true, at: step.now) {
             return try answerGrant(of: earlier, park: park, in: &step)
         }
         if let token = request.session { _ = try session(token) }
+        try checkRules(request.neededRules)
         try checkStorage()
         try admit(request)
         let coalesced = coalesced(request)
@@ -58,7 +66,7 @@ extension ArbiterStateMachine {
         switch coalesced {
         case .takesOver(let older):
             for replaced in older { end(replaced.id, as: .superseded(by: id), in: &step) }
-            enter(request, id: id, token: token, isSerialized: true, place: older.first?.place, in: &step)
+            enter(request, id: id, token: token, isSerialized: true, insteadOf: older.first, in: &step)
         case .givesWay(let older):
             enter(request, id: id, token: token, isSerialized: true, in: &step)
             end(id, as: .superseded(by: older.id), in: &step)
@@ -83,6 +91,21 @@ extension ArbiterStateMachine {
         }
         attend(id, at: step.now)
         return .now(try view(of: id, at: step.now))
+    }
+
+    /// A request without a highest priority, if it has one that does not matter to it; so its record does not name it.
+    func withoutIdleBound(_ request: TransitionRequest) -> TransitionRequest? {
+        guard let highest = request.highestPriority else { return nil }
+        let standard = durable.scenes[request.scene]?.storyboard.defaults.priority ?? .standard
+        if request.priority == nil, highest < standard { return nil }
+        var unbounded = request
+        unbounded.highestPriority = nil
+        return unbounded
+    }
+
+    /// - Throws: `olderRules` if the rules in force are older than these.
+    func checkRules(_ needed: Rules) throws(ArbiterError) {
+        guard needed <= durable.rules else { throw .olderRules }
     }
 
     /// The transition that an earlier request with the same idempotency key created, if any.
@@ -181,17 +204,18 @@ extension ArbiterStateMachine {
         guard durable.scenes.values.contains(where: \.isForgettable) else { throw .tooManyScenes(limit: limit) }
     }
 
-    /// Creates a transition and queues it, at the end of its scene's queue unless it takes over a place.
+    /// Creates a transition and queues it, behind all others of its priority unless it takes over the place of one.
     private mutating func enter(
-        _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool, place: RequestOrder? = nil,
-        in step: inout Step
+        _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool,
+        insteadOf replaced: Transition? = nil, in step: inout Step
     ) {
         let order = RequestOrder(rawValue: durable.lastOrder.rawValue + 1)
         durable.lastOrder = order
         make(request.scene, at: order, in: &step)
         stopIdling(request.scene)
         let transition = newTransition(
-            request, id: id, token: token, isSerialized: isSerialized, place: place ?? order, at: step.moment)
+            request, id: id, token: token, isSerialized: isSerialized,
+            countingFrom: replaced?.place.order ?? order, at: step.moment)
         precondition(!durable.transitions.contains(id), "\(id) is in use")
         durable.transitions[id] = transition
         durable.file(transition)
@@ -205,12 +229,12 @@ extension ArbiterStateMachine {
     }
 
     func newTransition(
-        _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool, place: RequestOrder,
-        at moment: Moment
+        _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool,
+        countingFrom order: RequestOrder, at moment: Moment
     ) -> Transition {
         let terms = durable.scenes[request.scene]?.terms(of: request) ?? unusedScene.terms(of: request)
         return Transition(
-            id: id, token: token, order: durable.lastOrder, place: place, isSerialized: isSerialized, request: request,
+            id: id, token: token, order: durable.lastOrder, place: LinePlace(order, terms.priority), isSerialized: isSerialized, request: request,
             scope: terms.scope, lease: terms.lease, requestedAt: moment, requestedRevision: terms.revision,
             session: sessionID(of: request.session), participants: request.participants,
             gesture: nil, phase: .queued(Transition.Queued())
@@ -270,8 +294,9 @@ extension Scene {
         let scope = try checkedScope(of: request)
         let paths = storyboard.paths(of: scope, request.operationOutline)
         let named = Array(storyboard.named(by: request, scope: scope))
-        guard !queue.isFree(paths, naming: named) else { return [] }
-        let blockers = queue.blockers(of: paths, naming: named, limit: Limits.blockersShown)
+        let place = lastPlace(for: request)
+        guard !queue.isFree(paths, naming: named, at: place) else { return [] }
+        let blockers = queue.blockers(of: paths, naming: named, at: place, limit: Limits.blockersShown)
         precondition(!blockers.isEmpty, "a scope is not free but has no known blocker")
         return blockers
     }
@@ -281,7 +306,8 @@ extension Scene {
         let scope = resolvedScope(of: request)
         return queue.allBlockers(
             of: storyboard.paths(of: scope, request.operationOutline),
-            naming: Array(storyboard.named(by: request, scope: scope)), limit: Limits.blockersLookedAt)
+            naming: Array(storyboard.named(by: request, scope: scope)), at: lastPlace(for: request),
+            limit: Limits.blockersLookedAt)
     }
 
     /// What happens if the turn of a request comes with the current hierarchy.
@@ -290,8 +316,13 @@ extension Scene {
     }
 
     /// What a new transition gets from its scene.
-    fileprivate func terms(of request: TransitionRequest) -> (scope: Scope, lease: Duration, revision: Revision) {
-        (resolvedScope(of: request), request.lease ?? storyboard.defaults.lease, numbers.revision)
+    fileprivate func terms(
+        of request: TransitionRequest
+    ) -> (scope: Scope, priority: Priority, lease: Duration, revision: Revision) {
+        (
+            resolvedScope(of: request), resolvedPriority(of: request), request.lease ?? storyboard.defaults.lease,
+            numbers.revision
+        )
     }
 
     /// The scope that a request locks.
@@ -302,7 +333,9 @@ extension Scene {
     func checkedScope(of request: TransitionRequest) throws(ArbiterError) -> Scope {
         let scope = resolvedScope(of: request)
         if case .controllers(let named) = scope,
-            let unknown = named.first(where: { storyboard.hierarchy[$0] == nil && !queue.coming.isComing($0) })
+            let unknown = named.first(where: {
+                storyboard.hierarchy[$0] == nil && !queue.coming.isComing($0, before: lastPlace(for: request))
+            })
         {
             throw .operationRefused(
                 OperationRefusal(code: .unknownController, detail: "There is no controller <\(unknown)> to lock."))

@@ -49,7 +49,7 @@ extension ScopeQueue {
     /// The granted transitions whose scope contains the end of a path, from the top down.
     fileprivate func holders(along path: ScopePath) -> [TransitionID] {
         var place: Int? = PlaceTree.top
-        var holders: [RequestOrder] = []
+        var holders: [LinePlace] = []
         for name in path {
             guard let above = place else { break }
             if let holder = places[above].holder { holders.append(holder) }

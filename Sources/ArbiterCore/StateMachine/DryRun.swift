@@ -51,7 +51,11 @@ extension ArbiterStateMachine {
     package mutating func dryRun(
         _ request: TransitionRequest, isSerialized: Bool, at now: Instant
     ) throws(ArbiterError) -> DryRun {
+        if let unbounded = withoutIdleBound(request) {
+            return try dryRun(unbounded, isSerialized: isSerialized, at: now)
+        }
         if let token = request.session { _ = try session(token) }
+        try checkRules(request.neededRules)
         let outcome = try isSerialized ? outcomeOfSerialize(request, at: now) : outcomeOfStart(request, at: now)
         let scene = durable.scenes[request.scene] ?? unusedScene
         return DryRun(
@@ -104,10 +108,11 @@ extension ArbiterStateMachine {
 
     /// The transitions in the way of a request that takes over the place of older tickets; `nil` if its turn comes at once.
     private func blockers(of request: TransitionRequest, takingOver older: [Transition]) -> [TransitionID]? {
-        guard let place = older.first?.place, let scene = durable.scenes[request.scene] else { return nil }
-        let claim = scene.claim(of: request)
-        guard !scene.queue.isFree(claim, at: place) else { return nil }
-        return scene.queue.blockers(of: claim, at: place, limit: Limits.blockersShown)
+        guard let order = older.first?.place.order, let scene = durable.scenes[request.scene] else { return nil }
+        let (claim, place) = (scene.claim(of: request), LinePlace(order, scene.resolvedPriority(of: request)))
+        guard !scene.queue.isFree(claim.paths, naming: claim.arrivals.named, at: place) else { return nil }
+        return scene.queue.blockers(
+            of: claim.paths, naming: claim.arrivals.named, at: place, limit: Limits.blockersShown)
     }
 
     private func preview(of turn: Turn, _ request: TransitionRequest) -> DryRun.Outcome {

@@ -28,12 +28,13 @@ extension ArbiterStateMachine {
             let arrivals = unfinished.map { scene.storyboard.arrivals(of: $0.request, scope: $0.scope) }
             for (index, transition) in unfinished.enumerated() {
                 let isInTheWay = { (other: Int) in
-                    // A later one blocks too if it is granted: a hierarchy change may have extended the scope over it.
+                    // One behind it blocks too if it is granted.
                     let isGranted = unfinished[other].state != .queued
                     guard transition.state == .queued ? other < index || isGranted : isGranted && other != index else {
                         return false
                     }
-                    if transition.state == .queued, other < index,
+                    if transition.state == .queued,
+                        other < index || unfinished[other].grant.map({ $0.rules > .first }) ?? false,
                         !Set(arrivals[index].named).isDisjoint(with: arrivals[other].brought)
                     {
                         return true

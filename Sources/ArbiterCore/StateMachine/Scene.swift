@@ -47,7 +47,7 @@ struct Scene: Sendable {
 }
 
 extension Scene {
-    /// Adds a new transition, after all others unless it takes over an earlier place.
+    /// Adds a new transition, at its place in the line.
     mutating func enter(_ transition: Transition) {
         lastOrder = transition.order
         queueUp(transition)
@@ -72,7 +72,7 @@ extension Scene {
     /// - Returns: whether nothing before it is in its way.
     mutating func restore(_ transition: Transition) -> Bool {
         queueUp(transition)
-        guard queue.grantNext() == transition.id else { return false }
+        guard let grant = transition.grant, queue.grantNext(under: grant.rules) == transition.id else { return false }
         queue.note(
             transition.place, naming: storyboard.arrivals(of: transition.request, scope: transition.scope).named)
         return true
@@ -86,12 +86,14 @@ extension Scene {
     }
 
     /// Replaces a granted transition by the same one with its operation, which will insert these controllers.
-    mutating func perform(_ performed: Transition, insteadOf transition: Transition, inserting arriving: [ControllerID])
-    {
+    mutating func perform(
+        _ performed: Transition, insteadOf transition: Transition, inserting arriving: [ControllerID], under rules: Rules
+    ) {
         unfinishedBytes += performed.request.byteCount - transition.request.byteCount
         comingControllers += performed.request.controllerCount
         reserved.formUnion(arriving)
-        queue.give(performed.place, storyboard.arrivals(of: performed.request, scope: performed.scope))
+        queue.give(
+            performed.place, storyboard.arrivals(of: performed.request, scope: performed.scope), under: rules)
     }
 
     /// Stores a waiting transition anew, because the segue that it performs is defined now.
@@ -187,6 +189,15 @@ extension Scene {
         guard let leaving = plan.leaving else { return plan.typeOfArrival }
         return storyboard.hierarchy[leaving]?.introTransitionType
     }
+
+    /// The priority of a request: its own, or the scene's default as far as its principal may have it.
+    func resolvedPriority(of request: TransitionRequest) -> Priority {
+        if let priority = request.priority { return priority }
+        return min(storyboard.defaults.priority, request.highestPriority ?? storyboard.defaults.priority)
+    }
+
+    /// The place behind all that is before a new request in the line.
+    func lastPlace(for request: TransitionRequest) -> LinePlace { .behindAll(of: resolvedPriority(of: request)) }
 
     /// The scope of a request: its own, or the scene's default, which is the whole scene if there is no operation.
     func resolvedScope(of request: TransitionRequest) -> Scope {

@@ -6,16 +6,28 @@ extension Storyboard: BinaryCodable {
         writer.write(defaults.duration)
         writer.writeWord(defaults.curve)
         writer.write(defaults.lease)
-        writer.writeWord(defaults.scope)
+        // A storyboard that earlier rules know ends with the word.
+        guard neededRules == .second else { return writer.writeWord(defaults.scope) }
+        writer.write(defaults.scope.rawValue + Self.more)
+        writer.write(defaults.priority)
     }
+
+    /// What follows the last word if more comes behind it.
+    private static let more = "+"
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         let hierarchy: Hierarchy = try reader.read()
         let segues: [Segue] = try reader.readArray()
         let types: [TransitionType] = try reader.readArray()
-        let defaults = Defaults(
-            duration: try reader.read(), curve: try reader.readWord(), lease: try reader.read(),
-            scope: try reader.readWord())
+        var defaults = Defaults(
+            duration: try reader.read(), curve: try reader.readWord(), lease: try reader.read())
+        let word = try reader.readText()
+        let hasMore = word.hasSuffix(Self.more)
+        guard let scope = DefaultScope(rawValue: hasMore ? String(word.dropLast(Self.more.count)) : word) else {
+            throw reader.malformed("a default scope")
+        }
+        defaults.scope = scope
+        if hasMore { defaults.priority = try reader.read() }
         do throws(StoryboardFault) {
             try self.init(hierarchy: hierarchy, segues: segues, transitionTypes: types, defaults: defaults)
         } catch {
@@ -108,4 +120,9 @@ extension Scope: BinaryCodable {
         default: throw reader.malformed("a scope")
         }
     }
+}
+
+extension Storyboard {
+    /// The oldest rules that know all of it.
+    var neededRules: Rules { defaults.priority == .standard ? .first : .second }
 }

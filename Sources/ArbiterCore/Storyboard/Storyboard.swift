@@ -74,15 +74,17 @@ package struct Storyboard: Hashable, Sendable {
         /// Within `Limits.leaseDurations`.
         package var lease: Duration
         package var scope: DefaultScope
+        package var priority: Priority
 
         package init(
             duration: Duration = Limits.defaultAnimation, curve: AnimationCurve = .easeInOut,
-            lease: Duration = Limits.defaultLease, scope: DefaultScope = .scene
+            lease: Duration = Limits.defaultLease, scope: DefaultScope = .scene, priority: Priority = .standard
         ) {
             self.duration = duration
             self.curve = curve
             self.lease = lease
             self.scope = scope
+            self.priority = priority
         }
     }
 

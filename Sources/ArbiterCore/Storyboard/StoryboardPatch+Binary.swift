@@ -5,7 +5,17 @@ extension StoryboardPatch: BinaryCodable {
         writer.write(defaults.duration)
         writer.writeWord(defaults.curve)
         writer.write(defaults.lease)
-        writer.writeWord(defaults.scope)
+        // A patch that earlier rules know ends with the scope.
+        let needsSecond = neededRules == .second
+        writer.write((defaults.scope == nil ? 0 : Kept.scope) | (needsSecond ? Kept.more : 0))
+        if let scope = defaults.scope { writer.writeWord(scope) }
+        if needsSecond { writer.write(defaults.priority) }
+    }
+
+    /// Which defaults are kept behind the lease, as bits of a byte.
+    private enum Kept {
+        static let scope: UInt8 = 1
+        static let more: UInt8 = 2
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
@@ -13,7 +23,11 @@ extension StoryboardPatch: BinaryCodable {
             segues: try reader.readArray(), transitionTypes: try reader.readArray(),
             defaults: DefaultsChange(
                 duration: try reader.readOptional(), curve: try reader.readOptionalWord(),
-                lease: try reader.readOptional(), scope: try reader.readOptionalWord()))
+                lease: try reader.readOptional()))
+        let kept: UInt8 = try reader.read()
+        guard kept <= Kept.scope | Kept.more else { throw reader.malformed("which defaults change") }
+        if kept & Kept.scope != 0 { defaults.scope = try reader.readWord() }
+        if kept & Kept.more != 0 { defaults.priority = try reader.readOptional() }
     }
 }
 
@@ -64,4 +78,9 @@ extension StoryboardPatch.TransitionTypeChange: BinaryCodable {
         default: throw reader.malformed("a change of a transition type")
         }
     }
+}
+
+extension StoryboardPatch {
+    /// The oldest rules that know all of it.
+    var neededRules: Rules { defaults.priority == nil ? .first : .second }
 }

@@ -56,15 +56,17 @@ package struct StoryboardPatch: Hashable, Sendable {
         /// Within `Limits.leaseDurations`.
         package var lease: Duration?
         package var scope: Storyboard.DefaultScope?
+        package var priority: Priority?
 
         package init(
             duration: Duration? = nil, curve: AnimationCurve? = nil, lease: Duration? = nil,
-            scope: Storyboard.DefaultScope? = nil
+            scope: Storyboard.DefaultScope? = nil, priority: Priority? = nil
         ) {
             self.duration = duration
             self.curve = curve
             self.lease = lease
             self.scope = scope
+            self.priority = priority
         }
     }
 }
@@ -102,7 +104,8 @@ extension Storyboard {
 
         let defaults = Defaults(
             duration: patch.defaults.duration ?? defaults.duration, curve: patch.defaults.curve ?? defaults.curve,
-            lease: patch.defaults.lease ?? defaults.lease, scope: patch.defaults.scope ?? defaults.scope)
+            lease: patch.defaults.lease ?? defaults.lease, scope: patch.defaults.scope ?? defaults.scope,
+            priority: patch.defaults.priority ?? defaults.priority)
         return try Storyboard(hierarchy: hierarchy, segues: segues, transitionTypes: types, defaults: defaults)
     }
 

@@ -19,7 +19,7 @@ extension Transition: BinaryCodable {
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         let (id, token): (TransitionID, Token) = (try reader.read(), try reader.read())
-        let (order, place): (RequestOrder, RequestOrder) = (try reader.read(), try reader.read())
+        let (order, place): (RequestOrder, LinePlace) = (try reader.read(), try reader.read())
         let (isSerialized, isPerformed) = (try reader.readBool(), try reader.readBool())
         self.init(
             id: id, token: token, order: order, place: place, isSerialized: isSerialized, request: try reader.read(),

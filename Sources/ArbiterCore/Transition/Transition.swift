@@ -13,7 +13,7 @@ package struct Transition: Hashable, Sendable {
         let id: TransitionID
         let token: Token
         let order: RequestOrder
-        let place: RequestOrder
+        let place: LinePlace
         let isSerialized: Bool
         var isPerformed: Bool
         var request: TransitionRequest
@@ -27,8 +27,10 @@ package struct Transition: Hashable, Sendable {
     package var id: TransitionID { asked.value.id }
     package var token: Token { asked.value.token }
     package var order: RequestOrder { asked.value.order }
-    /// Its position in the queue: its own order, or that of the ticket which it replaced.
-    package var place: RequestOrder { asked.value.place }
+    /// Its place in the line: by its priority, and its own order or that of the ticket which it replaced.
+    package var place: LinePlace { asked.value.place }
+    /// Its own priority; a request without one gets the scene's default.
+    package var priority: Priority { place.priority }
     /// Whether it was requested with `serialize`; otherwise with `start`.
     package var isSerialized: Bool { asked.value.isSerialized }
     /// What its owner has requested, with the operation that it was given since.
@@ -46,7 +48,7 @@ package struct Transition: Hashable, Sendable {
     package var session: SessionID? { asked.value.session }
 
     init(
-        id: TransitionID, token: Token, order: RequestOrder, place: RequestOrder, isSerialized: Bool,
+        id: TransitionID, token: Token, order: RequestOrder, place: LinePlace, isSerialized: Bool,
         request: TransitionRequest, scope: Scope, lease: Duration, requestedAt: Moment, requestedRevision: Revision,
         session: SessionID?, participants: [Participant], gesture: DecidedGesture?, phase: Phase,
         isPerformed: Bool = false

@@ -13,7 +13,12 @@ extension TransitionRequest: BinaryCodable {
         writer.write(idempotencyKey)
         writer.write(principal)
         writer.write(trace)
-        writer.write(!lacksDetails)
+        let hasPriorities = neededRules == .second
+        writer.write((lacksDetails ? 0 : Kept.details) | (hasPriorities ? Kept.priorities : 0))
+        if hasPriorities {
+            writer.write(priority)
+            writer.write(highestPriority)
+        }
         guard !lacksDetails else { return }
         writer.write(operation)
         writer.write(expectations)
@@ -28,13 +33,25 @@ extension TransitionRequest: BinaryCodable {
         writer.write(maxHold)
     }
 
+    /// Which fields are kept besides those of the lock, as bits of a byte.
+    private enum Kept {
+        static let details: UInt8 = 1
+        static let priorities: UInt8 = 2
+    }
+
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         self.init(
             scene: try reader.read(), client: try reader.readOptional(), scope: try reader.readOptional(),
             lease: try reader.readOptional(), ticket: try reader.read(), queue: try reader.readOptional(),
             session: try reader.readOptional(), idempotencyKey: try reader.readOptional(),
             principal: try reader.readOptional(), trace: try reader.readOptional(), details: nil)
-        guard try reader.readBool() else { return }
+        let kept: UInt8 = try reader.read()
+        guard kept <= Kept.details | Kept.priorities else { throw reader.malformed("which fields a request has") }
+        if kept & Kept.priorities != 0 {
+            priority = try reader.readOptional()
+            highestPriority = try reader.readOptional()
+        }
+        guard kept & Kept.details != 0 else { return }
         var details = Details()
         let operation: Operation? = try reader.readOptional()
         details.operation = operation.map { KeptOperation($0) }

@@ -6,6 +6,10 @@ package struct TransitionRequest: Hashable, Sendable {
     package var client: ClientName?
     /// What it locks; without it, the scene's default scope.
     package var scope: Scope?
+    /// How urgent it is; without it, the scene's default priority.
+    package var priority: Priority?
+    /// The highest priority that its principal may have: a default above it is lowered to it.
+    package var highestPriority: Priority?
     /// How long the granted transition may go without a request of its owner, within `Limits.leaseDurations`; without
     /// it, the scene's default lease.
     package var lease: Duration?
@@ -56,6 +60,7 @@ package struct TransitionRequest: Hashable, Sendable {
         scene: SceneName = .main,
         client: ClientName? = nil,
         scope: Scope? = nil,
+        priority: Priority? = nil,
         operation: Operation? = nil,
         expectations: [Expectation] = [],
         animation: AnimationRequest? = nil,
@@ -76,8 +81,8 @@ package struct TransitionRequest: Hashable, Sendable {
         trace: TraceParent? = nil
     ) {
         self.init(
-            scene: scene, client: client, scope: scope, lease: lease, ticket: ticket, queue: queue, session: session,
-            idempotencyKey: idempotencyKey, principal: principal, trace: trace,
+            scene: scene, client: client, scope: scope, priority: priority, lease: lease, ticket: ticket, queue: queue,
+            session: session, idempotencyKey: idempotencyKey, principal: principal, trace: trace,
             details: Details(
                 operation: operation.map { KeptOperation($0) }, expectations: expectations, animation: animation,
                 maxHold: maxHold, onExpiry: onExpiry, isInteractive: isInteractive, policy: policy,
@@ -86,13 +91,14 @@ package struct TransitionRequest: Hashable, Sendable {
 
     /// A request for a lock, with what it asks for beyond that.
     init(
-        scene: SceneName, client: ClientName?, scope: Scope?, lease: Duration?, ticket: Duration, queue: Duration?,
-        session: Token?, idempotencyKey: IdempotencyKey?, principal: PrincipalName?, trace: TraceParent?,
-        details: Details?
+        scene: SceneName, client: ClientName?, scope: Scope?, priority: Priority? = nil, lease: Duration?,
+        ticket: Duration, queue: Duration?, session: Token?, idempotencyKey: IdempotencyKey?,
+        principal: PrincipalName?, trace: TraceParent?, details: Details?
     ) {
         self.scene = scene
         self.client = client
         self.scope = scope
+        self.priority = priority
         self.lease = lease
         self.ticket = ticket
         self.queue = queue
@@ -169,6 +175,9 @@ extension TransitionRequest {
         request.details.operation = operation.packed
         return request
     }
+
+    /// The oldest rules that know all of it.
+    var neededRules: Rules { priority == nil && highestPriority == nil ? .first : .second }
 
     /// Whether it only locks the scene: there is nothing to plan, to check at the grant, or to animate.
     ///

@@ -34,6 +34,10 @@ package struct Limits: Hashable, Sendable {
     /// Scenes that no longer exist and of which it is known since when they are idle.
     package static let goneScenes = 10_000
 
+    // MARK: The line
+
+    package static let priorities = -1_000...1_000
+
     // MARK: Coalescing
 
     /// The tickets with a coalescing key that a new one is coalesced with are looked for among so many, the newest ones.

@@ -4,12 +4,11 @@
 /// another state; a version that knows no such rules refuses the journal.
 package enum Rules: UInt8, Hashable, Comparable, Sendable, CaseIterable {
     case first = 1
-    /// Rules to come, made up for tests of how an arbiter adopts them: they differ in their number alone, under which no
-    /// version makes records. The rules that follow the first ones take the number 3, which this version refuses.
-    case madeUp = 2
+    /// Requests have priorities, and what is granted comes before all that waits. No version has made records with the number 2.
+    case second = 3
 
     /// What this version adds to a journal is made under these, unless a cluster holds it to earlier ones.
-    package static let newest = Rules.first
+    package static let newest = Rules.second
 
     /// The rules under which this version can add to a journal.
     package static let supported = Rules.first...newest

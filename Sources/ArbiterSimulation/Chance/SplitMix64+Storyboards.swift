@@ -32,7 +32,7 @@ extension SplitMix64 {
         }
         let defaults = Storyboard.Defaults(
             duration: milliseconds(upTo: 700), curve: .linear, lease: .seconds(Int.random(in: 1...12, using: &self)),
-            scope: isOnce(in: 5) ? .scene : .operation)
+            scope: isOnce(in: 5) ? .scene : .operation, priority: isOnce(in: 6) ? priority() : .standard)
         do throws(StoryboardFault) {
             return try Storyboard(
                 hierarchy: isWide ? wideHierarchy() : hierarchy(), segues: segues, transitionTypes: Array(types),
@@ -67,7 +67,13 @@ extension SplitMix64 {
         }
         if isOnce(in: 4) { patch.defaults.lease = .seconds(Int.random(in: 1...12, using: &self)) }
         if isOnce(in: 4) { patch.defaults.scope = isOnce(in: 5) ? .scene : .operation }
+        if isOnce(in: 8) { patch.defaults.priority = isOnce(in: 2) ? .standard : priority() }
         return patch
+    }
+
+    /// One of a few priorities, so that some are equal.
+    mutating func priority() -> Priority {
+        pick([-1_000, -1, 0, 1, 2, 1_000].compactMap { Priority($0) }, or: .standard)
     }
 
     /// A random hierarchy, now and then an empty one.

@@ -84,7 +84,8 @@ package struct CrowdSimulation {
 
     private mutating func serialize() throws(Surprise) {
         let (ticket, request) = draw()
-        let older = request.coalescing == nil ? [] : model.coalesced(ticket.locks, key: ticket.key ?? 0)
+        let place = spot(of: ticket)
+        let older = model.coalesced(ticket, at: place, keepsLatest: request.coalescing?.keep == .latest)
         let oldest = older.first.flatMap { model.tickets[$0]?.id }
         let token = Self.token(ticket.id.rawValue)
         lastOrder += 1
@@ -92,27 +93,34 @@ package struct CrowdSimulation {
             try machine.serialize(request, id: ticket.id, token: token, park: nil, in: &step)
         }
         statistics.count(.serialized)
-        guard let oldest, let place = older.first else {
-            model.insert(ticket, at: lastOrder)
-            return grant([lastOrder])
+        guard let oldest, let first = older.first else {
+            model.insert(ticket, at: place)
+            return grant([place])
         }
         if request.coalescing?.keep == .first {
             statistics.count(.gaveWay)
             return try expect(ticket.id, .superseded(by: oldest))
         }
-        var candidates: Set<UInt64> = []
+        var candidates: Set<CrowdModel.Spot> = []
         for replaced in older {
             statistics.count(.replaced)
             if let id = model.tickets[replaced]?.id { try expect(id, .superseded(by: ticket.id)) }
             candidates.formUnion(model.remove(at: replaced))
         }
-        model.insert(ticket, at: place)
-        grant(candidates.union([place]))
+        let taken = CrowdModel.Spot(priority: ticket.priority, order: first.order)
+        model.insert(ticket, at: taken)
+        grant(candidates.union([taken]))
+    }
+
+    /// Where a new ticket would wait if it takes over no place.
+    private func spot(of ticket: CrowdModel.Ticket) -> CrowdModel.Spot {
+        CrowdModel.Spot(priority: ticket.priority, order: lastOrder + 1)
     }
 
     private mutating func start() throws(Surprise) {
         let (ticket, request) = draw()
-        let isFree = model.isFree(ticket.locks, at: .max)
+        let place = spot(of: ticket)
+        let isFree = model.isFree(ticket.locks, at: place)
         let token = Self.token(ticket.id.rawValue)
         let result = turn { machine, step throws(ArbiterError) in
             _ = try machine.start(request, id: ticket.id, token: token, in: &step)
@@ -120,8 +128,8 @@ package struct CrowdSimulation {
         switch (result, isFree) {
         case (.success, true):
             lastOrder += 1
-            model.insert(ticket, at: lastOrder)
-            grant([lastOrder])
+            model.insert(ticket, at: place)
+            grant([place])
         case (.failure(.busy), false): statistics.count(.refused)
         default: throw surprise("a start is answered \(result), and its scope is \(isFree ? "" : "not ")free")
         }
@@ -129,13 +137,15 @@ package struct CrowdSimulation {
 
     private mutating func dryRun() throws(Surprise) {
         let (ticket, request) = draw()
-        let older = request.coalescing == nil ? [] : model.coalesced(ticket.locks, key: ticket.key ?? 0)
+        let place = spot(of: ticket)
+        let older = model.coalesced(ticket, at: place, keepsLatest: request.coalescing?.keep == .latest)
         let isFree =
-            older.first.map { place in
+            older.first.map { first in
                 var tried = model
                 for replaced in older { _ = tried.remove(at: replaced) }
-                return tried.isFree(ticket.locks, at: place)
-            } ?? model.isFree(ticket.locks, at: .max)
+                return tried.isFree(
+                    ticket.locks, at: CrowdModel.Spot(priority: ticket.priority, order: first.order))
+            } ?? model.isFree(ticket.locks, at: place)
         let answer = try carryOut { machine, step throws(ArbiterError) in
             try machine.dryRun(request, isSerialized: true, at: step.moment.instant)
         }
@@ -185,11 +195,11 @@ package struct CrowdSimulation {
         doWhatIsDue()
         let now = now
         try end(
-            model.tickets.filter { $0.value.isGranted && $0.value.until <= now }.keys.sorted(), as: .expired(.lease))
+            model.tickets.filter { $0.key.isGranted && $0.value.until <= now }.keys.sorted(), as: .expired(.lease))
     }
 
-    private mutating func end(_ places: [UInt64], as outcome: TransitionOutcome) throws(Surprise) {
-        var candidates: Set<UInt64> = []
+    private mutating func end(_ places: [CrowdModel.Spot], as outcome: TransitionOutcome) throws(Surprise) {
+        var candidates: Set<CrowdModel.Spot> = []
         for place in places {
             if let id = model.tickets[place]?.id { try expect(id, outcome) }
             candidates.formUnion(model.remove(at: place))
@@ -217,7 +227,7 @@ package struct CrowdSimulation {
                     + "\(model.granted) of \(model.tickets.count)")
         }
         guard statistics[.steps].isMultiple(of: 50) else { return }
-        for ticket in model.tickets.values where ticket.isGranted {
+        for (place, ticket) in model.tickets where place.isGranted {
             guard machine.transition(ticket.id)?.state == .running else {
                 throw surprise("\(ticket.id) is not granted")
             }
@@ -228,7 +238,7 @@ package struct CrowdSimulation {
 
     // MARK: The machine
 
-    private mutating func grant(_ candidates: Set<UInt64>) {
+    private mutating func grant(_ candidates: Set<CrowdModel.Spot>) {
         model.grant(candidates, until: now.advanced(by: Self.lease))
     }
 
@@ -268,10 +278,12 @@ package struct CrowdSimulation {
         let key = chance.isOnce(in: 2) ? Int.random(in: 0..<keys, using: &chance) : nil
         let coalescing = key.flatMap { CoalescingKey("k\($0)") }
             .map { Coalescing(key: $0, keep: chance.isOnce(in: 5) ? .first : .latest) }
+        let priority = chance.isOnce(in: 4) ? Int.random(in: -2...2, using: &chance) : 0
         let request = TransitionRequest(
-            scope: locks == [.scene] ? .scene : .controllers(locks.map(Self.id)), lease: Self.lease,
+            scope: locks == [.scene] ? .scene : .controllers(locks.map(Self.id)), priority: Priority(priority), lease: Self.lease,
             ticket: .seconds(3600), coalescing: coalescing, session: sessions[session])
-        let ticket = CrowdModel.Ticket(id: TransitionID(rawValue: lastID), locks: locks, key: key, session: session)
+        let ticket = CrowdModel.Ticket(
+            id: TransitionID(rawValue: lastID), locks: locks, key: key, session: session, priority: priority)
         return (ticket, request)
     }
 

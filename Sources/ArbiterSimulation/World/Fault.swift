@@ -62,4 +62,8 @@ package enum Fault: String, Sendable, CaseIterable {
     case ignoredArrival
     /// A grant that is not claimed takes no silent tickets with it.
     case forgottenRow
+    /// A transition overtakes a granted one of a lower priority.
+    case overtakenGrant
+    /// Priorities do not count.
+    case ignoredPriority
 }

@@ -100,16 +100,19 @@ struct CoalescingTests {
         #expect(arbiter.state(of: older) == .running)
     }
 
-    @Test func `a ticket is not coalesced across a running transition with its key that conflicts with it`() throws {
-        var arbiter = Arbiter()
+    // Under the first rules, a transition that runs separated a ticket from a newer one as well.
+
+    @Test(arguments: Rules.allCases)
+    func `what runs with the key of a ticket, and conflicts with the newer one, separates nothing`(rules: Rules) throws {
+        var arbiter = Arbiter(rules: rules)
         try arbiter.declare("split(left[a]|right[b])")
         let holder = try arbiter.start(TransitionRequest(scope: .controllers([id("left")])))
         let older = try arbiter.serialize(Self.request(scope: .controllers([id("left")])))
         let running = try arbiter.start(Self.request(scope: .controllers([id("right")])))
         let newer = try arbiter.serialize(Self.request(scope: .controllers(ids("left right"))))
-        #expect(arbiter.state(of: older) == .queued)
+        #expect(arbiter.state(of: older) == (rules == .first ? .queued : .ended))
         try arbiter.end(holder)
-        try arbiter.end(older)
+        if rules == .first { try arbiter.end(older) }
         #expect(arbiter.state(of: newer) == .queued)
         try arbiter.end(running)
         #expect(arbiter.state(of: newer) == .running)
@@ -132,8 +135,9 @@ struct CoalescingTests {
         #expect(arbiter.state(of: newer) == .running)
     }
 
-    @Test func `a ticket is not coalesced across a running transition with its key and its scope`() throws {
-        var arbiter = Arbiter()
+    @Test(arguments: Rules.allCases)
+    func `what runs with the key and the scope of the newer one separates nothing`(rules: Rules) throws {
+        var arbiter = Arbiter(rules: rules)
         try arbiter.declare("split(left|right)")
         let right = Scope.controllers([id("right")])
         _ = try arbiter.start(TransitionRequest(scope: .controllers([id("left")])))
@@ -143,10 +147,52 @@ struct CoalescingTests {
         try arbiter.end(other)
         #expect(arbiter.state(of: running) == .running)
         let newer = try arbiter.serialize(Self.request(scope: right))
-        #expect(arbiter.state(of: older) == .queued)
+        #expect(arbiter.state(of: older) == (rules == .first ? .queued : .ended))
         #expect(arbiter.state(of: newer) == .queued)
         try arbiter.end(running)
         #expect(arbiter.state(of: newer) == .running)
+    }
+
+    @Test func `the one that stays has no lower priority than the one that goes`() throws {
+        for (keep, gone) in [(Coalescing.Keep.latest, 1), (.first, -1)] {
+            for priority in -1...1 {
+                var arbiter = Arbiter()
+                let holder = try arbiter.start()
+                let older = try arbiter.serialize(Self.request(keep: keep))
+                var request = try Self.request(keep: keep)
+                request.priority = Priority(priority)
+                let newer = try arbiter.serialize(request)
+                let isCoalesced = priority == 0 || priority == gone
+                let loser = keep == .latest ? older : newer
+                #expect((arbiter.state(of: loser) == .ended) == isCoalesced, "\(keep), priority \(priority)")
+                try arbiter.end(holder)
+                let urgent = priority > 0 || keep == .latest && isCoalesced ? newer : older
+                #expect(arbiter.state(of: urgent) == .running, "\(keep), priority \(priority)")
+            }
+        }
+    }
+
+    @Test func `one of a higher priority counts as if it had been asked for when the one it replaces was`() throws {
+        var arbiter = Arbiter()
+        let holder = try arbiter.start()
+        let older = try arbiter.serialize(Self.request())
+        func urgent(_ key: String?) throws -> TransitionRequest {
+            var request = try key.map { try Self.request($0) } ?? TransitionRequest()
+            request.priority = Priority(5)
+            return request
+        }
+        let newer = try arbiter.serialize(urgent("selection"))
+        #expect(arbiter.outcome(of: older) == .superseded(by: newer.id))
+        let late = try arbiter.serialize(Self.request("late"))
+        let other = try arbiter.serialize(urgent(nil))
+        // What is before it in the line, and would be overtaken, separates them.
+        let replacing = try arbiter.serialize(urgent("late"))
+        #expect(arbiter.state(of: late) == .queued)
+        try arbiter.end(holder)
+        for next in [newer, other, replacing, late] {
+            #expect(arbiter.state(of: next) == .running)
+            try arbiter.end(next)
+        }
     }
 
     @Test func `a completed ticket is not superseded`() throws {

@@ -2,10 +2,10 @@ import ArbiterTestKit
 
 @testable import ArbiterCore
 
-/// The scope queue by its definition: a list in request order, searched from end to end.
+/// The scope queue by its definition: a list in the order of the line, searched from end to end.
 struct NaiveQueue {
     struct Member {
-        let order: RequestOrder
+        let order: LinePlace
         let id: TransitionID
         var scope: [ScopePath]
         var arrivals = ScopeQueue.Arrivals()
@@ -15,20 +15,21 @@ struct NaiveQueue {
     private(set) var members: [Member] = []
 
     mutating func append(
-        _ order: RequestOrder, id: TransitionID, scope: [ScopePath], arrivals: ScopeQueue.Arrivals
+        _ order: LinePlace, id: TransitionID, scope: [ScopePath], arrivals: ScopeQueue.Arrivals
     ) {
-        members.append(Member(order: order, id: id, scope: scope, arrivals: arrivals))
+        let index = members.firstIndex { order < $0.order } ?? members.count
+        members.insert(Member(order: order, id: id, scope: scope, arrivals: arrivals), at: index)
     }
 
-    mutating func rename(_ order: RequestOrder, arrivals: ScopeQueue.Arrivals) {
+    mutating func rename(_ order: LinePlace, arrivals: ScopeQueue.Arrivals) {
         for index in members.indices where members[index].order == order { members[index].arrivals = arrivals }
     }
 
-    mutating func refile(_ order: RequestOrder, scope: [ScopePath]) {
+    mutating func refile(_ order: LinePlace, scope: [ScopePath]) {
         for index in members.indices where members[index].order == order { members[index].scope = scope }
     }
 
-    /// Grants, in request order, every transition without an earlier unfinished one that conflicts with it.
+    /// Grants, in the order of the line, every transition without a granted one or one before it that conflicts with it.
     mutating func grantAll() -> [TransitionID] {
         var granted: [TransitionID] = []
         for index in members.indices where !members[index].isGranted {
@@ -40,28 +41,33 @@ struct NaiveQueue {
         return granted
     }
 
-    mutating func remove(_ order: RequestOrder) {
+    mutating func remove(_ order: LinePlace) {
         members.removeAll { $0.order == order }
     }
 
-    func conflicting(with scope: [ScopePath], naming ids: [ControllerID]) -> [Member] {
-        members.filter { Self.conflict($0.scope, scope) || $0.brings(oneOf: ids) }
+    /// Those that are in the way of a new one at a place in the line.
+    func conflicting(with scope: [ScopePath], naming ids: [ControllerID], at place: LinePlace) -> [Member] {
+        members.filter { other in
+            (other.isGranted || other.order < place) && (Self.conflict(other.scope, scope) || other.brings(oneOf: ids))
+        }
     }
 
     func blockers(of member: Member) -> [Member] {
         members.filter { other in
-            guard !member.isGranted, other.order != member.order else { return false }
-            if other.order < member.order, other.brings(oneOf: member.arrivals.named) { return true }
-            return (other.order < member.order || other.isGranted) && Self.conflict(other.scope, member.scope)
+            guard !member.isGranted, other.isGranted || other.order < member.order else { return false }
+            return other.brings(oneOf: member.arrivals.named) || Self.conflict(other.scope, member.scope)
         }
     }
 
     /// Of some waiting members, those that a new one may replace, because nothing that is not replaced separates them from it.
-    func replaceable(_ candidates: [Member], by new: Claim) -> [RequestOrder] {
-        var found: [RequestOrder] = []
+    func replaceable(_ candidates: [Member], by new: Claim, at place: LinePlace) -> [LinePlace] {
+        var found: [LinePlace] = []
         for older in candidates.sorted(by: { $0.order > $1.order }) {
+            let start = min(older.order, LinePlace(older.order.order, place.priority))
             let isSeparated = members.contains { between in
-                guard older.order < between.order, !found.contains(between.order) else { return false }
+                guard start < between.order, between.order < max(older.order, place), between.order != older.order,
+                    !between.isGranted, !found.contains(between.order)
+                else { return false }
                 return Self.conflict(between.scope, older.scope) || Self.conflict(between.scope, new.paths)
                     || older.brings(oneOf: between.arrivals.named)
                     || new.arrivals.brought.contains { between.arrivals.named.contains($0) }

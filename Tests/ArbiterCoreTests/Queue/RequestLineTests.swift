@@ -8,7 +8,7 @@ struct RequestLineTests {
     func `a line ranks and selects like an array`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var line = RequestLine()
-        var naive: [RequestOrder] = []
+        var naive: [LinePlace] = []
         var last: UInt64 = 0
         // Long periods of growing and shrinking, so that pieces are split and merged and the line becomes empty in
         // between.
@@ -16,8 +16,8 @@ struct RequestLineTests {
             let isGrowing = (step / 800).isMultiple(of: 2) != random.isOnce(in: 5)
             if isGrowing || naive.isEmpty {
                 last += .random(in: 2...4, using: &random)
-                let between = RequestOrder(rawValue: .random(in: 1...last, using: &random))
-                let order = random.isOnce(in: 3) && !naive.contains(between) ? between : RequestOrder(rawValue: last)
+                let between = LinePlace(rawValue: .random(in: 1...last, using: &random))
+                let order = random.isOnce(in: 3) && !naive.contains(between) ? between : LinePlace(rawValue: last)
                 line.insert(order)
                 naive.insert(order, at: naive.firstIndex { order < $0 } ?? naive.endIndex)
             } else {
@@ -28,7 +28,7 @@ struct RequestLineTests {
             #expect(line.isEmpty == naive.isEmpty, "seed \(seed)")
             #expect(line.first == naive.first, "seed \(seed)")
             let count = Int.random(in: 0...10, using: &random)
-            let limit = RequestOrder(rawValue: .random(in: 0...last + 1, using: &random))
+            let limit = LinePlace(rawValue: .random(in: 0...last + 1, using: &random))
             let all = line.prefix(count, before: nil)
             #expect(all == Array(naive.prefix(count)), "seed \(seed)")
             let some = line.prefix(count, before: limit)
@@ -49,7 +49,7 @@ struct RequestLineTests {
     @Test func `an emptied line begins anew`() {
         var line = RequestLine()
         for round in 0..<3 {
-            let orders = (1...1000).map { RequestOrder(rawValue: UInt64(1000 * round + $0)) }
+            let orders = (1...1000).map { LinePlace(rawValue: UInt64(1000 * round + $0)) }
             for order in orders { line.insert(order) }
             #expect(orders.map(line.rank(of:)) == Array(1...1000))
             for order in orders.reversed() { line.remove(order) }

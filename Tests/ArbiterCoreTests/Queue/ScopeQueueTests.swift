@@ -32,10 +32,10 @@ struct ScopeQueueTests {
         append(2, [[]], to: &queue)
         append(3, [right], to: &queue)
         #expect(granted(&queue) == [1])
-        #expect(!queue.isFree([right]))
-        queue.remove(RequestOrder(rawValue: 1))
+        #expect(!queue.isFree([right], at: .end))
+        queue.remove(LinePlace(rawValue: 1))
         #expect(granted(&queue) == [2])
-        queue.remove(RequestOrder(rawValue: 2))
+        queue.remove(LinePlace(rawValue: 2))
         #expect(granted(&queue) == [3])
     }
 
@@ -47,8 +47,8 @@ struct ScopeQueueTests {
         append(2, [left, right], to: &queue)
         append(3, [right], to: &queue)
         #expect(granted(&queue) == [1])
-        #expect(queue.blockers(of: RequestOrder(rawValue: 3), limit: 8) == [TransitionID(rawValue: 2)])
-        queue.remove(RequestOrder(rawValue: 2))
+        #expect(queue.blockers(of: LinePlace(rawValue: 3), limit: 8) == [TransitionID(rawValue: 2)])
+        queue.remove(LinePlace(rawValue: 2))
         #expect(granted(&queue) == [3])
     }
 
@@ -58,12 +58,12 @@ struct ScopeQueueTests {
         let first = try #require(ControllerID("first"))
         let second = try #require(ControllerID("second"))
         append(1, [[tabs, first]], to: &queue)
-        #expect(!queue.isFree([[]]))
-        #expect(!queue.isFree([[tabs]]))
-        #expect(!queue.isFree([[tabs, first, second]]))
-        #expect(queue.isFree([[tabs, second]]))
-        #expect(queue.isFree([[first]]))
-        #expect(!queue.isFree([[first], [tabs, first]]))
+        #expect(!queue.isFree([[]], at: .end))
+        #expect(!queue.isFree([[tabs]], at: .end))
+        #expect(!queue.isFree([[tabs, first, second]], at: .end))
+        #expect(queue.isFree([[tabs, second]], at: .end))
+        #expect(queue.isFree([[first]], at: .end))
+        #expect(!queue.isFree([[first], [tabs, first]], at: .end))
     }
 
     @Test func `who comes to stand over the free part of a later one is waited for`() throws {
@@ -76,15 +76,15 @@ struct ScopeQueueTests {
         append(4, [[absent], [b]], to: &queue)
         append(5, [[inner, d], [a]], to: &queue)
         #expect(granted(&queue) == [1, 2, 3])
-        queue.remove(RequestOrder(rawValue: 3))
+        queue.remove(LinePlace(rawValue: 3))
         // The missing controller has been inserted, and an operation on it now concerns everything inside it.
-        queue.refile(RequestOrder(rawValue: 4), scope: [[inner], [b]])
+        queue.refile(LinePlace(rawValue: 4), scope: [[inner], [b]])
         #expect(granted(&queue) == [])
-        queue.remove(RequestOrder(rawValue: 1))
+        queue.remove(LinePlace(rawValue: 1))
         #expect(granted(&queue) == [])
-        queue.remove(RequestOrder(rawValue: 2))
+        queue.remove(LinePlace(rawValue: 2))
         #expect(granted(&queue) == [4])
-        queue.remove(RequestOrder(rawValue: 4))
+        queue.remove(LinePlace(rawValue: 4))
         #expect(granted(&queue) == [5])
     }
 
@@ -96,21 +96,56 @@ struct ScopeQueueTests {
         append(2, [[b]], naming: [new], to: &queue)
         append(3, [[b]], to: &queue)
         #expect(granted(&queue) == [1])
-        #expect(!queue.isFree([[new]], naming: [new]))
-        #expect(queue.blockers(of: RequestOrder(rawValue: 2), limit: 8) == [TransitionID(rawValue: 1)])
-        queue.remove(RequestOrder(rawValue: 1))
+        #expect(!queue.isFree([[new]], naming: [new], at: .end))
+        #expect(queue.blockers(of: LinePlace(rawValue: 2), limit: 8) == [TransitionID(rawValue: 1)])
+        queue.remove(LinePlace(rawValue: 1))
         #expect(granted(&queue) == [2])
     }
 
-    @Test func `an earlier one does not wait for what a later one brings in`() throws {
+    @Test func `an earlier one waits for what a later one brings in once that is granted`() throws {
+        for rules in Rules.allCases {
+            var queue = ScopeQueue()
+            let (a, b, new) = try (
+                #require(ControllerID("a")), #require(ControllerID("b")), #require(ControllerID("new"))
+            )
+            append(1, [[a]], to: &queue)
+            append(2, [[a]], naming: [new], to: &queue)
+            append(3, [[b]], bringing: [new], to: &queue)
+            #expect(granted(&queue, under: rules) == [1, 3])
+            queue.remove(LinePlace(rawValue: 1))
+            // Under the first rules it waited only for what stands before it in the line.
+            #expect(granted(&queue, under: rules) == (rules == .first ? [2] : []))
+            queue.remove(LinePlace(rawValue: 3))
+            #expect(granted(&queue, under: rules) == (rules == .first ? [] : [2]))
+        }
+    }
+
+    @Test func `a higher priority goes before what waits, and never before what is granted`() throws {
         var queue = ScopeQueue()
-        let (a, b, new) = try (#require(ControllerID("a")), #require(ControllerID("b")), #require(ControllerID("new")))
+        let (a, b) = try (#require(ControllerID("a")), #require(ControllerID("b")))
         append(1, [[a]], to: &queue)
-        append(2, [[a]], naming: [new], to: &queue)
-        append(3, [[b]], bringing: [new], to: &queue)
-        #expect(granted(&queue) == [1, 3])
-        queue.remove(RequestOrder(rawValue: 1))
+        append(2, [[a], [b]], to: &queue)
+        #expect(granted(&queue) == [1])
+        let urgent = try LinePlace(RequestOrder(rawValue: 3), #require(Priority(1)))
+        queue.append(urgent, id: TransitionID(rawValue: 3), scope: [[]])
+        #expect(granted(&queue) == [])
+        #expect(queue.blockers(of: urgent, limit: 8) == [TransitionID(rawValue: 1)])
+        #expect(queue.blockers(of: LinePlace(rawValue: 2), limit: 8) == [1, 3].map { TransitionID(rawValue: $0) })
+        queue.remove(LinePlace(rawValue: 1))
+        #expect(granted(&queue) == [3])
+        queue.remove(urgent)
         #expect(granted(&queue) == [2])
+    }
+
+    @Test func `what is asked for at once does not see tickets of a lower priority`() throws {
+        var queue = ScopeQueue()
+        append(1, [[]], to: &queue)
+        #expect(granted(&queue) == [1])
+        append(2, [[]], to: &queue)
+        queue.remove(LinePlace(rawValue: 1))
+        for (priority, isFree) in [(-1, false), (0, false), (1, true)] {
+            #expect(try queue.isFree([[]], at: .behindAll(of: #require(Priority(priority)))) == isFree)
+        }
     }
 
     private func append(
@@ -119,13 +154,13 @@ struct ScopeQueueTests {
         to queue: inout ScopeQueue
     ) {
         queue.append(
-            RequestOrder(rawValue: number), id: TransitionID(rawValue: number), scope: scope,
+            LinePlace(rawValue: number), id: TransitionID(rawValue: number), scope: scope,
             arrivals: ScopeQueue.Arrivals(brought: brought, named: brought + named))
     }
 
-    private func granted(_ queue: inout ScopeQueue) -> [UInt64] {
+    private func granted(_ queue: inout ScopeQueue, under rules: Rules = .newest) -> [UInt64] {
         var granted: [UInt64] = []
-        while let id = queue.grantNext() { granted.append(id.rawValue) }
+        while let id = queue.grantNext(under: rules) { granted.append(id.rawValue) }
         return granted
     }
 }
@@ -182,10 +217,15 @@ private struct Run {
     private mutating func append() {
         last += 1
         let scope = forest.scope(using: &random)
-        let order = RequestOrder(rawValue: last)
+        let order = LinePlace(RequestOrder(rawValue: last), somePriority())
         let arrivals = forest.arrivals(using: &random)
         queue.append(order, id: TransitionID(rawValue: last), scope: scope, arrivals: arrivals)
         naive.append(order, id: TransitionID(rawValue: last), scope: scope, arrivals: arrivals)
+    }
+
+    /// Mostly the same one, so that there are rows of equals.
+    private mutating func somePriority() -> Priority {
+        random.isOnce(in: 3) ? Priority(Int.random(in: -2...2, using: &random)) ?? .standard : .standard
     }
 
     /// Mostly a transition that runs, else one that waits.
@@ -198,7 +238,7 @@ private struct Run {
 
     private mutating func grant() {
         var granted: [TransitionID] = []
-        while let id = queue.grantNext() { granted.append(id) }
+        while let id = queue.grantNext(under: .newest) { granted.append(id) }
         #expect(granted == naive.grantAll(), comment)
     }
 
@@ -208,12 +248,14 @@ private struct Run {
         #expect(queue.unfinished == naive.members.map(\.id), comment)
         let scope = forest.scope(using: &random)
         let named = forest.arrivals(using: &random).named
-        let conflicting = naive.conflicting(with: scope, naming: named)
-        #expect(queue.isFree(scope, naming: named) == conflicting.isEmpty, comment)
+        let place = LinePlace.behindAll(of: somePriority())
+        let conflicting = naive.conflicting(with: scope, naming: named, at: place)
+        #expect(queue.isFree(scope, naming: named, at: place) == conflicting.isEmpty, comment)
         let limit = Int.random(in: 1...10, using: &random)
-        checkBlockers(queue.blockers(of: scope, naming: named, limit: limit), among: conflicting, limit: limit)
+        checkBlockers(
+            queue.blockers(of: scope, naming: named, at: place, limit: limit), among: conflicting, limit: limit)
         for limit in [limit, Limits.blockersLookedAt] {
-            checkAll(queue.allBlockers(of: scope, naming: named, limit: limit), conflicting, limit: limit)
+            checkAll(queue.allBlockers(of: scope, naming: named, at: place, limit: limit), conflicting, limit: limit)
         }
         checkReplacing(Claim(paths: scope, arrivals: forest.arrivals(using: &random)))
         if let member = naive.members.randomElement(using: &random) {
@@ -228,18 +270,13 @@ private struct Run {
 
     private mutating func checkReplacing(_ new: Claim) {
         let candidates = naive.members.filter { !$0.isGranted && random.isOnce(in: 2) }
-        let found = queue.replaceable(candidates.map(\.order).reversed(), by: new) { _ in true }
-        #expect(found == naive.replaceable(candidates, by: new), comment)
-        guard let place = found.first else { return }
-        let inTheWay = naive.members.filter { other in
-            guard !found.contains(other.order) else { return false }
-            if other.order < place, new.arrivals.named.contains(where: { other.arrivals.brought.contains($0) }) {
-                return true
-            }
-            return (other.order < place || other.isGranted) && NaiveQueue.conflict(other.scope, new.paths)
-        }
-        #expect(queue.isFree(new, at: place) == inTheWay.isEmpty, comment)
-        checkBlockers(queue.blockers(of: new, at: place, limit: 8), among: inTheWay, limit: 8)
+        let place = LinePlace(RequestOrder(rawValue: last + 1), somePriority())
+        let found = queue.replaceable(candidates.map(\.order).reversed(), by: new, at: place, under: .newest) { _ in true }
+        #expect(found == naive.replaceable(candidates, by: new, at: place), comment)
+        guard let first = found.first else { return }
+        let taken = LinePlace(first.order, place.priority)
+        let inTheWay = naive.conflicting(with: new.paths, naming: new.arrivals.named, at: taken)
+        #expect(queue.isFree(new.paths, naming: new.arrivals.named, at: taken) == inTheWay.isEmpty, comment)
     }
 
     /// If it is said that these are all blockers, they are; and it is said, unless they are too many or the limit is small.
@@ -272,6 +309,6 @@ private struct Run {
             grant()
         }
         #expect(queue.isEmpty, comment)
-        #expect(queue.isFree([[]]), comment)
+        #expect(queue.isFree([[]], at: .end), comment)
     }
 }

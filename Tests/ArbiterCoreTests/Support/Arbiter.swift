@@ -33,8 +33,8 @@ struct Arbiter {
         let moment: Moment
     }
 
-    init(limits: Limits = Limits()) {
-        machine = ArbiterStateMachine(limits: limits)
+    init(limits: Limits = Limits(), rules: Rules = .newest) {
+        machine = ArbiterStateMachine(limits: limits, rules: rules)
     }
 
     /// The parked waiters that have neither been answered nor left.
@@ -51,10 +51,10 @@ struct Arbiter {
 extension Arbiter {
     /// The process starts again from its journal; parked awaits are gone.
     mutating func restart(hasTakenOver: Bool = false) throws {
-        var fresh = ArbiterStateMachine(limits: machine.limits)
+        var fresh = ArbiterStateMachine(limits: machine.limits, rules: machine.rules)
         replayed = []
         for entry in journal {
-            let outcome = fresh.apply(entry.record, at: entry.moment)
+            let outcome = fresh.apply(entry.record, at: entry.moment, under: machine.rules)
             try #require(outcome.records == [entry.record])
             for case .publish(let event) in outcome.effects { replayed.append(event) }
         }

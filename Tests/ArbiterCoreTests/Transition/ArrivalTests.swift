@@ -78,8 +78,10 @@ struct ArrivalTests {
         #expect(arbiter.state(of: waiting) == .running)
     }
 
-    @Test func `a ticket is not coalesced across one that names what it would bring in`() throws {
-        var arbiter = Arbiter()
+    @Test func `a ticket was not coalesced across one that runs and names what it would bring in, by the first rules`()
+        throws
+    {
+        var arbiter = Arbiter(rules: .first)
         try arbiter.declare("tabs{*left[a] right[b] third[c]}")
         let holder = try arbiter.start(TransitionRequest(scope: .controllers([id("left")])))
         func pushing(_ controller: String) throws -> TransitionRequest {

@@ -26,11 +26,11 @@ struct RecordBatchTests {
     @Test func `records are divided where their rules change`() {
         #expect(RecordBatch.lengthUnderSameRules(entries(under: [])) == 0)
         #expect(RecordBatch.lengthUnderSameRules(entries(under: [.first, .first])) == 2)
-        #expect(RecordBatch.lengthUnderSameRules(entries(under: [.first, .first, .madeUp])) == 2)
-        #expect(RecordBatch.lengthUnderSameRules(entries(under: [.madeUp, .madeUp])) == 2)
+        #expect(RecordBatch.lengthUnderSameRules(entries(under: [.first, .first, .second])) == 2)
+        #expect(RecordBatch.lengthUnderSameRules(entries(under: [.second, .second])) == 2)
     }
 
-    @Test(arguments: [3, 200]) func `records under rules that are not known are those of a newer daemon`(
+    @Test(arguments: [2, 4, 200]) func `records under rules that are not known are those of a newer daemon`(
         number: UInt8
     ) throws {
         let refusal = #expect(throws: JournalError.self) { try batch(under: number).records(of: "the journal") }
