@@ -52,6 +52,8 @@ export interface TransitionOptions {
   operation?: Operation;
   /** What is locked: the whole scene unless set. */
   scope?: 'scene' | 'operation' | string[];
+  /** How urgent it is, from -1000 to 1000: a higher priority is served first. The scene's default unless set, which is mostly 0. */
+  priority?: number;
   /** Conditions that must hold when the turn comes. */
   expect?: Document[];
   animation?: Document;

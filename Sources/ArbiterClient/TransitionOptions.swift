@@ -115,6 +115,8 @@ public struct TransitionOptions: Hashable, Sendable {
     public var operation: TransitionOperation?
     /// What is locked: the whole scene unless set.
     public var scope: Scope?
+    /// How urgent it is, from -1000 to 1000: a higher priority is served first. The scene's default unless set, which is mostly 0.
+    public var priority: Int?
     /// The longest that the daemon lets the lock be held without a word of this client, more than zero; 10 seconds unless set.
     public var lease: Duration?
     /// The name of a transition type of the storyboard.
@@ -170,6 +172,7 @@ public struct TransitionOptions: Hashable, Sendable {
         case .controllers(let ids): members["scope"] = .array(ids.map { .string($0) })
         case nil: break
         }
+        if let priority { members["priority"] = .number(Double(priority)) }
         if let lease { members["leaseSeconds"] = .number(lease.inSeconds) }
         if isInteractive { members["interactive"] = true }
         if !participants.isEmpty { members["participants"] = .array(participants.map { ["client": .string($0)] }) }

@@ -51,6 +51,11 @@ struct AccessCommand: AccessSubcommand {
         @Option(help: "The common name of a client certificate, instead of a token.")
         var certificate: String?
 
+        @Option(
+            parsing: .unconditional,
+            help: "The highest priority that its transitions may have, from -1000 to 1000; 0 unless given.")
+        var maxPriority: Int?
+
         @OptionGroup var file: AccessFileOption
 
         func validate() throws {
@@ -70,7 +75,9 @@ struct AccessCommand: AccessSubcommand {
                     ("certificate", certificate)
                 } else { ("token", SecretDigest(of: secret ?? "").description) }
             try file.append(
-                AccessFileText.entry(name: name, proof: proof, roles: role.map(\.rawValue), scenes: scene))
+                AccessFileText.entry(
+                    name: name, proof: proof, roles: role.map(\.rawValue), scenes: scene,
+                    highestPriority: maxPriority))
             if let secret { print(secret) }
         }
     }

@@ -60,8 +60,8 @@ struct ClusterOptions: ParsableArguments {
     func validate() throws {
         guard 2...60 ~= etcdLeaseSeconds else { throw ValidationError("--etcd-lease-seconds must be 2 to 60") }
         guard rules != nil else {
-            let (lowest, highest) = (Rules.supported.lowerBound.rawValue, Rules.supported.upperBound.rawValue)
-            throw ValidationError("--highest-rules must be \(lowest) to \(highest)")
+            let supported = Rules.allCases.filter(Rules.supported.contains).map { "\($0.rawValue)" }
+            throw ValidationError("--highest-rules must be \(supported.joined(separator: " or "))")
         }
         guard (peerCertificate == nil) == (peerKey == nil) else {
             throw ValidationError("give both --peer-certificate and --peer-key")

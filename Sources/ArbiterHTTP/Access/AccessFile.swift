@@ -11,7 +11,7 @@ package enum AccessFile {
     private static let scenesPerEntry = 100
 
     private static let list = "principals"
-    private static let fields = ["name", "token", "user", "group", "certificate", "roles", "scenes"]
+    private static let fields = ["name", "token", "user", "group", "certificate", "roles", "scenes", "maxPriority"]
 
     /// Reads the entries.
     ///
@@ -50,6 +50,7 @@ package enum AccessFile {
         var proofs: [AccessEntry.Proof] = []
         var roles: Set<Role>?
         var scenes: SceneSelection?
+        var highestPriority = Priority.standard
         for field in try item.entries("an entry of \(list)") {
             switch field.name {
             case "name": name = try Self.name(field.value)
@@ -61,6 +62,7 @@ package enum AccessFile {
             case "certificate": proofs.append(.certificate(try commonName(field.value)))
             case "roles": roles = try Self.roles(field.value)
             case "scenes": scenes = try selection(field.value)
+            case "maxPriority": highestPriority = try priority(field.value)
             default: throw unknown(field, among: fields)
             }
         }
@@ -70,7 +72,8 @@ package enum AccessFile {
         }
         guard let roles else { throw item.malformed("\(name) has no roles") }
         guard let scenes else { throw item.malformed("\(name) has no scenes; \"*\" means all of them") }
-        return AccessEntry(name: name, proof: proof, roles: roles, scenes: scenes)
+        return AccessEntry(
+            name: name, proof: proof, roles: roles, scenes: scenes, highestPriority: highestPriority)
     }
 
     private static func unknown(_ entry: SettingsValue.Entry, among names: [String]) -> SettingsFile.Malformed {
@@ -128,6 +131,14 @@ package enum AccessFile {
         }
         guard !roles.isEmpty else { throw value.malformed("roles must name at least one role") }
         return roles
+    }
+
+    private static func priority(_ value: SettingsValue) throws(SettingsFile.Malformed) -> Priority {
+        guard let priority = value.text.flatMap({ Int($0) }).flatMap({ Priority($0) }) else {
+            let allowed = Limits.priorities
+            throw value.malformed("maxPriority must be an integer from \(allowed.lowerBound) to \(allowed.upperBound)")
+        }
+        return priority
     }
 
     private static func selection(_ value: SettingsValue) throws(SettingsFile.Malformed) -> SceneSelection {

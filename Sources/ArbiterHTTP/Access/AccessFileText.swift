@@ -9,18 +9,21 @@ package enum AccessFileText {
     ///   - proof: the field that says what the client is known by, and its value.
     ///   - roles: its roles.
     ///   - scenes: the names and patterns of its scenes.
+    ///   - highestPriority: the highest priority that its transitions may have; without it, the standard one.
     /// - Returns: its lines.
     package static func entry(
-        name: String, proof: (field: String, value: String), roles: [String], scenes: [String]
+        name: String, proof: (field: String, value: String), roles: [String], scenes: [String],
+        highestPriority: Int? = nil
     ) -> String {
         let scenes = scenes.map(quoted).joined(separator: ", ")
-        return """
+        let lines = """
               - name: \(quoted(name))
                 \(proof.field): \(quoted(proof.value))
                 roles: [\(roles.joined(separator: ", "))]
                 scenes: [\(scenes)]
 
             """
+        return highestPriority.map { lines + "    maxPriority: \($0)\n" } ?? lines
     }
 
     /// A text in double quotes, as YAML reads it.
@@ -63,13 +66,15 @@ package enum AccessFileText {
                 "no entry can be appended to the list as it is written: give each entry lines of its own, after \"- \"")
     }
 
-    /// A line for each entry: its name, what the client is known by, its roles and its scenes.
+    /// A line for each entry: its name, what the client is known by, its roles, its scenes, and its priority if it may have one.
     ///
     /// - Throws: `SettingsFile.Malformed` if the file is wrong.
     package static func lines(of text: String) throws(SettingsFile.Malformed) -> [String] {
         try AccessFile.table(text).entries.map { entry in
             let roles = Role.allCases.filter(entry.roles.contains).map(\.rawValue).joined(separator: ",")
-            return "\(entry.name)  \(entry.proof.words)  \(roles)  \(entry.scenes.words)"
+            let line = "\(entry.name)  \(entry.proof.words)  \(roles)  \(entry.scenes.words)"
+            let highest = entry.highestPriority
+            return highest == .standard ? line : line + "  maxPriority \(highest.value)"
         }
     }
 }

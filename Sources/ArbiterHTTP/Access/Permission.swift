@@ -21,6 +21,9 @@ package final class Permission: Sendable {
     /// The name of the entry of the access file that it is from.
     var entryName: String? { entry?.name }
 
+    /// The highest priority that its transitions may have; `nil` if there is no bound.
+    var highestPriority: Priority? { entry?.highestPriority }
+
     /// Whether the entry that it is from has been changed or removed.
     var isRevoked: Bool { entry?.isRevoked ?? false }
 
@@ -36,6 +39,14 @@ package final class Permission: Sendable {
         throw Problem(.forbidden, "\(name) may not use the scene \(scene).")
     }
 
+    /// - Throws: `forbidden` if the client may not have the priority.
+    func check(_ priority: Priority?) throws(Problem) {
+        guard let priority, let highest = highestPriority, highest < priority else { return }
+        throw Problem(
+            .forbidden, "\(name) may not ask for a priority above \(highest.value), which is its maxPriority.",
+            field: "priority")
+    }
+
     private var name: String { caller.principal?.description ?? "The client" }
 }
 
@@ -45,6 +56,8 @@ final class AccessEntry: Sendable {
     let proof: Proof
     let roles: Set<Role>
     let scenes: SceneSelection
+    /// The highest priority that a transition of the client may have.
+    let highestPriority: Priority
     private let wasRevoked = Atomic(false)
 
     /// What shows that a client is meant.
@@ -75,11 +88,14 @@ final class AccessEntry: Sendable {
         }
     }
 
-    init(name: String, proof: Proof, roles: Set<Role>, scenes: SceneSelection) {
+    init(
+        name: String, proof: Proof, roles: Set<Role>, scenes: SceneSelection, highestPriority: Priority = .standard
+    ) {
         self.name = name
         self.proof = proof
         self.roles = roles
         self.scenes = scenes
+        self.highestPriority = highestPriority
     }
 
     /// Whether the file has no such entry any more.
@@ -90,6 +106,7 @@ final class AccessEntry: Sendable {
     /// Whether another entry says the same.
     func says(theSameAs other: AccessEntry) -> Bool {
         name == other.name && proof == other.proof && roles == other.roles && scenes == other.scenes
+            && highestPriority == other.highestPriority
     }
 
     /// What a client may do to whom this entry applies, by the name of its principal.

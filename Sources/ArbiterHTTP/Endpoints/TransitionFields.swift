@@ -27,6 +27,7 @@ struct AskedTransition: Sendable {
             case "queueSeconds": request.queue = try value.seconds(field, in: Limits.queueDurations)
             case "wait" where maySetWait: wait.body = try value.seconds(field, in: Limits.waitDurations)
             case "scope": request.scope = try value.scope(field)
+            case "priority": request.priority = try value.priority(field)
             case "operation": request.operation = try value.operation(field)
             case "expect": request.expectations = try value.expectations(field)
             case "animation": request.animation = try value.animation(field)
@@ -38,6 +39,8 @@ struct AskedTransition: Sendable {
             throw .invalid("scope", "can be \"operation\" only where there is an operation")
         }
         try call.permission.check(request.scene)
+        try call.permission.check(request.priority)
+        request.highestPriority = call.permission.highestPriority
         request.principal = call.caller.principal
         // What is no trace is ignored (https://www.w3.org/TR/trace-context/#a-traceparent-is-received).
         request.trace = call.request.headers.value(of: .traceParent).flatMap { TraceParent($0) }

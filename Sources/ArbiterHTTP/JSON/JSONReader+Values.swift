@@ -75,6 +75,14 @@ extension JSONReader {
         return try Duration(seconds: try number(), field: name(of: field), in: range)
     }
 
+    /// - Throws: `invalid-field` if the value is not an integer within `Limits.priorities`.
+    mutating func priority(_ field: String) throws(Problem) -> Priority {
+        guard let priority = Priority(try integer(field, in: Limits.priorities)) else {
+            preconditionFailure("\(Limits.priorities) are no priorities")
+        }
+        return priority
+    }
+
     /// - Throws: `invalid-field` if the value is not one of the words.
     mutating func word<Word: RawRepresentable & CaseIterable>(
         _ field: String, as _: Word.Type = Word.self

@@ -150,6 +150,7 @@ struct StoryboardDraft: Sendable {
             case "curve": defaults.curve = try value.word(field)
             case "leaseSeconds": defaults.lease = try value.seconds(field, in: Limits.leaseDurations)
             case "scope": defaults.scope = try value.word(field)
+            case "priority": defaults.priority = try value.priority(field)
             default: throw value.unknown(field)
             }
         }
@@ -226,5 +227,6 @@ extension JSONWriter {
         member("curve", defaults.curve.rawValue)
         member("leaseSeconds", exactly: defaults.lease)
         member("scope", defaults.scope.rawValue)
+        if defaults.priority != .standard { member("priority", defaults.priority.value) }
     }
 }

@@ -83,7 +83,8 @@ struct StoryboardPatchDraft: Sendable {
         let standard = Storyboard.Defaults()
         if try value.isNull() {
             patch.defaults = StoryboardPatch.DefaultsChange(
-                duration: standard.duration, curve: standard.curve, lease: standard.lease, scope: standard.scope)
+                duration: standard.duration, curve: standard.curve, lease: standard.lease, scope: standard.scope,
+                priority: standard.priority)
             return
         }
         try value.object(field) { member, value throws(Problem) in
@@ -97,6 +98,8 @@ struct StoryboardPatchDraft: Sendable {
                 patch.defaults.lease =
                     try value.isNull() ? standard.lease : try value.seconds(member, in: Limits.leaseDurations)
             case "scope": patch.defaults.scope = try value.isNull() ? standard.scope : try value.word(member)
+            case "priority":
+                patch.defaults.priority = try value.isNull() ? standard.priority : try value.priority(member)
             default: throw value.unknown(member)
             }
         }
@@ -162,6 +165,7 @@ extension JSONWriter {
             if let curve = patch.defaults.curve { writer.member("curve", curve.rawValue) }
             if let lease = patch.defaults.lease { writer.member("leaseSeconds", exactly: lease) }
             if let scope = patch.defaults.scope { writer.member("scope", scope.rawValue) }
+            if let priority = patch.defaults.priority { writer.member("priority", priority.value) }
         }
     }
 

@@ -53,6 +53,7 @@ extension JSONWriter {
         if !view.blockers.isEmpty { member("blockers", view.blockers) }
         if view.isBlockedBySelf { member("blockedBySelf", true) }
         if let waiting = view.waiting { member("waiting", waiting) }
+        if transition.priority != .standard { member("priority", transition.priority.value) }
         member("scope", transition.scope)
         if let locks = view.locks { member("locks", locks) }
         member("leaseSeconds", transition.lease)

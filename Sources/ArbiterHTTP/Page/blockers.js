@@ -2,6 +2,7 @@
 // Whom tickets wait for, and why.
 
 import { BLOCKERS_EXAMINED } from './limits.js';
+import { priorityOf } from './model.js';
 import { waitWords } from './words.js';
 
 /** How many blockers of a ticket the daemon names at most. */
@@ -74,12 +75,19 @@ export class Blockers {
     const placeOf = ({ id }) => this.#places.get(id) ?? -1;
     const named = ids.map(id => this.#model.unfinished.get(id)).filter(each => each !== undefined)
       .sort((a, b) => placeOf(a) - placeOf(b));
-    if (ids.length < NAMED) return named;
+    if (ids.length < NAMED) return [...named, ...this.#overtaking(ticket, ids)];
     // Running ones are named first, and then the queue from its front: what is not named comes after these.
     const last = Math.max(-1, ...named.map(placeOf));
     const others = [...(last < 0 ? this.#model.granted : []), ...this.#queue.slice(last + 1, this.#places.get(ticket.id) ?? 0)];
     const isNamed = new Set(ids);
     return [...named, ...others.filter(each => !isNamed.has(each.id) && this.#isInTheWay(each, ticket))];
+  }
+
+  /** Those of a higher priority that may have come after the document, which does not name them. */
+  #overtaking(ticket, ids) {
+    const own = priorityOf(ticket.document);
+    return this.#queue.slice(0, this.#places.get(ticket.id) ?? 0).filter(each => (
+      priorityOf(each.document) > own && !ids.includes(each.id) && this.#isInTheWay(each, ticket)));
   }
 
   #isInTheWay({ document: { locks } }, ticket) {

@@ -114,6 +114,7 @@ export class LanesView {
     }
     fillMeters(meters, shown);
     fillChips(chips, [
+      ...(document.priority ? [{ text: `priority ${document.priority}`, class: '' }] : []),
       ...(document.participants ?? []).map(participantChip),
       ...(document.waiting ? [waitingChip(document.waiting)] : []),
     ]);
@@ -141,6 +142,7 @@ export class LanesView {
     }
     fillMeters(meters, shown);
     fillChips(chips, [
+      ...(document.priority ? [{ text: `priority ${document.priority}`, class: '' }] : []),
       ...(document.coalesce ? [{ text: `only one of “${inWords(document.coalesce.key)}” waits`, class: '' }] : []),
       ...(document.endRequested ? [{ text: 'completes at its turn, without its owner', class: '' }] : []),
     ]);

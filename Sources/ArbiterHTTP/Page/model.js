@@ -7,6 +7,9 @@ import { CLAIM_SECONDS, ENDED_KEPT, REVISIONS_KEPT } from './limits.js';
 
 const RANKS = { queued: 0, preparing: 1, running: 2, ended: 3 };
 
+/** The priority of a transition, which shows only one that is not the standard one. @param {any} document */
+export const priorityOf = document => document.priority ?? 0;
+
 /**
  * A transition as the daemon last showed it, with its instants in milliseconds of the daemon's clock.
  * @typedef {{id: string, document: any, requested: number, granted: number | null, running: number | null,
@@ -72,13 +75,14 @@ export class SceneModel {
     return this.#inState(each => each.document.state !== 'queued').sort((a, b) => (a.granted ?? 0) - (b.granted ?? 0));
   }
 
-  /** The tickets in the order of their requests. */
+  /** The tickets in the order of the line: a higher priority comes first, and among equals the earlier request. */
   get queued() {
     const waiting = new Map(this.#inState(each => each.document.state === 'queued').map(each => [each.id, each]));
     const front = this.#front.map(id => waiting.get(id)).filter(each => each !== undefined);
     for (const { id } of front) waiting.delete(id);
-    // Nobody comes before those whose place is known. Of one instant, those that were heard of first come first.
-    return [...front, ...[...waiting.values()].sort((a, b) => a.requested - b.requested)];
+    // No equal comes before those whose place is known. Of one instant, those that were heard of first come first.
+    return [...front, ...[...waiting.values()].sort((a, b) => a.requested - b.requested)]
+      .sort((a, b) => priorityOf(b.document) - priorityOf(a.document));
   }
 
   /** How many run and wait, of which the documents may show fewer. */
@@ -134,9 +138,13 @@ export class SceneModel {
     }
     this.#front = [...queue].sort((a, b) => (a.position ?? 0) - (b.position ?? 0)).map(({ id }) => id);
     const areAllShown = { running: running.length >= runningCount, queued: queue.length >= queuedCount };
-    const last = areAllShown.queued ? Infinity : Math.max(...queue.map(({ requestedAt }) => instant(requestedAt) ?? 0));
+    // Behind the last ticket that is shown there may be others.
+    const lowest = areAllShown.queued ? -Infinity : Math.min(...queue.map(priorityOf));
+    const last = Math.max(...queue.filter(each => priorityOf(each) === lowest).map(({ requestedAt }) => instant(requestedAt) ?? 0));
+    const isBeforeLast = (document, requested) => (
+      priorityOf(document) > lowest || priorityOf(document) === lowest && requested < last);
     const missing = [...this.unfinished.values()].filter(({ id, document, requested }) => (
-      !seen.has(id) && (document.state === 'queued' ? requested < last : areAllShown.running)));
+      !seen.has(id) && (document.state === 'queued' ? isBeforeLast(document, requested) : areAllShown.running)));
     // An older or newer state would count those twice that events tell about.
     if (lastEvent === undefined || lastEvent === this.lastNumber) {
       this.#unseen = { running: 0, queued: 0 };

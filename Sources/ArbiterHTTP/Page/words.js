@@ -92,9 +92,10 @@ export const missingOf = document =>
  * @param {any} ticket @param {any[]} blockers @param {(a: string, b: string) => boolean} overlaps
  */
 export function waitWords(ticket, blockers, overlaps) {
+  const isMoreUrgent = blocker => (blocker.priority ?? 0) > (ticket.priority ?? 0);
   const reasons = blockers.map(blocker => {
     const takes = what => (blocker.state === 'queued'
-      ? `${who(blocker)}, which asked before it, wants ${what}` : `${who(blocker)} has locked ${what}`);
+      ? `${who(blocker)}, which ${isMoreUrgent(blocker) ? 'is more urgent' : 'asked before it'}, wants ${what}` : `${who(blocker)} has locked ${what}`);
     if (!blocker.locks) return takes('the whole scene');
     if (!ticket.locks) return takes(listOf(blocker.locks));
     const shared = blocker.locks.filter(id => ticket.locks.some(other => overlaps(id, other)));

@@ -16,11 +16,22 @@ struct RequestOptions: ParsableArguments {
     )
     var operation: String?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "How urgent it is, from -1000 to 1000: a higher priority is served first; the scene's default unless given.",
+            valueName: "number"))
+    var priority: Int?
+
     func validate() throws { _ = try made() }
 
     /// - Throws: `ValidationError` if the operation is no JSON object, or an id of the scope is empty.
     func made() throws -> TransitionOptions {
+        guard priority.map({ -1_000...1_000 ~= $0 }) ?? true else {
+            throw ValidationError("--priority must be an integer from -1000 to 1000")
+        }
         var options = TransitionOptions()
+        options.priority = priority
         if let operation {
             options.operation = TransitionOperation(try JSONValue(objectOf: "--operation", operation))
         }

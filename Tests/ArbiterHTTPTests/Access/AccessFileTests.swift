@@ -91,6 +91,8 @@ struct AccessFileTests {
             ("principals: [{name: a, user: 1, roles: [], scenes: a}]", "roles must name at least one role"),
             ("principals: [{name: a, certificate: '', roles: observe, scenes: a}]", "certificate must be"),
             ("principals: [{name: a, user: 1, roles: observe, scenes: []}]", "scenes must be 1 to 100"),
+            ("principals: [{name: a, user: 1, roles: observe, scenes: a, maxPriority: 1001}]", "maxPriority must be"),
+            ("principals: [{name: a, user: 1, roles: observe, scenes: a, maxPriority: high}]", "maxPriority must be"),
             (
                 "principals: [{name: a, user: 1, roles: observe, scenes: [\(String(repeating: "x,", count: 101))]}]",
                 "scenes must be 1 to 100"
@@ -119,12 +121,13 @@ struct AccessFileTests {
             ("kiosk", "token", digest.description), ("root", "user", "root"), ("hmi", "certificate", #"a "b\c"#),
         ] {
             let entry = AccessFileText.entry(
-                name: name, proof: (field, value), roles: ["observe", "admin"], scenes: ["main", "a-*"])
+                name: name, proof: (field, value), roles: ["observe", "admin"], scenes: ["main", "a-*"],
+                highestPriority: name == "root" ? -3 : nil)
             text = try AccessFileText.appending(entry, to: text)
         }
         #expect(
             try AccessFileText.lines(of: text) == [
-                "kiosk  token  observe,admin  main,a-*", "root  user 0  observe,admin  main,a-*",
+                "kiosk  token  observe,admin  main,a-*", "root  user 0  observe,admin  main,a-*  maxPriority -3",
                 #"hmi  certificate a "b\c  observe,admin  main,a-*"#,
             ])
     }

@@ -23,6 +23,7 @@ struct StrictFieldsTests {
                 ],
                 for: field)
         }
+        + Refusal.values(notNumbers + ["0.5", "-1001", "1001", "1e4", "1e999", manyDigits], for: "priority")
         + Refusal.values(
             ["-0.001", "-1", "86400.001", "1e6", "9.3e9", "9223372036854775808", "1e300", "1e999", "-1e999"],
             for: "queueSeconds")

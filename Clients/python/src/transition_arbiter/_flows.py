@@ -50,6 +50,7 @@ class TransitionOptions(TypedDict, total=False):
 
     operation: Mapping[str, Any]
     scope: Literal["scene", "operation"] | list[str]
+    priority: int
     expect: list[Mapping[str, Any]]
     animation: Mapping[str, Any]
     interactive: bool
