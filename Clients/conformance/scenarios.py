@@ -541,6 +541,22 @@ def test_coalesced(daemon, agent):
     assert newest()["transition"]["state"] == "running"
 
 
+def test_a_higher_priority_is_served_first(daemon, agent):
+    running = daemon()
+    holder, early, urgent = (agent(running, name) for name in ("holder", "early", "urgent"))
+    holder.ask("start", scene="main", **{"as": "t"})
+    last = early.tell("serialize", scene="main", **{"as": "t"})
+    until_queued(running, 1)
+    first = urgent.tell("serialize", scene="main", options={"priority": 5}, **{"as": "t"})
+    until_queued(running, 2)
+    holder.ask("complete", **{"as": "t"})
+    granted = first()
+    assert (granted["transition"]["priority"], granted["waited"][0]["position"]) == (5, 1)
+    assert running.ask("GET", "/scenes/main")[1]["queuedCount"] == 1
+    urgent.ask("complete", **{"as": "t"})
+    assert last()["transition"]["state"] == "running"
+
+
 def test_a_client_that_is_killed_lets_go(daemon, agent):
     running = daemon()
     holder, waiter, other = (agent(running, name) for name in ("holder", "waiter", "other"))

@@ -115,7 +115,9 @@ public struct TransitionOptions: Hashable, Sendable {
     public var operation: TransitionOperation?
     /// What is locked: the whole scene unless set.
     public var scope: Scope?
-    /// How urgent it is, from -1000 to 1000: a higher priority is served first. The scene's default unless set, which is mostly 0.
+    /// How urgent it is, from -1000 to 1000; a higher priority is served first.
+    ///
+    /// The scene's default unless set, which is mostly 0.
     public var priority: Int?
     /// The longest that the daemon lets the lock be held without a word of this client, more than zero; 10 seconds unless set.
     public var lease: Duration?

@@ -68,7 +68,7 @@ extension NaiveOracle {
             let isFree = own.enumerated().allSatisfy { other, entry in
                 guard other < index || entry.isGranted, entry.id != ticket.id else { return true }
                 if row.contains(entry.id) || passing.contains(entry.id) { return true }
-                return !conflicts(entry, locked(ticket)) && !(other < index && waits(ticket, for: entry.request))
+                return !conflicts(entry, locked(ticket)) && !waits(ticket, for: entry.request)
             }
             guard isFree else { continue }
             if ticket.completesAtGrant {

@@ -214,7 +214,8 @@ package struct NaiveOracle {
         var seen = 0
         for older in line.indices.reversed() {
             let other = line[older]
-            guard other.scene == request.scene, other.asking.isSerialized, other.request.coalescing?.key == coalescing.key
+            guard other.scene == request.scene, other.asking.isSerialized,
+                other.request.coalescing?.key == coalescing.key
             else { continue }
             seen += 1
             guard seen <= Limits.coalesced else { break }

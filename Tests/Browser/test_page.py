@@ -76,6 +76,19 @@ def test_the_blockers_are_drawn_and_named(daemon: Daemon, open_page: OpenPage) -
     expect(shown.page.locator("#wires-drawn path.near")).to_have_count(1)
 
 
+def test_an_urgent_ticket_is_shown_before_those_that_it_overtakes(daemon: Daemon, open_page: OpenPage) -> None:
+    start(daemon, "advertisement")
+    queue(daemon, "slides")
+    shown = Shown(open_page, daemon)
+    expect(shown.card("waiting", "slides")).to_be_visible()
+    # The ticket that is overtaken is not told again.
+    queue(daemon, "alarm", priority=5)
+    expect(shown.card("waiting", "alarm")).to_contain_text("1.\u00a0alarm")
+    expect(shown.card("waiting", "alarm")).to_contain_text("priority 5")
+    expect(shown.card("waiting", "slides")).to_contain_text("2.\u00a0slides")
+    expect(shown.card("waiting", "slides")).to_contain_text("alarm, which is more urgent, wants the whole scene")
+
+
 def test_an_arrow_leads_out_of_sight_where_a_blocker_is_scrolled_away(daemon: Daemon, open_page: OpenPage) -> None:
     declare(daemon, {"root": {"id": "tabs", "kind": "tabs", "children": [f"c-{number}" for number in range(20)]}})
     for number in range(20):

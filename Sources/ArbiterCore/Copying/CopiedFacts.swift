@@ -71,7 +71,7 @@ package struct CopiedFacts: Sendable {
 
     private mutating func noteScenes(of durable: DurableState, later: Duration) {
         let unnumbered = RequestOrder(rawValue: 0)
-        let moved = { (transition: Transition) in 
+        let moved = { (transition: Transition) in
             transition.moved(to: unnumbered, LinePlace(unnumbered, transition.priority), later: later)
         }
         let unfinished = Dictionary(grouping: durable.transitions.values.filter { !$0.isEnded }, by: \.request.scene)

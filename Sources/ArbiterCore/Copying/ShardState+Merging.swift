@@ -23,7 +23,7 @@ extension ShardState {
             for (id, transition) in part.transitions {
                 guard !whole.transitions.contains(id) else { throw .known(id) }
                 whole.transitions[id] = transition.moved(
-                    to: orders.of(transition.order, in: index), 
+                    to: orders.of(transition.order, in: index),
                     LinePlace(orders.of(transition.place.order, in: index), transition.priority), later: shift)
             }
             // In one shard, no end is noted before an earlier one.

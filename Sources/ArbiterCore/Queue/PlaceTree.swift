@@ -118,13 +118,21 @@ extension PlaceTree {
     /// Takes a waiting part out of the line, until it is revealed; who is a candidate or clear stays so.
     mutating func hide(_ order: LinePlace, at place: Int) {
         places[place].parts.remove(order)
-        for above in ancestors(of: place) { places[above].below.remove(Part(order: order, place: place)) }
+        var above = places[place].parent
+        while let ancestor = above {
+            places[ancestor].below.remove(Part(order: order, place: place))
+            above = places[ancestor].parent
+        }
     }
 
     /// Puts a hidden part into the line again.
     mutating func reveal(_ order: LinePlace, at place: Int) {
         places[place].parts.insert(order)
-        for above in ancestors(of: place) { places[above].below.insert(Part(order: order, place: place)) }
+        var above = places[place].parent
+        while let ancestor = above {
+            places[ancestor].below.insert(Part(order: order, place: place))
+            above = places[ancestor].parent
+        }
     }
 }
 
@@ -161,11 +169,16 @@ extension PlaceTree {
     }
 
     /// The places above one, from the nearest up to the top.
-    func ancestors(of place: Int) -> some Sequence<Int> {
-        sequence(state: place) { next in
-            guard let parent = places[next].parent else { return nil }
-            next = parent
-            return parent
+    func ancestors(of place: Int) -> Ancestors { Ancestors(tree: self, parent: places[place].parent) }
+
+    struct Ancestors: Sequence, IteratorProtocol {
+        fileprivate let tree: PlaceTree
+        fileprivate var parent: Int?
+
+        mutating func next() -> Int? {
+            guard let place = parent else { return nil }
+            parent = tree.places[place].parent
+            return place
         }
     }
 

@@ -30,12 +30,12 @@ extension ScopeQueue {
             guard let entry = self[order], !entry.isGranted, mayBeReplaced(entry.id) else { continue }
             let taken = LinePlace(order.order, place.priority)
             let stretch = Stretch(after: min(taken, order), before: max(place, order))
-            if isSeparated(new, in: stretch) {
-                // What separates the new one from this candidate separates it from those before it too.
-                if order.priority < place.priority { continue } else { break }
-            }
-            if isSeparated(entry, in: stretch) { continue }
-            if rules == .first, isSeparatedByGranted(new, from: order) { continue }
+            let isNewSeparated = isSeparated(new, in: stretch)
+            // What separates the new one from an equal separates it from those before that too.
+            if isNewSeparated, order.priority >= place.priority { break }
+            guard !isNewSeparated, !isSeparated(entry, in: stretch),
+                rules > .first || !isSeparatedByGranted(new, from: order)
+            else { continue }
             found.append(order)
             hide(order)
         }

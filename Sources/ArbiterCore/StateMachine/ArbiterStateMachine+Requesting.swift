@@ -234,7 +234,8 @@ extension ArbiterStateMachine {
     ) -> Transition {
         let terms = durable.scenes[request.scene]?.terms(of: request) ?? unusedScene.terms(of: request)
         return Transition(
-            id: id, token: token, order: durable.lastOrder, place: LinePlace(order, terms.priority), isSerialized: isSerialized, request: request,
+            id: id, token: token, order: durable.lastOrder, place: LinePlace(order, terms.priority),
+            isSerialized: isSerialized, request: request,
             scope: terms.scope, lease: terms.lease, requestedAt: moment, requestedRevision: terms.revision,
             session: sessionID(of: request.session), participants: request.participants,
             gesture: nil, phase: .queued(Transition.Queued())

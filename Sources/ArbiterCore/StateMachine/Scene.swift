@@ -87,7 +87,8 @@ extension Scene {
 
     /// Replaces a granted transition by the same one with its operation, which will insert these controllers.
     mutating func perform(
-        _ performed: Transition, insteadOf transition: Transition, inserting arriving: [ControllerID], under rules: Rules
+        _ performed: Transition, insteadOf transition: Transition, inserting arriving: [ControllerID],
+        under rules: Rules
     ) {
         unfinishedBytes += performed.request.byteCount - transition.request.byteCount
         comingControllers += performed.request.controllerCount

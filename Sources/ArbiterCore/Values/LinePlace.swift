@@ -22,7 +22,9 @@ extension Priority: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) { writer.write(Int64(stored)) }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
-        guard let priority = Int(exactly: try reader.readInt64()).flatMap(Priority.init) else { throw reader.malformed("a priority") }
+        guard let priority = Int(exactly: try reader.readInt64()).flatMap(Priority.init) else {
+            throw reader.malformed("a priority")
+        }
         self = priority
     }
 }

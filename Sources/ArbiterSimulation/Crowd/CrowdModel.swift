@@ -148,7 +148,9 @@ struct CrowdModel {
     /// Grants, of some, those whose turn has come.
     mutating func grant(_ candidates: Set<Spot>, until: Instant) {
         for place in candidates.sorted() where !place.isGranted {
-            guard let locks = tickets[place]?.locks, isFree(locks, at: place), var ticket = take(place) else { continue }
+            guard let locks = tickets[place]?.locks, isFree(locks, at: place), var ticket = take(place) else {
+                continue
+            }
             granted += 1
             ticket.until = until
             insert(ticket, at: Spot(isGranted: true, priority: place.priority, order: place.order))

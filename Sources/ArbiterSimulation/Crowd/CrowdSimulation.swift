@@ -280,7 +280,8 @@ package struct CrowdSimulation {
             .map { Coalescing(key: $0, keep: chance.isOnce(in: 5) ? .first : .latest) }
         let priority = chance.isOnce(in: 4) ? Int.random(in: -2...2, using: &chance) : 0
         let request = TransitionRequest(
-            scope: locks == [.scene] ? .scene : .controllers(locks.map(Self.id)), priority: Priority(priority), lease: Self.lease,
+            scope: locks == [.scene] ? .scene : .controllers(locks.map(Self.id)), priority: Priority(priority),
+            lease: Self.lease,
             ticket: .seconds(3600), coalescing: coalescing, session: sessions[session])
         let ticket = CrowdModel.Ticket(
             id: TransitionID(rawValue: lastID), locks: locks, key: key, session: session, priority: priority)

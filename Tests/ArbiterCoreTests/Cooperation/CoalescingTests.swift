@@ -103,7 +103,8 @@ struct CoalescingTests {
     // Under the first rules, a transition that runs separated a ticket from a newer one as well.
 
     @Test(arguments: Rules.allCases)
-    func `what runs with the key of a ticket, and conflicts with the newer one, separates nothing`(rules: Rules) throws {
+    func `what runs with the key of a ticket, and conflicts with the newer one, separates nothing`(rules: Rules) throws
+    {
         var arbiter = Arbiter(rules: rules)
         try arbiter.declare("split(left[a]|right[b])")
         let holder = try arbiter.start(TransitionRequest(scope: .controllers([id("left")])))
