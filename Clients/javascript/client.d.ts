@@ -190,7 +190,7 @@ export class Scene {
    */
   start(options?: TransitionOptions): Promise<Transition | null>;
   /**
-   * Waits for its turn, strictly first come, first served: a transition that runs, or has ended with `noop` if there was
+   * Waits for its turn, first come, first served among equal priorities: a transition that runs, or has ended with `noop` if there was
    * nothing to do: then it has no lock and no `fence`.
    * @throws TimedOut; TransitionEnded if it is impossible when its turn comes; Refused if it cannot even queue; Unreachable;
    *   BlockedBySelf in the body of a transition that is in its way; TypeError or RangeError for what can never be sent
@@ -452,7 +452,7 @@ export class TransitionLock {
    */
   endTransition(): Promise<void>;
   /**
-   * Runs a block when it is its turn, strictly first come, first served; the lock is held until `transitionComplete`. The promise
+   * Runs a block when it is its turn, first come, first served among equal priorities; the lock is held until `transitionComplete`. The promise
    * has what its operation has removed, when the lock is free again.
    * @throws what the block throws, and as `Scene.withTransition`
    */

@@ -39,7 +39,7 @@ public struct ArbiterScene: Sendable {
         return InteractiveTransition(finger, turn: Task { transition })
     }
 
-    /// Waits for its turn, strictly first come, first served.
+    /// Waits for its turn, first come, first served among equal priorities.
     ///
     /// - Parameters:
     ///   - options: what is asked.

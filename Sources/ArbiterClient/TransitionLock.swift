@@ -146,7 +146,7 @@ public final class TransitionLock: Sendable {
 
     // MARK: - Serialize
 
-    /// Runs a block when it is its turn, strictly first come, first served; the lock is held until `transitionComplete()`.
+    /// Runs a block when it is its turn, first come, first served among equal priorities; the lock is held until `transitionComplete()`.
     ///
     /// - Parameters:
     ///   - block: runs when the lock is held.

@@ -125,7 +125,7 @@ struct Rulebook {
         }
         return Prediction(
             verdict: .declared(StoryboardVersion(revision: version.revision, patches: version.patches + 1)),
-            record: .patch(name, patch))
+            record: .patch(name, patch.without(old.defaults.priority)))
     }
 
     private func delete(_ name: SceneName, _ precondition: Precondition) -> Prediction {
@@ -147,5 +147,14 @@ struct Rulebook {
     func refusalOfScene(_ name: SceneName) -> Verdict.Refusal? {
         guard oracle.scenes[name] == nil, oracle.scenes.count >= oracle.limits.scenes else { return nil }
         return oracle.scenes.keys.contains(where: oracle.isForgettable) ? nil : .tooManyScenes
+    }
+}
+
+extension StoryboardPatch {
+    /// The patch without a default priority that is the one that there is.
+    fileprivate func without(_ priority: Priority) -> StoryboardPatch {
+        var patch = self
+        if patch.defaults.priority == priority { patch.defaults.priority = nil }
+        return patch
     }
 }

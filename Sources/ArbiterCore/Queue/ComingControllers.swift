@@ -115,7 +115,7 @@ extension ComingControllers {
     /// Whether a granted transition, or one before a place of the line, would bring in the id.
     func isComing(_ id: ControllerID, before limit: LinePlace) -> Bool { lines[id]?.holdsUp(limit) ?? false }
 
-    /// Whether a waiting transition of a stretch of the line brings in the id.
+    /// Whether a transition of a stretch of the line brings in the id: a waiting one, or one granted under the first rules.
     func hasBringer(of id: ControllerID, in stretch: Stretch) -> Bool {
         lines[id]?.bringers.hasMember(in: stretch) ?? false
     }
@@ -123,6 +123,11 @@ extension ComingControllers {
     /// Whether a waiting transition of a stretch of the line names the id.
     func hasNamer(of id: ControllerID, in stretch: Stretch) -> Bool {
         lines[id]?.namers.hasMember(in: stretch) ?? false
+    }
+
+    /// Whether a granted transition that comes after a place of the line names the id.
+    func hasHolder(of id: ControllerID, after order: LinePlace) -> Bool {
+        lines[id]?.holders.last.map { order < $0 } ?? false
     }
 
     /// The waiting transitions that wait because a granted one brings in the id.

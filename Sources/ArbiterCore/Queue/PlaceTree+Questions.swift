@@ -36,6 +36,30 @@ extension PlaceTree {
         return earliest < order
     }
 
+    /// Children at or below which a part waits before a place of the line.
+    ///
+    /// - Parameters:
+    ///   - place: the place.
+    ///   - order: the place of the line.
+    ///   - most: how many children, or published parts, are looked at.
+    /// - Returns: the children, and whether there are no others.
+    func children(
+        of place: Int, withPartsBefore order: LinePlace, lookingAt most: Int
+    ) -> (found: [Int], areAll: Bool) {
+        let children = self[place].children
+        if children.count <= most {
+            return (children.values.filter { self[$0].earliest.map { $0 < order } ?? false }, true)
+        }
+        var found: Set<Int> = []
+        var looked = 0
+        self[place].below.visit(before: Part(order: order, child: .min)) { part in
+            found.insert(part.child)
+            looked += 1
+            return looked < most
+        }
+        return (found.sorted(), looked < most)
+    }
+
     /// How many waiting parts are at the place and at the places above it.
     func waitingOnTheWay(to place: Int) -> Int {
         ancestors(of: place).reduce(self[place].parts.count) { $0 + self[$1].parts.count }
@@ -71,12 +95,41 @@ extension PlaceTree {
 
     private func hasPart(atOrBelow place: Int, in stretch: Stretch) -> Bool {
         if stretch.contains(oneOf: self[place].parts) { return true }
-        return self[place].below.first(after: Part(order: stretch.after, place: .max))
+        return self[place].below.first(after: Part(order: stretch.after, child: .max))
             .map { stretch.contains($0.order) } ?? false
     }
 }
 
-/// What stands in the line between two places.
+// MARK: - Granted parts
+
+extension PlaceTree {
+    /// Whether a granted part that comes after a place of the line is at a place of the path or below its end.
+    func hasHolder(at path: ScopePath, after order: LinePlace) -> Bool {
+        var place = Self.top
+        for name in path {
+            if isHeld(place, after: order) { return true }
+            guard let child = self[place].children[name] else { return false }
+            place = child
+        }
+        return hasHolder(atOrBelow: place, after: order)
+    }
+
+    /// Whether a granted part that comes after a place of the line is at a place, above it or below it.
+    func hasHolder(at place: Int, after order: LinePlace) -> Bool {
+        hasHolder(atOrBelow: place, after: order) || ancestors(of: place).contains { isHeld($0, after: order) }
+    }
+
+    private func hasHolder(atOrBelow place: Int, after order: LinePlace) -> Bool {
+        isHeld(place, after: order)
+            || self[place].grantedChildren.contains { hasHolder(atOrBelow: $0, after: order) }
+    }
+
+    private func isHeld(_ place: Int, after order: LinePlace) -> Bool { self[place].holder.map { order < $0 } ?? false }
+}
+
+/// What stands in the line between two places, of which the later one has another priority or is the end of the line for its own.
+///
+/// So what is in it shows among the first and the last of each priority.
 struct Stretch {
     let after: LinePlace
     let before: LinePlace

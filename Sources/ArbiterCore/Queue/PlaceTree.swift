@@ -21,7 +21,7 @@ struct PlaceTree {
         var holder: LinePlace?
         /// The places directly below.
         var children: [ControllerID: Int] = [:]
-        /// The waiting parts below this place.
+        /// Of each child and each priority, the first and the last waiting part at or below the child.
         var below = SortedLine<Part>()
         /// The children that have a granted part at or below them, unordered.
         var grantedChildren: [Int] = []
@@ -41,12 +41,12 @@ struct PlaceTree {
         }
     }
 
-    /// A waiting part, and the index of its place or of a child that publishes it.
+    /// A waiting part at or below a child, and the index of the child.
     struct Part: Hashable, Comparable {
         let order: LinePlace
-        let place: Int
+        let child: Int
 
-        static func < (left: Part, right: Part) -> Bool { (left.order, left.place) < (right.order, right.place) }
+        static func < (left: Part, right: Part) -> Bool { (left.order, left.child) < (right.order, right.child) }
     }
 
     subscript(place: Int) -> Place { _read { yield places[place] } }
@@ -117,22 +117,53 @@ extension PlaceTree {
 extension PlaceTree {
     /// Takes a waiting part out of the line, until it is revealed; who is a candidate or clear stays so.
     mutating func hide(_ order: LinePlace, at place: Int) {
-        places[place].parts.remove(order)
-        var above = places[place].parent
-        while let ancestor = above {
-            places[ancestor].below.remove(Part(order: order, place: place))
-            above = places[ancestor].parent
-        }
+        changeLine(of: order.priority, at: place) { $0.remove(order) }
     }
 
     /// Puts a hidden part into the line again.
     mutating func reveal(_ order: LinePlace, at place: Int) {
-        places[place].parts.insert(order)
-        var above = places[place].parent
-        while let ancestor = above {
-            places[ancestor].below.insert(Part(order: order, place: place))
-            above = places[ancestor].parent
+        changeLine(of: order.priority, at: place) { $0.insert(order) }
+    }
+
+    /// Changes the waiting parts of a priority at a place, and what the places above it know of them.
+    private mutating func changeLine(of priority: Priority, at start: Int, _ change: (inout RequestLine) -> Void) {
+        guard places[start].parent != nil else { return change(&places[start].parts) }
+        var place = start
+        var before = places[place].ends(of: priority)
+        change(&places[place].parts)
+        var after = places[place].ends(of: priority)
+        while before != after, let parent = places[place].parent {
+            let parentBefore = places[parent].ends(of: priority)
+            for order in before.subtracting(after) { places[parent].below.remove(Part(order: order, child: place)) }
+            for order in after.subtracting(before) { places[parent].below.insert(Part(order: order, child: place)) }
+            (place, before, after) = (parent, parentBefore, places[parent].ends(of: priority))
         }
+    }
+}
+
+extension PlaceTree.Place {
+    /// The first and the last waiting part of a priority at or below the place; they may be the same.
+    fileprivate func ends(of priority: Priority) -> Ends {
+        let (start, end) = (LinePlace.beforeAll(of: priority), LinePlace.behindAll(of: priority))
+        let firstBelow = below.first(after: PlaceTree.Part(order: start, child: .max))?.order
+        let lastBelow = below.last(before: PlaceTree.Part(order: end, child: .min))?.order
+        var first = parts.first(after: start)
+        if let firstBelow, first.map({ firstBelow < $0 }) ?? true { first = firstBelow }
+        var last = parts.last(before: end)
+        if let lastBelow, last.map({ $0 < lastBelow }) ?? true { last = lastBelow }
+        guard let first, let last, first < end, start < last else { return Ends(first: nil, last: nil) }
+        return Ends(first: first, last: last)
+    }
+
+    fileprivate struct Ends: Equatable {
+        let first: LinePlace?
+        let last: LinePlace?
+
+        private var orders: [LinePlace] {
+            first == last ? [first].compactMap(\.self) : [first, last].compactMap(\.self)
+        }
+
+        func subtracting(_ other: Ends) -> [LinePlace] { orders.filter { $0 != other.first && $0 != other.last } }
     }
 }
 
@@ -188,7 +219,7 @@ extension PlaceTree {
             guard let below = places[place].childrenCandidates.min, below.order == order else {
                 preconditionFailure("no place below \(path(to: place)) has the candidate \(order)")
             }
-            place = below.place
+            place = below.child
         }
         return place
     }
@@ -253,7 +284,7 @@ extension PlaceTree {
     }
 
     private mutating func publish(_ order: LinePlace, of child: Int, to parent: Int) {
-        places[parent].childrenCandidates.insert(Part(order: order, place: child))
+        places[parent].childrenCandidates.insert(Part(order: order, child: child))
         guard places[parent].childrenCandidates.count > outdatedAllowance(of: parent) else { return }
         let current = places[parent].childrenCandidates.unordered.filter { isCurrent($0, below: parent) }
         places[parent].childrenCandidates = Heap(Set(current).sorted())
@@ -265,7 +296,7 @@ extension PlaceTree {
     }
 
     private func isCurrent(_ published: Part, below parent: Int) -> Bool {
-        isChild(published.place, of: parent) && places[published.place].candidate == published.order
+        isChild(published.child, of: parent) && places[published.child].candidate == published.order
     }
 
     /// Whether the index is a child of `parent`; the index may have been freed and reused since it was published.

@@ -76,17 +76,15 @@ extension ScopeQueue {
             }
         }
 
+        // Looks for granted parts first, then for waiting ones. The visits are bounded, because only `limit` are shown; but the
+        // first one is looked for at any depth.
         func collect(below place: Int) {
             note(at: place)
-            places[place].below.visit(before: PlaceTree.Part(order: order, place: .min)) { part in
-                waiting.insert(part.order)
-                return waiting.count < limit
-            }
             var visits = 16 * limit
             collectGranted(below: place, &visits)
+            collectWaiting(below: place, &visits)
         }
 
-        // The visits are bounded, because only `limit` are shown; but the first one is looked for at any depth.
         func collectGranted(below place: Int, _ visits: inout Int) {
             for child in places[place].grantedChildren {
                 visits -= 1
@@ -96,6 +94,20 @@ extension ScopeQueue {
                 }
                 if let holder = places[child].holder { granted.insert(holder) }
                 collectGranted(below: child, &visits)
+            }
+        }
+
+        func collectWaiting(below place: Int, _ visits: inout Int) {
+            let (children, areAll) = places.children(of: place, withPartsBefore: order, lookingAt: max(limit, visits))
+            if !areAll { isCut = true }
+            for child in children {
+                visits -= 1
+                guard visits > 0 || granted.isEmpty && waiting.isEmpty, granted.count + waiting.count < limit else {
+                    isCut = true
+                    return
+                }
+                waiting.formUnion(places[child].parts.prefix(limit, before: order))
+                collectWaiting(below: child, &visits)
             }
         }
     }

@@ -56,17 +56,13 @@ extension ScopeQueue {
             || entry.arrivals.brought.contains { coming.hasNamer(of: $0, in: stretch) }
     }
 
-    /// Whether a granted transition, asked for later than a waiting one, conflicts with that or with a new one.
+    /// Whether a granted transition that was asked for later than a waiting one conflicts with that or with a new one.
     private func isSeparatedByGranted(_ new: Claim, from order: LinePlace) -> Bool {
         guard let waiting = self[order] else { return false }
-        return granted.contains { holder in
-            guard order < holder, let held = self[holder] else { return false }
-            let paths = held.places.map { places.path(to: $0) }
-            let others = new.paths + waiting.places.map { places.path(to: $0) }
-            return paths.contains { path in others.contains { $0.starts(with: path) || path.starts(with: $0) } }
-                || (new.arrivals.brought + waiting.arrivals.brought).contains { held.arrivals.named.contains($0) }
-                || new.arrivals.named.contains { held.arrivals.brought.contains($0) }
-        }
+        return new.paths.contains { places.hasHolder(at: $0, after: order) }
+            || waiting.places.contains { places.hasHolder(at: $0, after: order) }
+            || (new.arrivals.brought + waiting.arrivals.brought).contains { coming.hasHolder(of: $0, after: order) }
+            || new.arrivals.named.contains { coming.hasBringer(of: $0, in: Stretch(after: order, before: .end)) }
     }
 
     /// Has a waiting transition separate nothing.

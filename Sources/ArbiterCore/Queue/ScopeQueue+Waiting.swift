@@ -14,11 +14,11 @@ extension ScopeQueue {
             for namer in coming.namers(of: id, waitingFor: order).prefix(limit) { found.insert(namer) }
         }
         for place in entry.places {
-            found.formUnion(places[place].parts.prefix(limit, before: nil))
             for above in places.ancestors(of: place) { found.formUnion(places[above].parts.prefix(limit, before: nil)) }
-            places[place].below.visit(before: nil) { part in
-                found.insert(part.order)
-                return found.count < limit
+            var below = [place]
+            while found.count < limit, let next = below.popLast() {
+                found.formUnion(places[next].parts.prefix(limit, before: nil))
+                below.append(contentsOf: places[next].children.values.filter { places[$0].earliest != nil })
             }
         }
         return min(limit, found.count)

@@ -100,7 +100,8 @@ extension DurableState: BinaryCodable {
         let known: [Transition] = try reader.readArray()
         var previous = RequestOrder(rawValue: 0)
         for transition in known {
-            guard previous < transition.order, transition.order <= lastOrder, !transitions.contains(transition.id)
+            guard previous < transition.order, transition.order <= lastOrder, !transitions.contains(transition.id),
+                transition.hasPossiblePlace
             else {
                 throw reader.malformed("the order of the transitions")
             }
@@ -151,7 +152,7 @@ extension DurableState: BinaryCodable {
     ) throws(BinaryDecodingError) {
         let unfinished = unfinished.sorted { $0.place < $1.place }
         guard Set(unfinished.map(\.place)).count == unfinished.count,
-            unfinished.allSatisfy({ $0.hasPossiblePlace && scenes.contains($0.request.scene) })
+            unfinished.allSatisfy({ scenes.contains($0.request.scene) })
         else { throw reader.malformed("the places of the unfinished transitions") }
         for transition in unfinished { index.enter(transition) }
         for transition in unfinished where transition.state != .queued {
@@ -190,7 +191,8 @@ extension DurableState: BinaryCodable {
 extension Transition {
     /// Whether its place in the line is that of its own order, or of an earlier one, and of a priority that there is.
     fileprivate var hasPossiblePlace: Bool {
-        place.order <= order && Limits.priorities.contains(priority.value) && place == LinePlace(place.order, priority)
+        place.order > RequestOrder(rawValue: 0) && place.order <= order && order <= LinePlace.lastOrder
+            && Limits.priorities.contains(priority.value) && place == LinePlace(place.order, priority)
     }
 }
 

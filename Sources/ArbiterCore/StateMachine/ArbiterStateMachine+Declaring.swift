@@ -46,6 +46,9 @@ extension ArbiterStateMachine {
     ) throws(ArbiterError) -> StoryboardVersion {
         let (old, version) = try storyboard(of: name)
         try precondition.check(durable.scenes[name], named: name)
+        var patch = patch
+        // Not kept, so that earlier rules know the record.
+        if patch.defaults.priority == old.defaults.priority { patch.defaults.priority = nil }
         let new: Storyboard
         do throws(StoryboardFault) {
             new = try old.changed(by: patch)

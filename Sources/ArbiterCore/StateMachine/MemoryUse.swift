@@ -52,6 +52,7 @@ extension TransitionRequest {
         if case .controllers(let named) = scope { bytes += named.count * Limits.bytesPerLocked }
         bytes += expectations.count * Limits.bytesPerName + participants.count * Limits.bytesPerParticipant
         bytes += animation?.userInfo?.count ?? 0
+        if priority != nil { bytes += Limits.bytesPerPriority }
         if idempotencyKey != nil { bytes += Limits.bytesPerName + Limits.idempotencyKeys.upperBound }
         if coalescing != nil { bytes += Limits.bytesPerName }
         if principal != nil { bytes += Limits.bytesPerName }

@@ -40,7 +40,7 @@ package struct Limits: Hashable, Sendable {
 
     // MARK: Coalescing
 
-    /// The tickets with a coalescing key that a new one is coalesced with are looked for among so many, the newest ones.
+    /// The tickets with a coalescing key that a new one is coalesced with are looked for among so many, the last ones in the line.
     package static let coalesced = 1_000
 
     // MARK: Sessions, gestures and participants
@@ -144,6 +144,8 @@ package struct Limits: Hashable, Sendable {
     package static let bytesPerName = 192
     /// A controller in a list that is locked, with its share of the queue.
     static let bytesPerLocked = 512
+    /// Each place above what it locks knows the first and the last ticket of each priority.
+    static let bytesPerPriority = 4096
     /// A participant: its name in the request and in the transition, and its share of the index of clients.
     static let bytesPerParticipant = 384
     static let bytesPerSession = 1_024

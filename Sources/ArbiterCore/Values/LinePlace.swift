@@ -48,10 +48,16 @@ package struct LinePlace: Numbered {
     /// The place behind all others.
     static let end = LinePlace(rawValue: UInt64(bitPattern: .max))
 
+    /// A place before all others of a priority.
+    static func beforeAll(of priority: Priority) -> LinePlace { LinePlace(RequestOrder(rawValue: 0), priority) }
+
     /// The place behind all others of a priority.
     static func behindAll(of priority: Priority) -> LinePlace {
         LinePlace(RequestOrder(rawValue: 1 << UInt64(orderBits) - 1), priority)
     }
+
+    /// The highest order that a place can have.
+    static let lastOrder = RequestOrder(rawValue: 1 << UInt64(orderBits) - 2)
 
     /// The order of the request, or of the ticket whose place it took.
     package var order: RequestOrder { RequestOrder(rawValue: rawValue & (1 << UInt64(Self.orderBits) - 1)) }

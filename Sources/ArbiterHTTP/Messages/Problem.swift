@@ -201,7 +201,7 @@ package struct Problem: Error, Sendable {
             case .journalUnavailable: "The journal cannot be written"
             case .outOfRoom: "The state takes as much memory as it may"
             case .notOwner: "Another node serves the scene"
-            case .olderRules: "A node of an earlier version does not know the call"
+            case .olderRules: "A node of an earlier version does not know what is asked for"
             case .unsupportedVersion: "The version of HTTP is not spoken here"
             }
         }

@@ -73,13 +73,14 @@ export class Blockers {
   #find(ticket) {
     const ids = ticket.document.blockers ?? [];
     const placeOf = ({ id }) => this.#places.get(id) ?? -1;
-    const named = ids.map(id => this.#model.unfinished.get(id)).filter(each => each !== undefined)
-      .sort((a, b) => placeOf(a) - placeOf(b));
-    if (ids.length < NAMED) return [...named, ...this.#overtaking(ticket, ids)];
+    const named = [
+      ...ids.map(id => this.#model.unfinished.get(id)).filter(each => each !== undefined), ...this.#overtaking(ticket, ids),
+    ].sort((a, b) => placeOf(a) - placeOf(b));
+    if (ids.length < NAMED) return named;
     // Running ones are named first, and then the queue from its front: what is not named comes after these.
     const last = Math.max(-1, ...named.map(placeOf));
     const others = [...(last < 0 ? this.#model.granted : []), ...this.#queue.slice(last + 1, this.#places.get(ticket.id) ?? 0)];
-    const isNamed = new Set(ids);
+    const isNamed = new Set(named.map(({ id }) => id));
     return [...named, ...others.filter(each => !isNamed.has(each.id) && this.#isInTheWay(each, ticket))];
   }
 

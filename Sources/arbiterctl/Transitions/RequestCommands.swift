@@ -148,7 +148,7 @@ struct StartCommand: RequestCommand {
 struct SerializeCommand: RequestCommand {
     static let configuration = CommandConfiguration(
         commandName: "serialize",
-        abstract: "Waits for its turn, strictly first come, first served.",
+        abstract: "Waits for its turn, first come, first served among equal priorities.",
         discussion: """
             Writes the id and the token of the transition when it runs; see start. Exit code 124 says that the turn did \
             not come in time, 123 that the transition ended before it ran, for example because it was impossible at its \

@@ -254,7 +254,7 @@ class TransitionLock(_Words[Transition, list[str]]):
             self._end(started)
 
     def serialize_transition(self, block: Callable[[], object]) -> list[str]:
-        """Runs a block when it is its turn, strictly first come, first served; the lock is held until `transition_complete`.
+        """Runs a block when it is its turn, first come, first served among equal priorities; the lock is held until `transition_complete`.
 
         Returns what its operation has removed, when the block has returned too. Raises what the block raises, and what
         `Scene.transition` raises.

@@ -326,7 +326,7 @@ class Scene:
         self, *, timeout: float | None = None, waiting: Callable[[Document], None] | None = None,
         wait_for_self: bool = False, **options: Unpack[TransitionOptions],
     ) -> Transition:
-        """Waits for its turn, strictly first come, first served, at most `timeout` seconds.
+        """Waits for its turn, first come, first served among equal priorities, at most `timeout` seconds.
 
         `waiting` is called with the ticket whenever the daemon says that it still waits, at least every 10 seconds: its
         ``state``, and while that is ``queued`` its ``position`` and ``blockers``. An error that it raises gives the ticket up.
