@@ -189,55 +189,6 @@ package struct NaiveOracle {
         tellContention(in: asking.request.scene)
     }
 
-    /// The priority of a request, or of a scene's requests that name none, as far as its principal may have it.
-    package func priority(of request: TransitionRequest) -> Int {
-        if ignoresPriorities { return 0 }
-        if let priority = request.priority { return priority.value }
-        let standard = scene(request.scene).storyboard.defaults.priority.value
-        return request.highestPriority.map { min(standard, $0.value) } ?? standard
-    }
-
-    /// The index in `line` of one that counts from an order among those of its priority.
-    package func index(since order: Int, priority: Int) -> Int {
-        line.firstIndex { $0.priority < priority || $0.priority == priority && $0.since > order } ?? line.count
-    }
-
-    /// The indices of the older tickets that a new request is coalesced with, in their order.
-    package func coalesced(_ request: TransitionRequest) -> [Int] {
-        guard let coalescing = request.coalescing else { return [] }
-        let priority = priority(of: request)
-        let place = index(since: .max, priority: priority)
-        let scene = scene(request.scene)
-        let scope = scene.resolvedScope(of: request)
-        let own = scene.locked(by: request, scope)
-        var found: [Int] = []
-        var seen = 0
-        for older in line.indices.reversed() {
-            let other = line[older]
-            guard other.scene == request.scene, other.asking.isSerialized,
-                other.request.coalescing?.key == coalescing.key
-            else { continue }
-            seen += 1
-            guard seen <= Limits.coalesced else { break }
-            guard other.state == .queued, !other.completesAtGrant, other.gesture == nil else { continue }
-            // The one that stays has no lower priority.
-            guard coalescing.keep == .latest ? other.priority <= priority : priority <= other.priority else { continue }
-            // Between the two, or between them and the place that would be taken.
-            let first = min(older, self.index(since: other.since, priority: priority))
-            let between = first..<max(place, older)
-            let isSeparated = between.contains { index in
-                guard line[index].scene == request.scene, !line[index].isGranted, index != older, !found.contains(index)
-                else { return false }
-                let between = line[index]
-                if conflicts(between, own) || conflicts(between, locked(other)) { return true }
-                return waits(between, for: other.request) || waits(between, for: request)
-                    || waits(request, scope, for: between.request)
-            }
-            if !isSeparated { found.insert(older, at: 0) }
-        }
-        return found
-    }
-
     // MARK: - Scenes
 
     private mutating func make(_ name: SceneName) {

@@ -54,6 +54,8 @@ extension Simulation {
     /// The process does not run for a while, for example because the machine is suspended; the clients' time goes on.
     mutating func stopRunning() throws(Broken) {
         try ringWhatIsLate()
+        // What was due when the process began or its journal was opened again, a moment after another pause, waits for that moment.
+        let wasDue = isSomethingDue
         let renewals = renewalsOfHolders()
         // Shorter gaps count as time in which the process runs.
         let gap =
@@ -71,8 +73,13 @@ extension Simulation {
                 throw Broken(.promise, "\(id) was renewed within its lease, and lost it while the arbiter did not run")
             }
         }
-        guard !isDown, let next = process.engine.inspect({ $0.nextDeadline }), next <= now else { return }
-        throw Broken(.decision, "something has fallen due while the arbiter did not run")
+        guard wasDue || !isSomethingDue else {
+            throw Broken(.decision, "something has fallen due while the arbiter did not run")
+        }
+    }
+
+    private var isSomethingDue: Bool {
+        !isDown && process.engine.inspect { $0.nextDeadline.map { $0 <= now } ?? false }
     }
 
     /// Renewals that holders send during a pause, before their leases are over by their own clocks.

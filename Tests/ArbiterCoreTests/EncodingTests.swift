@@ -130,6 +130,22 @@ struct EncodingTests {
         #expect(error?.isUnknownVersion == true)
     }
 
+    @Test(arguments: [LinePlace(rawValue: 0), LinePlace(rawValue: 2), .end])
+    func `a transition at a place that it cannot have is refused`(place: LinePlace) throws {
+        var machine = ArbiterStateMachine()
+        let record = Record.start(TransitionRequest(), id: TransitionID(rawValue: 7), token: Token(high: 0, low: 7))
+        #expect(machine.apply(record, at: Self.moment(1)).records == [record])
+        let transition = try #require(machine.transition(TransitionID(rawValue: 7)))
+        let moved = transition.moved(to: transition.order, place, later: .zero)
+        var (whole, damaged) = (BinaryWriter(), BinaryWriter())
+        whole.write(transition)
+        damaged.write(moved)
+        var bytes = machine.snapshot()
+        let range = try #require(bytes.firstRange(of: whole.bytes))
+        bytes.replaceSubrange(range, with: damaged.bytes)
+        #expect(throws: BinaryDecodingError.self) { try ArbiterStateMachine(snapshot: bytes) }
+    }
+
     @Test func `every truncation of a snapshot is refused`() throws {
         let bytes = Self.machine(seed: 3, steps: 40).snapshot()
         for count in 0..<bytes.count {

@@ -18,9 +18,6 @@ struct SortedLine<Member: Comparable & Sendable>: Sendable {
     /// The earliest member.
     var first: Member? { pieces.first?.first }
 
-    /// The latest member.
-    var last: Member? { pieces.last?.last }
-
     /// Inserts a member at its sorted position.
     mutating func insert(_ order: Member) {
         count += 1

@@ -76,11 +76,11 @@ extension ScopeQueue {
             }
         }
 
-        // Looks for granted parts first, then for waiting ones. The visits are bounded, because only `limit` are shown; but the
-        // first one is looked for at any depth.
+        // Looks for granted parts first, then for waiting ones. The visits are bounded, because only `limit` are shown. So many
+        // transitions have parts at no more places than that; but the first one is looked for at any depth.
         func collect(below place: Int) {
             note(at: place)
-            var visits = 16 * limit
+            var visits = Limits.scopeControllers * limit
             collectGranted(below: place, &visits)
             collectWaiting(below: place, &visits)
         }

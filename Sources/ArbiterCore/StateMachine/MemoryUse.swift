@@ -49,10 +49,14 @@ extension TransitionRequest {
         var bytes = Limits.bytesPerTransition + (keptOperation?.byteCount ?? 0)
         // Each inserted controller is listed with what brings it in, and with what names it.
         bytes += controllerCount * 2 * Limits.bytesPerName
-        if case .controllers(let named) = scope { bytes += named.count * Limits.bytesPerLocked }
+        var locks = 1
+        if case .controllers(let named) = scope {
+            locks = named.count
+            bytes += locks * Limits.bytesPerLocked
+        }
+        if priority != nil { bytes += locks * Limits.bytesPerPriority }
         bytes += expectations.count * Limits.bytesPerName + participants.count * Limits.bytesPerParticipant
         bytes += animation?.userInfo?.count ?? 0
-        if priority != nil { bytes += Limits.bytesPerPriority }
         if idempotencyKey != nil { bytes += Limits.bytesPerName + Limits.idempotencyKeys.upperBound }
         if coalescing != nil { bytes += Limits.bytesPerName }
         if principal != nil { bytes += Limits.bytesPerName }

@@ -144,7 +144,7 @@ package struct Limits: Hashable, Sendable {
     package static let bytesPerName = 192
     /// A controller in a list that is locked, with its share of the queue.
     static let bytesPerLocked = 512
-    /// Each place above what it locks knows the first and the last ticket of each priority.
+    /// For each lock of a ticket with a priority: the places above it know the first and the last ticket of each priority.
     static let bytesPerPriority = 4096
     /// A participant: its name in the request and in the transition, and its share of the index of clients.
     static let bytesPerParticipant = 384

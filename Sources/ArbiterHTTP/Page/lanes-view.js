@@ -114,7 +114,7 @@ export class LanesView {
     }
     fillMeters(meters, shown);
     fillChips(chips, [
-      ...(document.priority ? [{ text: `priority ${document.priority}`, class: '' }] : []),
+      ...priorityChips(document),
       ...(document.participants ?? []).map(participantChip),
       ...(document.waiting ? [waitingChip(document.waiting)] : []),
     ]);
@@ -142,7 +142,7 @@ export class LanesView {
     }
     fillMeters(meters, shown);
     fillChips(chips, [
-      ...(document.priority ? [{ text: `priority ${document.priority}`, class: '' }] : []),
+      ...priorityChips(document),
       ...(document.coalesce ? [{ text: `only one of “${inWords(document.coalesce.key)}” waits`, class: '' }] : []),
       ...(document.endRequested ? [{ text: 'completes at its turn, without its owner', class: '' }] : []),
     ]);
@@ -203,6 +203,8 @@ const waitingChip = count => ({
     : `${count} ticket${count === 1 ? ' is' : 's are'} behind it`,
   class: 'waits',
 });
+
+const priorityChips = ({ priority }) => (priority ? [{ text: `priority ${priority}`, class: '' }] : []);
 
 function participantChip({ client: name, required, state }) {
   const client = inWords(name);

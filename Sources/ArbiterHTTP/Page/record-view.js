@@ -9,8 +9,8 @@ import { clockTime, duration, endWords, holdWords, isEndKnown, lockWords, outcom
 
 /** The members of a request, which a transition shows as they were asked for. */
 const ASKED = [
-  'client', 'scene', 'scope', 'priority', 'operation', 'expect', 'animation', 'interactive', 'policy', 'participants', 'readySeconds',
-  'onUnready', 'leaseSeconds', 'maxHoldSeconds', 'onExpiry', 'ticketSeconds', 'queueSeconds', 'coalesce',
+  'client', 'scene', 'scope', 'priority', 'operation', 'expect', 'animation', 'interactive', 'policy', 'participants',
+  'readySeconds', 'onUnready', 'leaseSeconds', 'maxHoldSeconds', 'onExpiry', 'ticketSeconds', 'queueSeconds', 'coalesce',
 ];
 /** The members of an animation that a request may have. */
 const ANIMATION = ['type', 'duration', 'curve', 'completionSpeed'];

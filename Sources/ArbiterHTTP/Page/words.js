@@ -1,6 +1,7 @@
 // @ts-check
 // What the page says, in plain sentences.
 
+import { priorityOf } from './model.js';
 import { inWords, isSceneName, list, listOf, shortened, who } from './names.js';
 import { operationWords } from './operations.js';
 
@@ -92,10 +93,10 @@ export const missingOf = document =>
  * @param {any} ticket @param {any[]} blockers @param {(a: string, b: string) => boolean} overlaps
  */
 export function waitWords(ticket, blockers, overlaps) {
-  const isMoreUrgent = blocker => (blocker.priority ?? 0) > (ticket.priority ?? 0);
   const reasons = blockers.map(blocker => {
-    const takes = what => (blocker.state === 'queued'
-      ? `${who(blocker)}, which ${isMoreUrgent(blocker) ? 'is more urgent' : 'asked before it'}, wants ${what}` : `${who(blocker)} has locked ${what}`);
+    const why = priorityOf(blocker) > priorityOf(ticket) ? 'is more urgent' : 'asked before it';
+    const takes = what => (
+      blocker.state === 'queued' ? `${who(blocker)}, which ${why}, wants ${what}` : `${who(blocker)} has locked ${what}`);
     if (!blocker.locks) return takes('the whole scene');
     if (!ticket.locks) return takes(listOf(blocker.locks));
     const shared = blocker.locks.filter(id => ticket.locks.some(other => overlaps(id, other)));

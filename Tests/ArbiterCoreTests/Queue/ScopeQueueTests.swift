@@ -137,6 +137,21 @@ struct ScopeQueueTests {
         #expect(granted(&queue) == [2])
     }
 
+    @Test func `all who are in the way are named, however many places each of them has`() throws {
+        var queue = ScopeQueue()
+        let paths: [ScopePath] = try (0..<129).map { [try #require(ControllerID("c\($0)"))] }
+        append(1, [[]], to: &queue)
+        #expect(granted(&queue) == [1])
+        append(2, Array(paths[..<64]), to: &queue)
+        append(3, Array(paths[64..<128]), to: &queue)
+        append(4, [paths[128]], to: &queue)
+        append(5, [[]], to: &queue)
+        let inTheWay = [1, 2, 3, 4].map { TransitionID(rawValue: $0) }
+        #expect(queue.blockers(of: LinePlace(rawValue: 5), limit: 8) == inTheWay)
+        #expect(queue.allBlockers(of: LinePlace(rawValue: 5), limit: 100) == inTheWay)
+        #expect(queue.waiting(for: LinePlace(rawValue: 1), limit: 100) == 4)
+    }
+
     @Test func `what is asked for at once does not see tickets of a lower priority`() throws {
         var queue = ScopeQueue()
         append(1, [[]], to: &queue)

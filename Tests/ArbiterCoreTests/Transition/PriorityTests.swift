@@ -102,7 +102,13 @@ struct PriorityTests {
         #expect(throws: ArbiterError.olderRules) { try arbiter.serialize(Self.request(0)) }
         let standard = Storyboard.Defaults(priority: try #require(Priority(1)))
         #expect(throws: ArbiterError.olderRules) { try arbiter.declare(Storyboard(defaults: standard)) }
+        // One that changes nothing is known to them.
+        try arbiter.declare("a")
+        let same = StoryboardPatch(
+            defaults: StoryboardPatch.DefaultsChange(lease: .seconds(3), priority: .standard))
+        #expect(throws: Never.self) { try arbiter.patch(same) }
         #expect(throws: Never.self) { try arbiter.start() }
+        try arbiter.restart()
     }
 
     @Test(arguments: [-1_000, -1, 0, 1, 1_000]) func `a place keeps its order and its priority`(value: Int) throws {

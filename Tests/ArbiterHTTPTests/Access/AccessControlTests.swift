@@ -201,40 +201,6 @@ struct AccessControlTests {
         #expect(try ask("kiosk", "POST", "/sessions/renew", "", session.headers).status == 401)
     }
 
-    @Test func `an entry bounds the priority, and a scene's default is lowered to it`() throws {
-        try access.replace(
-            with: """
-                principals:
-                  - {name: kiosk, token: "\(SecretDigest(of: "kiosk"))", roles: [transition], scenes: "*"}
-                  - {name: alarm, token: "\(SecretDigest(of: "alarm"))", roles: [transition, design], scenes: "*", maxPriority: 9}
-                  - {name: slow, token: "\(SecretDigest(of: "slow"))", roles: [transition], scenes: "*", maxPriority: -1}
-                """)
-        func priority(_ principal: String, _ body: String = "{}") throws -> JSON? {
-            let answer = try ask(principal, "POST", "/transitions/serialize", body)
-            guard answer.status == 403 else { return answer.body["priority"] ?? 0 }
-            #expect(answer.code == "forbidden" && answer.field == "priority")
-            return nil
-        }
-        #expect(try priority("kiosk", #"{"priority": 1}"#) == nil)
-        #expect(try priority("kiosk", #"{"priority": 0}"#) == 0)
-        #expect(try priority("alarm", #"{"priority": 9}"#) == 9)
-        #expect(try priority("alarm", #"{"priority": 10}"#) == nil)
-        #expect(try priority("slow") == -1)
-        #expect(try priority("slow", #"{"priority": 0}"#) == nil)
-        let declared = try ask(
-            "alarm", "PUT", "/scenes/urgent/storyboard", #"{"root": "a", "defaults": {"priority": 20}}"#)
-        #expect(declared.status == 200)
-        for (principal, expected) in [("kiosk", 0), ("alarm", 9), ("slow", -1)] as [(String, JSON)] {
-            #expect(try priority(principal, #"{"scene": "urgent"}"#) == expected)
-        }
-        // With the same key it is the same transition, whatever the bound does.
-        let key = [HeaderName.idempotencyKey: "0123456789abcdef"]
-        let first = try ask("kiosk", "POST", "/transitions/serialize", #"{"scene": "urgent"}"#, key)
-        #expect(
-            try ask("kiosk", "POST", "/transitions/serialize", #"{"scene": "urgent"}"#, key).body["id"]
-                == first.body["id"])
-    }
-
     @Test func `a revocation says who made it`() throws {
         let held = try started("kiosk")
         let stream = service.following(headers: headers("ops"))
